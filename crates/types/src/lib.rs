@@ -1,0 +1,23 @@
+//! The words of the domain: ids, time, environments, scopes, secrets and the one [`Error`].
+//!
+//! This crate is the ground floor. Everything here is a plain value: **no IO, no async, no SQL, no
+//! HTTP**. The one exception is [`Clock`], which is the only place in the workspace that reads the
+//! time of day; everybody else is handed a [`Timestamp`].
+//!
+//! Start with [`Error`] and [`Environment`]; the rest explains itself.
+
+mod clock;
+mod environment;
+mod error;
+mod ids;
+pub mod luhn;
+pub mod reference;
+mod scope;
+mod secret;
+
+pub use clock::{Clock, Timestamp};
+pub use environment::Environment;
+pub use error::{Error, Kind, Result};
+pub use ids::{IsoId, KeyId, MerchantId, StoreId, TemplateId, Tpn};
+pub use scope::{Scope, ScopeSet};
+pub use secret::Secret;

@@ -1,0 +1,1 @@
+//! Reference data built into the binary.

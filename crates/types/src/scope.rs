@@ -1,0 +1,130 @@
+//! What an API key may do. A route names the scope it needs; a key lists the scopes it has.
+
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! scopes {
+    ($($variant:ident = $name:literal, $doc:literal;)*) => {
+        /// One permission of an API key.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Scope {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Scope {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What the scope allows, for help texts and the interface description.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)* }
+            }
+        }
+    };
+}
+
+scopes! {
+    OnboardWrite = "onboard.write", "Onboard merchants, stores and TPNs.";
+    MerchantsRead = "merchants.read", "Read merchants.";
+    MerchantsWrite = "merchants.write", "Change merchants.";
+    StoresRead = "stores.read", "Read stores.";
+    StoresWrite = "stores.write", "Change stores.";
+    TpnsRead = "tpns.read", "Read TPNs.";
+    TpnsWrite = "tpns.write", "Change TPNs.";
+    CredentialsWrite = "credentials.write", "Replace processor credentials.";
+    CredentialsReveal = "credentials.reveal", "Read processor credentials.";
+    TemplatesRead = "templates.read", "Read templates.";
+    TemplatesWrite = "templates.write", "Create and change templates.";
+    WebhooksRead = "webhooks.read", "Read webhook endpoints and deliveries.";
+    WebhooksWrite = "webhooks.write", "Change webhook endpoints.";
+    EventsRead = "events.read", "Read events.";
+    KeysRead = "keys.read", "List API keys.";
+    KeysWrite = "keys.write", "Create, rotate and revoke API keys.";
+    AuditRead = "audit.read", "Read the audit log.";
+    BulkWrite = "bulk.write", "Upload bulk onboardings.";
+    ReportsRead = "reports.read", "Read reports.";
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.iter().copied().find(|scope| scope.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|scope| scope.name()).collect();
+            format!("`{text}` is no scope; the scopes are {}", names.join(", "))
+        })
+    }
+}
+
+/// The scopes of one key. `Full` is what an ISO of the published interface holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScopeSet {
+    Full,
+    Only(Vec<Scope>),
+}
+
+impl ScopeSet {
+    pub fn allows(&self, scope: Scope) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Only(scopes) => scopes.contains(&scope),
+        }
+    }
+}
+
+/// Written as `*` or as names with blanks between, the form in which it is stored.
+impl fmt::Display for ScopeSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => formatter.write_str("*"),
+            Self::Only(scopes) => {
+                let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
+                formatter.write_str(&names.join(" "))
+            }
+        }
+    }
+}
+
+impl FromStr for ScopeSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "*" {
+            return Ok(Self::Full);
+        }
+        let scopes: Result<Vec<Scope>, String> =
+            text.split_ascii_whitespace().map(str::parse).collect();
+        Ok(Self::Only(scopes?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_survives_being_stored() {
+        for set in [
+            ScopeSet::Full,
+            ScopeSet::Only(vec![]),
+            ScopeSet::Only(vec![Scope::OnboardWrite, Scope::EventsRead]),
+        ] {
+            assert_eq!(set.to_string().parse::<ScopeSet>(), Ok(set));
+        }
+    }
+
+    #[test]
+    fn an_unknown_scope_is_named() {
+        let message = "onboard.wrote".parse::<Scope>().expect_err("misspelt");
+        assert!(message.contains("onboard.wrote") && message.contains("onboard.write"));
+    }
+}
