@@ -1,1 +1,21 @@
-//! testkit
+//! What the tests of the workspace share: a database server, server processes, an HTTP client and
+//! the conformance cases.
+//!
+//! Only tests and `xtask` use this crate; nothing here is part of the product. It never talks to a
+//! database, a server or a network that it did not start itself, and it removes what it made, even
+//! when a test panics or the test process is killed.
+//!
+//! Start with [`postgres::shared`] and [`process::Server`].
+
+pub mod postgres;
+pub mod process;
+
+use anyhow::Context as _;
+
+/// A new empty folder, removed when the value is dropped.
+pub fn temp_dir() -> anyhow::Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix("boardwalk-test-")
+        .tempdir()
+        .context("cannot create a temporary folder")
+}
