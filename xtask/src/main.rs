@@ -1,1 +1,73 @@
-fn main() {}
+//! `cargo xtask …`: the chores of this repository, as one program that needs nothing but Rust.
+//!
+//! One file per verb: [`mod@test`] is what continuous integration runs, [`demo`] shows the
+//! product, [`generate`] writes derived files, [`tidy`] checks the rules no compiler knows.
+//! **Nothing here is part of the product.** Start with [`Chore`].
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal talks on the terminal"
+)]
+
+mod demo;
+mod generate;
+mod openapi;
+mod test;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand, ValueEnum};
+
+#[derive(Parser, Debug)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The chores of this repository")]
+struct CommandLine {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand, Debug)]
+enum Chore {
+    /// Check everything, as continuous integration does
+    Test(test::Options),
+    /// Build Boardwalk and run it with demo data
+    Demo(demo::Options),
+    /// Write the files that are derived from others
+    Generate {
+        what: Generated,
+        /// Write nothing; fail if a file is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check layering, sizes and forbidden words (`cargo test -p xtask` does, too)
+    Tidy,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Generated {
+    /// The tables of postal codes, merchant categories and calling codes, from data/
+    Reference,
+}
+
+fn main() -> ExitCode {
+    match run(CommandLine::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The chain of causes says it; a backtrace of this program would only hide it.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Test(options) => test::run(&options),
+        Chore::Demo(options) => demo::run(&options),
+        Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
+        Chore::Tidy => tidy::run(),
+    }
+}

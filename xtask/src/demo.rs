@@ -1,0 +1,69 @@
+//! `cargo xtask demo`: from a fresh clone to a running Boardwalk with something in it.
+//!
+//! Builds the binary and becomes `boardwalk demo` on a data folder below the target folder, so
+//! that `cargo clean` forgets the demo too. **This process is replaced by the server**: Ctrl-C and
+//! the exit status are the server's own.
+
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::tools;
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// How to build: release shows the true speed, dev builds sooner
+    #[arg(long, default_value = "release")]
+    profile: String,
+    /// Handed to `boardwalk demo`, for example: -- --listen 127.0.0.1:9000
+    #[arg(last = true)]
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let build = ["build", "--locked", "--package", "boardwalk", "--profile", &options.profile];
+    tools::run(tools::cargo().args(build))?;
+
+    let target_dir = tools::target_dir()?;
+    let binary = target_dir.join(profile_folder(&options.profile)).join("boardwalk");
+    let mut demo = Command::new(&binary);
+    demo.arg("demo");
+    if !names_data_folder(&options.arguments) {
+        demo.args([OsStr::new("--data"), target_dir.join("demo-data").as_os_str()]);
+    }
+    let never_returned = demo.args(&options.arguments).exec();
+    Err(never_returned).with_context(|| format!("cannot start {}", binary.display()))
+}
+
+/// Cargo's folder for a profile; the development profile's is older than profiles' names.
+fn profile_folder(profile: &str) -> &str {
+    match profile {
+        "dev" | "test" => "debug",
+        "bench" => "release",
+        named => named,
+    }
+}
+
+fn names_data_folder(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| argument == "--data" || argument.starts_with("--data="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_folder_is_left_to_whoever_names_one() {
+        let check = |line: &str, expected: bool| {
+            let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(names_data_folder(&arguments), expected, "{line}");
+        };
+        check("--listen 127.0.0.1:9000", false);
+        check("--data somewhere", true);
+        check("--json --data=somewhere", true);
+        check("--database sqlite", false);
+    }
+}

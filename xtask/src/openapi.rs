@@ -1,0 +1,230 @@
+//! The two stages that look at the published `OpenAPI` document from outside, with tools that know
+//! nothing of how it was made: is it a valid document, and does a running server keep its word?
+//!
+//! **The document is taken from the binary, never from a file in the repository.** Start with
+//! [`validate`] and [`schemathesis`].
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::tools;
+
+/// The interfaces whose documents are checked, as `boardwalk openapi --interface` names them.
+const INTERFACES: &[&str] = &["onboarding"];
+
+/// The interface that Schemathesis sends requests to.
+const PROBED_INTERFACE: &str = "onboarding";
+
+/// What every answer is held against.
+const SCHEMATHESIS_CHECKS: &[&str] = &[
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+];
+
+/// Written for the version of Schemathesis that `tools` pins. The seed makes a failure repeatable;
+/// a slow machine is no failure, so its health checks are off; nothing is remembered between runs.
+const SCHEMATHESIS_OPTIONS: &[&str] = &[
+    "--max-examples=30",
+    "--seed=1",
+    "--request-timeout=15",
+    "--rate-limit=auto",
+    "--suppress-health-check=all",
+    "--generation-database=none",
+];
+
+/// Read by Schemathesis from the folder it runs in. The key comes by [`API_KEY_VARIABLE`], so that
+/// neither a log nor the list of processes shows it; a key that opens nothing is a failure.
+const SCHEMATHESIS_CONFIG: &str = r#"
+[headers]
+Authorization = "api-key ${BOARDWALK_DEMO_API_KEY}"
+
+[warnings]
+fail-on = ["missing_auth"]
+"#;
+const API_KEY_VARIABLE: &str = "BOARDWALK_DEMO_API_KEY";
+
+/// How long a demo server may take from its start to its ready line.
+const SERVER_START_MAX: Duration = Duration::from_mins(2);
+
+/// Stage: every interface's document is valid `OpenAPI`.
+pub(crate) fn validate() -> Result<()> {
+    let binary = build_binary()?;
+    let folder = fresh_folder("openapi")?;
+    let mut validator = tools::python_program("openapi-spec-validator")?;
+    for interface in INTERFACES {
+        validator.arg(write_document(&binary, interface, &folder)?);
+    }
+    tools::run(&mut validator)
+}
+
+/// Stage: a demo server answers generated requests, good and bad, as its document promises.
+pub(crate) fn schemathesis() -> Result<()> {
+    let binary = build_binary()?;
+    let folder = fresh_folder("schemathesis")?;
+    let document = write_document(&binary, PROBED_INTERFACE, &folder)?;
+    let server = DemoServer::start(&binary, &folder.join("data"))?;
+
+    let config = folder.join("schemathesis.toml");
+    fs::write(&config, SCHEMATHESIS_CONFIG)
+        .with_context(|| format!("cannot write {}", config.display()))?;
+    let mut probe = tools::python_program("schemathesis")?;
+    probe.current_dir(&folder).env(API_KEY_VARIABLE, &server.api_key);
+    probe.arg("run").arg(document).args(["--origin", &server.url]);
+    probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]).args(SCHEMATHESIS_OPTIONS);
+    tools::run(&mut probe)
+}
+
+/// The whole workspace is selected so that features are those of the other stages' builds, and
+/// nothing is compiled twice.
+fn build_binary() -> Result<PathBuf> {
+    let build = ["build", "--workspace", "--locked", "--bin", "boardwalk"];
+    tools::run(tools::cargo().args(build))?;
+    Ok(tools::target_dir()?.join("debug").join("boardwalk"))
+}
+
+fn fresh_folder(name: &str) -> Result<PathBuf> {
+    let folder = tools::target_dir()?.join("xtask").join(name);
+    if folder.is_dir() {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}
+
+fn write_document(binary: &Path, interface: &str, folder: &Path) -> Result<PathBuf> {
+    let document = tools::read(Command::new(binary).args(["openapi", "--interface", interface]))?;
+    let path = folder.join(format!("{interface}.json"));
+    fs::write(&path, document).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
+/// A running `boardwalk demo`; ends with this value.
+struct DemoServer {
+    process: Child,
+    url: String,
+    api_key: String,
+}
+
+impl DemoServer {
+    /// Starts a demo on a free port and waits until it says that it is ready.
+    fn start(binary: &Path, data: &Path) -> Result<DemoServer> {
+        let mut process = Command::new(binary)
+            .args(["demo", "--json", "--listen", &free_address()?, "--data"])
+            .arg(data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let stdout = process.stdout.take().context("the demo server has no standard output")?;
+        // Made before anything can fail, so that the process never outlives this function's error.
+        let mut server = DemoServer { process, url: String::new(), api_key: String::new() };
+        server.wait_until_ready(&lines_of(stdout))?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self, lines: &mpsc::Receiver<String>) -> Result<()> {
+        let deadline = Instant::now() + SERVER_START_MAX;
+        loop {
+            let line = match lines.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
+                Ok(line) => line,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    bail!("the demo server was not ready after {SERVER_START_MAX:?}")
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    bail!("the demo server ended before it was ready; its own words are above")
+                }
+            };
+            let object: Value = serde_json::from_str(&line)
+                .with_context(|| format!("`boardwalk demo --json` printed {line:?}"))?;
+            let text = |member| tools::json_text(&object, member);
+            if let (Some(url), Some(key)) = (text("url"), text("api_key")) {
+                url.trim_end_matches('/').clone_into(&mut self.url);
+                key.clone_into(&mut self.api_key);
+            }
+            if text("event") == Some("ready") {
+                break;
+            }
+        }
+        if self.api_key.is_empty() {
+            bail!("`boardwalk demo --json` was ready without having told its url and api_key");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for DemoServer {
+    fn drop(&mut self) {
+        // It may have ended by itself: then there is nothing left to do.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Reads to the end in a thread of its own: a full pipe would stop the server.
+fn lines_of(stdout: ChildStdout) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            // The receiver leaves once the server is ready; reading goes on.
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}
+
+/// An address nobody listens on now. Found here because the server must be told one before it can
+/// print the one it has.
+fn free_address() -> Result<String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
+    Ok(listener.local_addr().context("no free port")?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Starts a shell script in the binary's place.
+    fn start(name: &str, script: &str) -> Result<DemoServer> {
+        let folder = fresh_folder(name).unwrap();
+        let binary = folder.join("boardwalk");
+        fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+        DemoServer::start(&binary, &folder.join("data"))
+    }
+
+    #[test]
+    fn demo_server_is_waited_for() {
+        let server = start(
+            "test-ready",
+            r#"echo '{"url":"http://127.0.0.1:1/","api_key":"key"}'
+            echo '{"event":"ready","environment":"sandbox","url":"http://127.0.0.1:1"}'
+            exec sleep 60"#,
+        );
+        let server = server.unwrap();
+        assert_eq!((&*server.url, &*server.api_key), ("http://127.0.0.1:1", "key"));
+    }
+
+    #[test]
+    fn demo_server_that_ends_or_tells_nothing_is_an_error() {
+        assert!(start("test-ended", "exit 1").is_err());
+        assert!(start("test-silent", r#"echo '{"event":"ready"}'; exec sleep 60"#).is_err());
+        assert!(start("test-prose", "echo ready; exec sleep 60").is_err());
+    }
+}

@@ -1,0 +1,199 @@
+//! `cargo xtask test`: everything that must hold before a change is done, in the order that fails
+//! soonest. `.ci/run` calls just this.
+//!
+//! **A stage is one row of [`STAGES`]**; adding one (a linter, browser tests, a client library) is
+//! adding a row. The first failing stage ends the run.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::tools::{self, Tool};
+use crate::{generate, openapi};
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Run only these stages, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "STAGES")]
+    only: Vec<String>,
+    /// List the stages
+    #[arg(long)]
+    list: bool,
+}
+
+struct Stage {
+    name: &'static str,
+    about: &'static str,
+    /// What must be there first; the tools stage sees to it.
+    needs: &'static [Tool],
+    run: fn() -> Result<()>,
+}
+
+/// The stage before all others: finds or installs what the selected ones need.
+const TOOLS_STAGE: &str = "tools";
+
+/// In the order they run.
+static STAGES: &[Stage] = &[
+    Stage {
+        name: "fmt",
+        about: "the code is formatted",
+        needs: &[],
+        run: || cargo("fmt --all --check"),
+    },
+    Stage {
+        name: "clippy",
+        about: "no lint complains",
+        needs: &[],
+        run: || cargo("clippy --workspace --all-targets --locked -- -D warnings"),
+    },
+    Stage {
+        name: "doc",
+        about: "the documentation builds, private items too",
+        needs: &[],
+        run: || {
+            let doc = "doc --no-deps --workspace --document-private-items --locked";
+            tools::run(tools::cargo().args(doc.split(' ')).env("RUSTDOCFLAGS", "-D warnings"))
+        },
+    },
+    Stage {
+        name: "generated",
+        about: "generated files are fresh",
+        needs: &[],
+        run: || generate::reference(true),
+    },
+    Stage {
+        name: "tests",
+        about: "unit and integration tests, on both database engines; tidy rules",
+        needs: &[Tool::Postgres],
+        run: || cargo("test --workspace --locked"),
+    },
+    Stage {
+        name: "openapi",
+        about: "the OpenAPI documents are valid",
+        needs: &[Tool::Python],
+        run: openapi::validate,
+    },
+    Stage {
+        name: "schemathesis",
+        about: "a running server keeps the OpenAPI document's word",
+        needs: &[Tool::Python],
+        run: openapi::schemathesis,
+    },
+];
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.list {
+        println!("{TOOLS_STAGE:<14} what the selected stages need is found or installed");
+        for stage in STAGES {
+            println!("{:<14} {}", stage.name, stage.about);
+        }
+        return Ok(());
+    }
+    let stages = select(&options.only)?;
+    // Asked for by name, the tools stage makes the machine ready for everything.
+    let tools_named = options.only.iter().any(|name| name == TOOLS_STAGE);
+    let in_need = STAGES
+        .iter()
+        .filter(|stage| tools_named || stages.iter().any(|selected| selected.name == stage.name));
+    let needs: BTreeSet<Tool> = in_need.flat_map(|stage| stage.needs.iter().copied()).collect();
+
+    let mut report = Report::default();
+    let outcome = run_stages(&stages, &needs, &mut report);
+    report.print(&stages);
+    outcome
+}
+
+/// The stages named, in their own order; all of them if none is named.
+fn select(only: &[String]) -> Result<Vec<&'static Stage>> {
+    let known = |name: &String| name == TOOLS_STAGE || STAGES.iter().any(|s| s.name == name);
+    if let Some(unknown) = only.iter().find(|name| !known(name)) {
+        bail!("there is no stage {unknown:?}; `cargo xtask test --list` names them all");
+    }
+    let wanted = |stage: &&Stage| only.is_empty() || only.iter().any(|name| name == stage.name);
+    Ok(STAGES.iter().filter(wanted).collect())
+}
+
+fn run_stages(
+    stages: &[&'static Stage],
+    needs: &BTreeSet<Tool>,
+    report: &mut Report,
+) -> Result<()> {
+    if !needs.is_empty() {
+        report.time(TOOLS_STAGE, || needs.iter().try_for_each(|tool| tool.ensure()))?;
+    }
+    stages.iter().try_for_each(|stage| report.time(stage.name, stage.run))
+}
+
+/// What has been run so far. **Only the last entry can be a failure.**
+#[derive(Default)]
+struct Report {
+    finished: Vec<(&'static str, bool, Duration)>,
+}
+
+impl Report {
+    fn time(&mut self, name: &'static str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("\n=== {name} ===");
+        let start = Instant::now();
+        let outcome = work();
+        let duration = start.elapsed();
+        self.finished.push((name, outcome.is_ok(), duration));
+        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
+        println!("=== {name}: {verdict} after {:.1} s ===", duration.as_secs_f64());
+        outcome.with_context(|| {
+            format!("the stage {name} failed; `cargo xtask test --only {name}` runs it alone")
+        })
+    }
+
+    fn print(&self, stages: &[&'static Stage]) {
+        println!("\n{:<14} {:<8} {:>9}", "stage", "result", "time");
+        for (name, passed, duration) in &self.finished {
+            let result = if *passed { "ok" } else { "FAILED" };
+            println!("{name:<14} {result:<8} {:>7.1} s", duration.as_secs_f64());
+        }
+        let is_finished = |name: &str| self.finished.iter().any(|(done, ..)| *done == name);
+        for stage in stages.iter().filter(|stage| !is_finished(stage.name)) {
+            println!("{:<14} not run", stage.name);
+        }
+        let total: Duration = self.finished.iter().map(|(.., duration)| *duration).sum();
+        println!("{:<14} {:<8} {:>7.1} s", "total", "", total.as_secs_f64());
+    }
+}
+
+/// Runs cargo with the words of `line` as its arguments.
+fn cargo(line: &str) -> Result<()> {
+    tools::run(tools::cargo().args(line.split(' ')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_selected_in_their_own_order() {
+        let check = |only: &[&str], expected: &[&str]| {
+            let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+            let selected: Vec<&str> =
+                select(&only).unwrap().iter().map(|stage| stage.name).collect();
+            assert_eq!(selected, expected);
+        };
+        let all: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+        check(&[], &all);
+        check(&["tests", "clippy"], &["clippy", "tests"]);
+        assert!(select(&["test".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn first_failure_ends_the_run() {
+        let passing = Stage { name: "passing", about: "", needs: &[], run: || Ok(()) };
+        let failing = Stage { name: "failing", about: "", needs: &[], run: || bail!("no") };
+        let stages: [&'static Stage; 3] =
+            [Box::leak(Box::new(passing)), Box::leak(Box::new(failing)), STAGES.last().unwrap()];
+        let mut report = Report::default();
+        assert!(run_stages(&stages, &BTreeSet::new(), &mut report).is_err());
+        let finished: Vec<_> =
+            report.finished.iter().map(|(name, passed, _)| (*name, *passed)).collect();
+        assert_eq!(finished, [("passing", true), ("failing", false)]);
+    }
+}

@@ -1,0 +1,229 @@
+//! What the tests need and a fresh machine does not have: the Postgres server programs, and Python
+//! tools in a virtual environment below the target folder.
+//!
+//! **Only root's package manager is ever used to change the machine**; everybody else is told what
+//! to install. Also here: how this program starts other programs ([`run`], [`cargo`]) and where
+//! the workspace's folders are ([`root`], [`target_dir`]). Start with [`Tool`].
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// Something outside the workspace that a stage of `cargo xtask test` cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tool {
+    /// `initdb` and `postgres`: the tests start their own cluster.
+    Postgres,
+    /// The programs of [`PYTHON_PACKAGES`].
+    Python,
+}
+
+/// Pinned, so that the same documents pass and the same examples are generated on every machine.
+/// Hypothesis is what draws Schemathesis' examples from the seed.
+const PYTHON_PACKAGES: &[&str] =
+    &["openapi-spec-validator==0.9.0", "schemathesis==4.32.5", "hypothesis==6.170.15"];
+
+/// Debian keeps the Postgres server programs out of PATH, one folder per version below this one.
+const DEBIAN_POSTGRES_DIR: &str = "/usr/lib/postgresql";
+
+impl Tool {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tool::Postgres => "PostgreSQL",
+            Tool::Python => "Python tools",
+        }
+    }
+
+    /// Finds the tool, or installs it, or fails with a message that says what to install.
+    pub(crate) fn ensure(self) -> Result<()> {
+        let place = match self {
+            Tool::Postgres => ensure_postgres()?,
+            Tool::Python => ensure_python_tools()?,
+        };
+        println!("{}: {}", self.name(), place.display());
+        Ok(())
+    }
+}
+
+/// A program of [`PYTHON_PACKAGES`]; [`Tool::Python`] has put it there.
+pub(crate) fn python_program(name: &str) -> Result<Command> {
+    Ok(Command::new(venv_dir()?.join("bin").join(name)))
+}
+
+/// Runs a command with this terminal's input and output; an error if it fails.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", display(command));
+    let status = command.status().with_context(|| cannot_start(command))?;
+    ensure!(status.success(), "`{}` ended with {status}", display(command));
+    Ok(())
+}
+
+/// Runs a command and gives what it wrote on standard output; standard error stays the terminal's.
+pub(crate) fn read(command: &mut Command) -> Result<String> {
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| cannot_start(command))?;
+    ensure!(output.status.success(), "`{}` ended with {}", display(command), output.status);
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("`{}` wrote something that is not UTF-8", display(command)))
+}
+
+/// The cargo that runs this program, in the workspace's root.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    // Cargo tells this program about its own package. Handed down, these would differ from what a
+    // developer's shell has, and build scripts that watch them would run again each time.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// The workspace's root folder.
+pub(crate) fn root() -> PathBuf {
+    let manifest_dir =
+        env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&manifest_dir).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The workspace as cargo describes it, without its dependencies' dependencies.
+pub(crate) fn metadata() -> Result<Value> {
+    let arguments = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let text = read(cargo().args(arguments))?;
+    serde_json::from_str(&text).context("`cargo metadata` did not print JSON")
+}
+
+/// Where cargo builds: the configuration's and the environment's say included.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    static TARGET_DIR: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(path) = TARGET_DIR.get() {
+        return Ok(path.clone());
+    }
+    let metadata = metadata()?;
+    let path = json_text(&metadata, "target_directory").context("cargo names no target folder")?;
+    Ok(TARGET_DIR.get_or_init(|| path.into()).clone())
+}
+
+/// A text member of a JSON object.
+pub(crate) fn json_text<'value>(object: &'value Value, member: &str) -> Option<&'value str> {
+    object.get(member).and_then(Value::as_str)
+}
+
+fn ensure_postgres() -> Result<PathBuf> {
+    if let Some(path) = find_postgres() {
+        return Ok(path);
+    }
+    apt_install("PostgreSQL's server programs (initdb, postgres)", &["postgresql"])?;
+    find_postgres()
+        .context("PostgreSQL is installed, but initdb is neither in PATH nor in its folder")
+}
+
+/// The folder that holds `initdb`: the first in PATH, or else Debian's newest.
+fn find_postgres() -> Option<PathBuf> {
+    let mut folders: Vec<PathBuf> = search_path();
+    let mut versions: Vec<PathBuf> = fs::read_dir(DEBIAN_POSTGRES_DIR)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    versions.sort_by_key(|path| {
+        path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok()).unwrap_or(0)
+    });
+    folders.extend(versions.iter().rev().map(|version| version.join("bin")));
+    folders.into_iter().find(|folder| folder.join("initdb").is_file())
+}
+
+fn ensure_python_tools() -> Result<PathBuf> {
+    let venv = venv_dir()?;
+    let pins = PYTHON_PACKAGES.join("\n");
+    // Written last, so a half-finished installation is never taken for a whole one.
+    let stamp = venv.join("installed.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == pins) {
+        return Ok(venv);
+    }
+    if !python_can("import ensurepip, venv") {
+        apt_install("Python 3.10 or newer with its venv module", &["python3", "python3-venv"])?;
+    }
+    ensure!(
+        python_can("import sys; sys.exit(sys.version_info < (3, 10))"),
+        "the Python tools need Python 3.10 or newer: install it so that `python3` starts it"
+    );
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+    let install = ["install", "--quiet", "--disable-pip-version-check"];
+    run(python_program("pip")?.args(install).args(PYTHON_PACKAGES))
+        .context("the Python tools could not be installed: is the package index reachable?")?;
+    fs::write(&stamp, pins).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(venv)
+}
+
+fn venv_dir() -> Result<PathBuf> {
+    Ok(target_dir()?.join("venv"))
+}
+
+fn python_can(program: &str) -> bool {
+    Command::new("python3")
+        .args(["-c", program])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Installs Debian packages as root; anybody else is told what is missing.
+fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
+    let names = packages.join(" ");
+    if !is_root() || !search_path().iter().any(|folder| folder.join("apt-get").is_file()) {
+        bail!(
+            "{what} missing. Install with\n    apt-get install {names}\non Debian or Ubuntu, or \
+             the packages of that kind elsewhere; then run this again."
+        );
+    }
+    update_package_lists()?;
+    println!("{what} missing: installing {names}");
+    run(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages))
+}
+
+/// Once per run is enough, however many tools are missing.
+fn update_package_lists() -> Result<()> {
+    static UPDATED: OnceLock<()> = OnceLock::new();
+    if UPDATED.get().is_none() {
+        run(apt_get().args(["--quiet", "update"]))?;
+        UPDATED.get_or_init(|| ());
+    }
+    Ok(())
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn is_root() -> bool {
+    read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+fn search_path() -> Vec<PathBuf> {
+    let path: OsString = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).collect()
+}
+
+fn cannot_start(command: &Command) -> String {
+    format!("cannot start `{}`", command.get_program().to_string_lossy())
+}
+
+/// The command as one would type it. **Never shows the environment, which may hold secrets.**
+fn display(command: &Command) -> String {
+    let program = command.get_program();
+    let is_cargo = Path::new(program).file_name().is_some_and(|name| name == "cargo");
+    let program = if is_cargo { OsStr::new("cargo") } else { program };
+    let words = iter::once(program).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
