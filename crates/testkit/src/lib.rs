@@ -5,8 +5,11 @@
 //! database, a server or a network that it did not start itself, and it removes what it made, even
 //! when a test panics or the test process is killed.
 //!
-//! Start with [`postgres::shared`] and [`process::Server`].
+//! Start with [`postgres::shared`] and [`process::Server`]; [`http`] talks to a server and
+//! [`conformance::onboarding`] judges one.
 
+pub mod conformance;
+pub mod http;
 pub mod postgres;
 pub mod process;
 

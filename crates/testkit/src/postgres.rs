@@ -4,7 +4,7 @@
 //! A test about durability or about a database that goes away starts its own [`Cluster`].
 //!
 //! **A cluster lives in a temporary folder and never outlives the process that started it**, not
-//! even when that process is killed; see [`watchdog`].
+//! even when that process is killed: a watchdog process sees to it.
 
 mod account;
 mod programs;

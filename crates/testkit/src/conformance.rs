@@ -1,0 +1,3 @@
+//! Recorded cases that a server must answer as written, whoever wrote the server.
+
+pub mod onboarding;
