@@ -1,0 +1,500 @@
+//! Encryption of what the database holds: one master key, from which everything else follows.
+//!
+//! A [`Vault`] is the master key bound to one environment. It opens the [`DataKey`] of an ISO, and
+//! the data key seals single columns. A stolen database is worthless without the master key, and a
+//! value moved to another row, column or ISO does not open. **Every sealed value names its place in
+//! an [`Aad`]**, and **no key is ever printed or serialised**. Keys that live on are wiped when
+//! dropped; the copies that a cipher makes on the stack for the time of one call are not chased.
+//!
+//! Sealed form, for columns and for wrapped data keys alike:
+//! format (1 byte), key version (2), nonce (24), ciphertext, tag (16).
+//!
+//! API key hashes, blind indexes and ids follow from the master key too, so **another master key
+//! needs another database**: rotation replaces data keys, not the master key.
+
+use std::io::{Cursor, Write as _};
+
+use chacha20poly1305::{AeadInOut as _, Key, KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
+use types::{Environment, Error, IsoId, Result, Secret};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::id_permutation::IdPermutation;
+
+const KEY_LEN: usize = 32;
+const NONCE_LEN: usize = 24;
+const TAG_LEN: usize = 16;
+const FORMAT: u8 = 1;
+const HEADER_LEN: usize = 1 + size_of::<u16>() + NONCE_LEN;
+const AAD_LEN_MAX: usize = 256;
+
+// One context per purpose, never reused: BLAKE3 keeps the keys independent of each other.
+const CONTEXT_WRAP: &str = "boardwalk 2026 vault data key wrapping v1";
+const CONTEXT_BLIND_INDEX: &str = "boardwalk 2026 vault blind index v1";
+const CONTEXT_API_KEY: &str = "boardwalk 2026 vault api key hash v1";
+const CONTEXT_ID_PERMUTATION: &str = "boardwalk 2026 vault id permutation v1";
+const CONTEXT_FINGERPRINT: &str = "boardwalk 2026 vault fingerprint v1";
+
+/// The one secret an operator has to keep: 64 hex digits in its file.
+#[derive(Debug)]
+pub struct MasterKey(Secret<[u8; KEY_LEN]>);
+
+impl MasterKey {
+    pub fn generate() -> Result<Self> {
+        random_key().map(Self)
+    }
+
+    /// Reads 64 hex digits; blanks and line ends around them are tolerated, as files have them.
+    pub fn from_text(text: &str) -> Result<Self> {
+        let malformed = || Error::invalid("the master key must be 64 hex digits");
+        let digits = text.trim_ascii().as_bytes();
+        if digits.len() != KEY_LEN * 2 {
+            return Err(malformed());
+        }
+        let mut key = Zeroizing::new([0_u8; KEY_LEN]);
+        let (pairs, _) = digits.as_chunks::<2>();
+        for (byte, &[high, low]) in key.iter_mut().zip(pairs) {
+            let high = hex_value(high).ok_or_else(malformed)?;
+            let low = hex_value(low).ok_or_else(malformed)?;
+            *byte = high << 4 | low;
+        }
+        Ok(Self(Secret::new(*key)))
+    }
+
+    pub fn to_text(&self) -> Secret<String> {
+        let mut text = String::with_capacity(KEY_LEN * 2);
+        for byte in self.0.expose() {
+            for nibble in [byte >> 4, byte & 0x0f] {
+                text.extend(char::from_digit(u32::from(nibble), 16));
+            }
+        }
+        Secret::new(text)
+    }
+}
+
+fn hex_value(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// The master key at work in one environment.
+#[derive(Debug)]
+pub struct Vault {
+    environment: Environment,
+    wrap_cipher: XChaCha20Poly1305,
+    blind_index_key: Secret<[u8; KEY_LEN]>,
+    api_key_hash_key: Secret<[u8; KEY_LEN]>,
+    id_permutation_key: Secret<[u8; KEY_LEN]>,
+    fingerprint: [u8; 8],
+}
+
+impl Vault {
+    pub fn new(master: &MasterKey, environment: Environment) -> Self {
+        let derive = |context| derived_key(master, environment, context);
+        let fingerprint = derive(CONTEXT_FINGERPRINT);
+        Self {
+            environment,
+            wrap_cipher: cipher(derive(CONTEXT_WRAP).expose()),
+            blind_index_key: derive(CONTEXT_BLIND_INDEX),
+            api_key_hash_key: derive(CONTEXT_API_KEY),
+            id_permutation_key: derive(CONTEXT_ID_PERMUTATION),
+            fingerprint: fingerprint.expose().first_chunk().copied().unwrap_or_default(),
+        }
+    }
+
+    pub fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// Tells master keys and environments apart without giving them away. A database keeps it, so
+    /// that a wrong key is noticed at the start.
+    pub fn fingerprint(&self) -> [u8; 8] {
+        self.fingerprint
+    }
+
+    /// The first data key of an ISO, and the form in which to store it.
+    pub fn data_key_create(&self, iso_id: &IsoId) -> Result<(DataKey, WrappedKey)> {
+        self.data_key_new(iso_id, KeyVersion::FIRST)
+    }
+
+    /// The data key that replaces `old`, which goes on opening what it sealed.
+    pub fn data_key_rotate(&self, iso_id: &IsoId, old: &DataKey) -> Result<(DataKey, WrappedKey)> {
+        self.data_key_new(iso_id, old.version.next()?)
+    }
+
+    /// Fails if the key was wrapped for another ISO, environment or master key, or was damaged.
+    pub fn data_key_open(&self, iso_id: &IsoId, wrapped: &WrappedKey) -> Result<DataKey> {
+        let refused = || Error::internal("the data key of the ISO does not open");
+        let WrappedKey(sealed) = wrapped;
+        let version = KeyVersion::of_sealed(sealed).ok_or_else(refused)?;
+        let key = open_with(&self.wrap_cipher, version, &wrap_aad(iso_id), sealed)
+            .map_err(|cause| refused().because(cause))?;
+        let key = key.expose().as_slice().try_into().map_err(|_| refused())?;
+        Ok(DataKey { version, cipher: cipher(key) })
+    }
+
+    /// A stand-in for `value` by which equal values of one ISO are found while they are encrypted.
+    ///
+    /// The ISO is part of it, so the indexes of two ISOs cannot be matched with each other; the
+    /// kind is part of it, so an e-mail address never meets a name. Normalise the value first.
+    pub fn blind_index(&self, iso_id: &IsoId, kind: &str, value: &str) -> [u8; 16] {
+        let mut hasher = blake3::Hasher::new_keyed(self.blind_index_key.expose());
+        for part in [iso_id.as_str(), kind, value] {
+            let len = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            hasher.update(&len.to_be_bytes()).update(part.as_bytes());
+        }
+        let mut index = [0; 16];
+        hasher.finalize_xof().fill(&mut index);
+        index
+    }
+
+    /// The ids of this environment.
+    pub fn id_permutation(&self) -> IdPermutation {
+        IdPermutation::new(*self.id_permutation_key.expose())
+    }
+
+    pub(crate) fn api_key_hash(&self, text: &str) -> [u8; 32] {
+        *blake3::keyed_hash(self.api_key_hash_key.expose(), text.as_bytes()).as_bytes()
+    }
+
+    fn data_key_new(&self, iso_id: &IsoId, version: KeyVersion) -> Result<(DataKey, WrappedKey)> {
+        let key = random_key()?;
+        let sealed = seal_with(&self.wrap_cipher, version, &wrap_aad(iso_id), key.expose())?;
+        Ok((DataKey { version, cipher: cipher(key.expose()) }, WrappedKey(sealed)))
+    }
+}
+
+/// A data key as it is stored: encrypted, and readable only for its ISO.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrappedKey(pub Vec<u8>);
+
+/// Counts the data keys of one ISO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyVersion(u16);
+
+impl KeyVersion {
+    pub const FIRST: Self = Self(1);
+
+    /// Under which version a value was sealed, to pick the data key that opens it.
+    pub fn of_sealed(sealed: &[u8]) -> Option<Self> {
+        match sealed {
+            &[FORMAT, high, low, ..] => Some(Self(u16::from_be_bytes([high, low]))),
+            _ => None,
+        }
+    }
+
+    pub fn get(self) -> u16 {
+        self.0
+    }
+
+    fn next(self) -> Result<Self> {
+        let next = self.0.checked_add(1);
+        next.map(Self).ok_or_else(|| Error::internal("no more data key versions are left"))
+    }
+}
+
+/// Where a sealed value lives. It is authenticated with the value but not stored with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Aad<'a> {
+    /// What is described, such as `merchant`.
+    pub kind: &'a str,
+    /// Which one, such as its merchant id.
+    pub id: &'a str,
+    /// Which part of it, such as `email`.
+    pub column: &'a str,
+}
+
+/// Encrypts the columns of one ISO. Opening a wrapped key costs little, yet is worth keeping.
+#[derive(Debug)]
+pub struct DataKey {
+    version: KeyVersion,
+    cipher: XChaCha20Poly1305,
+}
+
+impl DataKey {
+    pub fn version(&self) -> KeyVersion {
+        self.version
+    }
+
+    /// Encrypts with a fresh random nonce; 192 bits of it never meet again by chance.
+    pub fn seal(&self, aad: &Aad<'_>, plaintext: &[u8]) -> Result<Vec<u8>> {
+        seal_with(&self.cipher, self.version, aad, plaintext)
+    }
+
+    /// Fails if the value was changed, moved to another place, or sealed under another key.
+    pub fn open(&self, aad: &Aad<'_>, sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
+        open_with(&self.cipher, self.version, aad, sealed)
+    }
+}
+
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes)
+        .map_err(|cause| Error::internal("the system gives no random numbers").because(cause))
+}
+
+fn random_key() -> Result<Secret<[u8; KEY_LEN]>> {
+    let mut key = Zeroizing::new([0; KEY_LEN]);
+    fill_random(&mut *key)?;
+    Ok(Secret::new(*key))
+}
+
+fn derived_key(
+    master: &MasterKey,
+    environment: Environment,
+    context: &'static str,
+) -> Secret<[u8; KEY_LEN]> {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    // The key has a fixed length, so the name behind it cannot be taken for a part of it.
+    hasher.update(master.0.expose()).update(environment.name().as_bytes());
+    let mut hash = hasher.finalize();
+    let key = Secret::new(*hash.as_bytes());
+    hash.zeroize();
+    hasher.zeroize();
+    key
+}
+
+fn cipher(key: &[u8; KEY_LEN]) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(<&Key>::from(key))
+}
+
+fn wrap_aad(iso_id: &IsoId) -> Aad<'_> {
+    Aad { kind: "iso", id: iso_id.as_str(), column: "data_key" }
+}
+
+fn seal_with(
+    cipher: &XChaCha20Poly1305,
+    version: KeyVersion,
+    aad: &Aad<'_>,
+    plaintext: &[u8],
+) -> Result<Vec<u8>> {
+    let aad = EncodedAad::new(version, aad)?;
+    let mut nonce = [0; NONCE_LEN];
+    fill_random(&mut nonce)?;
+    let mut sealed = Vec::with_capacity(HEADER_LEN + plaintext.len() + TAG_LEN);
+    sealed.push(FORMAT);
+    sealed.extend_from_slice(&version.0.to_be_bytes());
+    sealed.extend_from_slice(&nonce);
+    debug_assert_eq!(sealed.len(), HEADER_LEN);
+    sealed.extend_from_slice(plaintext);
+    let (_, body) = sealed.split_at_mut(HEADER_LEN);
+    let tag = cipher
+        .encrypt_inout_detached(&XNonce::from(nonce), aad.as_bytes(), body.into())
+        .map_err(|_| Error::internal("the value is too long to be encrypted"))?;
+    sealed.extend_from_slice(&tag);
+    Ok(sealed)
+}
+
+fn open_with(
+    cipher: &XChaCha20Poly1305,
+    version: KeyVersion,
+    aad: &Aad<'_>,
+    sealed: &[u8],
+) -> Result<Secret<Vec<u8>>> {
+    if KeyVersion::of_sealed(sealed) != Some(version) {
+        return Err(Error::internal("a stored value has another format or key version"));
+    }
+    let refused = || Error::internal("a stored value does not open");
+    let (header, rest) = sealed.split_first_chunk::<HEADER_LEN>().ok_or_else(refused)?;
+    let (_, nonce) = header.split_last_chunk::<NONCE_LEN>().ok_or_else(refused)?;
+    let (body, tag) = rest.split_last_chunk::<TAG_LEN>().ok_or_else(refused)?;
+    let aad = EncodedAad::new(version, aad)?;
+    let mut plaintext = body.to_vec();
+    // The tag is checked before anything is decrypted: on failure the buffer is still ciphertext.
+    cipher
+        .decrypt_inout_detached(
+            <&XNonce>::from(nonce),
+            aad.as_bytes(),
+            plaintext.as_mut_slice().into(),
+            <&Tag>::from(tag),
+        )
+        .map_err(|_| refused())?;
+    Ok(Secret::new(plaintext))
+}
+
+/// Format, key version, and each part of an [`Aad`] behind its length, so that no two places have
+/// the same bytes. It lives on the stack because sealing happens several times per request.
+struct EncodedAad(Cursor<[u8; AAD_LEN_MAX]>);
+
+impl EncodedAad {
+    fn new(version: KeyVersion, aad: &Aad<'_>) -> Result<Self> {
+        let mut encoded = Self(Cursor::new([0; AAD_LEN_MAX]));
+        let too_long = |cause| Error::internal("the place of a value is too long").because(cause);
+        encoded.write(version, aad).map_err(|cause: std::io::Error| too_long(cause))?;
+        Ok(encoded)
+    }
+
+    fn write(&mut self, version: KeyVersion, aad: &Aad<'_>) -> std::io::Result<()> {
+        self.0.write_all(&[FORMAT])?;
+        self.0.write_all(&version.0.to_be_bytes())?;
+        for part in [aad.kind, aad.id, aad.column] {
+            // A part too long for its length is too long for the buffer as well.
+            let len = u16::try_from(part.len()).unwrap_or(u16::MAX);
+            self.0.write_all(&len.to_be_bytes())?;
+            self.0.write_all(part.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        let len = usize::try_from(self.0.position()).unwrap_or(AAD_LEN_MAX);
+        self.0.get_ref().split_at(len).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const AAD: Aad<'static> = Aad { kind: "merchant", id: "0123456789AB", column: "email" };
+
+    fn vault(environment: Environment) -> Vault {
+        Vault::new(&MasterKey(Secret::new([7; KEY_LEN])), environment)
+    }
+
+    fn data_key() -> DataKey {
+        vault(Environment::Sandbox).data_key_create(&IsoId::new("iso1")).expect("random").0
+    }
+
+    #[test]
+    fn a_master_key_survives_its_text() {
+        let master = MasterKey::generate().expect("random");
+        let text = format!("{}\n", master.to_text().expose());
+        let copy = MasterKey::from_text(&text).expect("own text");
+        assert_eq!(copy.0.expose(), master.0.expose());
+        assert_ne!(MasterKey::generate().expect("random").0.expose(), master.0.expose());
+    }
+
+    #[test]
+    fn a_malformed_master_key_is_refused_and_not_repeated() {
+        for text in ["", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66), &"é".repeat(32)] {
+            let error = MasterKey::from_text(text).expect_err("malformed");
+            assert_eq!(error.to_string(), "the master key must be 64 hex digits");
+        }
+        assert!(MasterKey::from_text(&"aF".repeat(32)).is_ok());
+    }
+
+    #[test]
+    fn environments_and_master_keys_have_nothing_in_common() {
+        let (sandbox, production) = (vault(Environment::Sandbox), vault(Environment::Production));
+        let other = Vault::new(&MasterKey(Secret::new([8; KEY_LEN])), Environment::Sandbox);
+        let iso = IsoId::new("iso1");
+        let (_, wrapped) = sandbox.data_key_create(&iso).expect("random");
+        for stranger in [&production, &other] {
+            assert_ne!(sandbox.fingerprint(), stranger.fingerprint());
+            assert_ne!(sandbox.api_key_hash("x"), stranger.api_key_hash("x"));
+            let index = |vault: &Vault| vault.blind_index(&iso, "email", "a@b.co");
+            assert_ne!(index(&sandbox), index(stranger));
+            assert!(stranger.data_key_open(&iso, &wrapped).is_err());
+        }
+        assert_eq!(sandbox.fingerprint(), vault(Environment::Sandbox).fingerprint());
+    }
+
+    #[test]
+    fn derived_keys_never_change() {
+        // Stored hashes, indexes and ids depend on these bytes; a change here loses them all.
+        let vault = vault(Environment::Production);
+        let index = vault.blind_index(&IsoId::new("iso1"), "email", "a@b.co");
+        let [first, second, ..] = vault.api_key_hash("x");
+        assert_eq!(
+            (u64::from_be_bytes(vault.fingerprint()), u128::from_be_bytes(index), first, second),
+            (2_018_167_104_848_372_951, 64_460_461_818_358_429_706_963_033_545_291_682_556, 41, 35)
+        );
+    }
+
+    #[test]
+    fn a_wrapped_key_opens_for_its_iso_only() {
+        let vault = vault(Environment::Sandbox);
+        let iso = IsoId::new("iso1");
+        let (key, wrapped) = vault.data_key_create(&iso).expect("random");
+        let sealed = key.seal(&AAD, b"secret").expect("short");
+        let key = vault.data_key_open(&iso, &wrapped).expect("own key");
+        assert_eq!(key.open(&AAD, &sealed).expect("same key").expose(), b"secret");
+        assert!(vault.data_key_open(&IsoId::new("iso2"), &wrapped).is_err());
+        assert!(vault.data_key_open(&iso, &WrappedKey(sealed)).is_err());
+        assert!(vault.data_key_open(&iso, &WrappedKey(Vec::new())).is_err());
+    }
+
+    #[test]
+    fn a_rotated_key_has_the_next_version_and_opens_nothing_old() {
+        let vault = vault(Environment::Sandbox);
+        let iso = IsoId::new("iso1");
+        let (old, _) = vault.data_key_create(&iso).expect("random");
+        let (new, wrapped) = vault.data_key_rotate(&iso, &old).expect("random");
+        assert_eq!((old.version().get(), new.version().get()), (1, 2));
+        assert_eq!(vault.data_key_open(&iso, &wrapped).expect("own").version(), new.version());
+        let sealed = old.seal(&AAD, b"secret").expect("short");
+        assert_eq!(KeyVersion::of_sealed(&sealed), Some(old.version()));
+        assert!(new.open(&AAD, &sealed).is_err());
+        // The version is authenticated: a relabelled value does not open either.
+        let mut relabelled = wrapped.0;
+        relabelled[2] = 1;
+        assert!(vault.data_key_open(&iso, &WrappedKey(relabelled)).is_err());
+    }
+
+    #[test]
+    fn a_value_opens_in_its_place_only() {
+        let key = data_key();
+        let sealed = key.seal(&AAD, b"secret").expect("short");
+        for aad in [
+            Aad { kind: "store", ..AAD },
+            Aad { id: "0123456789AC", ..AAD },
+            Aad { column: "phone", ..AAD },
+            // The same letters in a row, cut elsewhere.
+            Aad { kind: "merchant0", id: "123456789AB", ..AAD },
+        ] {
+            assert!(key.open(&aad, &sealed).is_err(), "{aad:?}");
+        }
+        assert!(data_key().open(&AAD, &sealed).is_err());
+    }
+
+    #[test]
+    fn equal_values_are_sealed_differently_in_one_allocation() {
+        let key = data_key();
+        let first = key.seal(&AAD, b"secret").expect("short");
+        assert_ne!(first, key.seal(&AAD, b"secret").expect("short"));
+        assert_eq!(first.len(), first.capacity());
+        for len in [AAD_LEN_MAX, usize::from(u16::MAX) + 1] {
+            assert!(key.seal(&Aad { id: &"x".repeat(len), ..AAD }, b"").is_err(), "too long");
+        }
+    }
+
+    #[test]
+    fn blind_indexes_differ_by_iso_kind_and_value() {
+        let vault = vault(Environment::Sandbox);
+        let index = |iso: &str, kind, value| vault.blind_index(&IsoId::new(iso), kind, value);
+        let own = index("iso1", "email", "a@b.co");
+        assert_eq!(own, index("iso1", "email", "a@b.co"));
+        assert_ne!(own, index("iso2", "email", "a@b.co"));
+        assert_ne!(own, index("iso1", "phone", "a@b.co"));
+        assert_ne!(own, index("iso1", "email", "b@b.co"));
+        assert_ne!(index("a", "bc", "d"), index("ab", "c", "d"));
+    }
+
+    #[test]
+    fn nothing_prints_a_key() {
+        let master = MasterKey(Secret::new([7; KEY_LEN]));
+        let text = format!("{master:?} {:?} {:?}", vault(Environment::Sandbox), data_key());
+        assert!(text.contains("[secret]") && !text.contains("7, 7"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sealed_opens(plaintext: Vec<u8>, id in ".{0,40}") {
+            let key = data_key();
+            let aad = Aad { id: &id, ..AAD };
+            let sealed = key.seal(&aad, &plaintext).expect("short");
+            let opened = key.open(&aad, &sealed).expect("own value");
+            prop_assert_eq!(opened.expose(), &plaintext);
+        }
+
+        #[test]
+        fn any_change_or_cut_is_noticed(plaintext: Vec<u8>, at: prop::sample::Index, bit in 0_u8..8) {
+            let key = data_key();
+            let mut sealed = key.seal(&AAD, &plaintext).expect("short");
+            let at = at.index(sealed.len());
+            prop_assert!(key.open(&AAD, &sealed[..at]).is_err());
+            sealed[at] ^= 1 << bit;
+            prop_assert!(key.open(&AAD, &sealed).is_err());
+        }
+    }
+}
