@@ -1,1 +1,35 @@
-//! onboarding
+//! Merchant onboarding: ISOs, API keys, templates, merchants, stores and TPNs.
+//!
+//! An ISO creates a merchant, a store under it and a TPN (a terminal profile bound to a device and
+//! a payment processor) in one call or in stages. This crate knows the rules of that trade and the
+//! dialect of its interface; it knows **no HTTP and no SQL**.
+//!
+//! The path of an onboarding: [`auth`] turns the `Authorization` header into a [`Caller`];
+//! [`onboard`] describes the request ([`fields`], [`processor`], [`device`]), checks what a schema
+//! cannot say, seals personal data and credentials ([`vault`]) and stores everything in one
+//! transaction; [`dialect`] says it in the words of the published interface.
+//!
+//! Start with [`onboard::OnboardMerchant`].
+
+pub mod api_key;
+pub mod auth;
+pub mod card_guard;
+mod codes;
+mod cx;
+pub mod device;
+pub mod dialect;
+pub mod endpoints;
+pub mod fields;
+mod formats;
+pub mod id_permutation;
+mod id_source;
+pub mod iso;
+pub mod onboard;
+pub mod processor;
+pub mod read;
+pub mod text;
+pub mod vault;
+
+pub use auth::Caller;
+pub use codes::{Code, CodeView};
+pub use cx::{Cx, Platform, Settings};

@@ -1,1 +1,39 @@
-//! store
+//! The only crate that knows SQL: SQLite and PostgreSQL behind one seam.
+//!
+//! A caller hands [`Store`] a closure; the closure runs as **one transaction on a database thread**
+//! and talks to the database through [`Conn`]. There is one SQL text for both engines, in a
+//! portable subset, and migrations are written once. Nothing waits inside a transaction: no clock,
+//! no network, no await; time and ids come in as arguments.
+//!
+//! - [`Store::write`]: on SQLite one writer thread runs waiting closures in savepoints and commits
+//!   them as a group (an answer is given only after the commit reached the disk); on PostgreSQL each
+//!   closure is a serialisable transaction, run again when it loses a race.
+//! - [`Store::read`]: a consistent snapshot on a reader connection.
+//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`],
+//!   [`user`]) hold the queries; [`outbox`] is the feed of all changes, [`counter`] hands out
+//!   numbers, [`backup`] copies everything in a form that both engines read.
+//!
+//! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
+
+pub mod api_key;
+pub mod backup;
+mod conn;
+pub mod counter;
+mod database;
+pub mod fact;
+pub mod iso;
+mod job;
+pub mod merchant;
+mod migrate;
+pub mod outbox;
+mod postgres;
+mod queue;
+mod sqlite;
+mod statements;
+pub mod template;
+pub mod tpn;
+pub mod user;
+
+pub use conn::{Column, Conn, Row, Sql, Val};
+pub use database::{GroupSizes, Location, Store};
+pub use statements::all as all_statements;

@@ -1,0 +1,203 @@
+//! The trait that makes a params struct an endpoint, and what its handler gives back.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use types::{Error, Result};
+
+use crate::schema::Schema;
+use crate::walk::{self, Ignored, Manners};
+use crate::{Issues, Route};
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type Header = (&'static str, String);
+
+/// An endpoint is its params struct.
+///
+/// The struct's fields, with their doc comments and `schemars` attributes, are the parameters; the
+/// struct's doc comment is the operation's summary. `Cx` is whatever the handlers of a table share.
+pub trait Endpoint<Cx: Sync>: DeserializeOwned + JsonSchema + Send + Sized + 'static {
+    const ROUTE: Route;
+    type Reply: Serialize + JsonSchema + Send;
+
+    /// Checks what a schema cannot say: rules between fields, and look-ups. It sees what was valid
+    /// so far, and may add issues. Called before [`Endpoint::handle`], also when there are issues
+    /// already, so that the caller learns of everything at once.
+    fn check(draft: &mut Draft<'_>, cx: &Cx) -> impl Future<Output = Result<()>> + Send {
+        let _ = (draft, cx);
+        std::future::ready(Ok(()))
+    }
+
+    /// The message of the error envelope, where it depends on the request.
+    fn failure_message(params: &Value) -> Option<&'static str> {
+        let _ = params;
+        None
+    }
+
+    fn handle(
+        self,
+        cx: &Cx,
+    ) -> impl Future<Output = std::result::Result<Answer<Self::Reply>, Failure>> + Send;
+}
+
+/// A request after the walk and before the handler.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    /// The valid part of the parameters.
+    pub params: &'a Value,
+    pub ignored: &'a [Ignored],
+    pub issues: &'a mut Issues,
+    /// Headers for the answer, whatever it will be.
+    pub headers: &'a mut Vec<Header>,
+}
+
+/// A handler's success.
+#[derive(Debug)]
+pub struct Answer<T> {
+    pub body: T,
+    pub headers: Vec<Header>,
+}
+
+impl<T> Answer<T> {
+    pub fn new(body: T) -> Self {
+        Self { body, headers: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+/// A handler's refusal: issues for the caller to mend, or an error.
+#[derive(Debug)]
+pub enum Failure {
+    Issues { issues: Issues, headers: Vec<Header> },
+    Error(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// What came of running an endpoint: a serialised body, or a failure for the dialect to render.
+#[derive(Debug)]
+pub struct Outcome {
+    pub result: std::result::Result<Vec<u8>, Failure>,
+    pub headers: Vec<Header>,
+    pub ignored: Vec<Ignored>,
+    pub failure_message: Option<&'static str>,
+}
+
+type Run<Cx> = for<'a> fn(&'a Schema, Manners, Value, &'a Cx) -> BoxFuture<'a, Outcome>;
+
+/// One row of a table: everything about an endpoint, behind plain function pointers.
+pub struct Entry<Cx> {
+    pub route: Route,
+    pub(crate) type_name: fn() -> &'static str,
+    pub(crate) params_schema: fn() -> Value,
+    pub(crate) reply_schema: fn() -> Value,
+    pub(crate) run: Run<Cx>,
+}
+
+impl<Cx> Clone for Entry<Cx> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Cx> Copy for Entry<Cx> {}
+
+impl<Cx> fmt::Debug for Entry<Cx> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.route.method.name(), self.route.path)
+    }
+}
+
+impl<Cx: Sync> Entry<Cx> {
+    pub const fn of<E: Endpoint<Cx>>() -> Self {
+        Self {
+            route: E::ROUTE,
+            type_name: type_name::<E>,
+            params_schema: params_schema_of::<E>,
+            reply_schema: reply_schema_of::<E::Reply>,
+            run: |schema, manners, params, cx| Box::pin(run::<Cx, E>(schema, manners, params, cx)),
+        }
+    }
+}
+
+/// The endpoints of a resource, in the order in which the documentation lists them.
+#[macro_export]
+macro_rules! entries {
+    ($($endpoint:ty),* $(,)?) => {
+        &[$($crate::Entry::of::<$endpoint>()),*]
+    };
+}
+
+async fn run<Cx: Sync, E: Endpoint<Cx>>(
+    schema: &Schema,
+    manners: Manners,
+    mut params: Value,
+    cx: &Cx,
+) -> Outcome {
+    let failure_message = E::failure_message(&params);
+    let walk::Walked { mut issues, ignored } = walk::walk(schema, &mut params, manners);
+    let mut headers = Vec::new();
+    let draft = &mut Draft {
+        params: &params,
+        ignored: &ignored,
+        issues: &mut issues,
+        headers: &mut headers,
+    };
+    let checked = E::check(draft, cx).await;
+    let result = match checked {
+        Err(error) => Err(Failure::Error(error)),
+        Ok(()) if !issues.is_empty() => {
+            walk::sort_in_document_order(&mut issues, schema, &params);
+            Err(Failure::Issues { issues, headers: Vec::new() })
+        }
+        Ok(()) => handle::<Cx, E>(params, cx, &mut headers).await,
+    };
+    Outcome { result, headers, ignored, failure_message }
+}
+
+async fn handle<Cx: Sync, E: Endpoint<Cx>>(
+    params: Value,
+    cx: &Cx,
+    headers: &mut Vec<Header>,
+) -> std::result::Result<Vec<u8>, Failure> {
+    let params: E = serde_json::from_value(params).map_err(|error| {
+        // The walker accepted what the struct refuses: the two have drifted apart.
+        Error::internal("parameters passed their schema but not their type").because(error)
+    })?;
+    let mut answer = params.handle(cx).await?;
+    headers.append(&mut answer.headers);
+    serde_json::to_vec(&answer.body)
+        .map_err(|error| Error::internal("reply cannot be written as JSON").because(error).into())
+}
+
+fn params_schema_of<T: JsonSchema>() -> Value {
+    schema_of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+fn reply_schema_of<T: JsonSchema>() -> Value {
+    schema_of::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let settings = settings.with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}

@@ -1,0 +1,209 @@
+//! Folds a table into an OpenAPI 3.1 document.
+//!
+//! The emitter adds nothing that is not enforced: parameters and bodies are the compiled schemas,
+//! and the error answers are those of the dialect, given by the caller.
+
+use serde_json::{Map, Value, json};
+
+use crate::table::{Compiled, Table, description};
+use crate::{Formats, Permission};
+
+/// What the table cannot know: the title page and the dialect's error answers.
+#[derive(Debug)]
+pub struct About<'a> {
+    pub title: &'a str,
+    pub version: &'a str,
+    pub description: &'a str,
+    pub servers: &'a [(&'a str, &'a str)],
+    /// Schema of the error envelope.
+    pub error_schema: Value,
+    /// Status and description of each error answer that an operation may give.
+    pub error_answers: &'a [ErrorAnswer<'a>],
+    /// Headers that every answer carries: name and description.
+    pub headers: &'a [(&'a str, &'a str)],
+}
+
+#[derive(Debug)]
+pub struct ErrorAnswer<'a> {
+    pub status: u16,
+    pub description: &'a str,
+    /// Given only by operations that need a key.
+    pub only_with_key: bool,
+    /// Given only by operations that read a body.
+    pub only_with_body: bool,
+}
+
+/// The document as JSON.
+pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
+    let mut paths = Map::new();
+    for endpoint in table.endpoints() {
+        let route = endpoint.route();
+        let operations = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Some(operations) = operations.as_object_mut() {
+            let method = route.method.name().to_ascii_lowercase();
+            operations.insert(method, operation(endpoint, table.formats, about));
+        }
+    }
+    let servers: Vec<Value> = about
+        .servers
+        .iter()
+        .map(|(url, description)| json!({ "url": url, "description": description }))
+        .collect();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": about.title,
+            "version": about.version,
+            "description": about.description,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": servers,
+        "paths": paths,
+        "components": {
+            "schemas": { "Failure": about.error_schema },
+            "headers": header_components(about),
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "Authorization",
+                    "description": "The word `api-key`, a blank and the key: `api-key bw_test_…`.",
+                },
+            },
+        },
+    })
+}
+
+fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
+    let route = endpoint.route();
+    let mut schema = published(&endpoint.params_document, formats);
+    let text = description(&endpoint.params_document).unwrap_or_default();
+    let (summary, details) = text.split_once("\n\n").unwrap_or((text, ""));
+    let mut operation = Map::new();
+    operation.insert("operationId".into(), json!(endpoint.name));
+    operation.insert("summary".into(), json!(summary.replace('\n', " ")));
+    if !details.is_empty() {
+        operation.insert("description".into(), json!(details));
+    }
+    let parameters = take_parameters(endpoint, &mut schema);
+    if !parameters.is_empty() {
+        operation.insert("parameters".into(), Value::Array(parameters));
+    }
+    if route.method.has_body() {
+        let content = json!({ "application/json": { "schema": schema } });
+        operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
+    }
+    if let Permission::Scope(scope) = route.permission {
+        operation.insert("security".into(), json!([{ "apiKey": [] }]));
+        operation.insert("x-scope".into(), json!(scope.name()));
+    } else {
+        operation.insert("security".into(), json!([]));
+    }
+    operation.insert("responses".into(), responses(endpoint, formats, about));
+    Value::Object(operation)
+}
+
+/// Path and query parameters; what is left in the schema is the body.
+fn take_parameters<Cx: Sync>(endpoint: &Compiled<Cx>, schema: &mut Value) -> Vec<Value> {
+    let route = endpoint.route();
+    let in_path: Vec<&str> = route.path_variables().collect();
+    let required: Vec<String> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return Vec::new();
+    };
+    let mut parameters = Vec::new();
+    properties.retain(|name, property| {
+        let place = match () {
+            () if in_path.contains(&name.as_str()) => "path",
+            () if !route.method.has_body() => "query",
+            () => return true,
+        };
+        parameters.push(json!({
+            "name": name,
+            "in": place,
+            "required": place == "path" || required.contains(name),
+            "description": description(property),
+            "schema": property,
+        }));
+        false
+    });
+    if let Some(names) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        names.retain(|name| !in_path.contains(&name.as_str().unwrap_or_default()));
+    }
+    parameters
+}
+
+fn responses<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
+    let mut responses = Map::new();
+    let reply = published(&endpoint.reply_document, formats);
+    let success = description(&endpoint.reply_document).unwrap_or("Success.");
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": success,
+            "headers": header_references(about),
+            "content": { "application/json": { "schema": reply } },
+        }),
+    );
+    let route = endpoint.route();
+    let with_key = route.permission != Permission::Public;
+    for answer in about.error_answers {
+        if (answer.only_with_key && !with_key)
+            || (answer.only_with_body && !route.method.has_body())
+        {
+            continue;
+        }
+        let schema = json!({ "$ref": "#/components/schemas/Failure" });
+        responses.insert(
+            answer.status.to_string(),
+            json!({
+                "description": answer.description,
+                "headers": header_references(about),
+                "content": { "application/json": { "schema": schema } },
+            }),
+        );
+    }
+    Value::Object(responses)
+}
+
+fn header_components(about: &About<'_>) -> Value {
+    let headers = about.headers.iter().map(|(name, description)| {
+        let header = json!({ "description": description, "schema": { "type": "string" } });
+        ((*name).to_owned(), header)
+    });
+    Value::Object(headers.collect())
+}
+
+fn header_references(about: &About<'_>) -> Value {
+    let headers = about.headers.iter().map(|(name, _)| {
+        let reference = json!({ "$ref": format!("#/components/headers/{name}") });
+        ((*name).to_owned(), reference)
+    });
+    Value::Object(headers.collect())
+}
+
+/// The schema as printed: our own keywords become what any reader of JSON Schema understands.
+fn published(document: &Value, formats: Formats) -> Value {
+    match document {
+        Value::Object(keywords) => {
+            let mut printed = Map::new();
+            for (name, value) in keywords {
+                if name == "x-code" || name == "x-select" {
+                    continue;
+                }
+                printed.insert(name.clone(), published(value, formats));
+            }
+            let format = keywords.get("format").and_then(Value::as_str);
+            if let Some(pattern) = format.and_then(|name| formats.find(name)?.pattern) {
+                printed.insert("pattern".into(), json!(pattern));
+            }
+            Value::Object(printed)
+        }
+        Value::Array(items) => items.iter().map(|item| published(item, formats)).collect(),
+        other => other.clone(),
+    }
+}

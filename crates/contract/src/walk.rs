@@ -1,0 +1,345 @@
+//! The walker: coerces a value to its schema and collects **all** issues with their paths.
+//!
+//! It works in place. What is wrong or unknown is taken out of the value, so that what remains is
+//! valid as far as it goes; the endpoint's own checks may then look at the valid rest.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::schema::{Schema, Variants, is_blank};
+use crate::{Fault, Issue, Issues, Parsed};
+
+/// How a dialect treats values before the schema sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Manners {
+    /// Puts a text into the form in which it is checked and stored.
+    pub clean: fn(&str) -> Cow<'_, str>,
+}
+
+/// What came of a walk.
+#[derive(Debug, Default)]
+pub struct Walked {
+    pub issues: Issues,
+    /// Members that no schema knows, in the order in which they were found.
+    pub ignored: Vec<Ignored>,
+}
+
+/// A member that was taken out because its object does not have it.
+#[derive(Debug)]
+pub struct Ignored {
+    pub path: String,
+    /// Null or blanks only.
+    pub blank: bool,
+}
+
+/// Walks `value` against `schema`.
+pub fn walk(schema: &Schema, value: &mut Value, manners: Manners) -> Walked {
+    let mut walker = Walker { manners, walked: Walked::default() };
+    walker.value(schema, value, &Path::Root);
+    walker.walked
+}
+
+/// Puts issues into document order: the order of the schema's properties, list items by index.
+pub fn sort_in_document_order(issues: &mut Issues, schema: &Schema, value: &Value) {
+    issues.sort_by_cached_key(|issue| document_position(schema, value, &issue.path));
+}
+
+fn document_position(schema: &Schema, value: &Value, path: &str) -> Vec<usize> {
+    let mut position = Vec::new();
+    let (mut schema, mut value) = (Some(schema), Some(value));
+    for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
+        schema = match (schema, value) {
+            (Some(schema), Some(value)) => schema.select(value),
+            (schema, _) => schema,
+        };
+        if let Some(index) = part.strip_suffix(']') {
+            let index = index.parse().unwrap_or(usize::MAX);
+            position.push(index);
+            schema = schema.and_then(|schema| schema.items.as_deref());
+            value = value.and_then(|value| value.get(index));
+        } else {
+            let found = schema.and_then(|schema| schema.property_position(part));
+            // A member that the schema does not have comes after those that it has.
+            position.push(found.unwrap_or(usize::MAX));
+            schema = schema
+                .zip(found)
+                .and_then(|(schema, index)| schema.properties.get(index))
+                .map(|property| &property.schema);
+            value = value.and_then(|value| value.get(part));
+        }
+    }
+    position
+}
+
+/// Where the walker stands; turned into text only when there is something to report.
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Item(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Member(parent, name) => {
+                parent.write(text);
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(name);
+            }
+            Self::Item(parent, index) => {
+                parent.write(text);
+                let _ = write!(text, "[{index}]");
+            }
+        }
+    }
+}
+
+struct Walker {
+    manners: Manners,
+    walked: Walked,
+}
+
+impl Walker {
+    fn report(&mut self, schema: &Schema, path: &Path<'_>, fault: Fault) {
+        // A missing value and a wrong type keep their usual codes; the rest may be renamed.
+        let renamed = !matches!(fault, Fault::Missing | Fault::Type { .. } | Fault::Rule { .. });
+        let code = if renamed { schema.code.clone() } else { None };
+        self.walked.issues.push(Issue { path: path.text(), fault, code });
+    }
+
+    /// Returns whether the value may stay.
+    fn value(&mut self, schema: &Schema, value: &mut Value, path: &Path<'_>) -> bool {
+        let types = schema.types;
+        match value {
+            Value::Object(members) if types.object => {
+                self.object(schema, members, path);
+                return true;
+            }
+            Value::Array(items) if types.array => return self.array(schema, items, path),
+            Value::String(text) if types.string => {
+                return match self.text(schema, text) {
+                    Ok(None) => true,
+                    Ok(Some(replacement)) => {
+                        *text = replacement;
+                        true
+                    }
+                    Err(fault) => {
+                        self.report(schema, path, fault);
+                        false
+                    }
+                };
+            }
+            Value::String(text) if types.integer || types.boolean => {
+                return self.scalar_from_text(schema, text.trim().to_owned(), value, path);
+            }
+            Value::Number(number) if types.integer && (number.is_i64() || number.is_u64()) => {
+                if types.string {
+                    *value = Value::String(number.to_string());
+                    return self.value(schema, value, path);
+                }
+                let number = number.as_i64();
+                return self.integer(schema, number, path);
+            }
+            Value::Number(_) if types.number => return true,
+            Value::Bool(_) if types.boolean => return true,
+            _ => {}
+        }
+        let expected = types.describe().to_owned();
+        self.report(schema, path, Fault::Type { expected });
+        false
+    }
+
+    fn scalar_from_text(
+        &mut self,
+        schema: &Schema,
+        text: String,
+        value: &mut Value,
+        path: &Path<'_>,
+    ) -> bool {
+        let parsed = match text.as_str() {
+            "true" | "1" if schema.types.boolean => Some(Value::Bool(true)),
+            "false" | "0" if schema.types.boolean => Some(Value::Bool(false)),
+            digits if schema.types.integer => digits.parse::<i64>().ok().map(Value::from),
+            _ => None,
+        };
+        if let Some(parsed) = parsed {
+            *value = parsed;
+            self.value(schema, value, path)
+        } else {
+            let expected = schema.types.describe().to_owned();
+            self.report(schema, path, Fault::Type { expected });
+            false
+        }
+    }
+
+    fn integer(&mut self, schema: &Schema, number: Option<i64>, path: &Path<'_>) -> bool {
+        let (min, max) = schema.range;
+        let inside = number.is_some_and(|number| {
+            min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
+        });
+        if inside {
+            return true;
+        }
+        let bound = |bound: Option<i64>| bound.map_or(String::from("any"), |b| b.to_string());
+        let expected = format!("an integer from {} to {}", bound(min), bound(max));
+        self.report(schema, path, Fault::Format { expected });
+        false
+    }
+
+    /// `Ok(Some(text))` is the form in which to keep the text; `Ok(None)` keeps it as it is.
+    fn text(&self, schema: &Schema, text: &str) -> Result<Option<String>, Fault> {
+        let cleaned = (self.manners.clean)(text);
+        let mut replacement = match cleaned {
+            Cow::Borrowed(same) if same.len() == text.len() => None,
+            other => Some(other.into_owned()),
+        };
+        let current = replacement.as_deref().unwrap_or(text);
+        if let Some(format) = schema.format {
+            match (format.parse)(current) {
+                Parsed::Fine => {}
+                Parsed::Replaced(other) => replacement = Some(other),
+                Parsed::Refused => {
+                    return Err(Fault::Format { expected: format.expected.to_owned() });
+                }
+                Parsed::Fault(fault) => return Err(fault),
+            }
+        }
+        let current = replacement.as_deref().unwrap_or(text);
+        check_length(schema, current)?;
+        let listed = schema.allowed.is_empty()
+            || schema.allowed.iter().any(|allowed| allowed.as_str() == Some(current));
+        if !listed {
+            let allowed = schema.allowed.iter().filter_map(Value::as_str).map(str::to_owned);
+            return Err(Fault::Value { allowed: allowed.collect() });
+        }
+        Ok(replacement)
+    }
+
+    fn array(&mut self, schema: &Schema, items: &mut Vec<Value>, path: &Path<'_>) -> bool {
+        let (min, max) = schema.items_count;
+        let few = min.is_some_and(|min| items.len() < min);
+        let many = max.is_some_and(|max| max < items.len());
+        if few || many {
+            self.report(schema, path, Fault::Items { min, max });
+            return false;
+        }
+        if let Some(item_schema) = &schema.items {
+            for (index, item) in items.iter_mut().enumerate() {
+                let place = Path::Item(path, index);
+                if is_blank(item) {
+                    self.report(item_schema, &place, Fault::Missing);
+                } else if !self.value(item_schema, item, &place) {
+                    // The place stays, so that later items keep their index.
+                    *item = Value::Null;
+                }
+            }
+        }
+        true
+    }
+
+    fn object(&mut self, schema: &Schema, members: &mut Map<String, Value>, path: &Path<'_>) {
+        let Some(variants) = &schema.variants else {
+            return self.members(schema, members, path);
+        };
+        let whole = Value::Object(std::mem::take(members));
+        let selected = schema.select(&whole);
+        if let Value::Object(taken) = whole {
+            *members = taken;
+        }
+        match (selected, variants) {
+            (Some(variant), _) => self.members(variant, members, path),
+            (None, Variants::Tag { name, tag_schema, .. }) => {
+                let place = Path::Member(path, name);
+                self.member(tag_schema, true, members, name, &place);
+            }
+            (None, Variants::Presence { .. }) => unreachable!("the last variant has no condition"),
+        }
+    }
+
+    fn members(&mut self, schema: &Schema, members: &mut Map<String, Value>, path: &Path<'_>) {
+        for property in &schema.properties {
+            let place = Path::Member(path, &property.name);
+            self.member(&property.schema, property.required, members, &property.name, &place);
+        }
+        if members.keys().any(|name| schema.property_position(name).is_none()) {
+            self.take_out_unknown(schema, members, path);
+        }
+    }
+
+    fn member(
+        &mut self,
+        schema: &Schema,
+        required: bool,
+        members: &mut Map<String, Value>,
+        name: &str,
+        path: &Path<'_>,
+    ) {
+        let keep = match members.get_mut(name) {
+            Some(value) if !is_blank(value) => self.value(schema, value, path),
+            _ => {
+                if required {
+                    self.report(schema, path, Fault::Missing);
+                }
+                false
+            }
+        };
+        if keep {
+            return;
+        }
+        let reported = required || members.get(name).is_some_and(|value| !is_blank(value));
+        match &schema.default {
+            Some(default) if !reported => {
+                members.insert(name.to_owned(), default.clone());
+            }
+            _ => {
+                members.shift_remove(name);
+            }
+        }
+    }
+
+    fn take_out_unknown(
+        &mut self,
+        schema: &Schema,
+        members: &mut Map<String, Value>,
+        path: &Path<'_>,
+    ) {
+        let ignored = &mut self.walked.ignored;
+        members.retain(|name, value| {
+            let known = schema.property_position(name).is_some();
+            if !known {
+                let path = Path::Member(path, name).text();
+                ignored.push(Ignored { path, blank: is_blank(value) });
+            }
+            known
+        });
+    }
+}
+
+/// "Exactly n" is part of a value's form; a range of lengths is its length.
+fn check_length(schema: &Schema, text: &str) -> Result<(), Fault> {
+    let (min, max) = schema.length;
+    if min.is_none() && max.is_none() {
+        return Ok(());
+    }
+    let length = if text.is_ascii() { text.len() } else { text.chars().count() };
+    if min.is_none_or(|min| min <= length) && max.is_none_or(|max| length <= max) {
+        return Ok(());
+    }
+    if min == max {
+        let exactly = min.unwrap_or_default();
+        let form = schema.format.map_or("text", |format| format.expected);
+        return Err(Fault::Format { expected: format!("exactly {exactly} characters: {form}") });
+    }
+    Err(Fault::Length { min, max })
+}

@@ -1,0 +1,204 @@
+//! From an `Authorization` header to a caller.
+//!
+//! Whatever is wrong with a key, the client gets the same answer; the true reason is for the log.
+//! Keys are looked up at most once a second each, so **a revocation takes effect within a second**
+//! in every process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use store::api_key::ApiKeyRow;
+use store::iso::IsoRow;
+use types::{IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
+
+use crate::Platform;
+use crate::api_key::{ApiKey, KeyFault, parse_authorization};
+use crate::dialect::ResponseStyle;
+use crate::vault::{DataKey, WrappedKey};
+
+const CACHE_LIFE: Duration = Duration::from_millis(900);
+/// Keys remembered at most. Beyond that the cache starts over.
+const CACHE_KEYS_MAX: usize = 10_000;
+/// How precisely the last use of a key is noted.
+const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
+
+/// Who makes a request: an ISO, by one of its keys.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    entry: Arc<KeyEntry>,
+}
+
+#[derive(Debug)]
+struct KeyEntry {
+    key: ApiKeyRow,
+    iso: IsoRow,
+    scopes: ScopeSet,
+    style: ResponseStyle,
+    data_key: DataKey,
+}
+
+impl Caller {
+    pub fn iso_id(&self) -> &IsoId {
+        &self.entry.iso.iso_id
+    }
+
+    pub fn key_id(&self) -> &KeyId {
+        &self.entry.key.key_id
+    }
+
+    pub fn style(&self) -> ResponseStyle {
+        self.entry.style
+    }
+
+    pub(crate) fn data_key(&self) -> &DataKey {
+        &self.entry.data_key
+    }
+}
+
+/// A refused key: the reason for the log, and the style of the ISO it belongs to, if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub reason: Reason,
+    pub style: ResponseStyle,
+}
+
+/// Why a key was refused. **For the log only**, but for expired keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    NoHeader,
+    NotAnApiKey,
+    Mistyped,
+    OtherEnvironment,
+    Unknown,
+    Expired,
+    Revoked,
+    MissingScope,
+}
+
+impl Reason {
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NoHeader => "no authorization header",
+            Self::NotAnApiKey => "not an api key",
+            Self::Mistyped => "checksum of the key is wrong",
+            Self::OtherEnvironment => "key of the other environment",
+            Self::Unknown => "unknown key",
+            Self::Expired => "expired key",
+            Self::Revoked => "revoked key",
+            Self::MissingScope => "key lacks the scope",
+        }
+    }
+}
+
+/// Recently seen keys.
+#[derive(Debug, Default)]
+pub(crate) struct KeyCache {
+    by_id: Mutex<HashMap<String, (Instant, Option<Arc<KeyEntry>>)>>,
+}
+
+impl KeyCache {
+    fn get(&self, key_id: &str) -> Option<Option<Arc<KeyEntry>>> {
+        let by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
+        let (seen, entry) = by_id.get(key_id)?;
+        (seen.elapsed() < CACHE_LIFE).then(|| entry.clone())
+    }
+
+    fn put(&self, key_id: &str, entry: Option<Arc<KeyEntry>>) {
+        let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
+        if by_id.len() >= CACHE_KEYS_MAX {
+            by_id.clear();
+        }
+        by_id.insert(key_id.to_owned(), (Instant::now(), entry));
+    }
+}
+
+impl Platform {
+    /// The caller behind the header, if its key has the scope. An outer error is ours.
+    pub async fn authenticate(
+        &self,
+        header: Option<&[u8]>,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Result<std::result::Result<Caller, Refused>> {
+        let unknown = |reason| Ok(Err(Refused { reason, style: ResponseStyle::default() }));
+        let Some(header) = header else { return unknown(Reason::NoHeader) };
+        let parsed = parse_authorization(header)
+            .ok_or(Reason::NotAnApiKey)
+            .and_then(|text| ApiKey::parse(text).map_err(Reason::from));
+        let key = match parsed {
+            Ok(key) if key.environment() != self.environment => {
+                return unknown(Reason::OtherEnvironment);
+            }
+            Ok(key) => key,
+            Err(reason) => return unknown(reason),
+        };
+        let entry = match self.keys.get(key.key_id()) {
+            Some(entry) => entry,
+            None => self.load_key(key.key_id()).await?,
+        };
+        let matching = entry.filter(|entry| key.matches(&self.vault, &entry.key.hash));
+        let Some(entry) = matching else { return unknown(Reason::Unknown) };
+        let reason = if entry.key.revoked.is_some() {
+            Reason::Revoked
+        } else if entry.key.expires.is_some_and(|expires| expires <= now) {
+            Reason::Expired
+        } else if !entry.scopes.allows(scope) {
+            Reason::MissingScope
+        } else {
+            return Ok(Ok(Caller { entry }));
+        };
+        Ok(Err(Refused { reason, style: entry.style }))
+    }
+
+    async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
+        let wanted = KeyId::new(key_id);
+        let found = self.store.read(move |conn| {
+            let Some(key) = store::api_key::find(conn, &wanted)? else { return Ok(None) };
+            let iso = store::iso::get(conn, &key.iso_id)?;
+            Ok(iso.map(|iso| (key, iso)))
+        });
+        let entry = match found.await? {
+            Some((key, iso)) => Some(Arc::new(self.open_entry(key, iso)?)),
+            None => None,
+        };
+        self.keys.put(key_id, entry.clone());
+        Ok(entry)
+    }
+
+    fn open_entry(&self, key: ApiKeyRow, iso: IsoRow) -> Result<KeyEntry> {
+        let damaged = |message: String| types::Error::internal(message);
+        let wrapped = WrappedKey(iso.data_key.clone());
+        Ok(KeyEntry {
+            scopes: key.scopes.parse().map_err(damaged)?,
+            style: iso.response_style.parse().map_err(damaged)?,
+            data_key: self.vault.data_key_open(&iso.iso_id, &wrapped)?,
+            key,
+            iso,
+        })
+    }
+
+    /// Whether the last use of the caller's key should be noted again.
+    pub fn last_use_is_stale(&self, caller: &Caller, now: Timestamp) -> bool {
+        let noted = caller.entry.key.last_used;
+        noted.is_none_or(|noted| now.since(noted) >= LAST_USED_PRECISION)
+    }
+
+    /// Notes that the caller's key was used.
+    pub async fn note_last_use(&self, caller: Caller, now: Timestamp) -> Result<()> {
+        self.store
+            .write(move |conn| {
+                store::api_key::set_last_used(conn, caller.iso_id(), caller.key_id(), now)
+            })
+            .await
+    }
+}
+
+impl From<KeyFault> for Reason {
+    fn from(fault: KeyFault) -> Self {
+        match fault {
+            KeyFault::Malformed => Self::NotAnApiKey,
+            KeyFault::Checksum => Self::Mistyped,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The catalogue of error codes: one row says code, status and condition.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $status:literal, $condition:literal;)*) => {
+        /// A public error code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code {
+            $(#[doc = $condition] $variant,)*
+        }
+
+        impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)* }
+            }
+
+            /// When the code is given.
+            pub const fn condition(self) -> &'static str {
+                match self { $(Self::$variant => $condition,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    MandatoryField = "mandatory_field", 400, "A mandatory field is missing, null or blank.";
+    AlreadyExists = "already_exists", 400,
+        "A merchant or store of this dba, or a merchant of this e-mail where that is asked for, \
+         exists already.";
+    InvalidType = "invalid_type", 400, "The value has another JSON type than the field.";
+    InvalidLength = "invalid_length", 400, "The text is shorter or longer than the field allows.";
+    InvalidFormat = "invalid_format", 400,
+        "The text has characters or an arrangement that the field does not allow.";
+    InvalidValue = "invalid_value", 400, "The value is not in the field's list.";
+    InvalidDeviceModel = "invalid_device_model", 400, "The manufacturer does not make this model.";
+    UnknownZip = "unknown_zip", 400, "Five digits that are no active ZIP code.";
+    UnknownMcc = "unknown_mcc", 400, "Four digits that are no merchant category code.";
+    NotFound = "not_found", 400, "The ISO has no merchant or store of this id.";
+    StoreMismatch = "store_mismatch", 400, "The store belongs to another merchant.";
+    InactiveParent = "inactive_parent", 400, "The merchant or store is not active.";
+    TemplateNotFound = "template_not_found", 400, "The ISO has no template of this name.";
+    InvalidProfile = "invalid_profile", 400,
+        "The list of profiles is empty or too long, or a profileId is neither 01 nor 02.";
+    DuplicateProfile = "duplicate_profile", 400,
+        "A profileId appears twice, or the processor account is on another TPN already.";
+    UnexpectedField = "unexpected_field", 400,
+        "The field belongs to another processor. Given only in strict mode.";
+    UnknownField = "unknown_field", 400,
+        "The interface has no such field. Given only in strict mode.";
+    ConflictingField = "conflicting_field", 400,
+        "An id stands beside details of the same object, or two values contradict each other.";
+    ProhibitedData = "prohibited_data", 400,
+        "The value looks like a card number or track data, which must not be sent here.";
+    MalformedJson = "malformed_json", 400, "The body is not one JSON object within the limits.";
+    UnsupportedMediaType = "unsupported_media_type", 415,
+        "The Content-Type is not application/json.";
+    PayloadTooLarge = "payload_too_large", 413, "The body is larger than the limit.";
+    RouteNotFound = "route_not_found", 404, "There is nothing at this path.";
+    MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
+    ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";
+    RequestTimeout = "request_timeout", 408, "The request was not received in time.";
+    RateLimited = "rate_limited", 429, "Too many requests; Retry-After says when to go on.";
+    InternalError = "internal_error", 500, "Our fault; quote the request id.";
+    Unavailable = "unavailable", 503,
+        "The service is starting, stopping or overloaded; try again.";
+}
+
+/// A row of the catalogue as `GET /v1/errors` shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CodeView {
+    /// What `errors[].code` says.
+    code: &'static str,
+    /// The HTTP status that comes with it.
+    status: u16,
+    /// When it is given.
+    condition: &'static str,
+}
+
+impl From<Code> for CodeView {
+    fn from(code: Code) -> Self {
+        Self { code: code.name(), status: code.status(), condition: code.condition() }
+    }
+}

@@ -1,0 +1,98 @@
+//! What handlers work with: the platform of an environment, and the context of one request.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Store, fact};
+use types::{Clock, Environment, Error, Result, Timestamp};
+
+use crate::auth::{Caller, KeyCache};
+use crate::id_source::IdSource;
+use crate::vault::{MasterKey, Vault};
+
+/// Choices where the published interface leaves one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Refuse members that the interface does not have, instead of ignoring them.
+    pub strict_fields: bool,
+    /// Allow only the letters A to Z in the names of persons.
+    pub strict_names: bool,
+    /// Refuse an id that stands beside details of the same object, instead of ignoring the details.
+    pub strict_ids: bool,
+    /// Refuse a second merchant with the same e-mail address.
+    pub unique_email: bool,
+    /// Refuse a processor account that is on another live TPN already.
+    pub unique_profiles: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            strict_fields: false,
+            strict_names: false,
+            strict_ids: true,
+            unique_email: false,
+            unique_profiles: false,
+        }
+    }
+}
+
+/// Everything that the requests of one environment share.
+#[derive(Debug)]
+pub struct Platform {
+    pub environment: Environment,
+    pub store: Store,
+    pub vault: Vault,
+    pub settings: Settings,
+    pub clock: Clock,
+    pub(crate) ids: IdSource,
+    pub(crate) keys: KeyCache,
+}
+
+impl Platform {
+    /// Fails if the database belongs to another master key, before anything is read or written.
+    /// Blocks; call it at start.
+    pub fn new(
+        environment: Environment,
+        store: Store,
+        master: &MasterKey,
+        settings: Settings,
+        clock: Clock,
+    ) -> Result<Self> {
+        let vault = Vault::new(master, environment);
+        let fingerprint: String =
+            vault.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect();
+        let ours = fingerprint.clone();
+        let stored = store.write_blocking(move |conn| {
+            fact::get_or_set(conn, "master_key_fingerprint", &fingerprint)
+        })?;
+        if stored != ours {
+            return Err(Error::invalid(format!(
+                "the {environment} database was made with another master key; give the key that \
+                 it was made with"
+            )));
+        }
+        let ids = IdSource::new(vault.id_permutation());
+        let keys = KeyCache::default();
+        Ok(Self { environment, store, vault, settings, clock, ids, keys })
+    }
+}
+
+/// One request.
+#[derive(Debug)]
+pub struct Cx {
+    pub platform: Arc<Platform>,
+    /// Who calls; `None` only on public routes.
+    pub caller: Option<Caller>,
+    pub now: Timestamp,
+}
+
+impl Cx {
+    /// The caller of a route that needs a scope.
+    pub fn caller(&self) -> Result<&Caller> {
+        let missing = || Error::internal("a route that needs a caller was reached without one");
+        self.caller.as_ref().ok_or_else(missing)
+    }
+}

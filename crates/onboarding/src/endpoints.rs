@@ -1,0 +1,145 @@
+//! The table of all onboarding endpoints, and its OpenAPI document.
+
+use contract::openapi::{self, About, ErrorAnswer};
+use contract::walk::Manners;
+use contract::{Answer, Endpoint, Entry, Failure, Route, Table, entries};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::codes::CodeView;
+use crate::dialect::FailureBody;
+use crate::formats::FORMATS;
+use crate::onboard::OnboardMerchant;
+use crate::read::{MerchantGet, StoreGet, TpnGet};
+use crate::{Code, Cx, text};
+
+static ENTRIES: &[Entry<Cx>] =
+    entries![OnboardMerchant, MerchantGet, StoreGet, TpnGet, ErrorList, OpenapiGet];
+
+/// All endpoints, ready to run.
+///
+/// # Panics
+/// If a definition is wrong. The tests compile the table, so that cannot happen in a release.
+pub fn table() -> Table<Cx> {
+    Table::compile(&[ENTRIES], Manners { clean: text::clean }, FORMATS)
+        .unwrap_or_else(|message| unreachable!("the endpoint table is wrong: {message}"))
+}
+
+/// The OpenAPI 3.1 document of the onboarding interface.
+pub fn openapi_document() -> Value {
+    let failure = schemars::SchemaGenerator::default().into_root_schema_for::<FailureBody>();
+    openapi::document(
+        &table(),
+        &About {
+            title: "Boardwalk merchant onboarding",
+            version: env!("CARGO_PKG_VERSION"),
+            description: "Create merchants, stores and TPNs, in one call or in stages. \
+                          Every request carries an API key of an ISO.",
+            servers: &[
+                ("http://127.0.0.1:8080", "Sandbox, as `boardwalk serve` starts it."),
+                ("http://127.0.0.1:8081", "Production, as `boardwalk serve` starts it."),
+            ],
+            error_schema: inline_definitions(failure.to_value()),
+            error_answers: ERROR_ANSWERS,
+            headers: HEADERS,
+        },
+    )
+}
+
+const fn answer(status: u16, description: &'static str) -> ErrorAnswer<'static> {
+    ErrorAnswer { status, description, only_with_key: false, only_with_body: false }
+}
+
+const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
+    answer(400, "The request is refused; `errors` says everything that is wrong."),
+    ErrorAnswer {
+        only_with_key: true,
+        ..answer(401, "The key is missing, unknown, expired, revoked or lacks the scope.")
+    },
+    answer(404, "There is nothing here."),
+    answer(408, "The request was not received in time."),
+    ErrorAnswer { only_with_body: true, ..answer(413, "The body is too large.") },
+    ErrorAnswer { only_with_body: true, ..answer(415, "The body is not application/json.") },
+    answer(429, "Too many requests; Retry-After says when to go on."),
+    answer(500, "Our fault; quote the request id."),
+    answer(503, "Not now; try again."),
+];
+
+/// Headers that every answer carries.
+const HEADERS: &[(&str, &str)] = &[
+    ("X-Request-Id", "Names the request in the logs."),
+    ("RateLimit-Policy", "The limit that applies."),
+    ("RateLimit", "What is left of it."),
+    ("Server-Timing", "How long the server worked."),
+    ("Cache-Control", "Always no-store."),
+];
+
+/// Puts definitions where they are referred to, so that the schema stands alone.
+fn inline_definitions(mut schema: Value) -> Value {
+    let definitions = schema.as_object_mut().and_then(|object| {
+        object.shift_remove("$schema");
+        object.shift_remove("$defs")
+    });
+    if let Some(definitions) = definitions {
+        inline(&mut schema, &definitions);
+    }
+    schema
+}
+
+fn inline(value: &mut Value, definitions: &Value) {
+    let target = value
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| definitions.get(reference.strip_prefix("#/$defs/")?).cloned());
+    if let Some(target) = target {
+        *value = target;
+    }
+    match value {
+        Value::Object(members) => members.values_mut().for_each(|v| inline(v, definitions)),
+        Value::Array(items) => items.iter_mut().for_each(|v| inline(v, definitions)),
+        _ => {}
+    }
+}
+
+/// List the error codes.
+///
+/// The whole catalogue: every code that any answer may carry, with its status and condition.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ErrorList {}
+
+/// The catalogue of error codes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorListReply {
+    /// All codes.
+    data: Vec<CodeView>,
+}
+
+impl Endpoint<Cx> for ErrorList {
+    const ROUTE: Route = Route::get("/v1/errors").public();
+    type Reply = ErrorListReply;
+
+    async fn handle(self, _: &Cx) -> Result<Answer<ErrorListReply>, Failure> {
+        let data = Code::ALL.iter().copied().map(CodeView::from).collect();
+        Ok(Answer::new(ErrorListReply { data }))
+    }
+}
+
+/// Show this description of the interface.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct OpenapiGet {}
+
+/// An OpenAPI 3.1 document.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct OpenapiReply(serde_json::Map<String, Value>);
+
+impl Endpoint<Cx> for OpenapiGet {
+    const ROUTE: Route = Route::get("/v1/openapi.json").public();
+    type Reply = OpenapiReply;
+
+    async fn handle(self, _: &Cx) -> Result<Answer<OpenapiReply>, Failure> {
+        let document = openapi_document().as_object().cloned().unwrap_or_default();
+        Ok(Answer::new(OpenapiReply(document)))
+    }
+}

@@ -1,0 +1,219 @@
+//! The kinds of text that requests are made of: each kind's format and bounds, written once.
+//!
+//! A value of one of these types has passed the walker; nobody else can make one.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use types::Secret;
+
+use crate::device;
+
+macro_rules! text_field {
+    (
+        $(#[doc = $doc:literal])* $name:ident($inner:ty), $types:expr, $format:literal,
+        $min:literal..=$max:literal $(, $keyword:literal: $value:expr)*
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name($inner);
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": $types,
+                    "format": $format,
+                    "minLength": $min,
+                    "maxLength": $max,
+                    "description": concat!($($doc,)*).trim(),
+                    $($keyword: $value,)*
+                })
+            }
+        }
+    };
+}
+
+/// Plain kinds: `Name: format, bounds`. `number` kinds also take a JSON integer.
+macro_rules! plain_fields {
+    ($($(#[doc = $doc:literal])* $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;)*) => {$(
+        text_field!($(#[doc = $doc])* $name(String), plain_fields!(@$kind), $format, $min..=$max);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            pub fn into_string(self) -> String {
+                self.0
+            }
+        }
+    )*};
+    (@text) => { "string" };
+    (@number) => { ["string", "integer"] };
+}
+
+/// Kinds that are never shown again once stored.
+macro_rules! secret_fields {
+    ($($(#[doc = $doc:literal])* $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;)*) => {$(
+        text_field!(
+            $(#[doc = $doc])* $name(Secret<String>), plain_fields!(@$kind), $format, $min..=$max,
+            "writeOnly": true
+        );
+
+        impl $name {
+            pub fn secret(&self) -> &Secret<String> {
+                &self.0
+            }
+        }
+    )*};
+}
+
+plain_fields! {
+    /// Trading name. Unique among the ISO's merchants, and among its stores.
+    Dba: text "text", 2..=35;
+    /// First name.
+    FirstName: text "name", 2..=50;
+    /// Last name.
+    LastName: text "name", 1..=12;
+    /// E-mail address.
+    Email: text "email", 6..=255;
+    /// A line of the street address.
+    AddressLine: text "text", 2..=35;
+    /// US ZIP code; city and state follow from it.
+    ZipCode: number "us-zip", 5..=5;
+    /// Phone number without the country's calling code.
+    PhoneNumber: number "digits", 10..=12;
+    /// Country calling code with its plus sign.
+    IsdCode: text "isd-code", 2..=4;
+    /// Electronic benefit transfer number.
+    Ebt: text "alphanumeric", 7..=7;
+    /// The ISO's reference of the agent.
+    IsoAgentReference: text "alphanumeric", 1..=15;
+    /// The ISO's own number of the merchant.
+    IsoMerchant: text "alphanumeric", 1..=6;
+    /// Address of the merchant's logo. It is stored and never fetched by the request.
+    LogoUrl: text "logo-url", 1..=2048;
+    /// Merchant category code.
+    MccCode: number "mcc", 4..=4;
+    /// Name of one of the ISO's templates.
+    TemplateName: text "alphanumeric", 5..=30;
+    /// Label shown for the terminal.
+    DefaultLabel: text "guarded-alphanumeric", 18..=18;
+    /// Bank identification number.
+    TpnBin: number "digits", 6..=6;
+
+    /// Merchant number, 12 digits.
+    Mid12: number "digits", 12..=12;
+    /// Agent bank number, 6 digits.
+    Agent: number "digits", 6..=6;
+    /// Chain number, 6 digits.
+    Chain: number "digits", 6..=6;
+    /// Store number, 4 digits.
+    StoreNumber: number "digits", 4..=4;
+    /// Terminal number, 4 digits.
+    TermNo: number "digits", 4..=4;
+    /// Terminal id, 8 letters and digits.
+    TermId8: text "alphanumeric", 8..=8;
+    /// Agent's financial institution id.
+    AgentFiid: text "alphanumeric", 4..=4;
+    /// Data set group.
+    DsGroup: text "guarded-alphanumeric", 1..=30;
+    /// Terminal number.
+    TerminalNumber: number "digits", 1..=16;
+    /// Merchant number, letters and digits.
+    MidText: text "alphanumeric", 1..=15;
+    /// Terminal id, letters and digits.
+    TermIdText: text "alphanumeric", 1..=15;
+    /// Group id.
+    GroupId: text "alphanumeric", 1..=15;
+    /// Terminal id, digits.
+    TermIdNumber: number "digits", 1..=16;
+    /// Merchant number, up to 12 digits.
+    MidNumber: number "digits", 1..=12;
+    /// Merchant number, 10 to 12 digits.
+    Mid10To12: number "digits", 10..=12;
+    /// Bank number.
+    BankNumber: number "digits", 1..=6;
+}
+
+secret_fields! {
+    /// Bank routing number.
+    AbaNo: number "digits", 9..=9;
+    /// Access token, user part.
+    AccessTokenUser: text "guarded-alphanumeric", 25..=50;
+    /// Access token, password part.
+    AccessTokenPassword: text "guarded-alphanumeric", 25..=50;
+    /// API key of the processor.
+    ProcessorApiKey: text "credential", 1..=45;
+    /// Password of the terminal.
+    TerminalPassword: text "credential", 1..=16;
+    /// Routing data of the PIN pad; never card data.
+    Track2: text "guarded-alphanumeric", 1..=18;
+}
+
+/// A text that must be one of a list: its schema lists them.
+macro_rules! listed_fields {
+    ($($(#[doc = $doc:literal])* $name:ident, $values:expr $(, $keyword:literal: $value:expr)*;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            pub fn into_string(self) -> String {
+                self.0
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "enum": $values,
+                    "description": concat!($($doc,)*).trim(),
+                    $($keyword: $value,)*
+                })
+            }
+        }
+    )*};
+}
+
+listed_fields! {
+    /// Maker of the device.
+    DeviceManufacturer, device::manufacturer_names(), "format": "device-manufacturer";
+    /// Model of the device; it must be one that the manufacturer makes.
+    DeviceModel, device::model_names(), "format": "device-model";
+    /// Application of the terminal.
+    ApplicationSign, ["CRDT"];
+    /// How the terminal routes transactions.
+    RoutingType, ["SIMPLE"], "default": "SIMPLE";
+    /// 01 with fee, 02 without fee.
+    ProfileId, ["01", "02"], "x-code": "invalid_profile";
+}
+
+/// The default of the schema; absent means this.
+impl Default for RoutingType {
+    fn default() -> Self {
+        Self(String::from("SIMPLE"))
+    }
+}

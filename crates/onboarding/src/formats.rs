@@ -1,0 +1,126 @@
+//! The text formats that the schemas of this crate name.
+//!
+//! Formats for free text and for credentials run the card-data guard first: **a value that looks
+//! like card data is refused before anything else is said about it.**
+
+use contract::{Fault, Format, Formats, Parsed};
+use types::reference;
+
+use crate::{Code, card_guard, device, text};
+
+pub(crate) const FORMATS: Formats = Formats(&[
+    Format {
+        name: "text",
+        expected: "letters, digits, blanks and common signs, with at least one letter or digit",
+        pattern: None,
+        parse: |value| guarded(value, text::is_text),
+    },
+    Format {
+        name: "name",
+        expected: "letters; blanks, apostrophes, hyphens and periods may stand between them",
+        pattern: None,
+        parse: |value| allowed(text::is_name(value)),
+    },
+    Format {
+        name: "email",
+        expected: "an e-mail address",
+        pattern: None,
+        parse: |value| allowed(text::is_email(value)),
+    },
+    Format {
+        name: "alphanumeric",
+        expected: "letters A to Z and digits",
+        pattern: Some("^[A-Za-z0-9]+$"),
+        parse: |value| allowed(text::is_alphanumeric(value)),
+    },
+    Format {
+        name: "guarded-alphanumeric",
+        expected: "letters A to Z and digits",
+        pattern: Some("^[A-Za-z0-9]+$"),
+        parse: |value| guarded(value, text::is_alphanumeric),
+    },
+    Format {
+        name: "digits",
+        expected: "digits",
+        pattern: Some("^[0-9]+$"),
+        parse: |value| allowed(text::is_digits(value)),
+    },
+    Format {
+        name: "credential",
+        expected: "visible characters without control characters",
+        pattern: None,
+        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+    },
+    Format { name: "us-zip", expected: "five digits", pattern: Some("^[0-9]{5}$"), parse: zip },
+    Format { name: "mcc", expected: "four digits", pattern: Some("^[0-9]{4}$"), parse: mcc },
+    Format {
+        name: "isd-code",
+        expected: "a plus sign and one to three digits",
+        pattern: Some("^\\+[0-9]+$"),
+        parse: |value| allowed(value == "+" || text::is_plus_digits(value)),
+    },
+    Format {
+        name: "logo-url",
+        expected: "an absolute http or https address of a public host without credentials",
+        pattern: None,
+        parse: |value| allowed(text::is_logo_url(value)),
+    },
+    Format {
+        name: "device-manufacturer",
+        expected: "a listed manufacturer",
+        pattern: None,
+        parse: |value| canonical(value, device::canonical_manufacturer(value)),
+    },
+    Format {
+        name: "device-model",
+        expected: "a listed model",
+        pattern: None,
+        parse: |value| canonical(value, device::canonical_model(value)),
+    },
+]);
+
+fn allowed(is_allowed: bool) -> Parsed {
+    if is_allowed { Parsed::Fine } else { Parsed::Refused }
+}
+
+fn guarded(value: &str, is_allowed: fn(&str) -> bool) -> Parsed {
+    if card_guard::looks_like_card_data(value) {
+        let message = "This looks like card data, which must never be sent here.";
+        return Parsed::Fault(Fault::rule(Code::ProhibitedData.name(), message));
+    }
+    allowed(is_allowed(value))
+}
+
+fn zip(value: &str) -> Parsed {
+    if value.len() != 5 || !text::is_digits(value) {
+        return Parsed::Refused;
+    }
+    match reference::zip_place(value) {
+        Some(_) => Parsed::Fine,
+        None => {
+            let message = "This ZIP code is not in use.";
+            Parsed::Fault(Fault::rule(Code::UnknownZip.name(), message))
+        }
+    }
+}
+
+fn mcc(value: &str) -> Parsed {
+    if value.len() != 4 || !text::is_digits(value) {
+        return Parsed::Refused;
+    }
+    match reference::mcc_description(value) {
+        Some(_) => Parsed::Fine,
+        None => {
+            let message = "This merchant category code is not in the list.";
+            Parsed::Fault(Fault::rule(Code::UnknownMcc.name(), message))
+        }
+    }
+}
+
+/// Texts that are in no list pass here; the schema's list of values refuses them.
+fn canonical(value: &str, known: Option<&'static str>) -> Parsed {
+    match known {
+        Some(spelling) if spelling != value => Parsed::Replaced(spelling.to_owned()),
+        _ => Parsed::Fine,
+    }
+}

@@ -1,0 +1,249 @@
+//! ISOs, their API keys and their templates: what the command line and later the portal manage.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use store::api_key::ApiKeyRow;
+use store::iso::IsoRow;
+use store::template::TemplateRow;
+use types::{Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, TemplateId, Timestamp};
+
+use crate::Platform;
+use crate::api_key::ApiKey;
+use crate::dialect::ResponseStyle;
+use crate::text;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a key lives unless something else is asked for.
+pub const KEY_LIFE_DEFAULT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// How long a key may live at most.
+pub const KEY_LIFE_MAX: Duration = Duration::from_secs(730 * 24 * 60 * 60);
+/// Live keys of one ISO at most.
+pub const KEYS_MAX: usize = 10;
+/// How long a rotated key stays valid beside the new one unless something else is asked for.
+pub const KEY_OVERLAP_DEFAULT: Duration = DAY;
+/// How long it may stay valid at most.
+pub const KEY_OVERLAP_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const NAME_LENGTH_MAX: usize = 100;
+const TEMPLATE_PARAMETERS_LENGTH_MAX: usize = 64 * 1024;
+
+/// A key that was just made. **The only time that its text exists.**
+#[derive(Debug)]
+pub struct NewKey {
+    pub key_id: KeyId,
+    pub text: Secret<String>,
+    pub expires: Option<Timestamp>,
+}
+
+/// How long a key shall live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyLife {
+    For(Duration),
+    Forever,
+}
+
+/// The methods here block; they are for the command line and for start-up.
+impl Platform {
+    pub fn iso_create(&self, name: &str, style: ResponseStyle) -> Result<IsoId> {
+        let name = checked_name(name)?;
+        let iso_id = IsoId::new(format!("iso_{}", random_text(16)?));
+        let (_, wrapped) = self.vault.data_key_create(&iso_id)?;
+        let row = IsoRow {
+            iso_id: iso_id.clone(),
+            name,
+            response_style: style.name().to_owned(),
+            data_key: wrapped.0,
+            created: self.clock.now(),
+        };
+        self.store.write_blocking(move |conn| store::iso::insert(conn, &row))?;
+        Ok(iso_id)
+    }
+
+    pub fn iso_list(&self) -> Result<Vec<IsoRow>> {
+        self.store.read_blocking(store::iso::list)
+    }
+
+    pub fn key_create(
+        &self,
+        iso_id: &IsoId,
+        name: &str,
+        scopes: ScopeSet,
+        life: KeyLife,
+    ) -> Result<NewKey> {
+        let now = self.clock.now();
+        let expires = expiry(life, self.environment, now)?;
+        let (row, new_key) = self.new_key_row(iso_id, checked_name(name)?, scopes, now, expires)?;
+        self.store.write_blocking(move |conn| {
+            if store::iso::get(conn, &row.iso_id)?.is_none() {
+                return Err(Error::not_found(format!(
+                    "there is no ISO {}; `boardwalk iso list` shows those that there are",
+                    row.iso_id
+                )));
+            }
+            let keys = store::api_key::list(conn)?;
+            let live = keys.iter().filter(|key| key.iso_id == row.iso_id && is_live(key, now));
+            if live.count() >= KEYS_MAX {
+                return Err(Error::invalid(format!(
+                    "the ISO has {KEYS_MAX} live keys already; revoke one first"
+                )));
+            }
+            store::api_key::insert(conn, &row)
+        })?;
+        Ok(new_key)
+    }
+
+    fn new_key_row(
+        &self,
+        iso_id: &IsoId,
+        name: String,
+        scopes: ScopeSet,
+        now: Timestamp,
+        expires: Option<Timestamp>,
+    ) -> Result<(ApiKeyRow, NewKey)> {
+        let key = ApiKey::generate(self.environment)?;
+        let row = ApiKeyRow {
+            iso_id: iso_id.clone(),
+            key_id: key.key_id().clone(),
+            hash: key.hash(&self.vault).to_vec(),
+            name,
+            scopes: scopes.to_string(),
+            created: now,
+            expires,
+            revoked: None,
+            last_used: None,
+        };
+        Ok((row, NewKey { key_id: key.key_id().clone(), text: key.text().clone(), expires }))
+    }
+
+    pub fn key_list(&self) -> Result<Vec<ApiKeyRow>> {
+        self.store.read_blocking(store::api_key::list)
+    }
+
+    /// Makes a new key like the old one; the old one ends itself after the overlap.
+    pub fn key_rotate(&self, key_id: &KeyId, overlap: Duration) -> Result<NewKey> {
+        if overlap > KEY_OVERLAP_MAX {
+            return Err(Error::invalid("the overlap may be 168h at most"));
+        }
+        let now = self.clock.now();
+        let old = self.live_key(key_id, now)?;
+        let life = old.expires.map(|expires| expires.since(old.created));
+        let expires = life.map(|life| now.plus(life));
+        let scopes = old.scopes.parse().map_err(|message: String| Error::internal(message))?;
+        let (row, new_key) =
+            self.new_key_row(&old.iso_id, old.name.clone(), scopes, now, expires)?;
+        let ends = now.plus(overlap);
+        let old_ends = old.expires.map_or(ends, |expires| expires.min(ends));
+        self.store.write_blocking(move |conn| {
+            store::api_key::insert(conn, &row)?;
+            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, old_ends)
+        })?;
+        Ok(new_key)
+    }
+
+    /// Ends a key at once; running servers notice within a second.
+    pub fn key_revoke(&self, key_id: &KeyId) -> Result<()> {
+        let now = self.clock.now();
+        let key = self.find_key(key_id)?;
+        let revoked = self.store.write_blocking(move |conn| {
+            store::api_key::revoke(conn, &key.iso_id, &key.key_id, now)
+        })?;
+        match revoked {
+            true => Ok(()),
+            false => Err(Error::invalid(format!("the key {key_id} is revoked already"))),
+        }
+    }
+
+    fn find_key(&self, key_id: &KeyId) -> Result<ApiKeyRow> {
+        let wanted = key_id.clone();
+        let key = self.store.read_blocking(move |conn| store::api_key::find(conn, &wanted))?;
+        key.ok_or_else(|| {
+            Error::not_found(format!(
+                "there is no key {key_id}; `boardwalk key list` shows those that there are"
+            ))
+        })
+    }
+
+    fn live_key(&self, key_id: &KeyId, now: Timestamp) -> Result<ApiKeyRow> {
+        let key = self.find_key(key_id)?;
+        if !is_live(&key, now) {
+            return Err(Error::invalid(format!("the key {key_id} is revoked or has expired")));
+        }
+        Ok(key)
+    }
+
+    pub fn template_create(
+        &self,
+        iso_id: &IsoId,
+        name: &str,
+        parameters: &Value,
+    ) -> Result<TemplateId> {
+        if !text::is_alphanumeric(name) || !(5..=30).contains(&name.len()) {
+            return Err(Error::invalid("a template's name must be 5 to 30 letters and digits"));
+        }
+        let parameters = parameters
+            .as_object()
+            .map(|_| parameters.to_string())
+            .ok_or_else(|| Error::invalid("a template's parameters must be one JSON object"))?;
+        if parameters.len() > TEMPLATE_PARAMETERS_LENGTH_MAX {
+            return Err(Error::invalid("a template's parameters must not be over 64 KiB"));
+        }
+        let template_id = TemplateId::new(format!("tpl_{}", random_text(16)?));
+        let row = TemplateRow {
+            iso_id: iso_id.clone(),
+            template_id: template_id.clone(),
+            name: name.to_owned(),
+            version: 1,
+            parameters,
+            created: self.clock.now(),
+        };
+        let inserted = self.store.write_blocking(move |conn| {
+            if store::iso::get(conn, &row.iso_id)?.is_none() {
+                return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
+            }
+            store::template::insert(conn, &row)
+        })?;
+        match inserted {
+            true => Ok(template_id),
+            false => Err(Error::conflict(format!("the ISO has a template {name} already"))),
+        }
+    }
+
+    pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
+        self.store.read_blocking(store::template::list)
+    }
+}
+
+fn is_live(key: &ApiKeyRow, now: Timestamp) -> bool {
+    key.revoked.is_none() && key.expires.is_none_or(|expires| now < expires)
+}
+
+fn expiry(life: KeyLife, environment: Environment, now: Timestamp) -> Result<Option<Timestamp>> {
+    match life {
+        KeyLife::For(life) if life > KEY_LIFE_MAX => {
+            Err(Error::invalid("a key may live 730 days at most"))
+        }
+        KeyLife::For(life) => Ok(Some(now.plus(life))),
+        KeyLife::Forever if environment == Environment::Sandbox => Ok(None),
+        KeyLife::Forever => Err(Error::invalid("only sandbox keys may live for ever")),
+    }
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    let name = text::clean(name);
+    let length = name.chars().count();
+    if length == 0 || length > NAME_LENGTH_MAX || name.chars().any(char::is_control) {
+        return Err(Error::invalid(format!(
+            "a name must have 1 to {NAME_LENGTH_MAX} characters and no control characters"
+        )));
+    }
+    Ok(name.into_owned())
+}
+
+/// Random lower-case letters and digits, without those that are easily confused.
+fn random_text(length: usize) -> Result<String> {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = vec![0_u8; length];
+    crate::vault::fill_random(&mut bytes)?;
+    let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('0', char::from);
+    Ok(bytes.into_iter().map(letter).collect())
+}

@@ -1,0 +1,194 @@
+//! The checks that need the database: names taken, ids unknown, parents closed, templates missing.
+//!
+//! There is one definition of them, [`find`]. It runs inside the storing transaction for what must
+//! not change before the commit, and outside of it to tell a caller everything at once. Whether a
+//! dba is free is decided by the unique index and not here, so that two writers cannot both win.
+
+use contract::{Fault, Header, Issues};
+use serde_json::Value;
+use store::{Conn, merchant, template, tpn};
+use types::{IsoId, MerchantId, Result, StoreId, TemplateId};
+
+use crate::processor::Processor;
+use crate::{Code, Cx, text};
+
+/// What a request refers to. Only what was valid is here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) iso_id: Option<IsoId>,
+    pub(super) merchant_dba: Option<String>,
+    pub(super) store_dba: Option<String>,
+    pub(super) merchant_id: Option<MerchantId>,
+    pub(super) store_id: Option<StoreId>,
+    pub(super) template: Option<String>,
+    /// Set only where e-mail addresses must be unique.
+    pub(super) merchant_email: Option<Vec<u8>>,
+    /// Set only where processor accounts must be unique: blind index by place in the list.
+    pub(super) identities: Vec<(usize, Vec<u8>)>,
+}
+
+/// What was found about it.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    faults: Vec<(String, Fault)>,
+    headers: Vec<Header>,
+    pub(super) template: Option<(TemplateId, i64)>,
+}
+
+impl Findings {
+    pub(super) fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    fn add(&mut self, path: impl Into<String>, code: Code, message: &str) {
+        self.faults.push((path.into(), Fault::rule(code.name(), message)));
+    }
+
+    /// A field that already has an issue keeps it: its form hides its business check.
+    pub(super) fn add_to(self, issues: &mut Issues, headers: &mut Vec<Header>) {
+        for (path, fault) in self.faults {
+            issues.add(path, fault);
+        }
+        headers.extend(self.headers);
+    }
+}
+
+impl Wanted {
+    /// Reads what is valid of the parameters.
+    pub(super) fn in_params(params: &Value, cx: &Cx) -> Result<Self> {
+        let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str);
+        let iso_id = cx.caller()?.iso_id();
+        let vault = &cx.platform.vault;
+        let settings = &cx.platform.settings;
+        let mut wanted = Self {
+            iso_id: Some(iso_id.clone()),
+            merchant_dba: text("/merchantData/dba").map(text::dba_key),
+            store_dba: text("/storeData/dba").map(text::dba_key),
+            merchant_id: text("/merchantData/merchantId").map(MerchantId::new),
+            store_id: text("/storeData/storeId").map(StoreId::new),
+            template: text("/tpnData/tpnAssignTemplate").map(str::to_owned),
+            ..Self::default()
+        };
+        if settings.unique_email {
+            let email = text("/merchantData/email").map(super::records::email_key);
+            let index = email.map(|email| vault.blind_index(iso_id, "email", &email).to_vec());
+            wanted.merchant_email = index;
+        }
+        if settings.unique_profiles {
+            let processor = text("/tpnData/tpnProcessor/processorName").unwrap_or_default();
+            let profiles = params.pointer("/tpnData/tpnProcessor/profile");
+            let profiles = profiles.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            for (place, profile) in profiles.iter().enumerate() {
+                let fields = Processor::identity_fields(processor);
+                let values: Option<Vec<&str>> =
+                    fields.iter().map(|field| profile.get(field)?.as_str()).collect();
+                if let Some(values) = values.filter(|values| !values.is_empty()) {
+                    let index = super::records::identity_index(vault, iso_id, processor, &values);
+                    wanted.identities.push((place, index));
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Whether there is more to check than the unique indexes do by themselves.
+    pub(super) fn must_be_looked_up(&self) -> bool {
+        self.merchant_id.is_some()
+            || self.template.is_some()
+            || self.merchant_email.is_some()
+            || !self.identities.is_empty()
+    }
+}
+
+/// Runs [`find`] on a snapshot of its own, and says which objects a taken dba belongs to.
+pub(super) async fn find_outside(cx: &Cx, wanted: Wanted) -> Result<Findings> {
+    let found = cx.platform.store.read(move |conn| {
+        let mut findings = find(conn, &wanted)?;
+        find_taken_names(conn, &wanted, &mut findings)?;
+        Ok(findings)
+    });
+    found.await
+}
+
+/// Everything but the names.
+pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
+    let mut findings = Findings::default();
+    let Some(iso_id) = &wanted.iso_id else { return Ok(findings) };
+    find_parents(conn, iso_id, wanted, &mut findings)?;
+    if let Some(name) = &wanted.template {
+        findings.template = template::find(conn, iso_id, name)?;
+        if findings.template.is_none() {
+            let message = "There is no template of this name.";
+            findings.add("tpnData.tpnAssignTemplate", Code::TemplateNotFound, message);
+        }
+    }
+    if let Some(email_index) = &wanted.merchant_email
+        && merchant::by_email(conn, iso_id, email_index)?.is_some()
+    {
+        let message = "A merchant with this e-mail address exists already.";
+        findings.add("merchantData.email", Code::AlreadyExists, message);
+    }
+    for (place, index) in &wanted.identities {
+        if tpn::profile_by_identity(conn, iso_id, index)?.is_some() {
+            let path = format!("tpnData.tpnProcessor.profile[{place}].profileId");
+            let message = "This processor account is on another TPN already.";
+            findings.add(path, Code::DuplicateProfile, message);
+        }
+    }
+    Ok(findings)
+}
+
+fn find_parents(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    wanted: &Wanted,
+    findings: &mut Findings,
+) -> Result<()> {
+    let Some(merchant_id) = &wanted.merchant_id else { return Ok(()) };
+    let not_found = "There is no such id.";
+    let inactive = "It is not active.";
+    let status = match text::is_alphanumeric(merchant_id.as_str()) {
+        true => merchant::status(conn, iso_id, merchant_id)?,
+        false => None,
+    };
+    match status.as_deref() {
+        None => findings.add("merchantData.merchantId", Code::NotFound, not_found),
+        Some("active") => {}
+        Some(_) => findings.add("merchantData.merchantId", Code::InactiveParent, inactive),
+    }
+    let Some(store_id) = &wanted.store_id else { return Ok(()) };
+    let found = match text::is_alphanumeric(store_id.as_str()) {
+        true => merchant::store_status(conn, iso_id, store_id)?,
+        false => None,
+    };
+    match found {
+        None => findings.add("storeData.storeId", Code::NotFound, not_found),
+        Some((owner, _)) if status.is_some() && owner != *merchant_id => {
+            let message = "The store belongs to another merchant.";
+            findings.add("storeData.storeId", Code::StoreMismatch, message);
+        }
+        Some((_, status)) if status != "active" => {
+            findings.add("storeData.storeId", Code::InactiveParent, inactive);
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+fn find_taken_names(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) -> Result<()> {
+    let Some(iso_id) = &wanted.iso_id else { return Ok(()) };
+    let taken = "This dba exists already.";
+    if let Some(dba) = &wanted.merchant_dba
+        && let Some(existing) = merchant::by_dba(conn, iso_id, dba)?
+    {
+        findings.add("merchantData.dba", Code::AlreadyExists, taken);
+        findings.headers.push(("x-existing-merchant-id", existing.into_string()));
+    }
+    if let Some(dba) = &wanted.store_dba
+        && let Some(existing) = merchant::store_by_dba(conn, iso_id, dba)?
+    {
+        findings.add("storeData.dba", Code::AlreadyExists, taken);
+        findings.headers.push(("x-existing-store-id", existing.into_string()));
+    }
+    Ok(())
+}

@@ -1,0 +1,366 @@
+//! From a valid request to the rows and events that it creates, with personal data sealed.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use store::merchant::{MerchantRow, StoreRow};
+use store::outbox::Event;
+use store::tpn::{ProfileRow, TpnRow};
+use types::{IsoId, MerchantId, Result, Secret, StoreId, Timestamp, Tpn, reference};
+
+use super::lookup::Wanted;
+use super::{MerchantDetails, OnboardMerchant, StoreDetails, TpnDetails};
+use crate::fields::{Ebt, TpnBin};
+use crate::id_source::FreshIds;
+use crate::processor::{Processor, Profile};
+use crate::vault::{Aad, DataKey, Vault};
+use crate::{Caller, Cx, text};
+
+pub(super) const ACTIVE: &str = "active";
+const PROVISIONED: &str = "provisioned";
+const UNVERIFIED: &str = "unverified";
+const FIRST_VERSION: i64 = 1;
+
+/// The rows of one onboarding. Cheap to clone, because a transaction may have to run again.
+#[derive(Clone, Debug)]
+pub(super) struct Records(Arc<Rows>);
+
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub(super) merchant: Option<MerchantRow>,
+    pub(super) store: Option<StoreRow>,
+    pub(super) tpn: TpnRow,
+    pub(super) profiles: Vec<ProfileRow>,
+    pub(super) events: Vec<Event>,
+}
+
+impl std::ops::Deref for Records {
+    type Target = Rows;
+
+    fn deref(&self) -> &Rows {
+        &self.0
+    }
+}
+
+impl Records {
+    /// Builds everything outside of the transaction, which then only stores it.
+    pub(super) fn build(
+        request: OnboardMerchant,
+        ids: FreshIds,
+        cx: &Cx,
+    ) -> Result<(Self, Arc<Wanted>)> {
+        let builder = Builder { cx, caller: cx.caller()? };
+        let mut wanted =
+            Wanted { iso_id: Some(builder.caller.iso_id().clone()), ..Wanted::default() };
+        let (merchant, store, merchant_id, store_id, tpn_data) = match request {
+            OnboardMerchant::Full { merchant_data, store_data, tpn_data } => {
+                let merchant = builder.merchant(merchant_data, &ids.merchant)?;
+                let store = builder.store(store_data, &ids.store, &ids.merchant)?;
+                (Some(merchant), Some(store), ids.merchant, ids.store, tpn_data)
+            }
+            OnboardMerchant::Store { merchant_data, store_data, tpn_data } => {
+                let merchant_id = merchant_data.merchant_id;
+                wanted.merchant_id = Some(merchant_id.clone());
+                let store = builder.store(store_data, &ids.store, &merchant_id)?;
+                (None, Some(store), merchant_id, ids.store, tpn_data)
+            }
+            OnboardMerchant::Tpn { merchant_data, store_data, tpn_data } => {
+                wanted.merchant_id = Some(merchant_data.merchant_id.clone());
+                wanted.store_id = Some(store_data.store_id.clone());
+                (None, None, merchant_data.merchant_id, store_data.store_id, tpn_data)
+            }
+        };
+        wanted.template = tpn_data.tpn_assign_template.as_ref().map(|name| name.as_str().into());
+        let profiles = builder.profiles(&tpn_data, &ids.tpn)?;
+        let tpn = builder.tpn(tpn_data, ids.tpn, merchant_id, store_id);
+        wanted.note_names(merchant.as_ref(), store.as_ref());
+        wanted.note_unique(cx, merchant.as_ref(), &profiles);
+        let events = builder.events(merchant.as_ref(), store.as_ref(), &tpn);
+        let rows = Rows { merchant, store, tpn, profiles, events };
+        Ok((Self(Arc::new(rows)), Arc::new(wanted)))
+    }
+
+    pub(super) fn ids(&self) -> (MerchantId, StoreId, Tpn) {
+        (self.tpn.merchant_id.clone(), self.tpn.store_id.clone(), self.tpn.tpn.clone())
+    }
+}
+
+impl Wanted {
+    fn note_names(&mut self, merchant: Option<&MerchantRow>, store: Option<&StoreRow>) {
+        self.merchant_dba = merchant.map(|merchant| merchant.dba_key.clone());
+        self.store_dba = store.map(|store| store.dba_key.clone());
+    }
+
+    fn note_unique(&mut self, cx: &Cx, merchant: Option<&MerchantRow>, profiles: &[ProfileRow]) {
+        if cx.platform.settings.unique_email {
+            self.merchant_email = merchant.map(|merchant| merchant.email_index.clone());
+        }
+        if cx.platform.settings.unique_profiles {
+            let indexes = profiles.iter().map(|profile| profile.identity_index.clone());
+            self.identities = indexes.enumerate().collect();
+        }
+    }
+}
+
+struct Builder<'a> {
+    cx: &'a Cx,
+    caller: &'a Caller,
+}
+
+impl Builder<'_> {
+    fn iso_id(&self) -> IsoId {
+        self.caller.iso_id().clone()
+    }
+
+    fn index(&self, kind: &str, value: &str) -> Vec<u8> {
+        self.cx.platform.vault.blind_index(self.caller.iso_id(), kind, value).to_vec()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.cx.now
+    }
+
+    fn merchant(&self, details: MerchantDetails, id: &MerchantId) -> Result<MerchantRow> {
+        let contact = Contact {
+            first_name: details.first_name.as_str(),
+            last_name: details.last_name.as_ref().map(|name| name.as_str()),
+            email: details.email.as_str(),
+            address_line1: details.address_line1.as_str(),
+            address_line2: details.address_line2.as_ref().map(|line| line.as_str()),
+            phone_number: details.phone_number.as_str(),
+            isd_code: details.isd_code.as_str(),
+        };
+        let aad = Aad { kind: "merchant", id: id.as_str(), column: "sealed" };
+        let sealed = contact.seal(self.caller.data_key(), &aad)?;
+        let place = place_of(details.zip_code.as_str());
+        Ok(MerchantRow {
+            iso_id: self.iso_id(),
+            merchant_id: id.clone(),
+            status: ACTIVE.to_owned(),
+            version: FIRST_VERSION,
+            email_index: self.index("email", &email_key(details.email.as_str())),
+            phone_index: self.index("phone", details.phone_number.as_str()),
+            dba_key: text::dba_key(details.dba.as_str()),
+            dba: details.dba.into_string(),
+            zip: details.zip_code.into_string(),
+            city: place.city.to_owned(),
+            state: place.state.to_owned(),
+            ebt: details.ebt.map(Ebt::into_string),
+            iso_agent_reference: details.iso_agent_reference.map(|value| value.into_string()),
+            iso_merchant: details.iso_merchant.map(|value| value.into_string()),
+            logo_url: details.merchant_logo_url.map(|value| value.into_string()),
+            sealed,
+            created: self.now(),
+            updated: self.now(),
+        })
+    }
+
+    fn store(
+        &self,
+        details: StoreDetails,
+        id: &StoreId,
+        merchant_id: &MerchantId,
+    ) -> Result<StoreRow> {
+        let contact = Contact {
+            first_name: details.first_name.as_str(),
+            last_name: details.last_name.as_ref().map(|name| name.as_str()),
+            email: details.email.as_str(),
+            address_line1: details.address_line1.as_str(),
+            address_line2: details.address_line2.as_ref().map(|line| line.as_str()),
+            phone_number: details.phone_number.as_str(),
+            isd_code: details.isd_code.as_str(),
+        };
+        let aad = Aad { kind: "store", id: id.as_str(), column: "sealed" };
+        let sealed = contact.seal(self.caller.data_key(), &aad)?;
+        let place = place_of(details.zip_code.as_str());
+        Ok(StoreRow {
+            iso_id: self.iso_id(),
+            store_id: id.clone(),
+            merchant_id: merchant_id.clone(),
+            status: ACTIVE.to_owned(),
+            version: FIRST_VERSION,
+            email_index: self.index("email", &email_key(details.email.as_str())),
+            phone_index: self.index("phone", details.phone_number.as_str()),
+            dba_key: text::dba_key(details.dba.as_str()),
+            dba: details.dba.into_string(),
+            mcc: details.mcc_code.into_string(),
+            zip: details.zip_code.into_string(),
+            city: place.city.to_owned(),
+            state: place.state.to_owned(),
+            ebt: details.ebt.map(Ebt::into_string),
+            sealed,
+            created: self.now(),
+            updated: self.now(),
+        })
+    }
+
+    fn tpn(
+        &self,
+        details: TpnDetails,
+        tpn: Tpn,
+        merchant_id: MerchantId,
+        store_id: StoreId,
+    ) -> TpnRow {
+        TpnRow {
+            iso_id: self.iso_id(),
+            tpn,
+            merchant_id,
+            store_id,
+            status: PROVISIONED.to_owned(),
+            version: FIRST_VERSION,
+            device_manufacturer: details.device_manufacturer.into_string(),
+            device_model: details.device_model.into_string(),
+            application_sign: details.tpn_application_sign.into_string(),
+            routing_type: details.tpn_routing_type.into_string(),
+            default_label: details.default_label.map(|label| label.into_string()),
+            template: None,
+            processor: details.tpn_processor.name().to_owned(),
+            tpn_bin: details.tpn_bin.map(TpnBin::into_string),
+            created: self.now(),
+            updated: self.now(),
+        }
+    }
+
+    fn profiles(&self, details: &TpnDetails, tpn: &Tpn) -> Result<Vec<ProfileRow>> {
+        let processor = &details.tpn_processor;
+        let shared_bin = details.tpn_bin.as_ref().map(TpnBin::as_str);
+        let profiles = processor.profiles();
+        profiles.iter().map(|p| self.profile(*p, processor.name(), shared_bin, tpn)).collect()
+    }
+
+    fn profile(
+        &self,
+        profile: &dyn Profile,
+        processor: &str,
+        shared_bin: Option<&str>,
+        tpn: &Tpn,
+    ) -> Result<ProfileRow> {
+        let identifiers = profile.identifiers();
+        let secrets = profile.secrets();
+        let id = format!("{tpn}/{}", profile.profile_id());
+        let aad = Aad { kind: "profile", id: &id, column: "sealed" };
+        let plain = Secret::new(credentials_json(&secrets));
+        let sealed = self.caller.data_key().seal(&aad, plain.expose().as_bytes())?;
+        let values = identity_values(processor, &identifiers, &secrets);
+        let vault = &self.cx.platform.vault;
+        Ok(ProfileRow {
+            iso_id: self.iso_id(),
+            tpn: tpn.clone(),
+            profile_id: profile.profile_id().to_owned(),
+            processor: processor.to_owned(),
+            status: UNVERIFIED.to_owned(),
+            tpn_bin: profile.tpn_bin().or(shared_bin).map(str::to_owned),
+            identity_index: identity_index(vault, self.caller.iso_id(), processor, &values),
+            identifiers: Value::Object(identifiers).to_string(),
+            sealed,
+            created: self.now(),
+        })
+    }
+
+    fn events(
+        &self,
+        merchant: Option<&MerchantRow>,
+        store: Option<&StoreRow>,
+        tpn: &TpnRow,
+    ) -> Vec<Event> {
+        let mut events = Vec::with_capacity(3);
+        if let Some(merchant) = merchant {
+            let data = json!({
+                "object": "merchant", "id": merchant.merchant_id,
+                "merchantId": merchant.merchant_id, "status": merchant.status,
+                "version": merchant.version,
+            });
+            events.push(self.event("merchant.created", merchant.merchant_id.as_str(), &data));
+        }
+        if let Some(store) = store {
+            let data = json!({
+                "object": "store", "id": store.store_id, "merchantId": store.merchant_id,
+                "storeId": store.store_id, "status": store.status, "version": store.version,
+            });
+            events.push(self.event("store.created", store.store_id.as_str(), &data));
+        }
+        let data = json!({
+            "object": "tpn", "id": tpn.tpn, "merchantId": tpn.merchant_id,
+            "storeId": tpn.store_id, "tpn": tpn.tpn, "status": tpn.status, "version": tpn.version,
+        });
+        events.push(self.event("tpn.created", tpn.tpn.as_str(), &data));
+        events
+    }
+
+    fn event(&self, kind: &'static str, object_id: &str, data: &Value) -> Event {
+        Event {
+            iso_id: self.iso_id(),
+            kind,
+            object_id: object_id.to_owned(),
+            payload: data.to_string(),
+            created: self.now(),
+        }
+    }
+}
+
+/// The personal data of a merchant or store, sealed as one value.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Contact<'a> {
+    first_name: &'a str,
+    last_name: Option<&'a str>,
+    email: &'a str,
+    address_line1: &'a str,
+    address_line2: Option<&'a str>,
+    phone_number: &'a str,
+    isd_code: &'a str,
+}
+
+impl Contact<'_> {
+    fn seal(&self, data_key: &DataKey, aad: &Aad<'_>) -> Result<Vec<u8>> {
+        let plain = serde_json::to_vec(self).map_err(|error| {
+            types::Error::internal("personal data cannot be written as JSON").because(error)
+        })?;
+        data_key.seal(aad, Secret::new(plain).expose())
+    }
+}
+
+fn credentials_json(secrets: &[(&'static str, &Secret<String>)]) -> String {
+    let fields = secrets
+        .iter()
+        .map(|(name, secret)| ((*name).to_owned(), Value::from(secret.expose().as_str())));
+    Value::Object(fields.collect()).to_string()
+}
+
+fn identity_values<'a>(
+    processor: &str,
+    identifiers: &'a Map<String, Value>,
+    secrets: &[(&'static str, &'a Secret<String>)],
+) -> Vec<&'a str> {
+    let secret = |field: &str| {
+        let found = secrets.iter().find(|(name, _)| *name == field);
+        found.map(|(_, secret)| secret.expose().as_str())
+    };
+    let fields = Processor::identity_fields(processor).iter();
+    fields
+        .filter_map(|field| identifiers.get(*field).and_then(Value::as_str).or(secret(field)))
+        .collect()
+}
+
+/// Equal for equal accounts of one ISO, and unreadable.
+pub(super) fn identity_index(
+    vault: &Vault,
+    iso_id: &IsoId,
+    processor: &str,
+    values: &[&str],
+) -> Vec<u8> {
+    let joined = Secret::new(format!("{processor}\u{1f}{}", values.join("\u{1f}")));
+    vault.blind_index(iso_id, "profile", joined.expose()).to_vec()
+}
+
+/// The domain of an address has no case; the local part has.
+pub(super) fn email_key(email: &str) -> String {
+    match email.rsplit_once('@') {
+        Some((local, domain)) => format!("{local}@{}", domain.to_lowercase()),
+        None => email.to_owned(),
+    }
+}
+
+fn place_of(zip: &str) -> reference::Place {
+    reference::zip_place(zip).expect("the us-zip format lets only known codes pass")
+}

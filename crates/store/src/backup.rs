@@ -1,0 +1,1 @@
+//! One backup format for both engines.

@@ -1,0 +1,24 @@
+//! Numbers handed out in blocks. A block belongs to one process; a crash leaves a gap, never a reuse.
+
+use types::{Error, Result};
+
+use crate::conn::sql;
+use crate::{Conn, Sql, Val};
+
+sql!(
+    COUNTER_TAKE,
+    "INSERT INTO counters (name, next) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET next = counters.next + excluded.next
+     RETURNING next"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&COUNTER_TAKE];
+
+/// Takes `count` numbers and returns the first of them. Counting starts at zero.
+pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
+    assert!(count > 0, "a block has at least one number");
+    let params = [Val::Text(name), Val::Int(count)];
+    let next = conn.row(&COUNTER_TAKE, &params, |row| row.get::<i64>(0))?;
+    let next = next.ok_or_else(|| Error::internal("a counter gave no number"))?;
+    Ok(next - count)
+}

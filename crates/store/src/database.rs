@@ -1,0 +1,181 @@
+//! The handle that everybody else holds: where the database is, and how to run closures on it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+use types::{Environment, Error, Result};
+
+use crate::job::job;
+use crate::queue::Queue;
+use crate::{Conn, postgres, sqlite};
+
+/// Where an environment's database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A SQLite file.
+    File(PathBuf),
+    /// A PostgreSQL URL; the environment has a schema of its own in that database.
+    Postgres { url: String, schema: String, connections: usize },
+}
+
+impl Location {
+    /// Reads a `--database` value. **Anything but a PostgreSQL URL is refused** rather than taken as
+    /// a file name, so that a typing mistake cannot start an empty database.
+    pub fn parse(
+        url: Option<&str>,
+        data: &std::path::Path,
+        environment: Environment,
+        connections: usize,
+    ) -> Result<Self> {
+        match url {
+            None => Ok(Self::File(data.join(format!("{environment}.db")))),
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                let schema = format!("boardwalk_{environment}");
+                Ok(Self::Postgres { url: url.to_owned(), schema, connections })
+            }
+            Some(_) => Err(Error::invalid(
+                "the database must be a postgres:// URL; leave it out for SQLite files in the \
+                 data folder",
+            )),
+        }
+    }
+
+    pub fn engine_name(&self) -> &'static str {
+        match self {
+            Self::File(_) => "SQLite",
+            Self::Postgres { .. } => "PostgreSQL",
+        }
+    }
+}
+
+/// An open database. Cheap to clone; the threads end when the last clone is dropped.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    writes: Arc<Queue>,
+    reads: Arc<Queue>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+    groups: Arc<GroupSizes>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Store")
+    }
+}
+
+impl Store {
+    /// Opens the database, creating it or bringing it up to date as needed.
+    pub fn open(location: &Location) -> Result<Self> {
+        let groups = Arc::new(GroupSizes::default());
+        let (writes, reads, handles) = match location {
+            Location::File(path) => {
+                let threads = sqlite::start(path, Arc::clone(&groups))?;
+                (threads.writes, threads.reads, threads.handles)
+            }
+            Location::Postgres { url, schema, connections } => {
+                let target = postgres::Target::parse(url, schema)?;
+                let threads = postgres::start(&target, *connections)?;
+                (threads.writes, threads.reads, threads.handles)
+            }
+        };
+        let inner = Inner { writes, reads, handles: Mutex::new(handles), groups };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Runs a closure that changes something, as one transaction. The answer comes after the
+    /// change is durable. The closure may run more than once; only its last run counts.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(Self::submit(&self.inner.writes, closure)?.await)
+    }
+
+    /// Runs a closure that only reads, on a consistent snapshot.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(Self::submit(&self.inner.reads, closure)?.await)
+    }
+
+    /// [`Store::write`] for callers without an async runtime. Never call it from async code.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(Self::submit(&self.inner.writes, closure)?.blocking_recv())
+    }
+
+    /// [`Store::read`] for callers without an async runtime. Never call it from async code.
+    pub fn read_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(Self::submit(&self.inner.reads, closure)?.blocking_recv())
+    }
+
+    fn submit<T: Send + 'static>(
+        queue: &Queue,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
+        let (job, receiver) = job(closure);
+        queue.push(job)?;
+        Ok(receiver)
+    }
+
+    /// How many closures the SQLite writer committed together.
+    pub fn group_sizes(&self) -> &GroupSizes {
+        &self.inner.groups
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.writes.close();
+        self.reads.close();
+        let handles =
+            std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
+        for handle in handles {
+            let _ = handle.join();
+        }
+    }
+}
+
+fn answer<T>(received: Result<Result<T>, oneshot::error::RecvError>) -> Result<T> {
+    received.unwrap_or_else(|_| Err(Error::unavailable("the storage is shutting down")))
+}
+
+/// A count of commit groups by their size.
+#[derive(Debug)]
+pub struct GroupSizes {
+    by_size: Vec<AtomicU64>,
+}
+
+impl Default for GroupSizes {
+    fn default() -> Self {
+        Self { by_size: (0..=sqlite::GROUP_MAX).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+impl GroupSizes {
+    pub(crate) fn count(&self, size: usize) {
+        if let Some(counter) = self.by_size.get(size) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sizes that occurred, with how often.
+    pub fn snapshot(&self) -> Vec<(usize, u64)> {
+        let counts = self.by_size.iter().map(|counter| counter.load(Ordering::Relaxed));
+        counts.enumerate().filter(|(_, count)| *count > 0).collect()
+    }
+}

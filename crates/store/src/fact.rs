@@ -1,0 +1,18 @@
+//! Facts about the database itself, such as which master key it belongs to.
+
+use types::Result;
+
+use crate::conn::sql;
+use crate::{Conn, Sql, Val};
+
+sql!(FACT_GET, "SELECT value FROM facts WHERE name = $1");
+sql!(FACT_INSERT, "INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&FACT_GET, &FACT_INSERT];
+
+/// The fact as stored; stores `value` first if there is none yet.
+pub fn get_or_set(conn: &mut dyn Conn, name: &str, value: &str) -> Result<String> {
+    conn.execute(&FACT_INSERT, &[Val::Text(name), Val::Text(value)])?;
+    let stored = conn.row(&FACT_GET, &[Val::Text(name)], |row| row.get::<String>(0))?;
+    Ok(stored.unwrap_or_else(|| value.to_owned()))
+}

@@ -1,0 +1,67 @@
+//! ISOs, the tenants of the onboarding side.
+
+use types::{IsoId, Result, Timestamp};
+
+use crate::conn::sql;
+use crate::{Conn, Row, Sql};
+
+/// An ISO as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IsoRow {
+    pub iso_id: IsoId,
+    pub name: String,
+    pub response_style: String,
+    /// The ISO's data key, wrapped by the master key.
+    pub data_key: Vec<u8>,
+    pub created: Timestamp,
+}
+
+sql!(
+    ISO_INSERT,
+    "INSERT INTO isos (iso_id, name, response_style, data_key, created_us)
+     VALUES ($1, $2, $3, $4, $5)"
+);
+sql!(
+    ISO_LIST,
+    "SELECT iso_id, name, response_style, data_key, created_us FROM isos
+     ORDER BY created_us, iso_id"
+);
+sql!(
+    ISO_GET,
+    "SELECT iso_id, name, response_style, data_key, created_us FROM isos WHERE iso_id = $1"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ISO_INSERT, &ISO_LIST, &ISO_GET];
+
+impl IsoRow {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            iso_id: row.get(0)?,
+            name: row.get(1)?,
+            response_style: row.get(2)?,
+            data_key: row.get(3)?,
+            created: row.get(4)?,
+        })
+    }
+}
+
+pub fn insert(conn: &mut dyn Conn, iso: &IsoRow) -> Result<()> {
+    conn.execute_one(
+        &ISO_INSERT,
+        &[
+            (&iso.iso_id).into(),
+            (&iso.name).into(),
+            (&iso.response_style).into(),
+            (&iso.data_key).into(),
+            iso.created.into(),
+        ],
+    )
+}
+
+pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoRow>> {
+    conn.rows(&ISO_LIST, &[], IsoRow::read)
+}
+
+pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<IsoRow>> {
+    conn.row(&ISO_GET, &[iso_id.into()], IsoRow::read)
+}

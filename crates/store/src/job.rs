@@ -1,0 +1,69 @@
+//! A closure on its way to a database thread, and its answer on the way back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+use types::{Error, Kind, Result};
+
+use crate::Conn;
+
+/// What a database thread sees of a waiting closure.
+pub(crate) trait Job: Send {
+    /// Runs the closure and keeps its result. Returns whether its changes shall stay. May be called
+    /// again after the changes of an earlier call were undone.
+    fn run(&mut self, conn: &mut dyn Conn) -> bool;
+
+    /// Answers the caller. **Called only after the transaction ended**: `Ok` when what the closure
+    /// saw and changed is durable.
+    fn finish(self: Box<Self>, committed: Result<()>);
+}
+
+struct Waiting<T, F> {
+    closure: F,
+    result: Option<Result<T>>,
+    answer: oneshot::Sender<Result<T>>,
+}
+
+/// Wraps a closure; the receiver gets its result.
+pub(crate) fn job<T, F>(closure: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T>>)
+where
+    T: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+{
+    let (answer, receiver) = oneshot::channel();
+    (Box::new(Waiting { closure, result: None, answer }), receiver)
+}
+
+impl<T, F> Job for Waiting<T, F>
+where
+    T: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+{
+    fn run(&mut self, conn: &mut dyn Conn) -> bool {
+        // An assertion that fails ends this request; the thread and its other jobs live on.
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
+        let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));
+        let keep = result.is_ok();
+        self.result = Some(result);
+        keep
+    }
+
+    fn finish(self: Box<Self>, committed: Result<()>) {
+        let result = match (committed, self.result) {
+            (Ok(()), Some(result)) => result,
+            (Ok(()), None) => Err(Error::internal("a database job was answered before it ran")),
+            (Err(error), _) => Err(error),
+        };
+        // The caller may have gone away; the transaction stands all the same.
+        let _ = self.answer.send(result);
+    }
+}
+
+fn from_panic(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown");
+    Error::new(Kind::Internal, "a check inside the database code failed").because(text.to_owned())
+}

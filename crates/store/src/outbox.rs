@@ -1,0 +1,119 @@
+//! The feed of all changes: appended in the transaction of the change, numbered afterwards.
+//!
+//! Webhooks, analytics and caches follow this feed. Its sequence has no gaps and no reader ever
+//! sees a number appear behind one that it has read. Taking the number inside the writer's
+//! transaction would make every writer on PostgreSQL wait for the one before it to reach the disk,
+//! so rows are appended without a number, and [`sequence`] numbers what has become visible: one
+//! numberer at a time, in the order of insertion, which for one object is the order of its changes.
+
+use types::{IsoId, Result, Timestamp};
+
+use crate::conn::sql;
+use crate::{Conn, Row, Sql, Val};
+
+/// Something that happened to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub iso_id: IsoId,
+    /// Such as `merchant.created`.
+    pub kind: &'static str,
+    pub object_id: String,
+    /// A JSON object without personal data and without secrets.
+    pub payload: String,
+    pub created: Timestamp,
+}
+
+/// An event with its place in the feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SequencedEvent {
+    pub seq: i64,
+    pub iso_id: IsoId,
+    pub kind: String,
+    pub object_id: String,
+    pub payload: String,
+    pub created: Timestamp,
+}
+
+const SEQUENCE: &str = "outbox.seq";
+
+sql!(
+    OUTBOX_INSERT,
+    "INSERT INTO outbox (iso_id, kind, object_id, payload, created_us)
+     VALUES ($1, $2, $3, $4, $5)"
+);
+sql!(OUTBOX_PENDING, "SELECT 1 FROM outbox WHERE seq IS NULL LIMIT 1");
+sql!(
+    SEQUENCE_LOCK,
+    "INSERT INTO counters (name, next) VALUES ($1, 1)
+     ON CONFLICT (name) DO UPDATE SET next = counters.next
+     RETURNING next"
+);
+sql!(
+    OUTBOX_NUMBER,
+    "UPDATE outbox SET seq = numbered.seq
+     FROM (SELECT id, $1 + ROW_NUMBER() OVER (ORDER BY id) - 1 AS seq
+             FROM outbox WHERE seq IS NULL ORDER BY id LIMIT $2) AS numbered
+     WHERE outbox.id = numbered.id"
+);
+sql!(SEQUENCE_ADVANCE, "UPDATE counters SET next = next + $1 WHERE name = $2");
+sql!(
+    OUTBOX_AFTER,
+    "SELECT seq, iso_id, kind, object_id, payload, created_us
+     FROM outbox WHERE seq > $1 ORDER BY seq LIMIT $2"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[
+    &OUTBOX_INSERT,
+    &OUTBOX_PENDING,
+    &SEQUENCE_LOCK,
+    &OUTBOX_NUMBER,
+    &SEQUENCE_ADVANCE,
+    &OUTBOX_AFTER,
+];
+
+/// Appends an event. Call it in the transaction that makes the change.
+pub fn append(conn: &mut dyn Conn, event: &Event) -> Result<()> {
+    conn.execute_one(
+        &OUTBOX_INSERT,
+        &[
+            (&event.iso_id).into(),
+            event.kind.into(),
+            (&event.object_id).into(),
+            (&event.payload).into(),
+            event.created.into(),
+        ],
+    )
+}
+
+/// Whether there are events without a number.
+pub fn has_unsequenced(conn: &mut dyn Conn) -> Result<bool> {
+    Ok(conn.row(&OUTBOX_PENDING, &[], |row| row.get::<i64>(0))?.is_some())
+}
+
+/// Numbers up to `limit` events that have none yet and returns how many there were.
+pub fn sequence(conn: &mut dyn Conn, limit: i64) -> Result<u64> {
+    let lock = conn.row(&SEQUENCE_LOCK, &[SEQUENCE.into()], |row| row.get::<i64>(0))?;
+    let next = lock.expect("the lock statement returns its row");
+    let numbered = conn.execute(&OUTBOX_NUMBER, &[Val::Int(next), Val::Int(limit)])?;
+    let advance = i64::try_from(numbered).expect("a count of rows fits");
+    conn.execute_one(&SEQUENCE_ADVANCE, &[Val::Int(advance), SEQUENCE.into()])?;
+    Ok(numbered)
+}
+
+/// Up to `limit` numbered events after `seq`, in order.
+pub fn after(conn: &mut dyn Conn, seq: i64, limit: i64) -> Result<Vec<SequencedEvent>> {
+    conn.rows(&OUTBOX_AFTER, &[seq.into(), limit.into()], SequencedEvent::read)
+}
+
+impl SequencedEvent {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.get(0)?,
+            iso_id: row.get(1)?,
+            kind: row.get(2)?,
+            object_id: row.get(3)?,
+            payload: row.get(4)?,
+            created: row.get(5)?,
+        })
+    }
+}

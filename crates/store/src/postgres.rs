@@ -1,0 +1,320 @@
+//! PostgreSQL: a thread per connection, all taking from one queue.
+//!
+//! Every write is a serialisable transaction. **When two of them get in each other's way, the loser
+//! is run again here**, with a little jitter; callers never see a serialisation failure unless it
+//! persists. Several server processes may share one database.
+
+use std::collections::HashMap;
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use postgres::error::SqlState;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Config, Statement};
+use rustls::ClientConfig;
+use rustls_platform_verifier::ConfigVerifierExt as _;
+use tokio_postgres_rustls::MakeRustlsConnect;
+use types::{Error, Result};
+
+use crate::job::Job;
+use crate::queue::Queue;
+use crate::{Conn, Row, Sql, Val};
+
+const ATTEMPTS_MAX: u32 = 20;
+const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
+const READERS: usize = 4;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
+const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
+
+pub(crate) struct Threads {
+    pub(crate) writes: Arc<Queue>,
+    pub(crate) reads: Arc<Queue>,
+    pub(crate) handles: Vec<JoinHandle<()>>,
+}
+
+/// Where the database is and how many connections may write at once.
+#[derive(Clone)]
+pub(crate) struct Target {
+    config: Config,
+    schema: String,
+}
+
+impl Target {
+    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self> {
+        let mut config: Config = url.parse().map_err(|error: postgres::Error| {
+            Error::invalid("the database URL cannot be read; use postgres://user@host/name")
+                .because(error)
+        })?;
+        config.connect_timeout(CONNECT_TIMEOUT);
+        config.application_name("boardwalk");
+        Ok(Self { config, schema: schema.to_owned() })
+    }
+
+    fn connect(&self) -> Result<PgConn> {
+        let tls = ClientConfig::with_platform_verifier().map_err(|error| {
+            Error::internal("cannot read the system's TLS certificates").because(error)
+        })?;
+        let mut client = self.config.connect(MakeRustlsConnect::new(tls)).map_err(|error| {
+            Error::unavailable("cannot connect to the PostgreSQL database").because(error)
+        })?;
+        client
+            .batch_execute(&format!(
+                "SET search_path TO {}; SET statement_timeout TO '30s'",
+                self.schema
+            ))
+            .map_err(failed)?;
+        Ok(PgConn { client, prepared: HashMap::new(), lost_race: false })
+    }
+}
+
+/// Connects, brings the schema up to date and starts the threads.
+pub(crate) fn start(target: &Target, writers: usize) -> Result<Threads> {
+    migrate(target)?;
+    let threads = Threads { writes: Arc::default(), reads: Arc::default(), handles: Vec::new() };
+    let mut handles = Vec::new();
+    for _ in 0..writers {
+        let (target, queue) = (target.clone(), Arc::clone(&threads.writes));
+        handles.push(spawn("postgres-writer", move || serve(&target, &queue, Mode::Write))?);
+    }
+    for _ in 0..READERS {
+        let (target, queue) = (target.clone(), Arc::clone(&threads.reads));
+        handles.push(spawn("postgres-reader", move || serve(&target, &queue, Mode::Read))?);
+    }
+    Ok(Threads { handles, ..threads })
+}
+
+fn migrate(target: &Target) -> Result<()> {
+    let mut conn = target.connect()?;
+    conn.script("BEGIN")?;
+    // Two servers that start at once must not migrate at once.
+    conn.script(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
+    conn.script(&format!("CREATE SCHEMA IF NOT EXISTS {}", target.schema))?;
+    crate::migrate::run(&mut conn, crate::migrate::Engine::Postgres)?;
+    conn.script("COMMIT")
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(|error| Error::unavailable("cannot start a database thread").because(error))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Read,
+    Write,
+}
+
+impl Mode {
+    const fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Self::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        }
+    }
+}
+
+/// A thread's life: take a job, run it, answer; connect again when the connection is gone.
+fn serve(target: &Target, queue: &Queue, mode: Mode) {
+    let mut connection: Option<PgConn> = None;
+    while let Some(mut job) = queue.pop() {
+        let ended = transact(target, &mut connection, job.as_mut(), mode);
+        if let Err(error) = &ended {
+            tracing::error!(error = %error.report(), "database transaction failed");
+        }
+        job.finish(ended);
+    }
+}
+
+fn transact(
+    target: &Target,
+    connection: &mut Option<PgConn>,
+    job: &mut dyn Job,
+    mode: Mode,
+) -> Result<()> {
+    for attempt in 1..=ATTEMPTS_MAX {
+        let conn = match connection {
+            Some(conn) if !conn.client.is_closed() => conn,
+            _ => connection.insert(target.connect()?),
+        };
+        match attempt_once(conn, job, mode) {
+            Attempt::Ended(ended) => {
+                if conn.client.is_closed() {
+                    *connection = None;
+                }
+                return ended;
+            }
+            Attempt::ConnectionWasGone => *connection = None,
+            Attempt::LostRace => thread::sleep(RETRY_PAUSE_STEP * jittered(attempt)),
+        }
+    }
+    Err(Error::unavailable("the storage is too busy; try again"))
+}
+
+/// Spreads the losers of a race; the address of a fresh allocation is random enough.
+fn jittered(attempt: u32) -> u32 {
+    let noise = std::ptr::from_ref(&Box::new(0_u8)).addr() >> 4;
+    1 + u32::try_from(noise % 7).unwrap_or(0) % attempt.max(1)
+}
+
+enum Attempt {
+    Ended(Result<()>),
+    ConnectionWasGone,
+    LostRace,
+}
+
+fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode) -> Attempt {
+    conn.lost_race = false;
+    if let Err(error) = conn.script(mode.begin()) {
+        // Nothing has run yet, so a connection that died while idle is no reason to fail.
+        return if conn.client.is_closed() {
+            Attempt::ConnectionWasGone
+        } else {
+            Attempt::Ended(Err(error))
+        };
+    }
+    let keep = job.run(conn);
+    if conn.lost_race {
+        let _ = conn.script("ROLLBACK");
+        return Attempt::LostRace;
+    }
+    let end = if keep || mode == Mode::Read { "COMMIT" } else { "ROLLBACK" };
+    match conn.script(end) {
+        Err(_) if conn.lost_race => Attempt::LostRace,
+        ended => Attempt::Ended(ended),
+    }
+}
+
+struct PgConn {
+    client: Client,
+    prepared: HashMap<&'static str, Statement>,
+    /// Set when the server reported a serialisation failure or a deadlock in this transaction.
+    lost_race: bool,
+}
+
+impl PgConn {
+    fn statement(&mut self, sql: &Sql) -> Result<Statement> {
+        if let Some(statement) = self.prepared.get(sql.text) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql.text).map_err(|error| self.failed(error))?;
+        self.prepared.insert(sql.text, statement.clone());
+        Ok(statement)
+    }
+
+    fn failed(&mut self, error: postgres::Error) -> Error {
+        let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        self.lost_race |= error.code().is_some_and(|code| lost.contains(code));
+        failed(error)
+    }
+
+    fn each_row(
+        &mut self,
+        rows: &[postgres::Row],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        rows.iter().try_for_each(|row| each(&PgRow(row)))
+    }
+}
+
+impl Conn for PgConn {
+    fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
+        let statement = self.statement(sql)?;
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        self.client.execute(&statement, &params).map_err(|error| self.failed(error))
+    }
+
+    fn query(
+        &mut self,
+        sql: &Sql,
+        params: &[Val<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let statement = self.statement(sql)?;
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        let rows = self.client.query(&statement, &params).map_err(|error| self.failed(error))?;
+        self.each_row(&rows, each)
+    }
+
+    fn query_text(
+        &mut self,
+        text: &str,
+        params: &[Val<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        let rows = self.client.query(text, &params).map_err(|error| self.failed(error))?;
+        self.each_row(&rows, each)
+    }
+
+    fn script(&mut self, text: &str) -> Result<()> {
+        self.client.batch_execute(text).map_err(|error| self.failed(error))
+    }
+
+    fn prepare(&mut self, sql: &Sql) -> Result<()> {
+        self.statement(sql).map(drop)
+    }
+}
+
+impl ToSql for Val<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> std::result::Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match *self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) if *ty == Type::INT4 => i32::try_from(value)?.to_sql(ty, out),
+            Self::Int(value) => value.to_sql(ty, out),
+            Self::Text(value) => value.to_sql(ty, out),
+            Self::Bytes(value) => value.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+struct PgRow<'a>(&'a postgres::Row);
+
+impl Row for PgRow<'_> {
+    fn int(&self, index: usize) -> Result<Option<i64>> {
+        self.0.try_get(index).map_err(failed)
+    }
+
+    fn text(&self, index: usize) -> Result<Option<String>> {
+        self.0.try_get(index).map_err(failed)
+    }
+
+    fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>> {
+        self.0.try_get(index).map_err(failed)
+    }
+}
+
+fn failed(error: postgres::Error) -> Error {
+    let public = match error.code() {
+        Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::conflict("it exists already"),
+        Some(code) if *code == SqlState::FOREIGN_KEY_VIOLATION => {
+            Error::conflict("it belongs to something that does not exist")
+        }
+        Some(code) if *code == SqlState::DISK_FULL => Error::unavailable("the disk is full"),
+        Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            Error::unavailable("the storage is read-only")
+        }
+        Some(code) if code.code().starts_with("57") || code.code().starts_with("53") => {
+            Error::unavailable("the storage is not ready")
+        }
+        Some(code) if code.code().starts_with("40") => Error::unavailable("the storage is busy"),
+        None => Error::unavailable("the connection to the storage was lost"),
+        Some(_) => Error::internal("the storage failed"),
+    };
+    public.because(error)
+}

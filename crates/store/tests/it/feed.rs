@@ -1,0 +1,183 @@
+//! Numbers: blocks of ids that never overlap, and a feed without gaps.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use store::outbox::SequencedEvent;
+use store::{Store, counter, outbox};
+use types::Result;
+
+use crate::support::{Database, event, together};
+
+const WRITERS: usize = 6;
+const SEQUENCERS: usize = 2;
+const READERS: usize = 2;
+const STRESS: Duration = Duration::from_millis(1500);
+
+on_both_engines!(
+    blocks_of_numbers_never_overlap,
+    counters_are_separate,
+    events_are_numbered_in_order,
+    numbering_has_a_limit,
+    the_feed_has_no_gaps_while_everybody_writes,
+);
+
+fn blocks_of_numbers_never_overlap(database: &Database) {
+    let store = database.open();
+    let taken = together(16, |writer| {
+        let count = i64::try_from(writer).unwrap() + 1;
+        let take = || store.write_blocking(move |conn| counter::take(conn, "id", count)).unwrap();
+        (0..5).flat_map(|_| (take()..).take(writer + 1)).collect::<Vec<i64>>()
+    });
+    let mut numbers = taken.concat();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..5 * (1..=16).sum::<i64>()).collect::<Vec<_>>());
+}
+
+fn counters_are_separate(database: &Database) {
+    let taken = database.open().write_blocking(|conn| {
+        let first = counter::take(conn, "a", 10)?;
+        let second = counter::take(conn, "a", 1)?;
+        Ok((first, second, counter::take(conn, "b", 1)?))
+    });
+    assert_eq!(taken.unwrap(), (0, 10, 0));
+}
+
+fn events_are_numbered_in_order(database: &Database) {
+    let store = database.open();
+    let found = store.write_blocking(|conn| {
+        assert!(!outbox::has_unsequenced(conn)?);
+        assert_eq!(outbox::sequence(conn, 10)?, 0);
+        for object in ["a", "b", "c"] {
+            outbox::append(conn, &event(object, "{}"))?;
+        }
+        assert!(outbox::has_unsequenced(conn)?);
+        assert_eq!(outbox::after(conn, 0, 10)?, []);
+        assert_eq!(outbox::sequence(conn, 10)?, 3);
+        assert!(!outbox::has_unsequenced(conn)?);
+        outbox::after(conn, 0, 10)
+    });
+    let expected: Vec<_> = (1..).zip(["a", "b", "c"]).map(sequenced).collect();
+    assert_eq!(found.unwrap(), expected);
+    let page = store.read_blocking(|conn| outbox::after(conn, 1, 1)).unwrap();
+    assert_eq!(page, expected[1..2]);
+}
+
+fn sequenced((seq, object): (i64, &str)) -> SequencedEvent {
+    let event = event(object, "{}");
+    SequencedEvent {
+        seq,
+        iso_id: event.iso_id,
+        kind: event.kind.to_owned(),
+        object_id: event.object_id,
+        payload: event.payload,
+        created: event.created,
+    }
+}
+
+fn numbering_has_a_limit(database: &Database) {
+    let store = database.open();
+    store
+        .write_blocking(|conn| (0..25).try_for_each(|_| outbox::append(conn, &event("a", "{}"))))
+        .unwrap();
+    let numbered = [10, 10, 10, 10].map(|limit| sequence(&store, limit));
+    assert_eq!(numbered, [10, 10, 5, 0]);
+    assert_eq!(sequence_numbers(&store), (1..=25).collect::<Vec<_>>());
+}
+
+fn sequence(store: &Store, limit: i64) -> u64 {
+    store.write_blocking(move |conn| outbox::sequence(conn, limit)).unwrap()
+}
+
+fn sequence_numbers(store: &Store) -> Vec<i64> {
+    let events = store.read_blocking(|conn| outbox::after(conn, 0, i64::MAX)).unwrap();
+    events.into_iter().map(|event| event.seq).collect()
+}
+
+/// **Nobody who follows the feed ever sees a gap, an event twice or an object's events out of
+/// order**, whatever writers and numberers do at that moment.
+fn the_feed_has_no_gaps_while_everybody_writes(database: &Database) {
+    let store = database.open();
+    let done = AtomicBool::new(false);
+    let appended = thread::scope(|scope| {
+        let spawn_numberer = |_| scope.spawn(|| number_until(&store, &done));
+        let numberers: Vec<_> = (0..SEQUENCERS).map(spawn_numberer).collect();
+        let readers: Vec<_> =
+            (0..READERS).map(|_| scope.spawn(|| follow_until(&store, &done))).collect();
+        let appended = together(WRITERS, |writer| append_for_a_while(&store, writer));
+        done.store(true, Ordering::Release);
+        numberers.into_iter().for_each(|numberer| numberer.join().unwrap());
+        for reader in readers {
+            assert!(reader.join().unwrap() > 0, "a reader saw nothing");
+        }
+        appended
+    });
+    while sequence(&store, 1000) > 0 {}
+    let events = store.read_blocking(|conn| outbox::after(conn, 0, i64::MAX)).unwrap();
+    let mut follower = Follower::default();
+    follower.check(&events);
+    let expected: usize = appended.iter().sum();
+    assert_eq!(events.len(), expected);
+    for (writer, count) in appended.into_iter().enumerate() {
+        assert_eq!(follower.newest_of[&format!("object {writer}")], count);
+    }
+}
+
+/// Each event carries its number within its object; every fifth transaction is given up.
+fn append_for_a_while(store: &Store, writer: usize) -> usize {
+    let (start, mut stored) = (Instant::now(), 0);
+    for round in 1.. {
+        let first = stored + 1;
+        let answer: Result<()> = store.write_blocking(move |conn| {
+            for number in first..first + 3 {
+                outbox::append(conn, &event(&format!("object {writer}"), &number.to_string()))?;
+            }
+            assert!(round % 5 != 0, "given up on purpose");
+            Ok(())
+        });
+        assert_eq!(answer.is_ok(), round % 5 != 0, "{answer:?}");
+        if answer.is_ok() {
+            stored += 3;
+        }
+        if start.elapsed() > STRESS {
+            break;
+        }
+    }
+    stored
+}
+
+fn number_until(store: &Store, done: &AtomicBool) {
+    while !done.load(Ordering::Acquire) {
+        sequence(store, 7);
+    }
+}
+
+fn follow_until(store: &Store, done: &AtomicBool) -> i64 {
+    let mut follower = Follower::default();
+    while !done.load(Ordering::Acquire) {
+        let newest = follower.newest;
+        let events = store.read_blocking(move |conn| outbox::after(conn, newest, 50)).unwrap();
+        follower.check(&events);
+    }
+    follower.newest
+}
+
+#[derive(Default)]
+struct Follower {
+    newest: i64,
+    newest_of: HashMap<String, usize>,
+}
+
+impl Follower {
+    fn check(&mut self, events: &[SequencedEvent]) {
+        for event in events {
+            assert_eq!(event.seq, self.newest + 1, "the feed has a gap");
+            self.newest = event.seq;
+            let newest = self.newest_of.entry(event.object_id.clone()).or_default();
+            assert_eq!(event.payload, (*newest + 1).to_string(), "{} is torn", event.object_id);
+            *newest += 1;
+        }
+    }
+}

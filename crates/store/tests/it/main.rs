@@ -1,0 +1,23 @@
+//! What the crate promises, checked on both engines.
+//!
+//! Each test is a function of a [`support::Database`]; `on_both_engines!` runs it on a SQLite file
+//! and on a PostgreSQL database of its own. Tests about one engine only live in `one_engine`.
+
+#[cfg(test)]
+#[macro_use]
+mod support;
+
+#[cfg(test)]
+mod feed;
+#[cfg(test)]
+mod nouns;
+#[cfg(test)]
+mod one_engine;
+#[cfg(test)]
+mod queueing;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod statements;
+#[cfg(test)]
+mod transactions;

@@ -1,0 +1,128 @@
+//! What the migrations make: the same tables on both engines, once, and never backwards.
+
+use std::collections::BTreeMap;
+
+use store::{Conn, Store};
+use types::{Kind, Result};
+
+use crate::support::{Database, count, iso, number};
+
+const MIGRATION: &str = include_str!("../../migrations/0001_house.sql");
+
+/// A column: its name, its token and whether it may be null.
+type Column = (String, String, bool);
+type Tables = BTreeMap<String, Vec<Column>>;
+
+on_both_engines!(
+    columns_are_as_declared,
+    indexes_are_as_declared,
+    opening_again_changes_nothing,
+    a_newer_database_is_refused,
+    two_processes_may_start_at_once,
+);
+
+fn columns_are_as_declared(database: &Database) {
+    let postgres = database.is_postgres();
+    let found = database.open().read_blocking(move |conn| introspect(conn, postgres)).unwrap();
+    let declared = declared();
+    assert_eq!(declared.len(), 11, "the reading of the migration found other tables");
+    assert_eq!(found, declared);
+}
+
+/// Reads the migration in its own simple way, apart from how the crate reads it.
+fn declared() -> Tables {
+    let mut tables = Tables::new();
+    for part in MIGRATION.split("CREATE TABLE ").skip(1) {
+        let (name, rest) = part.split_once(" (\n").unwrap();
+        let (body, _) = rest.split_once("\n)").unwrap();
+        let columns = body.lines().filter_map(declared_column).collect();
+        tables.insert(name.to_owned(), columns);
+    }
+    tables
+}
+
+fn declared_column(line: &str) -> Option<Column> {
+    let (name, rest) = line.trim().split_once(' ')?;
+    let token = rest.split([' ', ',']).next()?.strip_prefix('@')?;
+    let kind = if token == "serial" { "int" } else { token };
+    let nullable = token != "serial" && !rest.contains("NOT NULL");
+    Some((name.to_owned(), kind.to_owned(), nullable))
+}
+
+fn introspect(conn: &mut dyn Conn, postgres: bool) -> Result<Tables> {
+    let text = if postgres {
+        "SELECT table_name::text, column_name::text, data_type::text,
+                CASE is_nullable WHEN 'YES' THEN 1::bigint ELSE 0::bigint END
+         FROM information_schema.columns WHERE table_schema = 'boardwalk_sandbox'
+         ORDER BY table_name, ordinal_position"
+    } else {
+        "SELECT t.name, c.name, c.type, CASE WHEN c.\"notnull\" OR c.pk THEN 0 ELSE 1 END
+         FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid"
+    };
+    let mut tables = Tables::new();
+    conn.query_text(text, &[], &mut |row| {
+        let (table, column): (String, String) = (row.get(0)?, row.get(1)?);
+        let kind = match row.get::<String>(2)?.as_str() {
+            "INTEGER" | "bigint" => "int",
+            "TEXT" | "text" => "text",
+            "BLOB" | "bytea" => "bytes",
+            other => panic!("{table}.{column} is of type {other}"),
+        };
+        let columns = tables.entry(table).or_default();
+        columns.push((column, kind.to_owned(), row.get(3)?));
+        Ok(())
+    })?;
+    assert!(tables.remove("schema_migrations").is_some());
+    Ok(tables)
+}
+
+fn indexes_are_as_declared(database: &Database) {
+    let text = if database.is_postgres() {
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'boardwalk_sandbox'
+         AND indexname NOT LIKE '%_pkey' ORDER BY indexname"
+    } else {
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND name NOT LIKE 'sqlite_%'
+         ORDER BY name"
+    };
+    let found = database.open().read_blocking(|conn| {
+        let mut names: Vec<String> = Vec::new();
+        conn.query_text(text, &[], &mut |row| {
+            names.push(row.get(0)?);
+            Ok(())
+        })?;
+        Ok(names)
+    });
+    let mut declared: Vec<_> = MIGRATION
+        .lines()
+        .filter_map(|line| line.split_once("INDEX "))
+        .map(|(_, rest)| rest.split(' ').next().unwrap().to_owned())
+        .collect();
+    declared.sort();
+    assert_eq!(found.unwrap(), declared);
+}
+
+fn opening_again_changes_nothing(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| store::iso::insert(conn, &iso())).unwrap();
+    drop(store);
+    let store = database.open();
+    assert_eq!(store.read_blocking(store::iso::list).unwrap(), [iso()]);
+    assert_eq!(count(&store, "schema_migrations"), 1);
+}
+
+fn a_newer_database_is_refused(database: &Database) {
+    let newest = "INSERT INTO schema_migrations (version, name) VALUES (9999, 'later')";
+    database.open().write_blocking(|conn| conn.script(newest)).unwrap();
+    let error = Store::open(&database.location).unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid);
+    assert!(error.to_string().contains("newer version"), "{error}");
+}
+
+fn two_processes_may_start_at_once(database: &Database) {
+    let stores = crate::support::together(4, |_| Store::open(&database.location));
+    for store in stores {
+        let migrated = "SELECT COUNT(*) FROM schema_migrations";
+        assert_eq!(store.unwrap().read_blocking(|conn| number(conn, migrated)).unwrap(), 1);
+    }
+}

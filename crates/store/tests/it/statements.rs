@@ -1,0 +1,81 @@
+//! Every statement: known to the registry, understood by both engines, in the portable subset.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::Database;
+
+on_both_engines!(every_statement_prepares);
+
+fn every_statement_prepares(database: &Database) {
+    let store = database.open();
+    let refused = store.write_blocking(|conn| {
+        let mut refused = Vec::new();
+        for sql in store::all_statements() {
+            // A failed statement would end the transaction on PostgreSQL.
+            conn.script("SAVEPOINT one")?;
+            if let Err(error) = conn.prepare(sql) {
+                refused.push(format!("{}: {}", sql.name, error.report()));
+                conn.script("ROLLBACK TO SAVEPOINT one")?;
+            }
+        }
+        Ok(refused)
+    });
+    assert_eq!(refused.unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn the_registry_knows_every_declaration() {
+    let mut declared = Vec::new();
+    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for after in code.split("\nsql!(").skip(1) {
+            declared.push(after.split(',').next().unwrap().trim().to_owned());
+        }
+    }
+    let mut registered: Vec<_> =
+        store::all_statements().iter().map(|sql| sql.name.to_owned()).collect();
+    declared.sort();
+    registered.sort();
+    assert_eq!(declared, registered);
+    assert!(registered.len() >= 40, "the search found {} only", registered.len());
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn names_and_texts_are_unique() {
+    let statements = store::all_statements();
+    for (index, sql) in statements.iter().enumerate() {
+        for other in &statements[index + 1..] {
+            assert_ne!(sql.name, other.name);
+            assert_ne!(sql.text, other.text, "{} and {}", sql.name, other.name);
+        }
+    }
+}
+
+/// SQLite numbers parameters by their first appearance, PostgreSQL by the number itself.
+#[test]
+fn parameters_first_appear_in_order() {
+    for sql in store::all_statements() {
+        let mut newest = 0;
+        for after in sql.text.split('$').skip(1) {
+            let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+            let parameter: usize = digits.parse().expect(sql.name);
+            assert!(parameter <= newest + 1, "${parameter} comes too early in {}", sql.name);
+            newest = newest.max(parameter);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Databases to test on, and rows to put in them.
+
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use store::api_key::ApiKeyRow;
+use store::iso::IsoRow;
+use store::merchant::{MerchantRow, StoreRow};
+use store::outbox::Event;
+use store::template::TemplateRow;
+use store::tpn::{ProfileRow, TpnRow};
+use store::user::UserRow;
+use store::{Conn, Location, Store};
+use tempfile::TempDir;
+use types::{Environment, IsoId, KeyId, MerchantId, Result, StoreId, TemplateId, Timestamp, Tpn};
+
+/// Connections that may write at once on PostgreSQL: enough for races, few enough for the server.
+const CONNECTIONS: usize = 8;
+
+/// Runs functions of a [`Database`] as tests, each on both engines.
+macro_rules! on_both_engines {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[test]
+            fn on_sqlite() {
+                super::$name(&crate::support::Database::sqlite());
+            }
+
+            #[test]
+            fn on_postgres() {
+                super::$name(&crate::support::Database::postgres());
+            }
+        }
+    )+};
+}
+
+/// An empty database that goes away with the test.
+pub(crate) struct Database {
+    pub(crate) location: Location,
+    folder: TempDir,
+}
+
+impl Database {
+    pub(crate) fn sqlite() -> Self {
+        let folder = testkit::temp_dir().unwrap();
+        let location = Location::parse(None, folder.path(), Environment::Sandbox, 1).unwrap();
+        Self { location, folder }
+    }
+
+    pub(crate) fn postgres() -> Self {
+        Self::postgres_with(CONNECTIONS)
+    }
+
+    pub(crate) fn postgres_with(connections: usize) -> Self {
+        let folder = testkit::temp_dir().unwrap();
+        let url = testkit::postgres::shared().create_database().unwrap();
+        let location =
+            Location::parse(Some(&url), folder.path(), Environment::Sandbox, connections).unwrap();
+        Self { location, folder }
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        Store::open(&self.location).unwrap()
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.location, Location::Postgres { .. })
+    }
+
+    /// A folder that goes away with the database.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs SQL behind the back of the store and returns what it printed. PostgreSQL only.
+    pub(crate) fn psql(&self, sql: &str) -> String {
+        let Location::Postgres { url, .. } = &self.location else { panic!("not PostgreSQL") };
+        testkit::postgres::shared().psql(url, sql).unwrap()
+    }
+}
+
+/// A query that gives one number.
+pub(crate) fn number(conn: &mut dyn Conn, text: &str) -> Result<i64> {
+    let mut found = None;
+    conn.query_text(text, &[], &mut |row| {
+        found = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(found.expect("the query gives a number"))
+}
+
+/// How many rows a table has.
+pub(crate) fn count(store: &Store, table: &str) -> i64 {
+    let text = format!("SELECT COUNT(*) FROM {table}");
+    store.read_blocking(move |conn| number(conn, &text)).unwrap()
+}
+
+/// Runs `work` on that many threads that start together, and returns what each gave.
+pub(crate) fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = Barrier::new(threads);
+    let (barrier, work) = (&barrier, &work);
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|index| {
+                scope.spawn(move || {
+                    barrier.wait();
+                    work(index)
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    })
+}
+
+pub(crate) fn time(micros: i64) -> Timestamp {
+    Timestamp::from_micros(1_790_000_000_000_000 + micros)
+}
+
+pub(crate) fn iso_id() -> IsoId {
+    IsoId::new("iso_1")
+}
+
+pub(crate) fn iso() -> IsoRow {
+    IsoRow {
+        iso_id: iso_id(),
+        name: "Ænglish & Søn \u{1f3a1} \"quoted\"\n".to_owned(),
+        response_style: "plain".to_owned(),
+        data_key: (0..=255).collect(),
+        created: time(1),
+    }
+}
+
+pub(crate) fn key(name: &str) -> ApiKeyRow {
+    ApiKeyRow {
+        iso_id: iso_id(),
+        key_id: KeyId::new(name),
+        hash: vec![0; 32],
+        name: name.to_owned(),
+        scopes: "merchants:write".to_owned(),
+        created: time(2),
+        expires: Some(time(3)),
+        revoked: None,
+        last_used: None,
+    }
+}
+
+pub(crate) fn template(name: &str) -> TemplateRow {
+    TemplateRow {
+        iso_id: iso_id(),
+        template_id: TemplateId::new(format!("tpl_{name}")),
+        name: name.to_owned(),
+        version: 3,
+        parameters: r#"{"tip":true}"#.to_owned(),
+        created: time(4),
+    }
+}
+
+pub(crate) fn merchant(id: &str, dba: &str) -> MerchantRow {
+    MerchantRow {
+        iso_id: iso_id(),
+        merchant_id: MerchantId::new(id),
+        status: "active".to_owned(),
+        version: 1,
+        dba: dba.to_owned(),
+        dba_key: dba.to_lowercase(),
+        zip: "08401".to_owned(),
+        city: "Atlantic City".to_owned(),
+        state: "NJ".to_owned(),
+        ebt: Some("1234567".to_owned()),
+        iso_agent_reference: None,
+        iso_merchant: Some(String::new()),
+        logo_url: None,
+        email_index: vec![1; 16],
+        phone_index: vec![],
+        sealed: vec![0, 255, 10, 34],
+        created: time(5),
+        updated: time(6),
+    }
+}
+
+pub(crate) fn shop(id: &str, merchant_id: &str, dba: &str) -> StoreRow {
+    StoreRow {
+        iso_id: iso_id(),
+        store_id: StoreId::new(id),
+        merchant_id: MerchantId::new(merchant_id),
+        status: "active".to_owned(),
+        version: 1,
+        dba: dba.to_owned(),
+        dba_key: dba.to_lowercase(),
+        mcc: "5812".to_owned(),
+        zip: "08401".to_owned(),
+        city: "Atlantic City".to_owned(),
+        state: "NJ".to_owned(),
+        ebt: None,
+        email_index: vec![3; 16],
+        phone_index: vec![4; 16],
+        sealed: vec![5; 100],
+        created: time(7),
+        updated: time(8),
+    }
+}
+
+pub(crate) fn tpn(number: &str, merchant_id: &str, store_id: &str) -> TpnRow {
+    TpnRow {
+        iso_id: iso_id(),
+        tpn: Tpn::new(number),
+        merchant_id: MerchantId::new(merchant_id),
+        store_id: StoreId::new(store_id),
+        status: "active".to_owned(),
+        version: 1,
+        device_manufacturer: "Acme".to_owned(),
+        device_model: "P1".to_owned(),
+        application_sign: "app".to_owned(),
+        routing_type: "auto".to_owned(),
+        default_label: Some("Front desk".to_owned()),
+        template: Some((TemplateId::new("tpl_basic"), i64::MAX)),
+        tpn_bin: None,
+        processor: "first".to_owned(),
+        created: time(9),
+        updated: time(10),
+    }
+}
+
+pub(crate) fn profile(number: &str, profile_id: &str) -> ProfileRow {
+    ProfileRow {
+        iso_id: iso_id(),
+        tpn: Tpn::new(number),
+        profile_id: profile_id.to_owned(),
+        processor: "first".to_owned(),
+        status: "active".to_owned(),
+        tpn_bin: Some("001".to_owned()),
+        identifiers: r#"{"mid":"42"}"#.to_owned(),
+        identity_index: vec![6; 16],
+        sealed: vec![7; 64],
+        created: time(11),
+    }
+}
+
+pub(crate) fn user(login: &str) -> UserRow {
+    UserRow {
+        user_id: 0,
+        login: login.to_owned(),
+        email: format!("{login}@example.com"),
+        password_hash: None,
+        role: "administrator".to_owned(),
+        iso_id: Some("iso_1".to_owned()),
+        merchant_id: None,
+        store_id: None,
+        created: time(12),
+    }
+}
+
+pub(crate) fn event(object_id: &str, payload: &str) -> Event {
+    Event {
+        iso_id: iso_id(),
+        kind: "merchant.created",
+        object_id: object_id.to_owned(),
+        payload: payload.to_owned(),
+        created: time(13),
+    }
+}

@@ -1,0 +1,191 @@
+//! A closure is one transaction: whole or absent, alone in its failure, on one snapshot.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+
+use store::{Conn, Store, fact, iso, merchant, user};
+use types::{Error, Kind, Result};
+
+use crate::support::{self, Database, count, number, together};
+
+on_both_engines!(
+    one_writer_wins_a_dba,
+    users_inserted_at_once_get_ids_in_a_row,
+    conflicting_increments_are_all_counted,
+    a_closure_that_fails_loses_only_its_own_changes,
+    a_closure_that_ignores_a_failure_is_not_half_stored,
+    a_panic_while_rows_are_read_leaves_the_connection_usable,
+    a_read_sees_one_snapshot,
+    a_read_cannot_write,
+    a_reader_that_fails_leaves_the_connection_usable,
+    an_answered_write_is_visible_to_the_next_read,
+);
+
+fn one_writer_wins_a_dba(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| iso::insert(conn, &support::iso())).unwrap();
+    for round in 0..5 {
+        let wins = together(16, |writer| {
+            let row = support::merchant(&format!("m{round}_{writer}"), &format!("Pier {round}"));
+            store.write_blocking(move |conn| merchant::insert(conn, &row)).unwrap()
+        });
+        assert_eq!(wins.into_iter().filter(|won| *won).count(), 1);
+    }
+    assert_eq!(count(&store, "merchants"), 5);
+}
+
+fn users_inserted_at_once_get_ids_in_a_row(database: &Database) {
+    let store = database.open();
+    let mut ids = together(16, |writer| {
+        let row = support::user(&format!("user{writer}"));
+        store.write_blocking(move |conn| user::insert(conn, &row)).unwrap()
+    });
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=16).collect::<Vec<_>>());
+}
+
+/// Reads and then writes the same row from many threads; a lost update would show in the sum.
+fn conflicting_increments_are_all_counted(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| conn.script("INSERT INTO counters VALUES ('n', 0)")).unwrap();
+    together(16, |_| {
+        for _ in 0..5 {
+            store.write_blocking(increment).unwrap();
+        }
+    });
+    let sum = store.read_blocking(|conn| number(conn, "SELECT next FROM counters")).unwrap();
+    assert_eq!(sum, 80);
+}
+
+fn increment(conn: &mut dyn Conn) -> Result<()> {
+    let value = number(conn, "SELECT next FROM counters WHERE name = 'n'")?;
+    conn.script(&format!("UPDATE counters SET next = {} WHERE name = 'n'", value + 1))
+}
+
+/// Half of many closures fail or panic after they wrote; exactly the others are stored.
+fn a_closure_that_fails_loses_only_its_own_changes(database: &Database) {
+    let store = database.open();
+    let runs = AtomicU32::new(0);
+    together(16, |writer| {
+        for round in 0..8 {
+            let name = format!("{writer}-{round}");
+            runs.fetch_add(1, Ordering::Relaxed);
+            let answer = store.write_blocking(move |conn| match round % 4 {
+                1 => {
+                    fact::get_or_set(conn, &name, "")?;
+                    Err(Error::invalid("on purpose"))
+                }
+                2 => {
+                    fact::get_or_set(conn, &name, "")?;
+                    panic!("on purpose");
+                }
+                3 => conn.script("INSERT INTO facts (name, value) VALUES (NULL, NULL)"),
+                _ => fact::get_or_set(conn, &name, "").map(drop),
+            });
+            match (round % 4, answer) {
+                (0, answer) => answer.unwrap(),
+                (1, answer) => assert_eq!(answer.unwrap_err().to_string(), "on purpose"),
+                (2, answer) => {
+                    let error = answer.unwrap_err();
+                    assert_eq!(error.kind(), Kind::Internal);
+                    assert!(error.report().ends_with("on purpose"), "{}", error.report());
+                }
+                (_, answer) => assert_eq!(answer.unwrap_err().kind(), Kind::Internal),
+            }
+        }
+    });
+    assert_eq!(count(&store, "facts"), 32);
+    let groups = store.group_sizes().snapshot();
+    let jobs: u64 = groups.iter().map(|(size, times)| *times * u64::try_from(*size).unwrap()).sum();
+    if database.is_postgres() {
+        assert_eq!(jobs, 0);
+    } else {
+        assert_eq!(jobs, u64::from(runs.into_inner()));
+        assert!(groups.iter().any(|(size, _)| *size > 1), "nothing was grouped: {groups:?}");
+    }
+}
+
+/// PostgreSQL undoes the whole transaction when a statement fails, so the closure may not succeed.
+fn a_closure_that_ignores_a_failure_is_not_half_stored(database: &Database) {
+    let store = database.open();
+    let answer = store.write_blocking(|conn| {
+        fact::get_or_set(conn, "before", "")?;
+        let _ = conn.script("INSERT INTO facts (name, value) VALUES (NULL, NULL)");
+        Ok(())
+    });
+    let stored = count(&store, "facts");
+    assert_eq!(stored, i64::from(answer.is_ok()), "{answer:?}");
+}
+
+fn a_panic_while_rows_are_read_leaves_the_connection_usable(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| fact::get_or_set(conn, "a", "")).unwrap();
+    for _ in 0..12 {
+        let answer = store.write_blocking(|conn| {
+            fact::get_or_set(conn, "b", "")?;
+            conn.query_text("SELECT name FROM facts", &[], &mut |_| panic!("on purpose"))
+        });
+        assert_eq!(answer.unwrap_err().kind(), Kind::Internal);
+    }
+    store.write_blocking(|conn| fact::get_or_set(conn, "c", "")).unwrap();
+    assert_eq!(count(&store, "facts"), 2);
+}
+
+fn a_read_sees_one_snapshot(database: &Database) {
+    let store = database.open();
+    let (started, has_started) = mpsc::channel();
+    let (written, has_written) = mpsc::channel();
+    let reader = {
+        let store = store.clone();
+        std::thread::spawn(move || {
+            store.read_blocking(move |conn| {
+                let before = number(conn, "SELECT COUNT(*) FROM facts")?;
+                started.send(()).unwrap();
+                has_written.recv().unwrap();
+                Ok((before, number(conn, "SELECT COUNT(*) FROM facts")?))
+            })
+        })
+    };
+    has_started.recv().unwrap();
+    store.write_blocking(|conn| fact::get_or_set(conn, "a", "")).unwrap();
+    written.send(()).unwrap();
+    assert_eq!(reader.join().unwrap().unwrap(), (0, 0));
+    assert_eq!(count(&store, "facts"), 1);
+}
+
+fn a_read_cannot_write(database: &Database) {
+    let store = database.open();
+    let error = store.read_blocking(|conn| fact::get_or_set(conn, "a", "")).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unavailable);
+    assert_eq!(error.to_string(), "the storage is read-only");
+    assert_eq!(count(&store, "facts"), 0);
+}
+
+fn a_reader_that_fails_leaves_the_connection_usable(database: &Database) {
+    let store = database.open();
+    for round in 0..20 {
+        let answer: Result<()> = store.read_blocking(move |conn| {
+            assert!(round % 2 == 0, "on purpose");
+            conn.script("SELECT nothing FROM nowhere")
+        });
+        assert_eq!(answer.unwrap_err().kind(), Kind::Internal);
+    }
+    assert_eq!(count(&store, "facts"), 0);
+}
+
+fn an_answered_write_is_visible_to_the_next_read(database: &Database) {
+    let store = Arc::new(database.open());
+    together(4, |writer| {
+        for round in 0..10 {
+            let name = format!("{writer}-{round}");
+            let again = name.clone();
+            store.write_blocking(move |conn| fact::get_or_set(conn, &name, "")).unwrap();
+            assert!(has_fact(&store, &again));
+        }
+    });
+}
+
+fn has_fact(store: &Store, name: &str) -> bool {
+    let text = format!("SELECT COUNT(*) FROM facts WHERE name = '{name}'");
+    store.read_blocking(move |conn| number(conn, &text)).unwrap() == 1
+}
