@@ -2,6 +2,8 @@
 
 use types::{Error, Result, Timestamp};
 
+pub use crate::migrate::Engine;
+
 /// A statement with a name for logs and metrics. Parameters are `$1…$n`, first used in that order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sql {
@@ -61,6 +63,15 @@ where
     }
 }
 
+/// Refuses what only one engine could store: PostgreSQL has no U+0000 in texts.
+pub(crate) fn check_params(params: &[Val<'_>]) -> Result<()> {
+    let zero = |value: &Val<'_>| matches!(value, Val::Text(text) if text.contains('\0'));
+    if params.iter().any(zero) {
+        return Err(Error::invalid("a text must not contain the character U+0000"));
+    }
+    Ok(())
+}
+
 /// A row being read.
 pub trait Row {
     fn int(&self, index: usize) -> Result<Option<i64>>;
@@ -114,8 +125,12 @@ columns! {
     types::Tpn => |row, index| row.text(index)?.map(types::Tpn::new);
 }
 
-/// A transaction that is under way.
+/// A transaction that is under way. **A closure must fail when one of its statements failed**: on
+/// PostgreSQL nothing after that statement counts.
 pub trait Conn {
+    /// For the few texts that the engines spell differently.
+    fn engine(&self) -> Engine;
+
     /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64>;
 
@@ -131,7 +146,7 @@ pub trait Conn {
     /// whose text is derived from the migrations.
     fn script(&mut self, text: &str) -> Result<()>;
 
-    /// Runs a query whose text was derived at run time. Never for texts with values in them.
+    /// Runs a statement whose text was derived at run time. Never for texts with values in them.
     fn query_text(
         &mut self,
         text: &str,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
@@ -144,8 +144,12 @@ impl Drop for Inner {
         self.reads.close();
         let handles =
             std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
+        let this_thread = thread::current().id();
         for handle in handles {
-            let _ = handle.join();
+            // A closure may have held the last handle; its thread cannot wait for itself.
+            if handle.thread().id() != this_thread {
+                let _ = handle.join();
+            }
         }
     }
 }

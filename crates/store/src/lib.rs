@@ -34,6 +34,6 @@ pub mod template;
 pub mod tpn;
 pub mod user;
 
-pub use conn::{Column, Conn, Row, Sql, Val};
+pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{GroupSizes, Location, Store};
 pub use statements::all as all_statements;

@@ -13,7 +13,7 @@ use crate::{Conn, Val};
 const MIGRATIONS: &[(&str, &str)] = &[("0001_house", include_str!("../migrations/0001_house.sql"))];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub enum Engine {
     Sqlite,
     Postgres,
 }
@@ -36,7 +36,8 @@ sql!(VERSION_INSERT, "INSERT INTO schema_migrations (version, name) VALUES ($1, 
 pub(crate) const STATEMENTS: &[&crate::Sql] = &[&VERSION_MAX, &VERSION_INSERT];
 
 /// Brings the database up to date. The caller holds the transaction.
-pub(crate) fn run(conn: &mut dyn Conn, engine: Engine) -> Result<()> {
+pub(crate) fn run(conn: &mut dyn Conn) -> Result<()> {
+    let engine = conn.engine();
     let ledger = "CREATE TABLE IF NOT EXISTS schema_migrations
         (version @int NOT NULL PRIMARY KEY, name @text NOT NULL) @strict";
     conn.script(&render(ledger, engine))?;

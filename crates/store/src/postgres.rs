@@ -6,12 +6,15 @@
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres::error::SqlState;
+use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
 use rustls::ClientConfig;
@@ -19,12 +22,14 @@ use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio_postgres_rustls::MakeRustlsConnect;
 use types::{Error, Result};
 
+use crate::conn::check_params;
 use crate::job::Job;
 use crate::queue::Queue;
-use crate::{Conn, Row, Sql, Val};
+use crate::{Conn, Engine, Row, Sql, Val};
 
 const ATTEMPTS_MAX: u32 = 20;
 const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
+const RETRY_DOUBLINGS_MAX: u32 = 6;
 const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
@@ -67,7 +72,7 @@ impl Target {
                 self.schema
             ))
             .map_err(failed)?;
-        Ok(PgConn { client, prepared: HashMap::new(), lost_race: false })
+        Ok(PgConn { client, prepared: HashMap::new(), failed: false, lost_race: false })
     }
 }
 
@@ -93,7 +98,7 @@ fn migrate(target: &Target) -> Result<()> {
     // Two servers that start at once must not migrate at once.
     conn.script(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
     conn.script(&format!("CREATE SCHEMA IF NOT EXISTS {}", target.schema))?;
-    crate::migrate::run(&mut conn, crate::migrate::Engine::Postgres)?;
+    crate::migrate::run(&mut conn)?;
     conn.script("COMMIT")
 }
 
@@ -138,50 +143,59 @@ fn transact(
     mode: Mode,
 ) -> Result<()> {
     for attempt in 1..=ATTEMPTS_MAX {
-        let conn = match connection {
-            Some(conn) if !conn.client.is_closed() => conn,
-            _ => connection.insert(target.connect()?),
+        let (conn, fresh) = match connection {
+            Some(conn) if !conn.client.is_closed() => (conn, false),
+            _ => (connection.insert(target.connect()?), true),
         };
         match attempt_once(conn, job, mode) {
-            Attempt::Ended(ended) => {
-                if conn.client.is_closed() {
-                    *connection = None;
-                }
-                return ended;
+            Attempt::Ended(Ok(())) => return Ok(()),
+            Attempt::Ended(Err(error)) => {
+                *connection = None;
+                return Err(error);
             }
-            Attempt::ConnectionWasGone => *connection = None,
-            Attempt::LostRace => thread::sleep(RETRY_PAUSE_STEP * jittered(attempt)),
+            Attempt::NotBegun(error) => {
+                *connection = None;
+                if fresh {
+                    return Err(error);
+                }
+            }
+            Attempt::LostRace => thread::sleep(retry_pause(attempt)),
         }
     }
     Err(Error::unavailable("the storage is too busy; try again"))
 }
 
-/// Spreads the losers of a race; the address of a fresh allocation is random enough.
-fn jittered(attempt: u32) -> u32 {
-    let noise = std::ptr::from_ref(&Box::new(0_u8)).addr() >> 4;
-    1 + u32::try_from(noise % 7).unwrap_or(0) % attempt.max(1)
+/// Spreads the losers of a race over a time that doubles with each attempt.
+fn retry_pause(attempt: u32) -> Duration {
+    let longest = RETRY_PAUSE_STEP * (1 << attempt.min(RETRY_DOUBLINGS_MAX));
+    // A new hasher is seeded at random, which is random enough here.
+    let noise = RandomState::new().build_hasher().finish();
+    let share = u32::try_from(noise % 1024).unwrap_or(0);
+    longest * share / 1024
 }
 
 enum Attempt {
     Ended(Result<()>),
-    ConnectionWasGone,
+    NotBegun(Error),
     LostRace,
 }
 
 fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode) -> Attempt {
-    conn.lost_race = false;
+    (conn.failed, conn.lost_race) = (false, false);
     if let Err(error) = conn.script(mode.begin()) {
         // Nothing has run yet, so a connection that died while idle is no reason to fail.
-        return if conn.client.is_closed() {
-            Attempt::ConnectionWasGone
-        } else {
-            Attempt::Ended(Err(error))
-        };
+        return Attempt::NotBegun(error);
     }
     let keep = job.run(conn);
     if conn.lost_race {
         let _ = conn.script("ROLLBACK");
         return Attempt::LostRace;
+    }
+    if keep && conn.failed && mode == Mode::Write {
+        // The server would answer the commit with a silent rollback.
+        return Attempt::Ended(conn.script("ROLLBACK").and_then(|()| {
+            Err(Error::internal("a change was not stored, since a part of it had failed"))
+        }));
     }
     let end = if keep || mode == Mode::Read { "COMMIT" } else { "ROLLBACK" };
     match conn.script(end) {
@@ -192,40 +206,41 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode) -> Attempt {
 
 struct PgConn {
     client: Client,
-    prepared: HashMap<&'static str, Statement>,
+    /// By text. There are as many as there are statements in this crate.
+    prepared: HashMap<String, Statement>,
+    /// Set when any statement of this transaction failed; the server then undoes all of it.
+    failed: bool,
     /// Set when the server reported a serialisation failure or a deadlock in this transaction.
     lost_race: bool,
 }
 
 impl PgConn {
-    fn statement(&mut self, sql: &Sql) -> Result<Statement> {
-        if let Some(statement) = self.prepared.get(sql.text) {
+    fn statement(&mut self, text: &str) -> Result<Statement> {
+        if let Some(statement) = self.prepared.get(text) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql.text).map_err(|error| self.failed(error))?;
-        self.prepared.insert(sql.text, statement.clone());
+        let statement = self.client.prepare(text).map_err(|error| self.failed(error))?;
+        self.prepared.insert(text.to_owned(), statement.clone());
         Ok(statement)
     }
 
     fn failed(&mut self, error: postgres::Error) -> Error {
         let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         self.lost_race |= error.code().is_some_and(|code| lost.contains(code));
+        self.failed = true;
         failed(error)
-    }
-
-    fn each_row(
-        &mut self,
-        rows: &[postgres::Row],
-        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
-    ) -> Result<()> {
-        rows.iter().try_for_each(|row| each(&PgRow(row)))
     }
 }
 
 impl Conn for PgConn {
+    fn engine(&self) -> Engine {
+        Engine::Postgres
+    }
+
     fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
-        let statement = self.statement(sql)?;
-        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
+        check_params(params)?;
+        let statement = self.statement(sql.text)?;
+        let params: Vec<_> = params.iter().map(|value| -> &(dyn ToSql + Sync) { value }).collect();
         self.client.execute(&statement, &params).map_err(|error| self.failed(error))
     }
 
@@ -235,10 +250,7 @@ impl Conn for PgConn {
         params: &[Val<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        let statement = self.statement(sql)?;
-        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
-        let rows = self.client.query(&statement, &params).map_err(|error| self.failed(error))?;
-        self.each_row(&rows, each)
+        self.query_text(sql.text, params, each)
     }
 
     fn query_text(
@@ -247,9 +259,10 @@ impl Conn for PgConn {
         params: &[Val<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
-        let rows = self.client.query(text, &params).map_err(|error| self.failed(error))?;
-        self.each_row(&rows, each)
+        check_params(params)?;
+        let statement = self.statement(text)?;
+        let streamed = stream(&mut self.client, &statement, params, each);
+        streamed.map_err(|error| self.failed(error))?
     }
 
     fn script(&mut self, text: &str) -> Result<()> {
@@ -257,8 +270,25 @@ impl Conn for PgConn {
     }
 
     fn prepare(&mut self, sql: &Sql) -> Result<()> {
-        self.statement(sql).map(drop)
+        self.statement(sql.text).map(drop)
     }
+}
+
+/// Hands rows on as they arrive, so that a large table needs no memory. The outer result is the
+/// server's, the inner one the reader's.
+fn stream(
+    client: &mut Client,
+    statement: &Statement,
+    params: &[Val<'_>],
+    each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+) -> Result<Result<()>, postgres::Error> {
+    let mut rows = client.query_raw(statement, params.iter().copied())?;
+    while let Some(row) = rows.next()? {
+        if let Err(error) = each(&PgRow(&row)) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
 }
 
 impl ToSql for Val<'_> {
@@ -287,6 +317,11 @@ struct PgRow<'a>(&'a postgres::Row);
 
 impl Row for PgRow<'_> {
     fn int(&self, index: usize) -> Result<Option<i64>> {
+        // Literals such as the 1 in `SELECT 1` are of the smaller type.
+        if self.0.columns().get(index).is_some_and(|column| *column.type_() == Type::INT4) {
+            let value: Option<i32> = self.0.try_get(index).map_err(failed)?;
+            return Ok(value.map(i64::from));
+        }
         self.0.try_get(index).map_err(failed)
     }
 
@@ -309,12 +344,18 @@ fn failed(error: postgres::Error) -> Error {
         Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
             Error::unavailable("the storage is read-only")
         }
-        Some(code) if code.code().starts_with("57") || code.code().starts_with("53") => {
+        Some(code) if ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)) => {
             Error::unavailable("the storage is not ready")
         }
         Some(code) if code.code().starts_with("40") => Error::unavailable("the storage is busy"),
-        None => Error::unavailable("the connection to the storage was lost"),
-        Some(_) => Error::internal("the storage failed"),
+        None if connection_lost(&error) => {
+            Error::unavailable("the connection to the storage was lost")
+        }
+        _ => Error::internal("the storage failed"),
     };
     public.because(error)
+}
+
+fn connection_lost(error: &postgres::Error) -> bool {
+    error.is_closed() || matches!(error.source(), Some(source) if source.is::<io::Error>())
 }

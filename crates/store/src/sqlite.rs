@@ -10,14 +10,18 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rusqlite::ffi::{
+    SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE,
+};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use types::{Error, Result};
 
+use crate::conn::check_params;
 use crate::database::GroupSizes;
 use crate::job::Job;
 use crate::queue::Queue;
-use crate::{Conn, Row, Sql, Val};
+use crate::{Conn, Engine, Row, Sql, Val};
 
 /// Closures committed together at most.
 pub(crate) const GROUP_MAX: usize = 256;
@@ -86,7 +90,7 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
 
 fn migrate(writer: &mut SqliteConn) -> Result<()> {
     writer.control("BEGIN IMMEDIATE")?;
-    let migrated = crate::migrate::run(writer, crate::migrate::Engine::Sqlite);
+    let migrated = crate::migrate::run(writer);
     writer.control(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }
@@ -95,7 +99,8 @@ fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>) {
     let ended = match reader.control("BEGIN") {
         Ok(()) => {
             job.run(reader);
-            reader.control("COMMIT")
+            // A transaction left open would make every later read fail.
+            reader.control("COMMIT").inspect_err(|_| drop(reader.control("ROLLBACK")))
         }
         Err(error) => Err(error),
     };
@@ -164,7 +169,12 @@ impl SqliteConn {
 }
 
 impl Conn for SqliteConn {
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+
     fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
+        check_params(params)?;
         let mut statement = self.inner.prepare_cached(sql.text).map_err(failed)?;
         let params = rusqlite::params_from_iter(params);
         let changed = statement.execute(params).map_err(failed)?;
@@ -186,6 +196,7 @@ impl Conn for SqliteConn {
         params: &[Val<'_>],
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
+        check_params(params)?;
         let mut statement = self.inner.prepare_cached(text).map_err(failed)?;
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
@@ -232,7 +243,7 @@ impl Row for SqliteRow<'_> {
 
 fn failed(error: rusqlite::Error) -> Error {
     let public = match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => Error::conflict("it exists already"),
+        Some(ErrorCode::ConstraintViolation) => constraint_failed(&error),
         Some(ErrorCode::DiskFull) => Error::unavailable("the disk is full"),
         Some(ErrorCode::ReadOnly) => Error::unavailable("the storage is read-only"),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -247,4 +258,16 @@ fn failed(error: rusqlite::Error) -> Error {
         _ => Error::internal("the storage failed"),
     };
     public.because(error)
+}
+
+fn constraint_failed(error: &rusqlite::Error) -> Error {
+    match error.sqlite_error().map_or(0, |details| details.extended_code) {
+        SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY => {
+            Error::conflict("it exists already")
+        }
+        SQLITE_CONSTRAINT_FOREIGNKEY => {
+            Error::conflict("it belongs to something that does not exist")
+        }
+        _ => Error::internal("the storage failed"),
+    }
 }

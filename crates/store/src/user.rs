@@ -3,10 +3,11 @@
 use types::{Error, Result, Timestamp};
 
 use crate::conn::sql;
-use crate::{Conn, Row, Sql, Val};
+use crate::{Conn, Row, Sql, Val, counter};
 
 /// One installation serves one site for now; the column is there so that tables can be distributed.
 const SITE: i64 = 1;
+const USER_ID: &str = "user.id";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRow {
@@ -21,7 +22,6 @@ pub struct UserRow {
     pub created: Timestamp,
 }
 
-sql!(USER_ID_MAX, "SELECT MAX(user_id) FROM users WHERE site_id = $1");
 sql!(
     USER_INSERT,
     "INSERT INTO users
@@ -35,12 +35,12 @@ sql!(
      FROM users WHERE site_id = $1 ORDER BY user_id"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&USER_ID_MAX, &USER_INSERT, &USER_LIST];
+pub(crate) const STATEMENTS: &[&Sql] = &[&USER_INSERT, &USER_LIST];
 
 /// Inserts the user with the next id, whatever `user_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, user: &UserRow) -> Result<i64> {
-    let newest = conn.row(&USER_ID_MAX, &[SITE.into()], |row| row.get::<Option<i64>>(0))?;
-    let user_id = newest.flatten().unwrap_or(0) + 1;
+    // The greatest id plus one would let two writers on PostgreSQL collide on the primary key.
+    let user_id = counter::take(conn, USER_ID, 1)? + 1;
     let inserted = conn.execute(
         &USER_INSERT,
         &[

@@ -108,7 +108,9 @@ fn the_feed_has_no_gaps_while_everybody_writes(database: &Database) {
             (0..READERS).map(|_| scope.spawn(|| follow_until(&store, &done))).collect();
         let appended = together(WRITERS, |writer| append_for_a_while(&store, writer));
         done.store(true, Ordering::Release);
-        numberers.into_iter().for_each(|numberer| numberer.join().unwrap());
+        for numberer in numberers {
+            numberer.join().unwrap();
+        }
         for reader in readers {
             assert!(reader.join().unwrap() > 0, "a reader saw nothing");
         }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::{Context, Poll, Waker};
+use std::thread::{self, JoinHandle};
 
 use store::{Store, fact};
 use types::{Error, Kind, Result};
@@ -40,7 +41,7 @@ fn a_full_queue_refuses(database: &Database) {
     assert_eq!(waiting.len(), 8192);
     // Reads have a queue of their own.
     assert_eq!(count(&store, "facts"), 0);
-    release.send(()).unwrap();
+    release.now();
     for answer in &mut waiting {
         assert_eq!(wait(answer).unwrap(), "same");
     }
@@ -56,40 +57,63 @@ fn what_waits_is_stored_though_the_caller_left(database: &Database) {
     let store = database.open();
     let release = block_the_writer(&store);
     for index in 0..300 {
-        let mut abandoned = submit(&store, &format!("fact {index}"));
-        assert!(poll(&mut abandoned).is_pending());
+        let _ = poll(&mut submit(&store, &format!("fact {index}")));
     }
-    release.send(()).unwrap();
+    release.now();
     drop(store);
     assert_eq!(count(&database.open(), "facts"), 300);
 }
 
 /// The last handle may be the one inside a closure; the database thread must not wait for itself.
 fn a_store_may_be_dropped_by_its_own_closure(database: &Database) {
-    for _ in 0..20 {
-        let store = database.open();
-        let inner = store.clone();
-        let mut answer: Answer<'_> = Box::pin(async move {
-            let outer = store;
-            outer
-                .write(move |conn| {
-                    let _keep = &inner;
-                    fact::get_or_set(conn, "a", "b")
-                })
-                .await
-        });
-        let _ = poll(&mut answer);
-        drop(answer);
-    }
+    let store = database.open();
+    let (release, released) = mpsc::channel();
+    let (dropped, was_dropped) = mpsc::channel();
+    let held = (store.clone(), TellsOnDrop(dropped));
+    let mut answer: Answer<'_> = Box::pin(async move {
+        let outer = store;
+        outer
+            .write(move |conn| {
+                let _held = &held;
+                released.recv().unwrap();
+                fact::get_or_set(conn, "a", "b")
+            })
+            .await
+    });
+    assert!(poll(&mut answer).is_pending());
+    drop(answer);
+    release.send(()).unwrap();
+    let panicking = was_dropped.recv().unwrap();
+    assert!(!panicking, "dropping the last handle panicked");
     assert_eq!(count(&database.open(), "facts"), 1);
 }
 
-/// Occupies the writer until the returned channel gets a message.
-fn block_the_writer(store: &Store) -> mpsc::Sender<()> {
+struct TellsOnDrop(mpsc::Sender<bool>);
+
+impl Drop for TellsOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.send(thread::panicking());
+    }
+}
+
+struct Release {
+    release: mpsc::Sender<()>,
+    blocker: JoinHandle<()>,
+}
+
+impl Release {
+    fn now(self) {
+        self.release.send(()).unwrap();
+        self.blocker.join().unwrap();
+    }
+}
+
+/// Occupies a writer until it is released.
+fn block_the_writer(store: &Store) -> Release {
     let (release, released) = mpsc::channel();
     let (started, has_started) = mpsc::channel();
     let store = store.clone();
-    std::thread::spawn(move || {
+    let blocker = thread::spawn(move || {
         let blocked: Result<()> = store.write_blocking(move |_| {
             started.send(()).unwrap();
             released.recv().unwrap();
@@ -98,7 +122,7 @@ fn block_the_writer(store: &Store) -> mpsc::Sender<()> {
         assert_eq!(blocked.unwrap_err().kind(), Kind::Invalid);
     });
     has_started.recv().unwrap();
-    release
+    Release { release, blocker }
 }
 
 fn submit<'a>(store: &'a Store, name: &str) -> Answer<'a> {
@@ -114,7 +138,7 @@ fn wait(answer: &mut Answer<'_>) -> Result<String> {
     loop {
         match poll(answer) {
             Poll::Ready(answer) => return answer,
-            Poll::Pending => std::thread::yield_now(),
+            Poll::Pending => thread::yield_now(),
         }
     }
 }
