@@ -79,6 +79,8 @@ pub(crate) fn render(text: &str, engine: Engine) -> String {
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) columns: Vec<(String, ColumnType)>,
+    /// The column that numbers the rows by itself, if there is one.
+    pub(crate) serial: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +94,11 @@ pub(crate) enum ColumnType {
 pub(crate) fn tables() -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for line in MIGRATIONS.iter().flat_map(|(_, text)| text.lines()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
+        let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != "--").collect();
         match words.as_slice() {
             ["CREATE", "TABLE", name, "("] => {
-                tables.push(Table { name: (*name).to_owned(), columns: Vec::new() });
+                let name = (*name).to_owned();
+                tables.push(Table { name, columns: Vec::new(), serial: None });
             }
             [name, token, ..] => {
                 let column_type = match token.trim_end_matches(',') {
@@ -105,6 +108,9 @@ pub(crate) fn tables() -> Vec<Table> {
                     _ => continue,
                 };
                 if let Some(table) = tables.last_mut() {
+                    if token.starts_with("@serial") {
+                        table.serial = Some((*name).to_owned());
+                    }
                     table.columns.push(((*name).to_owned(), column_type));
                 }
             }

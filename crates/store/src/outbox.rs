@@ -34,7 +34,8 @@ pub struct SequencedEvent {
     pub created: Timestamp,
 }
 
-const SEQUENCE: &str = "outbox.seq";
+/// The counter of the feed, which unlike counters of ids has no gaps.
+pub(crate) const SEQUENCE: &str = "outbox.seq";
 
 sql!(
     OUTBOX_INSERT,

@@ -8,6 +8,8 @@
 mod support;
 
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod feed;
 #[cfg(test)]
 mod nouns;

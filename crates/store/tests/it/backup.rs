@@ -1,0 +1,302 @@
+//! A backup holds everything, fits together, moves between engines, and is refused when damaged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::Value;
+use store::backup::{self, ID_STEP, Summary};
+use store::{Conn, Store, api_key, counter, fact, iso, merchant, outbox, template, tpn, user};
+use types::{Environment, Kind, Result, Timestamp};
+
+use crate::support::{self, Database, count, event, number, time};
+
+const SANDBOX: Environment = Environment::Sandbox;
+/// More than two batches of a restore, and a rest.
+const MERCHANTS: u64 = 150;
+
+/// The rows of each table, as they stand in a backup.
+type Rows = BTreeMap<String, BTreeSet<String>>;
+
+on_both_engines!(
+    everything_moves_to_sqlite,
+    everything_moves_to_postgres,
+    an_empty_database_can_be_restored,
+    a_backup_taken_while_others_write_fits_together,
+    a_bad_backup_changes_nothing,
+    a_database_in_use_is_refused,
+    a_started_database_is_not_in_use,
+);
+
+fn everything_moves_to_sqlite(source: &Database) {
+    everything_moves(source, &Database::sqlite());
+}
+
+fn everything_moves_to_postgres(source: &Database) {
+    everything_moves(source, &Database::postgres());
+}
+
+fn everything_moves(source: &Database, target: &Database) {
+    let from = source.open();
+    from.write_blocking(fill).unwrap();
+    let (text, written) = back_up(&from);
+    assert_eq!(written.rows["merchants"], MERCHANTS);
+    assert_eq!((written.created, written.schema), (time(0), 1));
+    let to = target.open();
+    let restored = backup::restore(&to, &save(target, &text), SANDBOX).unwrap();
+    assert_eq!(restored, written);
+    let (again, _) = back_up(&to);
+    let (mut before, mut after) = (rows(&text), rows(&again));
+    assert_eq!(before.len(), 11);
+    assert!(before.values().all(|rows| !rows.is_empty()), "the test leaves a table empty");
+    let jumped = [
+        format!(r#"["id",{}]"#, ID_STEP + 7),
+        r#"["outbox.seq",4]"#.to_owned(),
+        format!(r#"["user.id",{}]"#, ID_STEP + 1),
+    ];
+    before.insert("counters".to_owned(), jumped.into());
+    assert_eq!(after.remove("counters"), before.remove("counters"));
+    assert_eq!(before, after);
+    the_feed_goes_on(&to);
+    let next = to.write_blocking(|conn| user::insert(conn, &support::user("new"))).unwrap();
+    assert_eq!(next, ID_STEP + 2);
+}
+
+/// Three events were numbered in the backup and two were not; one more comes behind them.
+fn the_feed_goes_on(store: &Store) {
+    let events = store.write_blocking(|conn| {
+        outbox::append(conn, &event("new", "5"))?;
+        outbox::sequence(conn, 100)?;
+        outbox::after(conn, 0, 100)
+    });
+    let events: Vec<_> =
+        events.unwrap().into_iter().map(|event| (event.seq, event.payload)).collect();
+    let expected: Vec<_> = (1..=6).zip((0..=5).map(|number| number.to_string())).collect();
+    assert_eq!(events, expected);
+}
+
+/// Puts something into every table.
+fn fill(conn: &mut dyn Conn) -> Result<()> {
+    iso::insert(conn, &support::iso())?;
+    api_key::insert(conn, &support::key("k1"))?;
+    template::insert(conn, &support::template("basic"))?;
+    for index in 0..MERCHANTS {
+        let row = support::merchant(&format!("m{index}"), &format!("Pier {index}"));
+        merchant::insert(conn, &row)?;
+    }
+    merchant::store_insert(conn, &support::shop("s1", "m1", "Shop"))?;
+    tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
+    tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
+    user::insert(conn, &support::user("ada"))?;
+    fact::get_or_set(conn, "master key", "\u{1}\u{1f511}\"\\\u{2028}")?;
+    counter::take(conn, "id", 7)?;
+    for number in 0..5 {
+        outbox::append(conn, &event("object", &number.to_string()))?;
+        if number == 2 {
+            outbox::sequence(conn, 100)?;
+        }
+    }
+    Ok(())
+}
+
+fn an_empty_database_can_be_restored(source: &Database) {
+    let (text, summary) = back_up(&source.open());
+    assert_eq!(summary.rows_total(), 0);
+    for target in [Database::sqlite(), Database::postgres()] {
+        let store = target.open();
+        assert_eq!(backup::restore(&store, &save(&target, &text), SANDBOX).unwrap(), summary);
+        store.write_blocking(fill).unwrap();
+        assert_eq!(count(&store, "outbox"), 5);
+    }
+}
+
+fn a_backup_taken_while_others_write_fits_together(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| iso::insert(conn, &support::iso())).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for writer in 0..8 {
+            let (store, done) = (&store, &done);
+            scope.spawn(move || onboard_until(store, done, writer));
+        }
+        let mut sizes = Vec::new();
+        while sizes.len() < 5 || sizes.first() == sizes.last() {
+            let (text, summary) = back_up(&store);
+            assert_eq!(backup::verify(&mut text.as_bytes()).unwrap(), summary);
+            check_onboarded(&text);
+            sizes.push(summary.rows["merchants"]);
+        }
+        done.store(true, Ordering::Release);
+    });
+}
+
+fn onboard_until(store: &Store, done: &AtomicBool, writer: usize) {
+    for round in 0.. {
+        if done.load(Ordering::Acquire) {
+            break;
+        }
+        let name = format!("{writer}-{round}");
+        store
+            .write_blocking(move |conn| {
+                assert!(merchant::insert(conn, &support::merchant(&name, &name))?);
+                assert!(merchant::store_insert(conn, &support::shop(&name, &name, &name))?);
+                tpn::insert(conn, &support::tpn(&name, &name, &name))?;
+                tpn::profile_insert(conn, &support::profile(&name, "p"))?;
+                outbox::append(conn, &event(&name, "{}"))
+            })
+            .unwrap();
+    }
+}
+
+/// Each of these tables got one row per onboarding, and the name is in its second or third column.
+fn check_onboarded(text: &str) {
+    let rows = rows(text);
+    let names = |table: &str, column: usize| -> BTreeSet<String> {
+        let name = |row: &String| serde_json::from_str::<Value>(row).unwrap()[column].to_string();
+        rows[table].iter().map(name).collect()
+    };
+    let merchants = names("merchants", 1);
+    assert_eq!(names("stores", 2), merchants);
+    assert_eq!(names("tpns", 2), merchants);
+    assert_eq!(names("profiles", 1), merchants);
+    assert_eq!(names("outbox", 4), merchants);
+}
+
+/// **Every byte counts**: whichever bit flips, and wherever the file ends, it is refused.
+#[test]
+fn damage_is_noticed_everywhere() {
+    let store = Database::sqlite().open();
+    let prepared = store.write_blocking(|conn| {
+        iso::insert(conn, &support::iso())?;
+        outbox::append(conn, &event("a", "é"))
+    });
+    prepared.unwrap();
+    let text = back_up(&store).0.into_bytes();
+    backup::verify(&mut text.as_slice()).unwrap();
+    for index in 0..text.len() {
+        for bit in 0..8 {
+            let mut flipped = text.clone();
+            flipped[index] ^= 1 << bit;
+            let error = backup::verify(&mut flipped.as_slice()).unwrap_err();
+            assert_eq!(error.kind(), Kind::Invalid, "byte {index}, bit {bit}: {error}");
+        }
+        let error = backup::verify(&mut &text[..index]).unwrap_err();
+        assert_eq!(error.kind(), Kind::Invalid, "cut at {index}: {error}");
+    }
+    for more in ["\n", " ", "[]\n", "{}"] {
+        let longer = [&text, more.as_bytes()].concat();
+        backup::verify(&mut longer.as_slice()).unwrap_err();
+    }
+}
+
+fn a_bad_backup_changes_nothing(database: &Database) {
+    let source = Database::sqlite().open();
+    source.write_blocking(fill).unwrap();
+    let good = back_up(&source).0;
+    let last_line = good.trim_end().rfind('\n').unwrap();
+    let bad = [
+        ("damaged", good.replacen("Pier 99", "Pier 98", 1)),
+        ("not complete", good[..=last_line].to_owned()),
+        ("no end", good.trim_end().to_owned()),
+        ("is of production", forge(&good, r#""sandbox""#, r#""production""#)),
+        ("newer version", forge(&good, r#""schema":1"#, r#""schema":2"#)),
+        ("newer version", forge(&good, r#""version":1"#, r#""version":2"#)),
+        ("damaged at line 1", forge(&good, r#""schema":1"#, r#""schema":0"#)),
+        ("no backup", forge(&good, "boardwalk-backup", "postgres-backup")),
+        ("no backup", "\n".to_owned()),
+        ("empty", String::new()),
+        ("not expected", forge(&good, r#""table":"isos""#, r#""table":"pg_class""#)),
+        ("not expected", forge(&good, r#""table":"stores""#, r#""table":"isos""#)),
+        ("not expected", forge(&good, r#""login""#, r#""login) --""#)),
+        ("missing", forge(&good, r#""login","#, "")),
+        ("another length", forge(&good, r#""object","0""#, r#""object",1,"0""#)),
+        // These pass every check of the file and fail in the database, after much was inserted.
+        ("exists already", forge(&good, r#""m98","active""#, r#""m97","active""#)),
+        ("does not exist", forge(&good, r#"["iso_1","s1","m1""#, r#"["iso_1","s1","mx""#)),
+    ];
+    let store = database.open();
+    for (expected, text) in bad {
+        let error = backup::restore(&store, &save(database, &text), SANDBOX).unwrap_err();
+        assert!(error.report().contains(expected), "{expected}: {}", error.report());
+        let left: i64 = rows(&good).keys().map(|table| count(&store, table)).sum();
+        assert_eq!(left, 0, "{expected}");
+    }
+    let missing = database.folder().join("missing");
+    assert_eq!(backup::restore(&store, &missing, SANDBOX).unwrap_err().kind(), Kind::Invalid);
+    backup::restore(&store, &save(database, &good), SANDBOX).unwrap();
+}
+
+/// Changes a backup and gives it a checksum that fits.
+fn forge(good: &str, from: &str, to: &str) -> String {
+    assert!(good.contains(from), "{from}");
+    let (body, trailer) = good.trim_end().rsplit_once('\n').unwrap();
+    let body = format!("{}\n", body.replacen(from, to, 1));
+    let mut trailer: Value = serde_json::from_str(trailer).unwrap();
+    trailer["blake3"] = blake3::hash(body.as_bytes()).to_hex().to_string().into();
+    format!("{body}{trailer}\n")
+}
+
+fn a_database_in_use_is_refused(database: &Database) {
+    let store = database.open();
+    let path = save(database, &back_up(&store).0);
+    store.write_blocking(|conn| user::insert(conn, &support::user("ada"))).unwrap();
+    let error = backup::restore(&store, &path, SANDBOX).unwrap_err();
+    assert_eq!(error.kind(), Kind::Conflict);
+    assert!(error.to_string().contains("not empty: it has users"), "{error}");
+    assert_eq!(count(&store, "users"), 1);
+}
+
+/// Opening a database takes ids and notes the master key; the same key must be in the backup.
+fn a_started_database_is_not_in_use(database: &Database) {
+    let source = Database::sqlite().open();
+    source.write_blocking(|conn| start(conn, "key one")).unwrap();
+    let path = save(database, &back_up(&source).0);
+    let store = database.open();
+    store.write_blocking(|conn| start(conn, "key two")).unwrap();
+    let error = backup::restore(&store, &path, SANDBOX).unwrap_err();
+    assert_eq!(error.kind(), Kind::Conflict);
+    assert!(error.to_string().contains("same master key"), "{error}");
+    let change = "UPDATE facts SET value = 'key one'; UPDATE counters SET next = 9000000";
+    store.write_blocking(|conn| conn.script(change)).unwrap();
+    backup::restore(&store, &path, SANDBOX).unwrap();
+    let next = store.read_blocking(|conn| number(conn, "SELECT next FROM counters")).unwrap();
+    assert_eq!(next, 9_000_000, "a counter went back");
+}
+
+fn start(conn: &mut dyn Conn, key: &str) -> Result<i64> {
+    fact::get_or_set(conn, "master key", key)?;
+    counter::take(conn, "id", 100)
+}
+
+fn back_up(store: &Store) -> (String, Summary) {
+    let created: Timestamp = time(0);
+    let written = store.read_blocking(move |conn| {
+        let mut out = Vec::new();
+        let summary = backup::write(conn, SANDBOX, created, &mut out)?;
+        Ok((out, summary))
+    });
+    let (out, summary) = written.unwrap();
+    (String::from_utf8(out).unwrap(), summary)
+}
+
+fn save(database: &Database, text: &str) -> PathBuf {
+    let path = database.folder().join("backup");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn rows(text: &str) -> Rows {
+    let mut tables = Rows::new();
+    let mut current = String::new();
+    for line in text.lines().skip(1) {
+        if line.starts_with('[') {
+            assert!(tables.get_mut(&current).unwrap().insert(line.to_owned()), "{line} is twice");
+        } else if let Some(rest) = line.strip_prefix(r#"{"table":""#) {
+            current = rest.split('"').next().unwrap().to_owned();
+            tables.insert(current.clone(), BTreeSet::new());
+        }
+    }
+    tables
+}
