@@ -48,7 +48,6 @@ pub trait Endpoint<Cx: Sync>: DeserializeOwned + JsonSchema + Send + Sized + 'st
 }
 
 /// A request after the walk and before the handler.
-#[derive(Debug)]
 pub struct Draft<'a> {
     /// The valid part of the parameters.
     pub params: &'a Value,
@@ -56,6 +55,17 @@ pub struct Draft<'a> {
     pub issues: &'a mut Issues,
     /// Headers for the answer, whatever it will be.
     pub headers: &'a mut Vec<Header>,
+}
+
+/// Leaves out the parameters, which may hold credentials.
+impl fmt::Debug for Draft<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Draft")
+            .field("ignored", &self.ignored)
+            .field("issues", &self.issues)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A handler's success.
@@ -151,7 +161,7 @@ async fn run<Cx: Sync, E: Endpoint<Cx>>(
     cx: &Cx,
 ) -> Outcome {
     let failure_message = E::failure_message(&params);
-    let walk::Walked { mut issues, ignored } = walk::walk(schema, &mut params, manners);
+    let walk::Walked { mut issues, ignored, selected } = walk::walk(schema, &mut params, manners);
     let mut headers = Vec::new();
     let draft = &mut Draft {
         params: &params,
@@ -160,14 +170,14 @@ async fn run<Cx: Sync, E: Endpoint<Cx>>(
         headers: &mut headers,
     };
     let checked = E::check(draft, cx).await;
-    let result = match checked {
+    let mut result = match checked {
         Err(error) => Err(Failure::Error(error)),
-        Ok(()) if !issues.is_empty() => {
-            walk::sort_in_document_order(&mut issues, schema, &params);
-            Err(Failure::Issues { issues, headers: Vec::new() })
-        }
+        Ok(()) if !issues.is_empty() => Err(Failure::Issues { issues, headers: Vec::new() }),
         Ok(()) => handle::<Cx, E>(params, cx, &mut headers).await,
     };
+    if let Err(Failure::Issues { issues, .. }) = &mut result {
+        walk::sort_in_document_order(issues, schema, &selected);
+    }
     Outcome { result, headers, ignored, failure_message }
 }
 

@@ -32,8 +32,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => formatter.write_str("This field is mandatory."),
-            Self::Type { expected } => write!(formatter, "This field must be {expected}."),
-            Self::Format { expected } => write!(formatter, "This field must be {expected}."),
+            Self::Type { expected } | Self::Format { expected } => {
+                write!(formatter, "This field must be {expected}.")
+            }
             Self::Value { allowed } => {
                 write!(formatter, "This field must be one of: {}.", allowed.join(", "))
             }

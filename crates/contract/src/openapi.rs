@@ -80,7 +80,7 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
     let text = description(&endpoint.params_document).unwrap_or_default();
     let (summary, details) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut operation = Map::new();
-    operation.insert("operationId".into(), json!(endpoint.name));
+    operation.insert("operationId".into(), json!(&*endpoint.name));
     operation.insert("summary".into(), json!(summary.replace('\n', " ")));
     if !details.is_empty() {
         operation.insert("description".into(), json!(details));

@@ -36,6 +36,7 @@ pub(crate) type Bounds = (Option<usize>, Option<usize>);
 
 /// The JSON types that a node accepts. Null is not listed: it counts as absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "it is a set, one bool per member")]
 pub(crate) struct Types {
     pub(crate) string: bool,
     pub(crate) integer: bool,
@@ -74,7 +75,25 @@ impl Schema {
         if schema.properties.iter().any(|p| p.required && p.schema.default.is_some()) {
             return Err(String::from("a property with a default cannot be required"));
         }
+        schema.check_enforced()?;
         Ok(schema)
+    }
+
+    /// Refuses keywords on types for which the walker does not enforce them.
+    fn check_enforced(&self) -> Result<(), String> {
+        let Types { string, integer, array, .. } = self.types;
+        let has = |(min, max): Bounds| min.is_some() || max.is_some();
+        let ranged = self.range.0.is_some() || self.range.1.is_some();
+        match () {
+            () if has(self.length) && !string => Err("minLength and maxLength are for texts"),
+            () if self.format.is_some() && !string => Err("this format is for texts"),
+            () if !self.allowed.iter().all(Value::is_string) => Err("only texts can be listed"),
+            () if !self.allowed.is_empty() && !string => Err("only texts can be listed"),
+            () if ranged && (string || !integer) => Err("minimum and maximum are for integers"),
+            () if has(self.items_count) && !array => Err("minItems and maxItems are for lists"),
+            () => Ok(()),
+        }
+        .map_err(str::to_owned)
     }
 
     fn read_keyword(&mut self, name: &str, value: &Value, formats: Formats) -> Result<(), String> {
@@ -82,14 +101,19 @@ impl Schema {
             "type" => self.types = Types::read(value)?,
             "format" => {
                 let name = value.as_str().ok_or("must be text")?;
-                self.format = Some(formats.find(name).ok_or(format!("unknown format `{name}`"))?);
+                if let Some(range) = integer_range(name) {
+                    self.narrow(range);
+                } else {
+                    let format = formats.find(name);
+                    self.format = Some(format.ok_or(format!("unknown format `{name}`"))?);
+                }
             }
             "minLength" => self.length.0 = Some(count(value)?),
             "maxLength" => self.length.1 = Some(count(value)?),
             "minItems" => self.items_count.0 = Some(count(value)?),
             "maxItems" => self.items_count.1 = Some(count(value)?),
-            "minimum" => self.range.0 = Some(value.as_i64().ok_or("must be an integer")?),
-            "maximum" => self.range.1 = Some(value.as_i64().ok_or("must be an integer")?),
+            "minimum" => self.narrow((Some(value.as_i64().ok_or("must be an integer")?), None)),
+            "maximum" => self.narrow((None, Some(value.as_i64().ok_or("must be an integer")?))),
             "enum" => {
                 let list = value.as_array().ok_or("must be a list")?;
                 self.allowed = list.iter().filter(|value| !value.is_null()).cloned().collect();
@@ -116,6 +140,15 @@ impl Schema {
         Ok(())
     }
 
+    /// Bounds may come from several keywords; all of them hold.
+    fn narrow(&mut self, (min, max): (Option<i64>, Option<i64>)) {
+        self.range.0 = self.range.0.max(min);
+        self.range.1 = match (self.range.1, max) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+
     /// `anyOf` is either "this or null", which is just an optional value, or a set of variants.
     fn read_variants(&mut self, value: &Value, formats: Formats) -> Result<(), String> {
         let documents: Vec<&Value> = value
@@ -125,8 +158,14 @@ impl Schema {
             .filter(|document| document.get("type").and_then(Value::as_str) != Some("null"))
             .collect();
         if let [only] = documents.as_slice() {
-            *self = Self::compile(only, formats)?;
+            let inner = Self::compile(only, formats)?;
+            let default = self.default.take().or(inner.default);
+            let code = self.code.take().or(inner.code);
+            *self = Self { default, code, ..inner };
             return Ok(());
+        }
+        if documents.iter().any(|document| document.get("properties").is_none()) {
+            return Err(String::from("a variant must be an object with properties"));
         }
         self.types.object = true;
         self.variants = Some(match common_tag(&documents) {
@@ -136,27 +175,38 @@ impl Schema {
         Ok(())
     }
 
-    /// The schema that applies to this value: a variant, or the schema itself.
-    pub(crate) fn select(&self, value: &Value) -> Option<&Self> {
-        match &self.variants {
-            None => Some(self),
-            Some(Variants::Tag { name, list, .. }) => {
-                let tag = value.get(name)?.as_str()?.trim();
-                list.iter().find(|(candidate, _)| candidate == tag).map(|(_, schema)| schema)
-            }
-            Some(Variants::Presence { list }) => list
-                .iter()
-                .find(|(paths, _)| paths.iter().all(|path| is_present(value, path)))
-                .map(|(_, schema)| schema),
-        }
-    }
-
     pub(crate) fn property_position(&self, name: &str) -> Option<usize> {
         self.properties.iter().position(|property| property.name == name)
     }
 }
 
 impl Variants {
+    /// The place in the list of the variant that the value asks for.
+    pub(crate) fn select(&self, value: &Value) -> Option<usize> {
+        match self {
+            Self::Tag { name, list, .. } => {
+                let tag = value.get(name)?.as_str()?.trim();
+                list.iter().position(|(candidate, _)| candidate == tag)
+            }
+            Self::Presence { list } => {
+                let is_asked_for =
+                    |paths: &[Vec<String>]| paths.iter().all(|p| is_present(value, p));
+                list.iter().position(|(paths, _)| is_asked_for(paths))
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, place: usize) -> Option<&Schema> {
+        match self {
+            Self::Tag { list, .. } => list.get(place).map(|(_, schema)| schema),
+            Self::Presence { list } => list.get(place).map(|(_, schema)| schema),
+        }
+    }
+
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = &Schema> {
+        (0..).map_while(|place| self.get(place))
+    }
+
     fn by_tag(name: String, documents: &[&Value], formats: Formats) -> Result<Self, String> {
         let mut list = Vec::new();
         for document in documents {
@@ -176,8 +226,8 @@ impl Variants {
             let paths = paths.iter().map(|path| path.split('.').map(str::to_owned).collect());
             list.push((paths.collect::<Vec<_>>(), Schema::compile(document, formats)?));
         }
-        match list.last() {
-            Some((paths, _)) if paths.is_empty() => Ok(Self::Presence { list }),
+        match list.iter().position(|(paths, _)| paths.is_empty()) {
+            Some(place) if place + 1 == list.len() => Ok(Self::Presence { list }),
             _ => Err(String::from("the last variant must be the one without x-select")),
         }
     }
@@ -251,6 +301,23 @@ fn common_tag(documents: &[&Value]) -> Option<String> {
 
 fn tag_value<'a>(document: &'a Value, name: &str) -> Option<&'a str> {
     document.get("properties")?.get(name)?.get("const")?.as_str()
+}
+
+/// The bounds of the integer types that `schemars` names by a format; none of ours.
+fn integer_range(format: &str) -> Option<(Option<i64>, Option<i64>)> {
+    let bounds = |min: i64, max: i64| Some((Some(min), Some(max)));
+    match format {
+        "int8" => bounds(i8::MIN.into(), i8::MAX.into()),
+        "uint8" => bounds(0, u8::MAX.into()),
+        "int16" => bounds(i16::MIN.into(), i16::MAX.into()),
+        "uint16" => bounds(0, u16::MAX.into()),
+        "int32" => bounds(i32::MIN.into(), i32::MAX.into()),
+        "uint32" => bounds(0, u32::MAX.into()),
+        "int64" => bounds(i64::MIN, i64::MAX),
+        // The upper half of the unsigned range is refused: no column could hold it.
+        "uint64" => bounds(0, i64::MAX),
+        _ => None,
+    }
 }
 
 fn count(value: &Value) -> Result<usize, String> {

@@ -1,12 +1,13 @@
 //! A table of endpoints, compiled and checked at start.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::endpoint::{Entry, Outcome};
-use crate::schema::Schema;
-use crate::walk::Manners;
+use crate::schema::{Schema, Variants};
+use crate::walk::{self, Manners};
 use crate::{Formats, Route};
 
 /// Endpoints that share a context, a dialect's manners and a list of formats.
@@ -23,7 +24,7 @@ pub struct Compiled<Cx> {
     manners: Manners,
     schema: Schema,
     /// The operation's name, derived from the struct's: `OnboardMerchant` is `onboard_merchant`.
-    pub name: String,
+    pub name: Arc<str>,
     pub(crate) params_document: Value,
     pub(crate) reply_document: Value,
 }
@@ -43,7 +44,7 @@ impl<Cx: Sync> Table<Cx> {
             if !routes.insert((entry.route.method, entry.route.path)) {
                 return Err(format!("{entry:?} is in the table twice"));
             }
-            if !names.insert(compiled.name.clone()) {
+            if !names.insert(Arc::clone(&compiled.name)) {
                 return Err(format!("two endpoints are named {}", compiled.name));
             }
             list.push(compiled);
@@ -75,7 +76,8 @@ impl<Cx: Sync> Compiled<Cx> {
             }
         }
         check_described(&params_document, "")?;
-        let name = snake_case((entry.type_name)());
+        check_defaults(&schema, manners)?;
+        let name = snake_case((entry.type_name)()).into();
         Ok(Self { entry, manners, schema, name, params_document, reply_document })
     }
 
@@ -105,6 +107,25 @@ fn check_described(document: &Value, path: &str) -> Result<(), String> {
         }
     }
     document.get("items").map_or(Ok(()), |items| check_described(items, path))
+}
+
+/// A default is taken without a walk, so it must be what a walk would make of it.
+fn check_defaults(schema: &Schema, manners: Manners) -> Result<(), String> {
+    for property in &schema.properties {
+        let Some(default) = &property.schema.default else { continue };
+        let mut walked = default.clone();
+        let faults = walk::walk(&property.schema, &mut walked, manners).issues;
+        let changed = !walked.is_object() && !walked.is_array() && walked != *default;
+        if changed || !faults.is_empty() {
+            return Err(format!("the default of `{}` is none of its values", property.name));
+        }
+    }
+    let variants = schema.variants.iter().flat_map(Variants::schemas);
+    let inner = schema.properties.iter().map(|property| &property.schema);
+    inner
+        .chain(schema.items.as_deref())
+        .chain(variants)
+        .try_for_each(|schema| check_defaults(schema, manners))
 }
 
 pub(crate) fn description(document: &Value) -> Option<&str> {

@@ -24,6 +24,21 @@ pub struct Walked {
     pub issues: Issues,
     /// Members that no schema knows, in the order in which they were found.
     pub ignored: Vec<Ignored>,
+    pub selected: Selected,
+}
+
+/// Which variant each object with variants was found to be: its path, and the place of the variant.
+/// It is noted because the value cannot tell any more once what was wrong has been taken out.
+#[derive(Debug, Default)]
+pub struct Selected(Vec<(String, usize)>);
+
+impl Selected {
+    /// The schema that applies at the path: a variant, or the schema itself.
+    fn schema_at<'a>(&self, path: &str, schema: &'a Schema) -> Option<&'a Schema> {
+        let Some(variants) = &schema.variants else { return Some(schema) };
+        let (_, place) = self.0.iter().find(|(candidate, _)| candidate == path)?;
+        variants.get(*place)
+    }
 }
 
 /// A member that was taken out because its object does not have it.
@@ -42,24 +57,23 @@ pub fn walk(schema: &Schema, value: &mut Value, manners: Manners) -> Walked {
 }
 
 /// Puts issues into document order: the order of the schema's properties, list items by index.
-pub fn sort_in_document_order(issues: &mut Issues, schema: &Schema, value: &Value) {
-    issues.sort_by_cached_key(|issue| document_position(schema, value, &issue.path));
+pub fn sort_in_document_order(issues: &mut Issues, schema: &Schema, selected: &Selected) {
+    issues.sort_by_cached_key(|issue| document_position(schema, selected, &issue.path));
 }
 
-fn document_position(schema: &Schema, value: &Value, path: &str) -> Vec<usize> {
+fn document_position(schema: &Schema, selected: &Selected, path: &str) -> Vec<usize> {
     let mut position = Vec::new();
-    let (mut schema, mut value) = (Some(schema), Some(value));
-    for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
-        schema = match (schema, value) {
-            (Some(schema), Some(value)) => schema.select(value),
-            (schema, _) => schema,
-        };
+    let mut schema = Some(schema);
+    let mut parent_end = 0;
+    for part in path.split_inclusive(['.', '[']) {
+        let parent = path.get(..parent_end).unwrap_or_default().trim_end_matches(['.', '[']);
+        parent_end += part.len();
+        let part = part.trim_end_matches(['.', '[']);
+        schema = schema.and_then(|schema| selected.schema_at(parent, schema));
         if let Some(index) = part.strip_suffix(']') {
-            let index = index.parse().unwrap_or(usize::MAX);
-            position.push(index);
+            position.push(index.parse().unwrap_or(usize::MAX));
             schema = schema.and_then(|schema| schema.items.as_deref());
-            value = value.and_then(|value| value.get(index));
-        } else {
+        } else if !part.is_empty() {
             let found = schema.and_then(|schema| schema.property_position(part));
             // A member that the schema does not have comes after those that it has.
             position.push(found.unwrap_or(usize::MAX));
@@ -67,7 +81,6 @@ fn document_position(schema: &Schema, value: &Value, path: &str) -> Vec<usize> {
                 .zip(found)
                 .and_then(|(schema, index)| schema.properties.get(index))
                 .map(|property| &property.schema);
-            value = value.and_then(|value| value.get(part));
         }
     }
     position
@@ -226,7 +239,7 @@ impl Walker {
         Ok(replacement)
     }
 
-    fn array(&mut self, schema: &Schema, items: &mut Vec<Value>, path: &Path<'_>) -> bool {
+    fn array(&mut self, schema: &Schema, items: &mut [Value], path: &Path<'_>) -> bool {
         let (min, max) = schema.items_count;
         let few = min.is_some_and(|min| items.len() < min);
         let many = max.is_some_and(|max| max < items.len());
@@ -253,15 +266,21 @@ impl Walker {
             return self.members(schema, members, path);
         };
         let whole = Value::Object(std::mem::take(members));
-        let selected = schema.select(&whole);
+        let selected = variants.select(&whole);
         if let Value::Object(taken) = whole {
             *members = taken;
         }
-        match (selected, variants) {
+        let variant = selected.and_then(|place| variants.get(place));
+        if let Some(place) = selected {
+            self.walked.selected.0.push((path.text(), place));
+        }
+        match (variant, variants) {
             (Some(variant), _) => self.members(variant, members, path),
             (None, Variants::Tag { name, tag_schema, .. }) => {
                 let place = Path::Member(path, name);
                 self.member(tag_schema, true, members, name, &place);
+                // Without its tag, nobody can say whether the rest is valid.
+                members.clear();
             }
             (None, Variants::Presence { .. }) => unreachable!("the last variant has no condition"),
         }
