@@ -1,1 +1,30 @@
-fn main() {}
+//! The `boardwalk` program: a thin command line over the crates below.
+//!
+//! [`args`] says what can be typed, [`config`] where settings come from, [`commands`] what each
+//! command does, and [`output`] how results are shown to people and to scripts.
+//!
+//! Results go to standard output, everything else to standard error. Exit status: 0 success,
+//! 1 failure, 2 wrong usage.
+
+mod args;
+mod commands;
+mod config;
+mod environment;
+mod logging;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let printer = output::Printer::new(args.common.json);
+    match commands::run(args, &printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            printer.failure(&error.report());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -67,6 +67,7 @@ codes! {
     MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";
     RequestTimeout = "request_timeout", 408, "The request was not received in time.";
+    HeadersTooLarge = "headers_too_large", 431, "The headers are larger than the limit.";
     RateLimited = "rate_limited", 429, "Too many requests; Retry-After says when to go on.";
     InternalError = "internal_error", 500, "Our fault; quote the request id.";
     Unavailable = "unavailable", 503,

@@ -61,6 +61,7 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     answer(408, "The request was not received in time."),
     ErrorAnswer { only_with_body: true, ..answer(413, "The body is too large.") },
     ErrorAnswer { only_with_body: true, ..answer(415, "The body is not application/json.") },
+    answer(431, "The headers are too large."),
     answer(429, "Too many requests; Retry-After says when to go on."),
     answer(500, "Our fault; quote the request id."),
     answer(503, "Not now; try again."),

@@ -1,1 +1,140 @@
-//! server
+//! The only crate that knows axum, hyper and rustls: it turns the tables of endpoints into servers.
+//!
+//! The path of a request: [`listen`] accepts the connection within its limits; [`pipeline`] gives
+//! the request an id, finds the endpoint, authenticates, applies the rate limits, reads and parses
+//! the body, runs the endpoint and writes the answer in the interface's own words. **Whatever the
+//! bytes, the answer has the published shape.**
+//!
+//! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
+//! accepted. [`sequencer`] numbers the outbox in the background.
+
+mod admin;
+mod answer;
+mod client_address;
+mod limits;
+mod listen;
+mod metrics;
+mod pipeline;
+mod sequencer;
+mod settings;
+mod tls;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use onboarding::Platform;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use types::{Environment, Error, Result};
+
+pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
+
+/// An environment to serve.
+#[derive(Debug)]
+pub struct Site {
+    pub platform: Arc<Platform>,
+    pub listen: SocketAddr,
+}
+
+/// Called once per environment when it accepts requests, with its address.
+pub type OnReady<'a> = &'a (dyn Fn(Environment, &str) + Send + Sync);
+
+/// Requests under way are given this long to end when the server stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
+
+/// What all parts of a running server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) metrics: metrics::Metrics,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// Serves the sites until `stop` completes; then refuses new connections, finishes the requests
+/// under way and returns.
+pub async fn serve(
+    sites: Vec<Site>,
+    settings: Settings,
+    on_ready: OnReady<'_>,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+    let metrics = metrics::Metrics::default();
+    let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
+    let (stop_sender, stop_receiver) = watch::channel(false);
+    let mut tasks = tokio::task::JoinSet::new();
+
+    let mut bound = Vec::new();
+    for site in &sites {
+        check_plaintext(site, &shared.settings)?;
+        bound.push(bind(site.listen).await?);
+    }
+    let admin = match shared.settings.admin_listen {
+        Some(address) => Some(bind(address).await?),
+        None => None,
+    };
+    let platforms: Vec<Arc<Platform>> =
+        sites.iter().map(|site| Arc::clone(&site.platform)).collect();
+    if let Some(listener) = admin {
+        let router = admin::router(Arc::clone(&shared), platforms.clone());
+        tasks.spawn(listen::run(
+            listener,
+            router,
+            None,
+            Arc::clone(&shared),
+            stop_receiver.clone(),
+        ));
+    }
+    for (site, listener) in sites.into_iter().zip(bound) {
+        let environment = site.platform.environment;
+        let address = listener.local_addr().map_err(|error| {
+            Error::unavailable("cannot tell the listening address").because(error)
+        })?;
+        let router = pipeline::router(Arc::clone(&shared), Arc::clone(&site.platform));
+        tasks.spawn(sequencer::run(Arc::clone(&site.platform), stop_receiver.clone()));
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let accept =
+            listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
+        tasks.spawn(accept);
+        on_ready(environment, &format!("{scheme}://{address}"));
+    }
+    stop.await;
+    tracing::info!("stopping: finishing the requests under way");
+    shared.stopping.store(true, Ordering::Relaxed);
+    let _ = stop_sender.send(true);
+    let finished = async { while tasks.join_next().await.is_some() {} };
+    if tokio::time::timeout(SHUTDOWN_GRACE, finished).await.is_err() {
+        tracing::warn!("some requests did not end in time and were cut off");
+    }
+    Ok(())
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Error::unavailable(format!(
+            "cannot listen on {address}; is another server running there? choose another with \
+             --listen"
+        ))
+        .because(error)
+    })
+}
+
+/// Keys and personal data must not cross a network in plain text.
+fn check_plaintext(site: &Site, settings: &Settings) -> Result<()> {
+    if site.listen.ip().is_loopback() || settings.tls.is_some() || settings.allow_plaintext {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{} is not a loopback address and there is no certificate; set server.tls, or \
+         server.allow_plaintext = true if a proxy in front of this server speaks TLS",
+        site.listen
+    )))
+}

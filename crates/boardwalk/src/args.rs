@@ -1,0 +1,268 @@
+//! What can be typed after `boardwalk`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use onboarding::dialect::ResponseStyle;
+use onboarding::iso::KeyLife;
+use types::{Environment, Scope};
+
+/// Merchant onboarding in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "boardwalk", version, propagate_version = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Taken by every command.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct Common {
+    /// Folder with the databases, the master key and the configuration [default: ./boardwalk-data]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// PostgreSQL URL [default: SQLite files in the data folder]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) database: Option<String>,
+    /// Which environment to work on [default: sandbox; `serve` runs both]
+    #[arg(long, global = true, value_name = "ENVIRONMENT")]
+    pub(crate) environment: Option<Environment>,
+    /// Configuration file [default: boardwalk.toml in the data folder, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+impl Common {
+    pub(crate) fn environment(&self) -> Environment {
+        self.environment.unwrap_or(Environment::Sandbox)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server: sandbox and production, or the one environment that is named
+    Serve(Serve),
+    /// Make a sandbox with an ISO, a key and a template, and serve it
+    Demo(Demo),
+    /// Register and list ISOs
+    #[command(subcommand)]
+    Iso(Iso),
+    /// Make, list, rotate and revoke API keys
+    #[command(subcommand)]
+    Key(Key),
+    /// Make and list templates of terminal parameters
+    #[command(subcommand)]
+    Template(Template),
+    /// Make and list users of the site
+    #[command(subcommand)]
+    User(User),
+    /// Print the OpenAPI 3.1 document
+    Openapi {
+        /// Which interface to describe
+        #[arg(long, value_enum, default_value_t = Interface::Onboarding)]
+        interface: Interface,
+    },
+    /// Copy an environment into a file, also while it is being served
+    Backup {
+        /// The file to write; it must not exist
+        file: PathBuf,
+    },
+    /// Fill an empty environment from a backup; the engine may be another one
+    Restore {
+        /// The file to read
+        file: PathBuf,
+    },
+    /// Check the installation and say what to mend
+    Doctor,
+    /// Show the configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Print shell completions
+    Completions { shell: Shell },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Serve {
+    /// Address of the sandbox, or of the one environment that is named
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Address of production
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen_production: Option<SocketAddr>,
+    /// Address of liveness, readiness and metrics
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) admin_listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Demo {
+    /// Address to serve on
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Address of liveness, readiness and metrics
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) admin_listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Iso {
+    /// Register an ISO
+    Create {
+        #[arg(long)]
+        name: String,
+        /// Form of the answers: detailed, or summary for the texts of the summary section
+        #[arg(long, default_value = "detailed")]
+        response_style: ResponseStyle,
+    },
+    /// List the ISOs
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Key {
+    /// Make an API key; it is shown this once
+    Create {
+        /// The ISO that the key belongs to
+        #[arg(long, value_name = "ID")]
+        iso: String,
+        /// What the key is for
+        #[arg(long, default_value = "API key")]
+        name: String,
+        /// A scope of the key, repeatable [default: everything]
+        #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
+        scopes: Vec<Scope>,
+        /// How long the key lives, such as 365d or 12h; `never` in the sandbox only
+        #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
+        expires: KeyLife,
+    },
+    /// List the keys of all ISOs
+    List,
+    /// Replace a key by a new one like it
+    Rotate {
+        key_id: String,
+        /// How long the old key stays valid
+        #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
+        overlap: Duration,
+    },
+    /// End a key at once
+    Revoke { key_id: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Template {
+    /// Make a template
+    Create {
+        /// The ISO that the template belongs to
+        #[arg(long, value_name = "ID")]
+        iso: String,
+        /// 5 to 30 letters and digits, unique for the ISO
+        #[arg(long)]
+        name: String,
+        /// A JSON object with the parameters
+        #[arg(long, value_name = "JSON")]
+        file: Option<PathBuf>,
+    },
+    /// List the templates of all ISOs
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum User {
+    /// Make a user
+    Create(UserCreate),
+    /// List the users
+    List,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct UserCreate {
+    #[arg(long)]
+    pub(crate) login: String,
+    #[arg(long)]
+    pub(crate) email: String,
+    #[arg(long, value_enum)]
+    pub(crate) role: Role,
+    /// The ISO of an iso_admin or iso_staff
+    #[arg(long, value_name = "ID")]
+    pub(crate) iso: Option<String>,
+    /// The merchant of a merchant user
+    #[arg(long, value_name = "ID")]
+    pub(crate) merchant: Option<String>,
+    /// The store of a store user
+    #[arg(long, value_name = "ID")]
+    pub(crate) store: Option<String>,
+    /// Read the password from standard input; without it the user has none yet
+    #[arg(long)]
+    pub(crate) password_stdin: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Role {
+    Administrator,
+    ShopManager,
+    Editor,
+    Customer,
+    Subscriber,
+    IsoAdmin,
+    IsoStaff,
+    Merchant,
+    Store,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Interface {
+    Onboarding,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Print every setting with its value and meaning, as a configuration file
+    Print,
+}
+
+fn key_life(text: &str) -> Result<KeyLife, String> {
+    if text == "never" { Ok(KeyLife::Forever) } else { duration(text).map(KeyLife::For) }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no duration; write a number and d, h, m or s: 30d");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds_per_unit = match unit {
+        'd' => 24 * 60 * 60,
+        'h' => 60 * 60,
+        'm' => 60,
+        's' => 1,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text.trim_end_matches(unit).parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds_per_unit).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory as _;
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(key_life("never"), Ok(KeyLife::Forever));
+        for wrong in ["", "h", "3", "-1d", "1.5h", "99999999999999999999d", "3dd", "1 d"] {
+            assert!(duration(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

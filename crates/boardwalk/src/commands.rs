@@ -1,0 +1,56 @@
+//! What each command does.
+
+mod backup;
+mod doctor;
+mod iso;
+mod serve;
+mod user;
+
+use clap::CommandFactory as _;
+use types::{Error, Result};
+
+use crate::args::{Args, Command, Config as ConfigCommand, Interface};
+use crate::config::{self, Config};
+use crate::output::Printer;
+
+pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
+    let Args { common, command } = args;
+    match command {
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "boardwalk", &mut text);
+            printer.document(String::from_utf8_lossy(&text).trim_end());
+            return Ok(());
+        }
+        Command::Openapi { interface: Interface::Onboarding } => {
+            let document = onboarding::endpoints::openapi_document();
+            let text = serde_json::to_string_pretty(&document).map_err(|error| {
+                Error::internal("the document cannot be written").because(error)
+            })?;
+            printer.document(&text);
+            return Ok(());
+        }
+        _ => {}
+    }
+    let config = Config::load(&common)?;
+    match command {
+        Command::Serve(serve) => serve::serve(config, &common, serve, printer),
+        Command::Demo(demo) => serve::demo(config, &common, demo, printer),
+        Command::Iso(command) => iso::iso(&config, &common, command, printer),
+        Command::Key(command) => iso::key(&config, &common, command, printer),
+        Command::Template(command) => iso::template(&config, &common, command, printer),
+        Command::User(command) => user::user(&config, &common, command, printer),
+        Command::Backup { file } => backup::backup(&config, &common, &file, printer),
+        Command::Restore { file } => backup::restore(&config, &common, &file, printer),
+        Command::Doctor => doctor::doctor(&config, &common, printer),
+        Command::Config(ConfigCommand::Print) => {
+            let text = config::print(&config)?;
+            let object = serde_json::to_value(&config).map_err(|error| {
+                Error::internal("the configuration cannot be printed").because(error)
+            })?;
+            printer.result(&object, text.trim_end());
+            Ok(())
+        }
+        Command::Completions { .. } | Command::Openapi { .. } => Ok(()),
+    }
+}

@@ -1,0 +1,82 @@
+//! `boardwalk doctor`: checks the installation and says what to mend.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+use types::{Environment, Error, Result};
+
+use crate::args::Common;
+use crate::config::Config;
+use crate::environment;
+use crate::output::Printer;
+
+struct Finding {
+    what: String,
+    outcome: std::result::Result<String, String>,
+}
+
+pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<()> {
+    let mut findings = vec![check_folder(config), check_key(config)];
+    let environments = match common.environment {
+        Some(environment) => vec![environment],
+        None => Environment::ALL.to_vec(),
+    };
+    findings
+        .extend(environments.into_iter().map(|environment| check_database(config, environment)));
+    let sick = findings.iter().filter(|finding| finding.outcome.is_err()).count();
+    let rows = findings.into_iter().map(|finding| {
+        let (state, detail) = match finding.outcome {
+            Ok(detail) => ("ok", detail),
+            Err(detail) => ("mend", detail),
+        };
+        let object = json!({ "check": finding.what, "state": state, "detail": detail });
+        (object, vec![finding.what, state.to_owned(), detail])
+    });
+    out.list("checks", &["Check", "State", "Detail"], rows.collect());
+    match sick {
+        0 => Ok(()),
+        count => Err(Error::invalid(format!("{count} things are to be mended; see the table"))),
+    }
+}
+
+fn check_folder(config: &Config) -> Finding {
+    let what = format!("data folder {}", config.data.display());
+    let outcome = match std::fs::metadata(&config.data) {
+        Err(error) => Err(format!("cannot be read ({error}); start the server once to make it")),
+        Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+            Err(format!("others may look into it; run `chmod 700 {}`", config.data.display()))
+        }
+        Ok(_) => Ok(String::from("only the owner may look into it")),
+    };
+    Finding { what, outcome }
+}
+
+fn check_key(config: &Config) -> Finding {
+    let known = environment::key_file(&config.data);
+    let from_variable = std::env::var_os(crate::config::MASTER_KEY_VARIABLE).is_some();
+    let outcome = if !from_variable && std::fs::metadata(&known).is_err() {
+        Err(format!("{} is not there; start the server once to make it", known.display()))
+    } else {
+        match environment::master_key(&config.data) {
+            Ok(_) => Ok(String::from("readable, and by the owner only; keep a copy elsewhere")),
+            Err(error) => Err(error.report()),
+        }
+    };
+    Finding { what: String::from("master key"), outcome }
+}
+
+fn check_database(config: &Config, environment: Environment) -> Finding {
+    let described = environment::location(config, environment).map(|place| place.engine_name());
+    let engine = described.unwrap_or("database");
+    let opened = environment::open(config, environment).and_then(|platform| {
+        platform.store.read_blocking(|conn| {
+            store::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
+        })?;
+        platform.iso_list()
+    });
+    let outcome = match opened {
+        Ok(isos) => Ok(format!("{engine} answers; {} ISOs", isos.len())),
+        Err(error) => Err(error.report()),
+    };
+    Finding { what: format!("{environment} database"), outcome }
+}

@@ -1,0 +1,146 @@
+//! `boardwalk iso`, `key` and `template`.
+
+use onboarding::Platform;
+use onboarding::iso::NewKey;
+use serde_json::{Value, json};
+use types::{Error, IsoId, KeyId, Result, ScopeSet, Timestamp};
+
+use crate::args::{Common, Iso, Key, Template};
+use crate::config::Config;
+use crate::environment;
+use crate::output::Printer;
+
+fn open(config: &Config, common: &Common) -> Result<Platform> {
+    environment::open(config, common.environment())
+}
+
+pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer) -> Result<()> {
+    let platform = open(config, common)?;
+    match command {
+        Iso::Create { name, response_style } => {
+            let iso_id = platform.iso_create(&name, response_style)?;
+            let text = format!(
+                "Registered {name} as {iso_id}.\nMake a key for it: boardwalk key create --iso {iso_id}"
+            );
+            out.result(&json!({ "isoId": iso_id }), &text);
+        }
+        Iso::List => {
+            let rows = platform.iso_list()?.into_iter().map(|iso| {
+                let object = json!({
+                    "isoId": iso.iso_id, "name": iso.name, "responseStyle": iso.response_style,
+                    "created": iso.created.to_string(),
+                });
+                let id = iso.iso_id.into_string();
+                (object, vec![id, iso.name, iso.response_style, iso.created.to_string()])
+            });
+            out.list("isos", &["ISO", "Name", "Answers", "Created"], rows.collect());
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn key(config: &Config, common: &Common, command: Key, out: &Printer) -> Result<()> {
+    let platform = open(config, common)?;
+    match command {
+        Key::Create { iso, name, scopes, expires } => {
+            let scopes = if scopes.is_empty() { ScopeSet::Full } else { ScopeSet::Only(scopes) };
+            let key = platform.key_create(&IsoId::new(iso), &name, scopes, expires)?;
+            show_new_key(&key, out);
+        }
+        Key::List => list_keys(&platform, out)?,
+        Key::Rotate { key_id, overlap } => {
+            let key = platform.key_rotate(&KeyId::new(key_id), overlap)?;
+            show_new_key(&key, out);
+        }
+        Key::Revoke { key_id } => {
+            platform.key_revoke(&KeyId::new(&*key_id))?;
+            let text = format!("Revoked {key_id}. Running servers refuse it within a second.");
+            out.result(&json!({ "keyId": key_id, "revoked": true }), &text);
+        }
+    }
+    Ok(())
+}
+
+fn show_new_key(key: &NewKey, out: &Printer) {
+    let text = key.text.expose();
+    let expires = key.expires.map(|time| time.to_string());
+    let object = json!({ "keyId": key.key_id, "key": text, "expires": expires });
+    let until = expires.map_or(String::from("It does not expire."), |e| format!("It expires {e}."));
+    out.result(&object, &format!("{text}\nKeep it now: it is not shown again. {until}"));
+}
+
+fn list_keys(platform: &Platform, out: &Printer) -> Result<()> {
+    let now = platform.clock.now();
+    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    let rows = platform.key_list()?.into_iter().map(|key| {
+        let state = match (key.revoked, key.expires) {
+            (Some(_), _) => "revoked",
+            (None, Some(expires)) if expires <= now => "expired",
+            _ => "live",
+        };
+        let object = json!({
+            "keyId": key.key_id, "isoId": key.iso_id, "name": key.name, "scopes": key.scopes,
+            "state": state, "created": key.created.to_string(), "expires": time(key.expires),
+            "lastUsed": time(key.last_used),
+        });
+        let dash = || String::from("–");
+        let cells = vec![
+            key.key_id.into_string(),
+            key.iso_id.into_string(),
+            key.name,
+            key.scopes,
+            state.to_owned(),
+            time(key.expires).unwrap_or_else(dash),
+            time(key.last_used).unwrap_or_else(dash),
+        ];
+        (object, cells)
+    });
+    let headings = ["Key", "ISO", "Name", "Scopes", "State", "Expires", "Last used"];
+    out.list("keys", &headings, rows.collect());
+    Ok(())
+}
+
+pub(crate) fn template(
+    config: &Config,
+    common: &Common,
+    command: Template,
+    out: &Printer,
+) -> Result<()> {
+    let platform = open(config, common)?;
+    match command {
+        Template::Create { iso, name, file } => {
+            let parameters = match file {
+                None => json!({}),
+                Some(path) => read_json(&path)?,
+            };
+            let id = platform.template_create(&IsoId::new(iso), &name, &parameters)?;
+            let text = format!("Made the template {name}; name it in tpnData.tpnAssignTemplate.");
+            out.result(&json!({ "templateId": id, "name": name }), &text);
+        }
+        Template::List => {
+            let rows = platform.template_list()?.into_iter().map(|template| {
+                let object = json!({
+                    "templateId": template.template_id, "isoId": template.iso_id,
+                    "name": template.name, "version": template.version,
+                });
+                let cells = vec![
+                    template.name,
+                    template.version.to_string(),
+                    template.iso_id.into_string(),
+                    template.template_id.into_string(),
+                ];
+                (object, cells)
+            });
+            out.list("templates", &["Name", "Version", "ISO", "Id"], rows.collect());
+        }
+    }
+    Ok(())
+}
+
+fn read_json(path: &std::path::Path) -> Result<Value> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::invalid(format!("cannot read {}", path.display())).because(error)
+    })?;
+    contract::json::parse(text.as_bytes())
+        .map_err(|reason| Error::invalid(format!("{} is no valid JSON: {reason}", path.display())))
+}

@@ -1,0 +1,164 @@
+//! `boardwalk serve` and `boardwalk demo`.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use onboarding::Platform;
+use onboarding::dialect::ResponseStyle;
+use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+use serde_json::json;
+use server::Site;
+use tokio::signal::unix::{SignalKind, signal};
+use types::{Environment, Error, IsoId, Result, ScopeSet};
+
+use crate::args::{Common, Demo, Serve};
+use crate::config::Config;
+use crate::output::Printer;
+use crate::{environment, logging};
+
+/// Where liveness, readiness and metrics are, unless something else is asked for.
+const ADMIN_DEFAULT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8082);
+const DEMO_ISO: &str = "Demo ISO";
+const DEMO_KEY: &str = "demo";
+const DEMO_TEMPLATE: &str = "RESTAURANT01";
+
+pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Printer) -> Result<()> {
+    logging::start(&config.log)?;
+    match common.environment {
+        None => {
+            config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
+            config.listen.production = args.listen_production.unwrap_or(config.listen.production);
+            choose_admin_address(&mut config, args.admin_listen);
+            let sites = Environment::ALL.into_iter().map(|environment| site(&config, environment));
+            run(sites.collect::<Result<_>>()?, config, common, out)
+        }
+        Some(environment) => {
+            let named = match environment {
+                Environment::Sandbox => args.listen,
+                Environment::Production => args.listen.or(args.listen_production),
+            };
+            set_listen(&mut config, environment, named);
+            choose_admin_address(&mut config, args.admin_listen);
+            run(vec![site(&config, environment)?], config, common, out)
+        }
+    }
+}
+
+pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printer) -> Result<()> {
+    if common.environment == Some(Environment::Production) {
+        return Err(Error::invalid("a demo is a sandbox; leave --environment out"));
+    }
+    logging::start(&config.log)?;
+    config.server.rate_limits.enabled = false;
+    config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
+    choose_admin_address(&mut config, args.admin_listen);
+    let site = site(&config, Environment::Sandbox)?;
+    let key = furnish(&site.platform)?;
+    let url = format!("http://{}", site.listen);
+    let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
+    out.result(&object, &welcome(&url, &key));
+    run(vec![site], config, common, out)
+}
+
+fn set_listen(config: &mut Config, environment: Environment, address: Option<SocketAddr>) {
+    let place = match environment {
+        Environment::Sandbox => &mut config.listen.sandbox,
+        Environment::Production => &mut config.listen.production,
+    };
+    *place = address.unwrap_or(*place);
+}
+
+/// The address asked for, else the usual one if nobody has it: two servers on one machine need not
+/// agree on who serves metrics.
+fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr>) {
+    let usual = SocketAddr::from(ADMIN_DEFAULT);
+    config.server.admin_listen = asked.or(config.server.admin_listen).or_else(|| {
+        let free = TcpListener::bind(usual).is_ok();
+        if !free {
+            tracing::warn!(%usual, "no metrics: the address is taken; choose --admin-listen");
+        }
+        free.then_some(usual)
+    });
+}
+
+fn site(config: &Config, environment: Environment) -> Result<Site> {
+    let platform = Arc::new(environment::open(config, environment)?);
+    let listen = match environment {
+        Environment::Sandbox => config.listen.sandbox,
+        Environment::Production => config.listen.production,
+    };
+    Ok(Site { platform, listen })
+}
+
+fn run(sites: Vec<Site>, config: Config, common: &Common, out: &Printer) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+    let json = common.json;
+    let on_ready = |environment: Environment, url: &str| {
+        let line = if json {
+            json!({ "event": "ready", "environment": environment, "url": url }).to_string()
+        } else {
+            format!("ready {environment} {url}")
+        };
+        out.document(&line);
+    };
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())
+            .map_err(|error| Error::internal("cannot listen for signals").because(error))?;
+        let stop = async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+        };
+        server::serve(sites, config.server, &on_ready, stop).await
+    })
+}
+
+/// An ISO with a template and a fresh key. Run again on the same folder, it replaces the key only.
+fn furnish(platform: &Platform) -> Result<String> {
+    let existing = platform.iso_list()?.into_iter().find(|iso| iso.name == DEMO_ISO);
+    let iso_id: IsoId = match existing {
+        Some(iso) => iso.iso_id,
+        None => {
+            let iso_id = platform.iso_create(DEMO_ISO, ResponseStyle::Detailed)?;
+            platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tip": true }))?;
+            iso_id
+        }
+    };
+    let old_keys = platform
+        .key_list()?
+        .into_iter()
+        .filter(|key| key.iso_id == iso_id && key.name == DEMO_KEY && key.revoked.is_none());
+    for key in old_keys {
+        platform.key_revoke(&key.key_id)?;
+    }
+    let life = KeyLife::For(KEY_LIFE_DEFAULT);
+    let key = platform.key_create(&iso_id, DEMO_KEY, ScopeSet::Full, life)?;
+    Ok(key.text.expose().clone())
+}
+
+fn welcome(url: &str, key: &str) -> String {
+    format!(
+        "A sandbox with an ISO and the template {DEMO_TEMPLATE} is ready. Its key:\n\n  {key}\n\n\
+         Onboard a merchant, a store and a TPN:\n\n  \
+         curl -s {url}/v1/onboardmerchant -H 'Authorization: api-key {key}' \\\n    \
+         -H 'Content-Type: application/json' -d '{DEMO_BODY}'\n\n\
+         Send the same again to see a refusal, and read the merchant back with\n\n  \
+         curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n"
+    )
+}
+
+/// A full onboarding that works as it stands, once.
+const DEMO_BODY: &str = concat!(
+    r#"{"merchantData":{"dba":"Harbor Cafe","firstName":"Maria","email":"maria@harbor.example","#,
+    r#""addressLine1":"12 Pier Road","zipCode":"10001","phoneNumber":"2125550142","#,
+    r#""ISDcode":"+1"},"storeData":{"mccCode":"5812","firstName":"Maria","dba":"Harbor Cafe","#,
+    r#""addressLine1":"12 Pier Road","zipCode":"10001","email":"maria@harbor.example","#,
+    r#""phoneNumber":"2125550142","ISDcode":"+1"},"tpnData":{"deviceManufacturer":"Kozen","#,
+    r#""deviceModel":"P3","tpnApplicationSign":"CRDT","tpnRoutingType":"SIMPLE","#,
+    r#""tpnProcessor":{"processorName":"CKNX","profile":[{"profileId":"01","#,
+    r#""apiKey":"demo-processor-key"}]}}}"#
+);

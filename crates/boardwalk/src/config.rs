@@ -1,0 +1,243 @@
+//! Settings: documented defaults, then a TOML file, then environment variables, then flags.
+//!
+//! **Unknown keys are refused**, so that a misspelt setting cannot pass for a set one. Environment
+//! variables are named after the key with `BOARDWALK_` before it and two underscores for each dot:
+//! `BOARDWALK_SERVER__LIMITS__CONNECTIONS=100`.
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+use types::{Error, Result};
+
+use crate::args::Common;
+
+const PREFIX: &str = "BOARDWALK_";
+/// The master key is a secret and no setting; it is read elsewhere.
+pub(crate) const MASTER_KEY_VARIABLE: &str = "BOARDWALK_MASTER_KEY";
+const FILE_NAME: &str = "boardwalk.toml";
+const DATA_DEFAULT: &str = "boardwalk-data";
+
+/// All settings.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Where records are kept.
+    pub(crate) database: Database,
+    /// Where the environments listen.
+    pub(crate) listen: Listen,
+    /// The HTTP server.
+    pub(crate) server: server::Settings,
+    /// Choices where the onboarding interface leaves one.
+    pub(crate) onboarding: onboarding::Settings,
+    /// What is written to standard error.
+    pub(crate) log: Log,
+    /// The data folder; given by flag or variable only.
+    #[serde(skip)]
+    pub(crate) data: PathBuf,
+}
+
+/// Where records are kept.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Database {
+    /// A postgres:// URL. Empty: SQLite files in the data folder.
+    pub(crate) url: Option<String>,
+    /// Connections that may write at once, on PostgreSQL.
+    pub(crate) connections: usize,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self { url: None, connections: 16 }
+    }
+}
+
+/// Where the environments listen.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Listen {
+    /// Address of the sandbox.
+    pub(crate) sandbox: SocketAddr,
+    /// Address of production.
+    pub(crate) production: SocketAddr,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Self { sandbox: at(8080), production: at(8081) }
+    }
+}
+
+/// What is written to standard error.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    /// The least level to write: error, warn, info, debug or trace, or a filter such as
+    /// `info,store=debug`.
+    pub(crate) level: String,
+    /// Write JSON lines. Without it: JSON unless standard error is a terminal.
+    pub(crate) json: Option<bool>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: String::from("info"), json: None }
+    }
+}
+
+impl Config {
+    /// Reads all layers.
+    pub(crate) fn load(common: &Common) -> Result<Self> {
+        let variables: Vec<(String, OsString)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| name.starts_with(PREFIX) && name != MASTER_KEY_VARIABLE)
+            .collect();
+        let data = common
+            .data
+            .clone()
+            .or_else(|| {
+                let variable = variables.iter().find(|(name, _)| name == "BOARDWALK_DATA");
+                variable.map(|(_, value)| PathBuf::from(value))
+            })
+            .unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
+        let mut table = read_file(common.config.as_deref(), &data)?;
+        for (name, value) in &variables {
+            if name != "BOARDWALK_DATA" {
+                set_from_variable(&mut table, name, value)?;
+            }
+        }
+        let mut config: Self = table.try_into().map_err(|error| {
+            Error::invalid(
+                "the configuration is wrong; `boardwalk config print` shows all settings",
+            )
+            .because(error)
+        })?;
+        config.data = data;
+        if let Some(url) = &common.database {
+            config.database.url = Some(url.clone());
+        }
+        Ok(config)
+    }
+}
+
+fn read_file(named: Option<&Path>, data: &Path) -> Result<Table> {
+    let path = named.map_or_else(|| data.join(FILE_NAME), Path::to_owned);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => {
+            return Ok(Table::new());
+        }
+        Err(error) => {
+            let message = format!("cannot read the configuration file {}", path.display());
+            return Err(Error::invalid(message).because(error));
+        }
+    };
+    text.parse().map_err(|error: toml::de::Error| {
+        let message = format!("the configuration file {} is not valid TOML", path.display());
+        Error::invalid(message).because(error)
+    })
+}
+
+fn set_from_variable(table: &mut Table, name: &str, value: &OsString) -> Result<()> {
+    let wrong = || Error::invalid(format!("the environment variable {name} cannot be read"));
+    let text = value.to_str().ok_or_else(wrong)?;
+    let key = name.strip_prefix(PREFIX).unwrap_or(name).to_ascii_lowercase();
+    let mut parts: Vec<&str> = key.split("__").collect();
+    let last = parts.pop().ok_or_else(wrong)?;
+    let mut place = table;
+    for part in parts {
+        let inner = place.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        place = inner.as_table_mut().ok_or_else(wrong)?;
+    }
+    place.insert(last.to_owned(), parse_value(text));
+    Ok(())
+}
+
+/// What reads as a TOML value is one; anything else is text, so that nobody must quote twice.
+fn parse_value(text: &str) -> Value {
+    let document: std::result::Result<Table, _> = format!("value = {text}").parse();
+    let value = document.ok().and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The configuration as a commented file, derived from the types and their doc comments.
+pub(crate) fn print(config: &Config) -> Result<String> {
+    let unprintable = |error| Error::internal("the configuration cannot be printed").because(error);
+    let values = Table::try_from(config).map_err(unprintable)?;
+    let generator = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        .into_generator();
+    let schema = generator.into_root_schema_for::<Config>().to_value();
+    let mut text = String::from("# Boardwalk configuration. Values are those in force.\n");
+    print_table(&mut text, "", &schema, &values);
+    Ok(text)
+}
+
+fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values: &Table) {
+    let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) else { return };
+    let mut tables = Vec::new();
+    for (name, property) in properties {
+        if let Some(Value::Table(inner)) = values.get(name) {
+            tables.push((name, property, inner));
+            continue;
+        }
+        push_comment(text, property);
+        match values.get(name) {
+            Some(value) => text.push_str(&format!("{name} = {value}\n")),
+            None => text.push_str(&format!("# {name} =\n")),
+        }
+    }
+    for (name, property, inner) in tables {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        text.push('\n');
+        push_comment(text, property);
+        text.push_str(&format!("[{path}]\n"));
+        print_table(text, &path, property, inner);
+    }
+}
+
+fn push_comment(text: &mut String, property: &serde_json::Value) {
+    let description = property.get("description").and_then(|d| d.as_str()).unwrap_or_default();
+    for line in description.lines() {
+        text.push_str(&format!("# {line}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_outrank_the_file() {
+        let mut table: Table = "[server.limits]\nconnections = 5".parse().unwrap();
+        let set = |table: &mut Table, name: &str, value: &str| {
+            set_from_variable(table, name, &OsString::from(value)).unwrap();
+        };
+        set(&mut table, "BOARDWALK_SERVER__LIMITS__CONNECTIONS", "7");
+        set(&mut table, "BOARDWALK_DATABASE__URL", "postgres://db/x");
+        set(&mut table, "BOARDWALK_SERVER__TRUSTED_PROXIES", "[\"10.0.0.1\"]");
+        let config: Config = table.try_into().unwrap();
+        assert_eq!(config.server.limits.connections, 7);
+        assert_eq!(config.database.url.as_deref(), Some("postgres://db/x"));
+        assert_eq!(config.server.trusted_proxies.len(), 1);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused() {
+        let table: Table = "[server]\nlimit = 1".parse().unwrap();
+        assert!(table.try_into::<Config>().is_err());
+    }
+
+    #[test]
+    fn the_printed_configuration_reads_back() {
+        let printed = print(&Config::default()).unwrap();
+        let config: Config = toml::from_str(&printed).unwrap();
+        assert_eq!(config.server.limits.body_bytes, 32 * 1024);
+        assert!(printed.contains("# Bytes of a request body."), "{printed}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Opens an environment: data folder, master key, database, platform.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use onboarding::Platform;
+use onboarding::vault::MasterKey;
+use store::{Location, Store};
+use types::{Clock, Environment, Error, Result};
+
+use crate::config::{Config, MASTER_KEY_VARIABLE};
+
+const KEY_FILE: &str = "master.key";
+
+/// Opens the environment that the configuration describes, making what is missing.
+pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform> {
+    make_folder(&config.data)?;
+    let master = master_key(&config.data)?;
+    let store = Store::open(&location(config, environment)?)?;
+    Platform::new(environment, store, &master, config.onboarding, Clock::System)
+}
+
+pub(crate) fn location(config: &Config, environment: Environment) -> Result<Location> {
+    let database = &config.database;
+    Location::parse(database.url.as_deref(), &config.data, environment, database.connections)
+}
+
+/// Only the owner may look into the data folder.
+pub(crate) fn make_folder(data: &Path) -> Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(|error| {
+        let message = format!("cannot make the data folder {}", data.display());
+        Error::invalid(message).because(error)
+    })
+}
+
+pub(crate) fn key_file(data: &Path) -> PathBuf {
+    data.join(KEY_FILE)
+}
+
+/// The master key from the environment variable or the key file; a first start makes the file.
+pub(crate) fn master_key(data: &Path) -> Result<MasterKey> {
+    if let Some(text) = std::env::var_os(MASTER_KEY_VARIABLE) {
+        let text = text.to_str().unwrap_or_default();
+        return MasterKey::from_text(text).map_err(|error| {
+            Error::invalid(format!("{MASTER_KEY_VARIABLE} is no master key")).because(error)
+        });
+    }
+    let path = key_file(data);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            check_permissions(&path)?;
+            MasterKey::from_text(text.trim()).map_err(|error| {
+                Error::invalid(format!("{} is no master key", path.display())).because(error)
+            })
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => make_key(data, &path),
+        Err(error) => {
+            let message = format!("cannot read the master key {}", path.display());
+            Err(Error::invalid(message).because(error))
+        }
+    }
+}
+
+fn check_permissions(path: &Path) -> Result<()> {
+    let mode = fs::metadata(path).map(|metadata| metadata.permissions().mode()).unwrap_or(0);
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "others may read the master key {0}; run `chmod 600 {0}`",
+        path.display()
+    )))
+}
+
+/// Makes a key, unless there is a database that was made with another one.
+fn make_key(data: &Path, path: &Path) -> Result<MasterKey> {
+    let orphaned = Environment::ALL
+        .iter()
+        .map(|e| data.join(format!("{e}.db")))
+        .find(|db| fs::metadata(db).is_ok());
+    if let Some(database) = orphaned {
+        return Err(Error::invalid(format!(
+            "there is a database {} but no master key; put the key back into {} or into {}",
+            database.display(),
+            path.display(),
+            MASTER_KEY_VARIABLE
+        )));
+    }
+    let key = MasterKey::generate()?;
+    let written =
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).and_then(
+            |mut file| {
+                writeln!(file, "{}", key.to_text().expose())?;
+                file.sync_all()
+            },
+        );
+    match written {
+        Ok(()) => Ok(key),
+        // Another process made it a moment ago.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => master_key(data),
+        Err(error) => {
+            let message = format!("cannot write the master key {}", path.display());
+            Err(Error::invalid(message).because(error))
+        }
+    }
+}

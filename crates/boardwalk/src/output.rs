@@ -1,0 +1,64 @@
+//! Shows results: tables and sentences for people, one JSON object for scripts.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the one module that writes to the terminal"
+)]
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printer {
+    json: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// One result: the object for scripts, the text for people.
+    pub(crate) fn result(&self, object: &Value, text: &str) {
+        if self.json {
+            println!("{object}");
+        } else {
+            println!("{text}");
+        }
+    }
+
+    /// A list: an object with `name` for scripts, a table for people.
+    pub(crate) fn list(&self, name: &str, headings: &[&str], rows: Vec<(Value, Vec<String>)>) {
+        if self.json {
+            let objects: Vec<Value> = rows.into_iter().map(|(object, _)| object).collect();
+            println!("{}", serde_json::json!({ name: objects }));
+            return;
+        }
+        if rows.is_empty() {
+            println!("There are none yet.");
+            return;
+        }
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_header(headings.iter().copied());
+        for (_, cells) in rows {
+            table.add_row(cells);
+        }
+        println!("{table}");
+    }
+
+    /// A text that is the result itself, such as a document.
+    pub(crate) fn document(&self, text: &str) {
+        println!("{text}");
+    }
+
+    /// Something to know that is not the result.
+    pub(crate) fn note(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
+    pub(crate) fn failure(&self, text: &str) {
+        eprintln!("boardwalk: {text}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Answers in the words of the onboarding interface, with the headers that every answer carries.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderValue, Response, StatusCode};
+use contract::Failure;
+use onboarding::Code;
+use onboarding::auth::{Reason, Refused};
+use onboarding::dialect::{
+    self, ErrorItem, REQUEST_FAILED, ResponseStyle, denied_body, failure_body,
+};
+use types::Kind;
+
+use crate::limits::{Exceeded, Standing};
+
+/// An answer before its headers.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+}
+
+/// How failures are told to this caller on this route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Voice {
+    pub(crate) style: ResponseStyle,
+    pub(crate) message: &'static str,
+}
+
+impl Default for Voice {
+    fn default() -> Self {
+        Self { style: ResponseStyle::default(), message: REQUEST_FAILED }
+    }
+}
+
+impl Voice {
+    /// A failure with one error.
+    pub(crate) fn refuse(self, code: Code, param: &str, message: impl Into<String>) -> Answer {
+        let errors = vec![ErrorItem::new(code, param, message)];
+        let body = failure_body(self.style, self.message, errors);
+        Answer { status: code.status(), body, headers: Vec::new() }
+    }
+
+    pub(crate) fn too_many(self, exceeded: Exceeded) -> Answer {
+        let seconds = exceeded.retry_after.as_secs_f64().ceil().max(1.0);
+        let mut answer = self.refuse(
+            Code::RateLimited,
+            "",
+            format!("Too many requests; go on in {seconds} seconds."),
+        );
+        answer.headers.push((RETRY_AFTER.as_str(), format!("{seconds}")));
+        answer
+    }
+
+    pub(crate) fn wrong_method(self, allowed: &str) -> Answer {
+        let message = format!("This path offers {allowed} only.");
+        let mut answer = self.refuse(Code::MethodNotAllowed, "", message);
+        answer.headers.push((ALLOW.as_str(), allowed.to_owned()));
+        answer
+    }
+
+    pub(crate) fn failure(self, failure: Failure) -> Answer {
+        match failure {
+            Failure::Issues { issues, headers } => {
+                let items = dialect::error_items(&issues);
+                Answer { status: 400, body: failure_body(self.style, self.message, items), headers }
+            }
+            Failure::Error(error) => self.error(&error),
+        }
+    }
+
+    pub(crate) fn error(self, error: &types::Error) -> Answer {
+        match error.kind() {
+            Kind::NotFound => self.refuse(Code::ObjectNotFound, "", error.to_string()),
+            Kind::Unavailable => {
+                tracing::warn!(error = %error.report(), "request could not be served now");
+                let mut answer = self.refuse(Code::Unavailable, "", "Not now; try again.");
+                answer.headers.push((RETRY_AFTER.as_str(), String::from("1")));
+                answer
+            }
+            Kind::Invalid | Kind::Conflict | Kind::Internal => {
+                tracing::error!(error = %error.report(), "request failed by our fault");
+                self.refuse(Code::InternalError, "", "Something went wrong on our side.")
+            }
+        }
+    }
+}
+
+/// The published 401. Why a key was refused is not told, except that it has expired.
+pub(crate) fn denied(refused: Refused) -> Answer {
+    let challenge = match refused.reason {
+        Reason::Expired => "api-key realm=\"boardwalk\", error=\"expired\"",
+        _ => "api-key realm=\"boardwalk\"",
+    };
+    Answer {
+        status: 401,
+        body: denied_body(refused.style),
+        headers: vec![(WWW_AUTHENTICATE.as_str(), challenge.to_owned())],
+    }
+}
+
+/// What the headers of every answer need to know.
+#[derive(Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) request_id: &'a str,
+    pub(crate) standing: Standing,
+    pub(crate) took: Duration,
+    pub(crate) https: bool,
+}
+
+impl Answer {
+    pub(crate) fn into_response(self, envelope: &Envelope<'_>) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+        if envelope.https {
+            let policy = HeaderValue::from_static("max-age=31536000");
+            headers.insert("strict-transport-security", policy);
+        }
+        let standing = envelope.standing;
+        let micros = envelope.took.as_micros();
+        let computed = [
+            ("x-request-id", envelope.request_id.to_owned()),
+            (
+                "ratelimit-policy",
+                format!("\"{}\";q={};w={}", standing.policy, standing.quota, standing.window_s),
+            ),
+            (
+                "ratelimit",
+                format!("\"{}\";r={};t={}", standing.policy, standing.remaining, standing.window_s),
+            ),
+            ("server-timing", format!("app;dur={}.{:03}", micros / 1000, micros % 1000)),
+        ];
+        for (name, value) in computed.into_iter().chain(self.headers) {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+        response
+    }
+}

@@ -1,0 +1,443 @@
+//! The path of a request through the onboarding interface.
+//!
+//! The order is fixed: path and method, then the key, then the rate limits, then the media type,
+//! then the body. **Nothing of the body is looked at before the key has been accepted.**
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{RawPathParams, Request};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method, Response};
+use axum::routing::{any, get};
+use contract::{Compiled, Permission, json};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use onboarding::auth::Caller;
+use onboarding::{Code, Cx, Platform, endpoints, onboard};
+use serde_json::{Map, Value};
+use types::Timestamp;
+
+use crate::answer::{Answer, Envelope, Voice, denied};
+use crate::client_address::client_address;
+use crate::limits::{EnvironmentLimits, Standing};
+use crate::listen::Peer;
+use crate::{Shared, admin};
+
+/// What an answer's header may list of ignored members.
+const IGNORED_FIELDS_MAX: usize = 20;
+const IGNORED_FIELD_LENGTH_MAX: usize = 100;
+/// A body over the limit is read on up to this much, so that the client can read the answer.
+const DRAINED_BYTES_MAX: usize = 1024 * 1024;
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
+const LIMITS_TIDY_EVERY: Duration = Duration::from_secs(60);
+
+/// One environment, ready to answer.
+struct Desk {
+    shared: Arc<Shared>,
+    platform: Arc<Platform>,
+    limits: EnvironmentLimits,
+}
+
+/// The endpoints of one path by method.
+type Methods = BTreeMap<&'static str, Compiled<Cx>>;
+
+/// Routes every endpoint of the table; what is no route gets a 404 in the published shape.
+pub(crate) fn router(shared: Arc<Shared>, platform: Arc<Platform>) -> Router {
+    let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
+    let desk = Arc::new(Desk { shared, platform, limits });
+    tokio::spawn(tidy_limits(Arc::downgrade(&desk)));
+    let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
+    for endpoint in endpoints::table().into_endpoints() {
+        let route = endpoint.route();
+        by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
+    }
+    let ready = (Arc::clone(&desk.shared), Arc::new(vec![Arc::clone(&desk.platform)]));
+    let mut router = Router::new()
+        .route("/healthz", get(|| async { "alive\n" }))
+        .route("/readyz", get(move || admin::readiness(ready.0.clone(), ready.1.clone())));
+    for (path, methods) in by_path {
+        let (desk, methods) = (Arc::clone(&desk), Arc::new(methods));
+        router = router.route(
+            path,
+            any(move |params: RawPathParams, request: Request| {
+                answer_request(desk, Some((methods, path_params(&params))), request)
+            }),
+        );
+    }
+    router.fallback(move |request: Request| answer_request(Arc::clone(&desk), None, request))
+}
+
+async fn tidy_limits(desk: std::sync::Weak<Desk>) {
+    loop {
+        tokio::time::sleep(LIMITS_TIDY_EVERY).await;
+        match desk.upgrade() {
+            Some(desk) => desk.limits.tidy(),
+            None => return,
+        }
+    }
+}
+
+fn path_params(params: &RawPathParams) -> Map<String, Value> {
+    params.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+}
+
+type Route = (Arc<Methods>, Map<String, Value>);
+
+/// Gives the request its id, and its answer the headers that every answer carries.
+async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request) -> Response<Body> {
+    let started = Instant::now();
+    let now = desk.platform.clock.now();
+    let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+    let mut visit =
+        Visit { desk: &desk, now, standing: Standing::UNLIMITED, op: "none".into(), caller: None };
+    let handled = AssertUnwindSafe(visit.handle(route, request));
+    let answer = match catch_panic(handled).await {
+        Ok(answer) => answer,
+        Err(message) => {
+            tracing::error!(panic = message, request.id = request_id, "request handler panicked");
+            let voice = Voice::default();
+            voice.refuse(Code::InternalError, "", "Something went wrong on our side.")
+        }
+    };
+    let took = started.elapsed();
+    let environment = desk.platform.environment;
+    desk.shared.metrics.count_request(environment, &visit.op, answer.status, took);
+    tracing::info!(
+        op = &*visit.op,
+        environment = environment.name(),
+        status = answer.status,
+        duration_ms = took.as_secs_f64() * 1000.0,
+        request.id = request_id,
+        iso.id = visit.caller.as_ref().map(|caller| caller.iso_id().as_str()),
+        key.id = visit.caller.as_ref().map(|caller| caller.key_id().as_str()),
+        "request answered"
+    );
+    answer.into_response(&Envelope {
+        request_id: &request_id,
+        standing: visit.standing,
+        took,
+        https: desk.shared.settings.tls.is_some(),
+    })
+}
+
+/// Awaits a future; a panic in it becomes its message.
+async fn catch_panic<T>(future: AssertUnwindSafe<impl Future<Output = T>>) -> Result<T, String> {
+    let mut future = std::pin::pin!(future.0);
+    std::future::poll_fn(move |context| {
+        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        match polled {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|t| (*t).to_owned()));
+                std::task::Poll::Ready(Err(text.unwrap_or_default()))
+            }
+        }
+    })
+    .await
+}
+
+/// A request on its way, with what is learned about it for headers, log and metrics.
+struct Visit<'a> {
+    desk: &'a Desk,
+    now: Timestamp,
+    standing: Standing,
+    op: Arc<str>,
+    caller: Option<Caller>,
+}
+
+impl Visit<'_> {
+    async fn handle(&mut self, route: Option<Route>, request: Request) -> Answer {
+        let (parts, body) = request.into_parts();
+        let outcome = self.handle_head(route, &parts).await;
+        let limits = &self.desk.shared.settings.limits;
+        match outcome {
+            Err(answer) => {
+                drain(body).await;
+                answer
+            }
+            Ok(Accepted { endpoint, params, voice }) => {
+                let time = Duration::from_millis(limits.answer_ms);
+                let run = self.run(&endpoint, params, voice, &parts.headers, body);
+                match tokio::time::timeout(time, run).await {
+                    Ok(answer) => answer,
+                    Err(_) => voice.refuse(Code::Unavailable, "", "It took too long; try again."),
+                }
+            }
+        }
+    }
+
+    /// Everything that is decided without the body.
+    async fn handle_head(
+        &mut self,
+        route: Option<Route>,
+        parts: &axum::http::request::Parts,
+    ) -> Result<Accepted, Answer> {
+        let voice = Voice::default();
+        check_headers(&parts.headers, &self.desk.shared.settings.limits)?;
+        let Some((methods, params)) = route else {
+            return Err(voice.refuse(Code::RouteNotFound, "", "There is nothing at this path."));
+        };
+        let endpoint = find_method(&methods, &parts.method)?;
+        self.op = Arc::clone(&endpoint.get().name);
+        let mut voice = Voice { message: failure_message(endpoint.get()), ..voice };
+        if let Permission::Scope(scope) = endpoint.get().route().permission {
+            let caller = self.authenticate(parts, scope, voice).await?;
+            voice.style = caller.style();
+            self.caller = Some(caller.clone());
+            self.check_rate(&caller, endpoint.get(), voice)?;
+            self.note_last_use(caller);
+        }
+        let mut params = params;
+        if endpoint.get().route().method.has_body() {
+            check_media_type(&parts.headers, voice)?;
+        } else {
+            add_query(&mut params, parts.uri.query().unwrap_or_default());
+        }
+        Ok(Accepted { endpoint, params, voice })
+    }
+
+    async fn authenticate(
+        &self,
+        parts: &axum::http::request::Parts,
+        scope: types::Scope,
+        voice: Voice,
+    ) -> Result<Caller, Answer> {
+        let Desk { shared, platform, limits } = self.desk;
+        let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        let trusted = &shared.settings.trusted_proxies;
+        let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
+        let throttled = client.filter(|client| client.is_throttled());
+        if let Some(client) = throttled {
+            let checked = limits.refusals.check(client.network(), Instant::now());
+            checked.map_err(|exceeded| voice.too_many(exceeded))?;
+        }
+        let header = parts.headers.get(AUTHORIZATION).map(axum::http::HeaderValue::as_bytes);
+        let outcome = platform.authenticate(header, scope, self.now).await;
+        let refused = match outcome {
+            Ok(Ok(caller)) => return Ok(caller),
+            Ok(Err(refused)) => refused,
+            Err(error) => return Err(voice.error(&error)),
+        };
+        let reason = refused.reason.text();
+        tracing::info!(reason, environment = platform.environment.name(), "key refused");
+        shared.metrics.count_refusal(platform.environment, reason);
+        if let Some(client) = throttled {
+            limits.refusals.note(client.network(), Instant::now());
+        }
+        Err(denied(refused))
+    }
+
+    fn check_rate(
+        &mut self,
+        caller: &Caller,
+        endpoint: &Compiled<Cx>,
+        voice: Voice,
+    ) -> Result<(), Answer> {
+        let limits = &self.desk.limits;
+        let mut checked = limits.key.check(caller.key_id().as_str());
+        if checked.is_ok() && endpoint.route().permission == ONBOARD {
+            checked = limits.onboard.check(caller.iso_id().as_str());
+        }
+        match checked {
+            Ok(standing) => {
+                self.standing = standing;
+                Ok(())
+            }
+            Err(exceeded) => {
+                self.standing = exceeded.standing;
+                Err(voice.too_many(exceeded))
+            }
+        }
+    }
+
+    /// Notes the use of the key beside the request, at most once a minute.
+    fn note_last_use(&self, caller: Caller) {
+        let platform = &self.desk.platform;
+        if platform.last_use_is_stale(&caller, self.now) {
+            let (platform, now) = (Arc::clone(platform), self.now);
+            tokio::spawn(async move {
+                if let Err(error) = platform.note_last_use(caller, now).await {
+                    tracing::warn!(error = %error.report(), "last use of a key was not noted");
+                }
+            });
+        }
+    }
+
+    async fn run(
+        &self,
+        endpoint: &Endpoint,
+        params: Map<String, Value>,
+        voice: Voice,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Answer {
+        let endpoint = endpoint.get();
+        let params = if endpoint.route().method.has_body() {
+            match self.read_params(params, voice, headers, body).await {
+                Ok(params) => params,
+                Err(answer) => return answer,
+            }
+        } else {
+            params
+        };
+        let cx = Cx {
+            platform: Arc::clone(&self.desk.platform),
+            caller: self.caller.clone(),
+            now: self.now,
+        };
+        let outcome = endpoint.run(Value::Object(params), &cx).await;
+        let voice = Voice { message: outcome.failure_message.unwrap_or(voice.message), ..voice };
+        let mut answer = match outcome.result {
+            Ok(body) => Answer { status: 200, body, headers: Vec::new() },
+            Err(failure) => voice.failure(failure),
+        };
+        answer.headers.extend(outcome.headers);
+        if !outcome.ignored.is_empty() {
+            let paths = outcome.ignored.iter().map(|ignored| ignored.path.as_str());
+            answer.headers.push(("x-ignored-fields", ignored_fields(paths)));
+        }
+        answer
+    }
+
+    async fn read_params(
+        &self,
+        path_params: Map<String, Value>,
+        voice: Voice,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Map<String, Value>, Answer> {
+        let limits = &self.desk.shared.settings.limits;
+        let bytes = read_body(body, headers, limits, voice).await?;
+        let malformed = |reason: String| {
+            voice.refuse(Code::MalformedJson, "", format!("The body is not valid: {reason}."))
+        };
+        match json::parse(&bytes) {
+            Ok(Value::Object(mut params)) => {
+                params.extend(path_params);
+                Ok(params)
+            }
+            Ok(_) => Err(malformed(String::from("it must be a JSON object"))),
+            Err(reason) => Err(malformed(reason)),
+        }
+    }
+}
+
+const ONBOARD: Permission = Permission::Scope(types::Scope::OnboardWrite);
+
+/// A request whose head is fine.
+struct Accepted {
+    endpoint: Endpoint,
+    params: Map<String, Value>,
+    voice: Voice,
+}
+
+/// An endpoint of a path, found by its method.
+struct Endpoint {
+    methods: Arc<Methods>,
+    method: &'static str,
+}
+
+impl Endpoint {
+    fn get(&self) -> &Compiled<Cx> {
+        self.methods.get(self.method).expect("it was found by this method")
+    }
+}
+
+fn find_method(methods: &Arc<Methods>, method: &Method) -> Result<Endpoint, Answer> {
+    match methods.keys().find(|name| **name == method.as_str()) {
+        Some(name) => Ok(Endpoint { methods: Arc::clone(methods), method: name }),
+        None => {
+            let allowed: Vec<&str> = methods.keys().copied().collect();
+            Err(Voice::default().wrong_method(&allowed.join(", ")))
+        }
+    }
+}
+
+fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {
+    match endpoint.route().permission {
+        ONBOARD => onboard::FAILURE,
+        _ => onboarding::dialect::REQUEST_FAILED,
+    }
+}
+
+fn check_headers(headers: &HeaderMap, limits: &crate::Limits) -> Result<(), Answer> {
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers.len() <= limits.header_fields && bytes <= limits.header_bytes {
+        return Ok(());
+    }
+    let message = format!(
+        "The headers may have {} fields and {} bytes at most.",
+        limits.header_fields, limits.header_bytes
+    );
+    Err(Voice::default().refuse(Code::HeadersTooLarge, "header", message))
+}
+
+fn check_media_type(headers: &HeaderMap, voice: Voice) -> Result<(), Answer> {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    if essence.trim().eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let message = "Send the body as application/json.";
+    Err(voice.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
+}
+
+fn add_query(params: &mut Map<String, Value>, query: &str) {
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        // What the path says counts.
+        params.entry(name.into_owned()).or_insert_with(|| Value::from(value.into_owned()));
+    }
+}
+
+async fn read_body(
+    body: Body,
+    headers: &HeaderMap,
+    limits: &crate::Limits,
+    voice: Voice,
+) -> Result<Bytes, Answer> {
+    let too_large = || {
+        let message = format!("The body may have {} bytes at most.", limits.body_bytes);
+        voice.refuse(Code::PayloadTooLarge, "body", message)
+    };
+    let announced = headers.get(axum::http::header::CONTENT_LENGTH);
+    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limits.body_bytes) {
+        drain(body).await;
+        return Err(too_large());
+    }
+    let mut limited = Limited::new(body, limits.body_bytes);
+    let time = Duration::from_millis(limits.read_ms);
+    match tokio::time::timeout(time, (&mut limited).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(voice.refuse(Code::MalformedJson, "", "The body was cut off.")),
+        Err(_) => {
+            let message = "The body was not received in time.";
+            Err(voice.refuse(Code::RequestTimeout, "body", message))
+        }
+    }
+}
+
+/// Reads and forgets a body, within bounds. A connection that is closed while the client still
+/// sends would lose the answer on its way.
+async fn drain(body: Body) {
+    let limited = Limited::new(body, DRAINED_BYTES_MAX);
+    let mut limited = std::pin::pin!(limited);
+    let drained = async { while let Some(Ok(_)) = limited.frame().await {} };
+    let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
+}
+
+/// Paths of ignored members for a header: visible ASCII without commas, and not too many.
+fn ignored_fields<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    let shown = paths.take(IGNORED_FIELDS_MAX).map(|path| {
+        let plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
+        path.chars().take(IGNORED_FIELD_LENGTH_MAX).map(plain)
+    });
+    let texts: Vec<String> = shown.map(Iterator::collect).collect();
+    texts.join(", ")
+}

@@ -1,0 +1,139 @@
+//! What an operator may choose about the server. Every field is documented where it is defined, and
+//! `boardwalk config print` shows them all.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use types::Environment;
+
+/// How the server listens and what it allows.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Where liveness, readiness and metrics are served. Empty: only on the public addresses,
+    /// without metrics.
+    pub admin_listen: Option<SocketAddr>,
+    /// Listen without TLS on an address that is not loopback, because a proxy in front speaks TLS.
+    pub allow_plaintext: bool,
+    /// Addresses of proxies whose X-Forwarded-For is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Certificate and key, for serving https.
+    pub tls: Option<Tls>,
+    /// Bounds on what one request or one client may use.
+    pub limits: Limits,
+    /// How many requests are allowed.
+    pub rate_limits: RateLimits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            admin_listen: None,
+            allow_plaintext: false,
+            trusted_proxies: Vec::new(),
+            tls: None,
+            limits: Limits::default(),
+            rate_limits: RateLimits::default(),
+        }
+    }
+}
+
+/// PEM files for https.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The certificate chain.
+    pub certificate: PathBuf,
+    /// The private key.
+    pub private_key: PathBuf,
+}
+
+/// Bounds on what one request or one client may use.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Bytes of all header names and values together.
+    pub header_bytes: usize,
+    /// Number of header fields.
+    pub header_fields: usize,
+    /// Milliseconds to receive a request.
+    pub read_ms: u64,
+    /// Milliseconds to answer it.
+    pub answer_ms: u64,
+    /// Connections open at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 32 * 1024,
+            header_bytes: 16 * 1024,
+            header_fields: 100,
+            read_ms: 5_000,
+            answer_ms: 10_000,
+            connections: 4_096,
+        }
+    }
+}
+
+/// A sustained rate and how far it may be exceeded for a moment.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Requests per second.
+    pub per_second: u32,
+    /// Requests at once after a pause.
+    pub burst: u32,
+}
+
+/// How many requests are allowed, per environment.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateLimits {
+    /// Whether requests are limited at all.
+    pub enabled: bool,
+    /// Requests of one API key, in production.
+    pub key_production: Rate,
+    /// Requests of one API key, in the sandbox.
+    pub key_sandbox: Rate,
+    /// Onboardings of one ISO, in production.
+    pub onboard_production: Rate,
+    /// Onboardings of one ISO, in the sandbox.
+    pub onboard_sandbox: Rate,
+    /// Refused keys of one client address per minute, before it is made to wait.
+    pub refused_keys_per_minute: u32,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            key_production: Rate { per_second: 1_000, burst: 2_000 },
+            key_sandbox: Rate { per_second: 500, burst: 1_000 },
+            onboard_production: Rate { per_second: 500, burst: 1_000 },
+            onboard_sandbox: Rate { per_second: 250, burst: 500 },
+            refused_keys_per_minute: 60,
+        }
+    }
+}
+
+impl RateLimits {
+    pub(crate) fn key(&self, environment: Environment) -> Rate {
+        match environment {
+            Environment::Production => self.key_production,
+            Environment::Sandbox => self.key_sandbox,
+        }
+    }
+
+    pub(crate) fn onboard(&self, environment: Environment) -> Rate {
+        match environment {
+            Environment::Production => self.onboard_production,
+            Environment::Sandbox => self.onboard_sandbox,
+        }
+    }
+}
