@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
@@ -59,10 +59,17 @@ pub struct Store {
 }
 
 struct Inner {
-    writes: Arc<Queue>,
-    reads: Arc<Queue>,
-    handles: Mutex<Vec<JoinHandle<()>>>,
+    threads: Threads,
     groups: Arc<GroupSizes>,
+}
+
+/// The threads of a database and the queues that they take from.
+#[derive(Default)]
+pub(crate) struct Threads {
+    pub(crate) writes: Arc<Queue>,
+    pub(crate) reads: Arc<Queue>,
+    pub(crate) writers: Vec<JoinHandle<()>>,
+    pub(crate) readers: Vec<JoinHandle<()>>,
 }
 
 impl fmt::Debug for Store {
@@ -75,18 +82,14 @@ impl Store {
     /// Opens the database, creating it or bringing it up to date as needed.
     pub fn open(location: &Location) -> Result<Self> {
         let groups = Arc::new(GroupSizes::default());
-        let (writes, reads, handles) = match location {
-            Location::File(path) => {
-                let threads = sqlite::start(path, Arc::clone(&groups))?;
-                (threads.writes, threads.reads, threads.handles)
-            }
+        let threads = match location {
+            Location::File(path) => sqlite::start(path, Arc::clone(&groups))?,
             Location::Postgres { url, schema, connections } => {
                 let target = postgres::Target::parse(url, schema)?;
-                let threads = postgres::start(&target, *connections)?;
-                (threads.writes, threads.reads, threads.handles)
+                postgres::start(&target, *connections)?
             }
         };
-        let inner = Inner { writes, reads, handles: Mutex::new(handles), groups };
+        let inner = Inner { threads, groups };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -96,7 +99,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.writes, closure)?.await)
+        answer(Self::submit(&self.inner.threads.writes, closure)?.await)
     }
 
     /// Runs a closure that only reads, on a consistent snapshot.
@@ -104,7 +107,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.reads, closure)?.await)
+        answer(Self::submit(&self.inner.threads.reads, closure)?.await)
     }
 
     /// [`Store::write`] for callers without an async runtime. Never call it from async code.
@@ -112,7 +115,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.writes, closure)?.blocking_recv())
+        answer(Self::submit(&self.inner.threads.writes, closure)?.blocking_recv())
     }
 
     /// [`Store::read`] for callers without an async runtime. Never call it from async code.
@@ -120,7 +123,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.reads, closure)?.blocking_recv())
+        answer(Self::submit(&self.inner.threads.reads, closure)?.blocking_recv())
     }
 
     fn submit<T: Send + 'static>(
@@ -138,18 +141,23 @@ impl Store {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Threads {
+    /// Lets everything that waits be run. The readers end first: only a writer that closes a SQLite
+    /// file last can tidy up after it.
     fn drop(&mut self) {
-        self.writes.close();
         self.reads.close();
-        let handles =
-            std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
-        let this_thread = thread::current().id();
-        for handle in handles {
-            // A closure may have held the last handle; its thread cannot wait for itself.
-            if handle.thread().id() != this_thread {
-                let _ = handle.join();
-            }
+        join(&mut self.readers);
+        self.writes.close();
+        join(&mut self.writers);
+    }
+}
+
+fn join(handles: &mut Vec<JoinHandle<()>>) {
+    let this_thread = thread::current().id();
+    for handle in handles.drain(..) {
+        // A closure may have held the last handle; its thread cannot wait for itself.
+        if handle.thread().id() != this_thread {
+            let _ = handle.join();
         }
     }
 }

@@ -23,6 +23,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use types::{Error, Result};
 
 use crate::conn::check_params;
+use crate::database::Threads;
 use crate::job::Job;
 use crate::queue::Queue;
 use crate::{Conn, Engine, Row, Sql, Val};
@@ -34,12 +35,6 @@ const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
 const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
-
-pub(crate) struct Threads {
-    pub(crate) writes: Arc<Queue>,
-    pub(crate) reads: Arc<Queue>,
-    pub(crate) handles: Vec<JoinHandle<()>>,
-}
 
 /// Where the database is and how many connections may write at once.
 #[derive(Clone)]
@@ -79,17 +74,18 @@ impl Target {
 /// Connects, brings the schema up to date and starts the threads.
 pub(crate) fn start(target: &Target, writers: usize) -> Result<Threads> {
     migrate(target)?;
-    let threads = Threads { writes: Arc::default(), reads: Arc::default(), handles: Vec::new() };
-    let mut handles = Vec::new();
+    let mut threads = Threads::default();
     for _ in 0..writers {
         let (target, queue) = (target.clone(), Arc::clone(&threads.writes));
-        handles.push(spawn("postgres-writer", move || serve(&target, &queue, Mode::Write))?);
+        let write = move || serve(&target, &queue, Mode::Write);
+        threads.writers.push(spawn("postgres-writer", write)?);
     }
     for _ in 0..READERS {
         let (target, queue) = (target.clone(), Arc::clone(&threads.reads));
-        handles.push(spawn("postgres-reader", move || serve(&target, &queue, Mode::Read))?);
+        let read = move || serve(&target, &queue, Mode::Read);
+        threads.readers.push(spawn("postgres-reader", read)?);
     }
-    Ok(Threads { handles, ..threads })
+    Ok(threads)
 }
 
 fn migrate(target: &Target) -> Result<()> {

@@ -18,7 +18,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use types::{Error, Result};
 
 use crate::conn::check_params;
-use crate::database::GroupSizes;
+use crate::database::{GroupSizes, Threads};
 use crate::job::Job;
 use crate::queue::Queue;
 use crate::{Conn, Engine, Row, Sql, Val};
@@ -28,32 +28,32 @@ pub(crate) const GROUP_MAX: usize = 256;
 const READERS: usize = 2;
 /// Another process may be writing: a command beside the running server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
-
-pub(crate) struct Threads {
-    pub(crate) writes: Arc<Queue>,
-    pub(crate) reads: Arc<Queue>,
-    pub(crate) handles: Vec<JoinHandle<()>>,
-}
 
 /// Opens the file, brings it up to date and starts the threads.
 pub(crate) fn start(path: &Path, groups: Arc<GroupSizes>) -> Result<Threads> {
     let mut writer = SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)? };
     migrate(&mut writer)?;
-    let threads = Threads { writes: Arc::default(), reads: Arc::default(), handles: Vec::new() };
-    let mut handles = Vec::new();
-    let writes = Arc::clone(&threads.writes);
-    handles.push(spawn("sqlite-writer", move || write_loop(&mut writer, &writes, &groups))?);
+    let mut readers = Vec::new();
     for _ in 0..READERS {
-        let mut reader = SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)? };
+        readers.push(SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)? });
+    }
+    let mut threads = Threads::default();
+    let writes = Arc::clone(&threads.writes);
+    let write = move || write_loop(&mut writer, &writes, &groups);
+    threads.writers.push(spawn("sqlite-writer", write)?);
+    for mut reader in readers {
         let reads = Arc::clone(&threads.reads);
-        handles.push(spawn("sqlite-reader", move || {
+        let read = move || {
             while let Some(job) = reads.pop() {
                 read_one(&mut reader, job);
             }
-        })?);
+        };
+        threads.readers.push(spawn("sqlite-reader", read)?);
     }
-    Ok(Threads { handles, ..threads })
+    Ok(threads)
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
@@ -84,8 +84,21 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
         connection.pragma_update(None, "cache_size", -16_000)?;
         connection.pragma_update(None, "temp_store", "MEMORY")
     };
-    settings().map_err(failed)?;
+    retry_while_busy(settings).map_err(failed)?;
     Ok(connection)
+}
+
+/// SQLite does not wait for another process while it changes the journal mode, so this does.
+fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    for _ in 0..BUSY_ATTEMPTS_MAX {
+        match work() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                thread::sleep(BUSY_PAUSE);
+            }
+            ended => return ended,
+        }
+    }
+    work()
 }
 
 fn migrate(writer: &mut SqliteConn) -> Result<()> {

@@ -11,7 +11,7 @@ use store::backup::{self, ID_STEP, Summary};
 use store::{Conn, Store, api_key, counter, fact, iso, merchant, outbox, template, tpn, user};
 use types::{Environment, Kind, Result, Timestamp};
 
-use crate::support::{self, Database, count, event, number, time};
+use crate::support::{self, Database, Stop, count, event, number, time};
 
 const SANDBOX: Environment = Environment::Sandbox;
 /// More than two batches of a restore, and a rest.
@@ -121,6 +121,7 @@ fn a_backup_taken_while_others_write_fits_together(database: &Database) {
             let (store, done) = (&store, &done);
             scope.spawn(move || onboard_until(store, done, writer));
         }
+        let _stop = Stop(&done);
         let mut sizes = Vec::new();
         while sizes.len() < 5 || sizes.first() == sizes.last() {
             let (text, summary) = back_up(&store);
@@ -128,7 +129,6 @@ fn a_backup_taken_while_others_write_fits_together(database: &Database) {
             check_onboarded(&text);
             sizes.push(summary.rows["merchants"]);
         }
-        done.store(true, Ordering::Release);
     });
 }
 
@@ -185,6 +185,8 @@ fn damage_is_noticed_everywhere() {
         let error = backup::verify(&mut &text[..index]).unwrap_err();
         assert_eq!(error.kind(), Kind::Invalid, "cut at {index}: {error}");
     }
+    let spaced = String::from_utf8(text.clone()).unwrap().replace("\"blake3\":", "\"blake3\": ");
+    backup::verify(&mut spaced.as_bytes()).unwrap_err();
     for more in ["\n", " ", "[]\n", "{}"] {
         let longer = [&text, more.as_bytes()].concat();
         backup::verify(&mut longer.as_slice()).unwrap_err();

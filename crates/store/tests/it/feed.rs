@@ -9,7 +9,7 @@ use store::outbox::SequencedEvent;
 use store::{Store, counter, outbox};
 use types::Result;
 
-use crate::support::{Database, event, together};
+use crate::support::{Database, Stop, event, together};
 
 const WRITERS: usize = 6;
 const SEQUENCERS: usize = 2;
@@ -106,8 +106,9 @@ fn the_feed_has_no_gaps_while_everybody_writes(database: &Database) {
         let numberers: Vec<_> = (0..SEQUENCERS).map(spawn_numberer).collect();
         let readers: Vec<_> =
             (0..READERS).map(|_| scope.spawn(|| follow_until(&store, &done))).collect();
+        let stop = Stop(&done);
         let appended = together(WRITERS, |writer| append_for_a_while(&store, writer));
-        done.store(true, Ordering::Release);
+        drop(stop);
         for numberer in numberers {
             numberer.join().unwrap();
         }

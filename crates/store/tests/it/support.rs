@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use store::api_key::ApiKeyRow;
@@ -111,6 +112,15 @@ pub(crate) fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync
             .collect();
         handles.into_iter().map(|handle| handle.join().unwrap()).collect()
     })
+}
+
+/// Tells other threads to stop, also when the thread that holds it panics.
+pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 pub(crate) fn time(micros: i64) -> Timestamp {
