@@ -11,6 +11,7 @@
 mod admin;
 mod answer;
 mod client_address;
+mod harness;
 mod limits;
 mod listen;
 mod metrics;
@@ -29,6 +30,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use types::{Environment, Error, Result};
 
+pub use harness::{Harness, Sandbox};
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 
 /// An environment to serve.
@@ -84,6 +86,10 @@ pub async fn serve(
     let platforms: Vec<Arc<Platform>> =
         sites.iter().map(|site| Arc::clone(&site.platform)).collect();
     if let Some(listener) = admin {
+        if let Ok(address) = listener.local_addr() {
+            // Port 0 lets the system choose, so the settings do not tell.
+            tracing::info!(admin_address = %address, "serving liveness, readiness and metrics");
+        }
         let router = admin::router(Arc::clone(&shared), platforms.clone());
         tasks.spawn(listen::run(
             listener,

@@ -82,6 +82,8 @@ fn builder(shared: &Shared) -> auto::Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(read)
+        // A client that has sent everything may close its side and still wants the answer.
+        .half_close(true)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADER_FIELDS_MAX);
     builder
@@ -91,6 +93,18 @@ fn builder(shared: &Shared) -> auto::Builder<TokioExecutor> {
         .max_concurrent_streams(128)
         .keep_alive_interval(Some(Duration::from_secs(30)));
     builder
+}
+
+/// Serves one connection that nobody will ask to stop.
+pub(crate) async fn serve_stream(
+    shared: &Arc<Shared>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    router: Router,
+) {
+    // Dropping this would tell the connection to stop.
+    let graceful = GracefulShutdown::new();
+    serve_connection(builder(shared), stream, peer, router, graceful.watcher()).await;
 }
 
 async fn serve_connection(

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Response};
@@ -63,8 +64,10 @@ pub(crate) fn router(shared: Arc<Shared>, platform: Arc<Platform>) -> Router {
         let (desk, methods) = (Arc::clone(&desk), Arc::new(methods));
         router = router.route(
             path,
-            any(move |params: RawPathParams, request: Request| {
-                answer_request(desk, Some((methods, path_params(&params))), request)
+            any(move |params: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
+                // A path that is not UTF-8 names nothing.
+                let route = params.ok().map(|params| (methods, path_params(&params)));
+                answer_request(desk, route, request)
             }),
         );
     }
@@ -348,8 +351,10 @@ impl Endpoint {
     }
 }
 
+/// HEAD is GET; the HTTP library leaves the body out.
 fn find_method(methods: &Arc<Methods>, method: &Method) -> Result<Endpoint, Answer> {
-    match methods.keys().find(|name| **name == method.as_str()) {
+    let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
+    match methods.keys().find(|name| **name == wanted) {
         Some(name) => Ok(Endpoint { methods: Arc::clone(methods), method: name }),
         None => {
             let allowed: Vec<&str> = methods.keys().copied().collect();

@@ -1,0 +1,150 @@
+//! The server on a pipe instead of a socket, for tests and for the fuzzer.
+//!
+//! Bytes go through the same connection code, limits and pipeline as those from the network.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::Router;
+use onboarding::Platform;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::{Settings, Shared, listen, metrics, pipeline};
+
+/// How long an exchange may take before it counts as hung.
+const EXCHANGE_MAX: Duration = Duration::from_secs(30);
+/// What the pipe holds before the writer waits.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// A server without a network.
+#[derive(Debug)]
+pub struct Harness {
+    shared: Arc<Shared>,
+    router: Router,
+}
+
+impl Harness {
+    /// Must be called within a tokio runtime.
+    pub fn new(platform: Arc<Platform>, settings: Settings) -> Self {
+        let metrics = metrics::Metrics::default();
+        let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
+        let router = pipeline::router(Arc::clone(&shared), platform);
+        Self { shared, router }
+    }
+
+    /// Sends the bytes as one client would, closes the sending side, and returns everything that
+    /// came back. `None` if the server did not come to an end.
+    pub async fn exchange(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let (mut client, server) = tokio::io::duplex(PIPE_BYTES);
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let (shared, router) = (Arc::clone(&self.shared), self.router.clone());
+        let served =
+            tokio::spawn(async move { listen::serve_stream(&shared, server, peer, router).await });
+        let mut answer = Vec::new();
+        let talk = async {
+            let (mut reader, mut writer) = tokio::io::split(&mut client);
+            let send = async {
+                // The server may hang up before it has read everything.
+                let _ = writer.write_all(bytes).await;
+                let _ = writer.shutdown().await;
+            };
+            let receive = async {
+                let _ = reader.read_to_end(&mut answer).await;
+            };
+            tokio::join!(send, receive);
+        };
+        let ended = tokio::time::timeout(EXCHANGE_MAX, talk).await.is_ok();
+        served.abort();
+        ended.then_some(answer)
+    }
+}
+
+/// Where the API key of the harness goes in prepared bytes.
+pub const KEY_MARK: &str = "{KEY}";
+
+/// A complete sandbox in a folder, for feeding bytes to.
+#[derive(Debug)]
+pub struct Sandbox {
+    harness: Harness,
+    key: String,
+}
+
+impl Sandbox {
+    /// Makes an ISO and a key in `folder`, with a database of its own. Blocks while doing so; must
+    /// be called within a tokio runtime, from a thread that may block.
+    pub fn new(folder: &std::path::Path) -> types::Result<Self> {
+        use onboarding::dialect::ResponseStyle;
+        use onboarding::iso::KeyLife;
+        use onboarding::vault::MasterKey;
+        use types::{Clock, Environment, ScopeSet};
+
+        let store = store::Store::open(&store::Location::File(folder.join("sandbox.db")))?;
+        let master = MasterKey::generate()?;
+        let choices = onboarding::Settings::default();
+        let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System)?;
+        let iso_id = platform.iso_create("Fuzz", ResponseStyle::Detailed)?;
+        let key = platform.key_create(&iso_id, "fuzz", ScopeSet::Full, KeyLife::Forever)?;
+        let mut settings = Settings::default();
+        settings.rate_limits.enabled = false;
+        settings.limits.read_ms = 200;
+        let harness = Harness::new(Arc::new(platform), settings);
+        Ok(Self { harness, key: key.text.expose().clone() })
+    }
+
+    /// Sends raw bytes, with [`KEY_MARK`] replaced by the key, checks the answer and returns its
+    /// status.
+    ///
+    /// # Panics
+    /// If the server hangs, fails by its own fault, or answers in another shape than published.
+    pub async fn check_request(&self, bytes: &[u8]) -> Option<u16> {
+        let bytes = replace(bytes, KEY_MARK.as_bytes(), self.key.as_bytes());
+        let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
+        check_answer(&answer)
+    }
+
+    /// Sends bytes as the body of an onboarding with a valid key, and checks the answer.
+    ///
+    /// # Panics
+    /// As [`Sandbox::check_request`].
+    pub async fn check_body(&self, body: &[u8]) -> Option<u16> {
+        let mut bytes = format!(
+            "POST /v1/onboardmerchant HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n\
+             Authorization: api-key {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            self.key,
+            body.len()
+        )
+        .into_bytes();
+        bytes.extend_from_slice(body);
+        let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
+        check_answer(&answer)
+    }
+}
+
+fn replace(bytes: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
+    let Some(place) = bytes.windows(mark.len()).position(|window| window == mark) else {
+        return bytes.to_vec();
+    };
+    let (before, after) = bytes.split_at(place);
+    let after = after.get(mark.len()..).unwrap_or_default();
+    [before, with, after].concat()
+}
+
+/// Returns the status. Nothing at all and the frames of HTTP/2 are fine too; a 5xx is not.
+fn check_answer(answer: &[u8]) -> Option<u16> {
+    let rest = answer.strip_prefix(b"HTTP/1.")?;
+    let text = String::from_utf8_lossy(answer);
+    let digits: Vec<u8> = rest.iter().skip(2).take(3).copied().collect();
+    let status: u16 = String::from_utf8_lossy(&digits).parse().expect("a status");
+    assert!(status < 500, "the server failed: {text}");
+    if let Some((_, body)) = text.split_once("\r\n\r\n")
+        && text.contains("application/json")
+        && status >= 400
+        && !body.is_empty()
+    {
+        assert!(body.contains("\"errors\":["), "not the published shape: {text}");
+    }
+    Some(status)
+}
