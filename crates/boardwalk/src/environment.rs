@@ -41,9 +41,27 @@ pub(crate) fn key_file(data: &Path) -> PathBuf {
 
 /// The master key from the environment variable or the key file; a first start makes the file.
 pub(crate) fn master_key(data: &Path) -> Result<MasterKey> {
+    match find_master_key(data)? {
+        Some(key) => Ok(key),
+        None => make_key(data, &key_file(data)),
+    }
+}
+
+/// The master key, where making a new one would be a mistake.
+pub(crate) fn existing_master_key(data: &Path) -> Result<MasterKey> {
+    find_master_key(data)?.ok_or_else(|| {
+        Error::invalid(format!(
+            "there is no master key; put the one that belongs to the backup into {} (mode 0600) \
+             or into {MASTER_KEY_VARIABLE} first",
+            key_file(data).display()
+        ))
+    })
+}
+
+fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
     if let Some(text) = std::env::var_os(MASTER_KEY_VARIABLE) {
         let text = text.to_str().unwrap_or_default();
-        return MasterKey::from_text(text).map_err(|error| {
+        return MasterKey::from_text(text).map(Some).map_err(|error| {
             Error::invalid(format!("{MASTER_KEY_VARIABLE} is no master key")).because(error)
         });
     }
@@ -51,11 +69,11 @@ pub(crate) fn master_key(data: &Path) -> Result<MasterKey> {
     match fs::read_to_string(&path) {
         Ok(text) => {
             check_permissions(&path)?;
-            MasterKey::from_text(text.trim()).map_err(|error| {
+            MasterKey::from_text(text.trim()).map(Some).map_err(|error| {
                 Error::invalid(format!("{} is no master key", path.display())).because(error)
             })
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => make_key(data, &path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
             let message = format!("cannot read the master key {}", path.display());
             Err(Error::invalid(message).because(error))

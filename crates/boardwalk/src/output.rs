@@ -53,11 +53,6 @@ impl Printer {
         println!("{text}");
     }
 
-    /// Something to know that is not the result.
-    pub(crate) fn note(&self, text: &str) {
-        eprintln!("{text}");
-    }
-
     pub(crate) fn failure(&self, text: &str) {
         eprintln!("boardwalk: {text}");
     }

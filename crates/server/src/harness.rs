@@ -62,7 +62,7 @@ impl Harness {
 }
 
 /// Where the API key of the harness goes in prepared bytes.
-pub const KEY_MARK: &str = "{KEY}";
+const KEY_MARK: &str = "{KEY}";
 
 /// A complete sandbox in a folder, for feeding bytes to.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Sandbox {
         Ok(Self { harness, key: key.text.expose().clone() })
     }
 
-    /// Sends raw bytes, with [`KEY_MARK`] replaced by the key, checks the answer and returns its
+    /// Sends raw bytes, with `{KEY}` replaced by the key, checks the answer and returns its
     /// status.
     ///
     /// # Panics

@@ -1,17 +1,95 @@
 //! `boardwalk backup` and `boardwalk restore`.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
-use types::Result;
+use onboarding::Platform;
+use serde_json::json;
+use store::Store;
+use store::backup::{self, Summary};
+use types::{Clock, Error, Result};
 
 use crate::args::Common;
 use crate::config::Config;
+use crate::environment;
 use crate::output::Printer;
 
-pub(crate) fn backup(_: &Config, _: &Common, _: &Path, _: &Printer) -> Result<()> {
+/// Writes beside the final name first, so that a file of that name is always a whole backup.
+pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printer) -> Result<()> {
+    if fs::symlink_metadata(file).is_ok() {
+        return Err(Error::invalid(format!(
+            "{} exists already; choose another name or remove it",
+            file.display()
+        )));
+    }
+    let environment = common.environment();
+    let platform = environment::open(config, environment)?;
+    let mut partial = PathBuf::from(file).into_os_string();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let (target, now) = (partial.clone(), platform.clock.now());
+    let written = platform.store.read_blocking(move |conn| {
+        let mut out = create(&target)?;
+        let summary = backup::write(conn, environment, now, &mut out)?;
+        out.sync_all().map_err(|error| cannot_write(&target, error))?;
+        Ok(summary)
+    });
+    let renamed = written.and_then(|summary| {
+        fs::rename(&partial, file).map_err(|error| cannot_write(file, error))?;
+        Ok(summary)
+    });
+    match renamed {
+        Ok(summary) => {
+            let text = format!(
+                "Copied {} rows of {environment} into {}.\nThe master key is not in it: keep a \
+                 copy of the key in another place.",
+                summary.rows_total(),
+                file.display()
+            );
+            out.result(&object(&summary, file), &text);
+            Ok(())
+        }
+        Err(error) => {
+            let _ = fs::remove_file(&partial);
+            Err(error)
+        }
+    }
+}
+
+fn create(path: &Path) -> Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path).map_err(|error| cannot_write(path, error))
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+    Error::unavailable(format!("cannot write {}", path.display())).because(error)
+}
+
+pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Printer) -> Result<()> {
+    let environment = common.environment();
+    environment::make_folder(&config.data)?;
+    let master = environment::existing_master_key(&config.data)?;
+    let store = Store::open(&environment::location(config, environment)?)?;
+    let summary = backup::restore(&store, file, environment)?;
+    // The platform refuses to start on data that another key sealed.
+    Platform::new(environment, store, &master, config.onboarding, Clock::System).map_err(
+        |error| Error::invalid("everything is restored, but it cannot be read yet").because(error),
+    )?;
+    let text =
+        format!("Restored {} rows of {environment} from {}.", summary.rows_total(), file.display());
+    out.result(&object(&summary, file), &text);
     Ok(())
 }
 
-pub(crate) fn restore(_: &Config, _: &Common, _: &Path, _: &Printer) -> Result<()> {
-    Ok(())
+fn object(summary: &Summary, file: &Path) -> serde_json::Value {
+    json!({
+        "file": file.display().to_string(),
+        "environment": summary.environment,
+        "created": summary.created.to_string(),
+        "rows": summary.rows,
+        "rowsTotal": summary.rows_total(),
+        "checksum": summary.checksum,
+    })
 }
