@@ -2,6 +2,10 @@
 --
 -- The tokens @int, @text, @bytes, @serial and @strict are rendered for each engine; see
 -- src/migrate.rs. Times are microseconds UTC and end in _us. Booleans are 0 and 1.
+--
+-- Primary keys lead with the tenant, other indexes end with it: a new PostgreSQL database has no
+-- statistics yet, takes any index that starts with the tenant for as good as the primary key, and
+-- would check a reference by reading all rows of the tenant.
 
 -- Numbers handed out in blocks: ids, and the outbox's sequence.
 CREATE TABLE counters (
@@ -47,7 +51,7 @@ CREATE TABLE templates (
   created_us @int NOT NULL,
   PRIMARY KEY (iso_id, template_id)
 ) @strict;
-CREATE UNIQUE INDEX templates_by_name ON templates (iso_id, name);
+CREATE UNIQUE INDEX templates_by_name ON templates (name, iso_id);
 
 -- sealed holds the personal data: names, e-mail, phone and street address. The *_index columns
 -- are blind indexes: keyed hashes by which equal values are found without being readable.
@@ -72,8 +76,8 @@ CREATE TABLE merchants (
   updated_us @int NOT NULL,
   PRIMARY KEY (iso_id, merchant_id)
 ) @strict;
-CREATE UNIQUE INDEX merchants_by_dba ON merchants (iso_id, dba_key);
-CREATE INDEX merchants_by_email ON merchants (iso_id, email_index);
+CREATE UNIQUE INDEX merchants_by_dba ON merchants (dba_key, iso_id);
+CREATE INDEX merchants_by_email ON merchants (email_index, iso_id);
 
 CREATE TABLE stores (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
@@ -96,8 +100,8 @@ CREATE TABLE stores (
   PRIMARY KEY (iso_id, store_id),
   FOREIGN KEY (iso_id, merchant_id) REFERENCES merchants (iso_id, merchant_id)
 ) @strict;
-CREATE UNIQUE INDEX stores_by_dba ON stores (iso_id, dba_key);
-CREATE INDEX stores_by_merchant ON stores (iso_id, merchant_id);
+CREATE UNIQUE INDEX stores_by_dba ON stores (dba_key, iso_id);
+CREATE INDEX stores_by_merchant ON stores (merchant_id, iso_id);
 
 CREATE TABLE tpns (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
@@ -120,7 +124,7 @@ CREATE TABLE tpns (
   PRIMARY KEY (iso_id, tpn),
   FOREIGN KEY (iso_id, store_id) REFERENCES stores (iso_id, store_id)
 ) @strict;
-CREATE INDEX tpns_by_store ON tpns (iso_id, store_id);
+CREATE INDEX tpns_by_store ON tpns (store_id, iso_id);
 
 -- identifiers is JSON of the searchable fields; sealed holds the credentials; identity_index finds
 -- the same processor account on another terminal.
@@ -138,7 +142,7 @@ CREATE TABLE profiles (
   PRIMARY KEY (iso_id, tpn, profile_id),
   FOREIGN KEY (iso_id, tpn) REFERENCES tpns (iso_id, tpn)
 ) @strict;
-CREATE INDEX profiles_by_identity ON profiles (iso_id, identity_index);
+CREATE INDEX profiles_by_identity ON profiles (identity_index, iso_id);
 
 -- What happened, in the same transaction as the change. seq is given afterwards, without gaps, in
 -- the order in which changes became visible; see src/outbox.rs.
@@ -167,5 +171,5 @@ CREATE TABLE users (
   created_us @int NOT NULL,
   PRIMARY KEY (site_id, user_id)
 ) @strict;
-CREATE UNIQUE INDEX users_by_login ON users (site_id, login);
-CREATE UNIQUE INDEX users_by_email ON users (site_id, email);
+CREATE UNIQUE INDEX users_by_login ON users (login, site_id);
+CREATE UNIQUE INDEX users_by_email ON users (email, site_id);

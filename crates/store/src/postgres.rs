@@ -1,8 +1,8 @@
 //! PostgreSQL: a thread per connection, all taking from one queue.
 //!
 //! Every write is a serialisable transaction. **When two of them get in each other's way, the loser
-//! is run again here**, with a little jitter; callers never see a serialisation failure unless it
-//! persists. Several server processes may share one database.
+//! is run again here**, after a random pause, and if it keeps losing, alone: then it cannot lose.
+//! Several server processes may share one database.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -29,8 +29,10 @@ use crate::queue::Queue;
 use crate::{Conn, Engine, Row, Sql, Val};
 
 const ATTEMPTS_MAX: u32 = 20;
+/// After so many attempts beside others a write runs alone.
+const ATTEMPTS_BESIDE_OTHERS: u32 = 4;
 const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
-const RETRY_DOUBLINGS_MAX: u32 = 6;
+const RETRY_DOUBLINGS_MAX: u32 = 4;
 const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
@@ -112,10 +114,19 @@ enum Mode {
 }
 
 impl Mode {
-    const fn begin(self) -> &'static str {
+    /// Writes share a lock on a table that is otherwise left alone, so that one of them can keep
+    /// the others out. Unlike an advisory lock it is waited for before the snapshot is taken.
+    const fn begin(self, attempt: u32) -> &'static str {
         match self {
             Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            Self::Write if attempt <= ATTEMPTS_BESIDE_OTHERS => {
+                "BEGIN ISOLATION LEVEL SERIALIZABLE;
+                 LOCK TABLE schema_migrations IN ROW EXCLUSIVE MODE"
+            }
+            Self::Write => {
+                "BEGIN ISOLATION LEVEL SERIALIZABLE;
+                 LOCK TABLE schema_migrations IN SHARE ROW EXCLUSIVE MODE"
+            }
         }
     }
 }
@@ -143,7 +154,7 @@ fn transact(
             Some(conn) if !conn.client.is_closed() => (conn, false),
             _ => (connection.insert(target.connect()?), true),
         };
-        match attempt_once(conn, job, mode) {
+        match attempt_once(conn, job, mode, attempt) {
             Attempt::Ended(Ok(())) => return Ok(()),
             Attempt::Ended(Err(error)) => {
                 *connection = None;
@@ -176,9 +187,9 @@ enum Attempt {
     LostRace,
 }
 
-fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode) -> Attempt {
+fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) -> Attempt {
     (conn.failed, conn.lost_race) = (false, false);
-    if let Err(error) = conn.script(mode.begin()) {
+    if let Err(error) = conn.script(mode.begin(attempt)) {
         // Nothing has run yet, so a connection that died while idle is no reason to fail.
         return Attempt::NotBegun(error);
     }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use store::{Conn, Location, Store, fact};
+use store::{Conn, Location, Store, fact, iso, merchant, tpn};
 use types::{Environment, Kind, Result};
 
-use crate::support::{Database, count, number, together};
+use crate::support::{self, Database, count, number, together};
 
 #[test]
 fn a_location_is_a_file_or_a_postgres_url() {
@@ -108,6 +108,30 @@ fn a_postgres_connection_that_dies_in_the_middle_fails_one_write_only() {
     assert_eq!(error.kind(), Kind::Unavailable, "{error:?}");
     store.write_blocking(|conn| fact::get_or_set(conn, "kept", "")).unwrap();
     assert_eq!(count(&store, "facts"), 1);
+}
+
+/// What a transaction has read keeps others from writing there, so it must not read whole tables,
+/// not even while a new database has no statistics and its plans were made for empty tables.
+#[test]
+fn a_new_postgres_database_checks_references_by_primary_key() {
+    let store = Database::postgres_with(1).open();
+    store.write_blocking(|conn| iso::insert(conn, &support::iso())).unwrap();
+    let onboard = |index: u32| {
+        store.write_blocking(move |conn| {
+            let name = index.to_string();
+            merchant::insert(conn, &support::merchant(&name, &name))?;
+            merchant::store_insert(conn, &support::shop(&name, &name, &name))?;
+            tpn::insert(conn, &support::tpn(&name, &name, &name))?;
+            tpn::profile_insert(conn, &support::profile(&name, "p"))?;
+            number(
+                conn,
+                "SELECT COUNT(*) FROM pg_locks
+                 WHERE mode = 'SIReadLock' AND pid = pg_backend_pid()",
+            )
+        })
+    };
+    let locks: Vec<_> = (0..300).map(|index| onboard(index).unwrap()).collect();
+    assert!(locks.iter().all(|count| *count <= 8), "{locks:?}");
 }
 
 #[test]

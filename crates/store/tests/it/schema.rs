@@ -25,7 +25,7 @@ fn columns_are_as_declared(database: &Database) {
     let postgres = database.is_postgres();
     let found = database.open().read_blocking(move |conn| introspect(conn, postgres)).unwrap();
     let declared = declared();
-    assert_eq!(declared.len(), 11, "the reading of the migration found other tables");
+    assert!(declared.len() >= 11, "the test cannot read the migration");
     assert_eq!(found, declared);
 }
 

@@ -49,12 +49,12 @@ fn conflicting_increments_are_all_counted(database: &Database) {
     let store = database.open();
     store.write_blocking(|conn| conn.script("INSERT INTO counters VALUES ('n', 0)")).unwrap();
     together(16, |_| {
-        for _ in 0..5 {
+        for _ in 0..20 {
             store.write_blocking(increment).unwrap();
         }
     });
     let sum = store.read_blocking(|conn| number(conn, "SELECT next FROM counters")).unwrap();
-    assert_eq!(sum, 80);
+    assert_eq!(sum, 320);
 }
 
 fn increment(conn: &mut dyn Conn) -> Result<()> {
