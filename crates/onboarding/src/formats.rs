@@ -95,26 +95,21 @@ fn zip(value: &str) -> Parsed {
     if value.len() != 5 || !text::is_digits(value) {
         return Parsed::Refused;
     }
-    match reference::zip_place(value) {
-        Some(_) => Parsed::Fine,
-        None => {
-            let message = "This ZIP code is not in use.";
-            Parsed::Fault(Fault::rule(Code::UnknownZip.name(), message))
-        }
+    if reference::zip_place(value).is_some() {
+        return Parsed::Fine;
     }
+    Parsed::Fault(Fault::rule(Code::UnknownZip.name(), "This ZIP code is not in use."))
 }
 
 fn mcc(value: &str) -> Parsed {
     if value.len() != 4 || !text::is_digits(value) {
         return Parsed::Refused;
     }
-    match reference::mcc_description(value) {
-        Some(_) => Parsed::Fine,
-        None => {
-            let message = "This merchant category code is not in the list.";
-            Parsed::Fault(Fault::rule(Code::UnknownMcc.name(), message))
-        }
+    if reference::mcc_description(value).is_some() {
+        return Parsed::Fine;
     }
+    let message = "This merchant category code is not in the list.";
+    Parsed::Fault(Fault::rule(Code::UnknownMcc.name(), message))
 }
 
 /// Texts that are in no list pass here; the schema's list of values refuses them.

@@ -13,17 +13,17 @@ use crate::api_key::ApiKey;
 use crate::dialect::ResponseStyle;
 use crate::text;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 /// How long a key lives unless something else is asked for.
-pub const KEY_LIFE_DEFAULT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+pub const KEY_LIFE_DEFAULT: Duration = Duration::from_hours(365 * 24);
 /// How long a key may live at most.
-pub const KEY_LIFE_MAX: Duration = Duration::from_secs(730 * 24 * 60 * 60);
+pub const KEY_LIFE_MAX: Duration = Duration::from_hours(730 * 24);
 /// Live keys of one ISO at most.
 pub const KEYS_MAX: usize = 10;
 /// How long a rotated key stays valid beside the new one unless something else is asked for.
 pub const KEY_OVERLAP_DEFAULT: Duration = DAY;
 /// How long it may stay valid at most.
-pub const KEY_OVERLAP_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const KEY_OVERLAP_MAX: Duration = Duration::from_hours(7 * 24);
 const NAME_LENGTH_MAX: usize = 100;
 const TEMPLATE_PARAMETERS_LENGTH_MAX: usize = 64 * 1024;
 
@@ -147,10 +147,10 @@ impl Platform {
         let revoked = self.store.write_blocking(move |conn| {
             store::api_key::revoke(conn, &key.iso_id, &key.key_id, now)
         })?;
-        match revoked {
-            true => Ok(()),
-            false => Err(Error::invalid(format!("the key {key_id} is revoked already"))),
+        if !revoked {
+            return Err(Error::invalid(format!("the key {key_id} is revoked already")));
         }
+        Ok(())
     }
 
     fn find_key(&self, key_id: &KeyId) -> Result<ApiKeyRow> {
@@ -202,10 +202,10 @@ impl Platform {
             }
             store::template::insert(conn, &row)
         })?;
-        match inserted {
-            true => Ok(template_id),
-            false => Err(Error::conflict(format!("the ISO has a template {name} already"))),
+        if !inserted {
+            return Err(Error::conflict(format!("the ISO has a template {name} already")));
         }
+        Ok(template_id)
     }
 
     pub fn template_list(&self) -> Result<Vec<TemplateRow>> {

@@ -107,6 +107,7 @@ pub struct TpnDetails {
 /// created under that store. Everything is created, or nothing is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
+#[expect(clippy::large_enum_variant, reason = "it lives for one request, mostly as the largest")]
 pub enum OnboardMerchant {
     /// A TPN under an existing store.
     #[schemars(extend("x-select" = ["merchantData.merchantId", "storeData.storeId"]))]
@@ -193,7 +194,7 @@ impl Endpoint<Cx> for OnboardMerchant {
     }
 
     async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
-        rules::check(draft, &cx.platform.settings);
+        rules::check(draft, cx.platform.settings);
         if draft.issues.is_empty() {
             // The transaction will look everything up; looking twice would tell nothing new.
             return Ok(());

@@ -1,7 +1,8 @@
 //! The payment processors and what each of them asks of a profile.
 //!
-//! One declaration per processor says its fields, which of them are credentials (sealed, never
-//! shown again), and which identify the account.
+//! One declaration per processor says its fields in the order of the published tables, which of
+//! them are credentials (sealed, never shown again), and which identify the account. The tpnBin may
+//! stand in any profile, whether its table has it or not.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -104,8 +105,6 @@ macro_rules! processors {
                 #[serde(rename = "profileId")]
                 profile_id: ProfileId,
                 $(#[serde(rename = $label)] $field: $type,)*
-                #[serde(rename = "tpnBin")]
-                tpn_bin: Option<TpnBin>,
             }
 
             impl Profile for $profile {
@@ -156,24 +155,29 @@ processors! {
         optional_secret aba_no "ABA_No": Option<AbaNo>,
         optional agent_fiid "Agent_FIID": Option<AgentFiid>,
         optional ds_group "dsGroup": Option<DsGroup>,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
     /// PNWX.
     Pnwx = "PNWX", PnwxProfile, needs_bin: false, identity: ["AccessTokenUser"], {
         secret access_token_user "AccessTokenUser": AccessTokenUser,
         secret access_token_password "AccessTokenPassword": AccessTokenPassword,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
     /// CKNX.
     Cknx = "CKNX", CknxProfile, needs_bin: false, identity: ["apiKey"], {
         secret api_key "apiKey": ProcessorApiKey,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
     /// ZCRD.
     Zcrd = "ZCRD", ZcrdProfile, needs_bin: false, identity: ["TerminalNumber"], {
         plain terminal_number "TerminalNumber": TerminalNumber,
         secret password "Password": TerminalPassword,
         secret track2 "Track2": Track2,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
     /// FRDC.
     Frdc = "FRDC", FrdcProfile, needs_bin: true, identity: ["Mid", "TermId"], {
+        bin tpn_bin "tpnBin": Option<TpnBin>,
         plain mid "Mid": MidText,
         plain term_id "TermId": TermIdText,
         plain group_id "GroupId": GroupId,
@@ -183,11 +187,13 @@ processors! {
         plain term_id "TermId": TermIdNumber,
         plain mid "Mid": MidNumber,
         plain bank_id "BankId": BankNumber,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
     /// ELVN.
     Elvn = "ELVN", ElvnProfile, needs_bin: false, identity: ["Mid", "TermId"], {
         plain term_id "TermId": TermIdNumber,
         plain mid "Mid": Mid10To12,
         plain bank_no "BankNo": BankNumber,
+        bin tpn_bin "tpnBin": Option<TpnBin>,
     }
 }

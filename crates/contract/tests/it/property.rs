@@ -21,7 +21,7 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
             prop_assert_eq!(paths.len(), count, "a path has two issues");
             Ok(())
         }
-        Err(Failure::Error(error)) => Err(TestCaseError::fail(error.report())),
+        Err(failure) => Err(TestCaseError::fail(format!("{failure:?}"))),
     }
 }
 

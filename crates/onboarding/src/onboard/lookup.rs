@@ -147,20 +147,20 @@ fn find_parents(
     let Some(merchant_id) = &wanted.merchant_id else { return Ok(()) };
     let not_found = "There is no such id.";
     let inactive = "It is not active.";
-    let status = match text::is_alphanumeric(merchant_id.as_str()) {
-        true => merchant::status(conn, iso_id, merchant_id)?,
-        false => None,
-    };
+    let mut status = None;
+    if text::is_alphanumeric(merchant_id.as_str()) {
+        status = merchant::status(conn, iso_id, merchant_id)?;
+    }
     match status.as_deref() {
         None => findings.add("merchantData.merchantId", Code::NotFound, not_found),
         Some("active") => {}
         Some(_) => findings.add("merchantData.merchantId", Code::InactiveParent, inactive),
     }
     let Some(store_id) = &wanted.store_id else { return Ok(()) };
-    let found = match text::is_alphanumeric(store_id.as_str()) {
-        true => merchant::store_status(conn, iso_id, store_id)?,
-        false => None,
-    };
+    let mut found = None;
+    if text::is_alphanumeric(store_id.as_str()) {
+        found = merchant::store_status(conn, iso_id, store_id)?;
+    }
     match found {
         None => findings.add("storeData.storeId", Code::NotFound, not_found),
         Some((owner, _)) if status.is_some() && owner != *merchant_id => {

@@ -10,7 +10,9 @@ use types::{IsoId, MerchantId, Result, Secret, StoreId, Timestamp, Tpn, referenc
 
 use super::lookup::Wanted;
 use super::{MerchantDetails, OnboardMerchant, StoreDetails, TpnDetails};
-use crate::fields::{Ebt, TpnBin};
+use crate::fields::{
+    AddressLine, DefaultLabel, Ebt, IsoAgentReference, IsoMerchant, LastName, LogoUrl, TpnBin,
+};
 use crate::id_source::FreshIds;
 use crate::processor::{Processor, Profile};
 use crate::vault::{Aad, DataKey, Vault};
@@ -123,10 +125,10 @@ impl Builder<'_> {
     fn merchant(&self, details: MerchantDetails, id: &MerchantId) -> Result<MerchantRow> {
         let contact = Contact {
             first_name: details.first_name.as_str(),
-            last_name: details.last_name.as_ref().map(|name| name.as_str()),
+            last_name: details.last_name.as_ref().map(LastName::as_str),
             email: details.email.as_str(),
             address_line1: details.address_line1.as_str(),
-            address_line2: details.address_line2.as_ref().map(|line| line.as_str()),
+            address_line2: details.address_line2.as_ref().map(AddressLine::as_str),
             phone_number: details.phone_number.as_str(),
             isd_code: details.isd_code.as_str(),
         };
@@ -146,9 +148,9 @@ impl Builder<'_> {
             city: place.city.to_owned(),
             state: place.state.to_owned(),
             ebt: details.ebt.map(Ebt::into_string),
-            iso_agent_reference: details.iso_agent_reference.map(|value| value.into_string()),
-            iso_merchant: details.iso_merchant.map(|value| value.into_string()),
-            logo_url: details.merchant_logo_url.map(|value| value.into_string()),
+            iso_agent_reference: details.iso_agent_reference.map(IsoAgentReference::into_string),
+            iso_merchant: details.iso_merchant.map(IsoMerchant::into_string),
+            logo_url: details.merchant_logo_url.map(LogoUrl::into_string),
             sealed,
             created: self.now(),
             updated: self.now(),
@@ -163,10 +165,10 @@ impl Builder<'_> {
     ) -> Result<StoreRow> {
         let contact = Contact {
             first_name: details.first_name.as_str(),
-            last_name: details.last_name.as_ref().map(|name| name.as_str()),
+            last_name: details.last_name.as_ref().map(LastName::as_str),
             email: details.email.as_str(),
             address_line1: details.address_line1.as_str(),
-            address_line2: details.address_line2.as_ref().map(|line| line.as_str()),
+            address_line2: details.address_line2.as_ref().map(AddressLine::as_str),
             phone_number: details.phone_number.as_str(),
             isd_code: details.isd_code.as_str(),
         };
@@ -212,7 +214,7 @@ impl Builder<'_> {
             device_model: details.device_model.into_string(),
             application_sign: details.tpn_application_sign.into_string(),
             routing_type: details.tpn_routing_type.into_string(),
-            default_label: details.default_label.map(|label| label.into_string()),
+            default_label: details.default_label.map(DefaultLabel::into_string),
             template: None,
             processor: details.tpn_processor.name().to_owned(),
             tpn_bin: details.tpn_bin.map(TpnBin::into_string),

@@ -1,0 +1,29 @@
+//! What onboarding promises, from the table of endpoints down to the bytes of the database file.
+//!
+//! No server and no network: `support` runs the compiled endpoints on a [`onboarding::Platform`]
+//! over a SQLite file in a folder of its own; `bodies` gives it the request bodies of the
+//! conformance cases.
+
+#[cfg(test)]
+mod bodies;
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod at_rest;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod platform;
+#[cfg(test)]
+mod property;
+#[cfg(test)]
+mod published;
+#[cfg(test)]
+mod read_back;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod styles;

@@ -1,0 +1,246 @@
+//! A platform over a database of its own, and the endpoints to call on it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use contract::{Compiled, Failure, Header, Issues, Outcome};
+use onboarding::auth::Refused;
+use onboarding::dialect::{self, ErrorItem, ResponseStyle};
+use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
+use onboarding::vault::MasterKey;
+use onboarding::{Caller, Cx, Platform, Settings, endpoints};
+use serde_json::{Value, json};
+use store::{Conn, Location, Store};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use types::{Clock, Environment, IsoId, Kind, Result, Scope, ScopeSet, Timestamp};
+
+use crate::bodies::{body, put};
+
+/// The moment at which everything in these tests happens.
+pub(crate) const NOW: &str = "2026-11-15T08:00:00Z";
+
+pub(crate) fn now() -> Timestamp {
+    Timestamp::parse(NOW).unwrap()
+}
+
+pub(crate) fn master_key() -> MasterKey {
+    MasterKey::from_text(&"5a".repeat(32)).unwrap()
+}
+
+/// A platform with one ISO, called with a key of full access.
+pub(crate) struct House {
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) iso_id: IsoId,
+    pub(crate) key: NewKey,
+    caller: Caller,
+    endpoints: Arc<Vec<Compiled<Cx>>>,
+    runtime: Runtime,
+    folder: Arc<TempDir>,
+}
+
+/// How a request was refused: code and param of each error, and the headers.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) errors: Vec<String>,
+    pub(crate) headers: Vec<Header>,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::with(Settings::default(), ResponseStyle::Detailed)
+    }
+
+    pub(crate) fn with_settings(settings: Settings) -> Self {
+        Self::with(settings, ResponseStyle::Detailed)
+    }
+
+    pub(crate) fn with(settings: Settings, style: ResponseStyle) -> Self {
+        let folder = Arc::new(testkit::temp_dir().unwrap());
+        let platform = open_platform(folder.path(), settings).unwrap();
+        let iso_id = platform.iso_create("First ISO", style).unwrap();
+        let life = KeyLife::For(KEY_LIFE_DEFAULT);
+        let key = platform.key_create(&iso_id, "all", ScopeSet::Full, life).unwrap();
+        Self::of(platform, iso_id, key, folder)
+    }
+
+    /// Another platform on the same database, as another process has it.
+    pub(crate) fn reopened(other: &Self) -> Self {
+        let platform = open_platform(other.folder(), other.platform.settings).unwrap();
+        let key = NewKey {
+            key_id: other.key.key_id.clone(),
+            text: other.key.text.clone(),
+            expires: other.key.expires,
+        };
+        Self::of(platform, other.iso_id.clone(), key, Arc::clone(&other.folder))
+    }
+
+    fn of(platform: Platform, iso_id: IsoId, key: NewKey, folder: Arc<TempDir>) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let caller = authenticate(&runtime, &platform, &key, Scope::OnboardWrite, now()).unwrap();
+        let endpoints = Arc::new(endpoints::table().into_endpoints());
+        Self { platform: Arc::new(platform), iso_id, key, caller, endpoints, runtime, folder }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The same house for a caller of another ISO.
+    pub(crate) fn caller_of_another_iso(&self) -> Caller {
+        let iso_id = self.platform.iso_create("Other ISO", ResponseStyle::Detailed).unwrap();
+        let life = KeyLife::For(KEY_LIFE_DEFAULT);
+        let key = self.platform.key_create(&iso_id, "all", ScopeSet::Full, life).unwrap();
+        authenticate(&self.runtime, &self.platform, &key, Scope::OnboardWrite, now()).unwrap()
+    }
+
+    /// A request to the endpoint of that name; it can be run beside others.
+    pub(crate) fn request(
+        &self,
+        caller: &Caller,
+        name: &str,
+        params: Value,
+    ) -> impl Future<Output = Outcome> + Send + 'static + use<> {
+        let cx =
+            Cx { platform: Arc::clone(&self.platform), caller: Some(caller.clone()), now: now() };
+        let endpoints = Arc::clone(&self.endpoints);
+        let place = endpoints.iter().position(|endpoint| &*endpoint.name == name).unwrap();
+        async move { endpoints[place].run(params, &cx).await }
+    }
+
+    pub(crate) fn call_as(&self, caller: &Caller, name: &str, params: Value) -> Outcome {
+        self.runtime.block_on(self.request(caller, name, params))
+    }
+
+    pub(crate) fn call(&self, name: &str, params: Value) -> Outcome {
+        self.call_as(&self.caller, name, params)
+    }
+
+    /// Onboards, and gives the answer's body.
+    pub(crate) fn onboard(&self, body: Value) -> Result<Value, Refusal> {
+        self.onboard_as(&self.caller, body)
+    }
+
+    pub(crate) fn onboard_as(&self, caller: &Caller, body: Value) -> Result<Value, Refusal> {
+        let outcome = self.call_as(caller, "onboard_merchant", body);
+        match outcome.result {
+            Ok(body) => Ok(serde_json::from_slice(&body).unwrap()),
+            Err(Failure::Issues { issues, headers }) => {
+                let headers = outcome.headers.into_iter().chain(headers).collect();
+                Err(Refusal { errors: error_lines(&issues), headers })
+            }
+            Err(failure) => panic!("{failure:?}"),
+        }
+    }
+
+    /// The errors of a body that must be refused.
+    pub(crate) fn errors(&self, body: Value) -> Vec<String> {
+        self.onboard(body).expect_err("a refusal").errors
+    }
+
+    /// The body of a GET endpoint, or nothing if there is no such object.
+    pub(crate) fn get(&self, name: &str, params: Value) -> Option<Value> {
+        self.get_as(&self.caller, name, params)
+    }
+
+    pub(crate) fn get_as(&self, caller: &Caller, name: &str, params: Value) -> Option<Value> {
+        match self.call_as(caller, name, params).result {
+            Ok(body) => Some(serde_json::from_slice(&body).unwrap()),
+            Err(Failure::Error(error)) if error.kind() == Kind::NotFound => None,
+            Err(failure) => panic!("{failure:?}"),
+        }
+    }
+
+    /// Merchant, store and TPN of an onboarding's answer, read back.
+    pub(crate) fn read_back(&self, answer: &Value) -> (Value, Value, Value) {
+        let data = &answer["data"];
+        let get = |name, id: &str| self.get(name, json!({ id: data[id] })).expect("it exists");
+        (get("merchant_get", "merchantId"), get("store_get", "storeId"), get("tpn_get", "tpn"))
+    }
+
+    /// A base body, its ids filled with those of a fresh merchant and store where it needs them.
+    pub(crate) fn staged_body(&self, name: &str) -> Value {
+        let mut staged = body(name);
+        if name.starts_with("store-and-tpn") || name.starts_with("tpn-only") {
+            let parents = self.onboard(body("minimal-cknx")).unwrap();
+            set_ids(&mut staged, &parents);
+        }
+        staged
+    }
+
+    /// How many rows the tables have that an onboarding writes to.
+    pub(crate) fn counts(&self) -> Counts {
+        let count = |conn: &mut dyn Conn| {
+            let mut counts = [0; 5];
+            let tables = ["merchants", "stores", "tpns", "profiles", "outbox"];
+            for (count, table) in counts.iter_mut().zip(tables) {
+                let text = format!("SELECT COUNT(*) FROM {table}");
+                conn.query_text(&text, &[], &mut |row| {
+                    *count = row.get(0)?;
+                    Ok(())
+                })?;
+            }
+            let [merchants, stores, tpns, profiles, events] = counts;
+            Ok(Counts { merchants, stores, tpns, profiles, events })
+        };
+        self.platform.store.read_blocking(count).unwrap()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) merchants: i64,
+    pub(crate) stores: i64,
+    pub(crate) tpns: i64,
+    pub(crate) profiles: i64,
+    pub(crate) events: i64,
+}
+
+/// Puts the ids of an earlier answer where the body names existing objects.
+pub(crate) fn set_ids(staged: &mut Value, parents: &Value) {
+    for (object, id) in [("merchantData", "merchantId"), ("storeData", "storeId")] {
+        if staged[object].get(id).is_some() {
+            put(staged, &format!("{object}.{id}"), parents["data"][id].clone());
+        }
+    }
+}
+
+pub(crate) fn open_platform(folder: &Path, settings: Settings) -> Result<Platform> {
+    open_platform_as(folder, Environment::Sandbox, &master_key(), settings)
+}
+
+pub(crate) fn open_platform_as(
+    folder: &Path,
+    environment: Environment,
+    master: &MasterKey,
+    settings: Settings,
+) -> Result<Platform> {
+    let location = Location::parse(None, folder, Environment::Sandbox, 1)?;
+    let store = Store::open(&location)?;
+    Platform::new(environment, store, master, settings, Clock::Fixed(now()))
+}
+
+pub(crate) fn authenticate(
+    runtime: &Runtime,
+    platform: &Platform,
+    key: &NewKey,
+    scope: Scope,
+    now: Timestamp,
+) -> std::result::Result<Caller, Refused> {
+    let header = format!("api-key {}", key.text.expose());
+    runtime.block_on(platform.authenticate(Some(header.as_bytes()), scope, now)).unwrap()
+}
+
+/// Errors as lines of code and param, as the client gets them.
+pub(crate) fn error_lines(issues: &Issues) -> Vec<String> {
+    let line = |item: ErrorItem| format!("{} {}", item.code, item.param);
+    dialect::error_items(issues).into_iter().map(line).collect()
+}
