@@ -47,7 +47,7 @@ pub fn restore(store: &Store, path: &Path, environment: Environment) -> Result<S
         if restored != checked {
             return Err(Error::conflict("the backup changed while it was read"));
         }
-        continue_serials(conn)?;
+        settle(conn)?;
         Ok(restored)
     })
 }
@@ -92,14 +92,16 @@ fn refuse_unless_empty(conn: &mut dyn Conn) -> Result<()> {
     Ok(())
 }
 
-/// PostgreSQL does not notice ids that were inserted with their values.
-fn continue_serials(conn: &mut dyn Conn) -> Result<()> {
+/// PostgreSQL does not notice ids that were inserted with their values, and learns how large the
+/// tables have become only some time later.
+fn settle(conn: &mut dyn Conn) -> Result<()> {
     if conn.engine() != Engine::Postgres {
         return Ok(());
     }
     for table in migrate::tables() {
-        let Some(serial) = &table.serial else { continue };
         let name = &table.name;
+        conn.script(&format!("ANALYZE {name}"))?;
+        let Some(serial) = &table.serial else { continue };
         conn.script(&format!(
             "SELECT setval(pg_get_serial_sequence('{name}', '{serial}'), MAX({serial})) FROM {name}"
         ))?;
