@@ -1,0 +1,95 @@
+//! Every recorded onboarding case, on both engines.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use testkit::conformance::onboarding::{self, Case, Features, Keys, Runner, Verdict};
+
+use crate::support::{Site, text};
+
+/// Cases run side by side.
+const JOBS: usize = 4;
+const KEY_LIFE: Duration = Duration::from_secs(1);
+
+/// Whether a case is about a feature.
+type Covers = fn(&Case) -> bool;
+
+/// Features that are still to be built: their cases are counted and may fail. **Nothing is ever
+/// added here**; a feature that is built is taken out.
+const WAITING: &[(&str, Covers)] = &[
+    ("idempotency keys", |case| case.sends_header("Idempotency-Key")),
+    ("dry runs", |case| case.sends_header("X-Validate-Only")),
+    ("sandbox scenarios", |case| case.needs("sandbox")),
+];
+
+#[test]
+fn on_sqlite() {
+    check(&Site::sqlite());
+}
+
+#[test]
+fn on_postgres() {
+    check(&Site::postgres());
+}
+
+fn check(site: &Site) {
+    let keys = keys(site);
+    let running = site.serve();
+    let cases = onboarding::load(&onboarding::folder()).unwrap();
+    let runner = Runner::new(&running.url, keys, Features { sandbox: true, concurrency: true });
+    let verdicts = runner.run_all(&cases, JOBS);
+
+    let mut passed = 0;
+    let mut noted = Vec::new();
+    let mut wrong = Vec::new();
+    let mut waiting: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        let feature = WAITING.iter().find(|(_, covers)| covers(case)).map(|(name, _)| *name);
+        match (feature, verdict) {
+            (_, Verdict::Skipped(reason)) => wrong.push(format!("{} {reason}", case.id)),
+            (Some(name), verdict) => {
+                let (total, passing) = waiting.entry(name).or_default();
+                *total += 1;
+                *passing += usize::from(*verdict == Verdict::Passed);
+            }
+            (None, Verdict::Passed) => passed += 1,
+            (None, Verdict::Noted(problems)) => noted.push((&case.id, problems)),
+            (None, verdict) => wrong.push(format!("{}: {verdict:#?}", case.id)),
+        }
+    }
+    println!("{} cases: {passed} passed, {} noted", cases.len(), noted.len());
+    for (name, (total, passing)) in waiting {
+        println!("waiting for {name}: {total} cases, of which {passing} pass already");
+    }
+    for (id, problems) in noted {
+        println!("noted {id}: {problems:?}");
+    }
+    assert!(wrong.is_empty(), "{} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Two ISOs, a template, and a key for everything that can be wrong with one.
+fn keys(site: &Site) -> Keys {
+    let iso = site.iso("Conformance");
+    let other_iso = site.iso("Somebody else");
+    let life = format!("{}s", KEY_LIFE.as_secs());
+    let expired = site.key_with(&iso, &["--expires", &life]).1;
+    let (revoked_id, revoked) = site.key_with(&iso, &["--name", "revoked"]);
+    site.json(&["key", "revoke", &revoked_id]);
+    let no_scope = site.key_with(&iso, &["--scope", "events.read"]).1;
+    let extra = [
+        ("expired", expired),
+        ("revoked", revoked),
+        ("other_env", site.production_key()),
+        ("no_scope", no_scope),
+    ];
+    let template = site.json(&["template", "create", "--iso", &iso, "--name", "RESTAURANT01"]);
+    let keys = Keys {
+        key: site.key(&iso),
+        other_key: Some(site.key(&other_iso)),
+        template: Some(text(&template, "name")),
+        extra: extra.map(|(name, key)| (name.to_owned(), key)).into(),
+    };
+    thread::sleep(KEY_LIFE);
+    keys
+}

@@ -1,0 +1,74 @@
+//! Liveness, readiness and metrics.
+
+use std::time::Duration;
+
+use testkit::http;
+use testkit::postgres::Cluster;
+
+use crate::support::{Site, body, eventually};
+
+const NOTICED_WITHIN: Duration = Duration::from_secs(15);
+
+#[test]
+fn metrics_are_for_the_operator_only() {
+    let site = Site::sqlite();
+    let key = site.key(&site.iso("Measured"));
+    let running = site.serve();
+    let admin = running.admin_url();
+    assert_eq!(running.onboard(&key, &body("Measured")).status, 200);
+    assert_eq!(running.onboard(&key, &body("Measured")).status, 400);
+    assert_eq!(running.get("/v1/merchants/000000000000", "bw_test_wrong").status, 401);
+
+    let public = http::get(&running.url, "/metrics", &[]).unwrap();
+    assert_eq!(public.status, 404);
+    let metrics = http::get(&admin, "/metrics", &[]).unwrap();
+    assert_eq!(metrics.status, 200);
+    let metrics = metrics.text();
+    for (op, status) in
+        [("onboard_merchant", 200), ("onboard_merchant", 400), ("merchant_get", 401)]
+    {
+        let labels = format!("environment=\"sandbox\",op=\"{op}\",status=\"{status}\"");
+        let line = format!("boardwalk_http_requests_total{{{labels}}} 1\n");
+        assert!(metrics.contains(&line), "no {line} in\n{metrics}");
+    }
+    for name in [
+        "boardwalk_http_request_duration_seconds_bucket{",
+        "boardwalk_refused_keys_total{environment=\"sandbox\",reason=\"not an api key\"} 1",
+        "boardwalk_commit_group_size_total{",
+    ] {
+        assert!(metrics.contains(name), "no {name} in\n{metrics}");
+    }
+    assert!(metrics.ends_with("# EOF\n"));
+    for url in [&running.url, &admin] {
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(http::get(url, path, &[]).unwrap().status, 200, "{url}{path}");
+        }
+    }
+    let interface = http::get(&admin, "/v1/errors", &[]).unwrap();
+    assert_eq!(interface.status, 404, "the operator's address has no interface");
+}
+
+#[test]
+fn readiness_follows_the_database() {
+    let cluster = Cluster::fast().unwrap();
+    let site = Site::on_database(cluster.create_database().unwrap());
+    let key = site.key(&site.iso("Patient"));
+    let running = site.serve();
+    let admin = running.admin_url();
+    let status = |url: &str, path: &str| http::get(url, path, &[]).unwrap().status;
+    assert_eq!(running.onboard(&key, &body("Before")).status, 200);
+    cluster.crash().unwrap();
+    for url in [&running.url, &admin] {
+        eventually("not ready", NOTICED_WITHIN, || status(url, "/readyz") == 503);
+        assert_eq!(status(url, "/healthz"), 200);
+    }
+    let refused = running.onboard(&key, &body("During"));
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert!(refused.header("Retry-After").is_some());
+    assert!(refused.text().contains("\"code\":\"unavailable\""), "{}", refused.text());
+    cluster.resume().unwrap();
+    for url in [&running.url, &admin] {
+        eventually("ready again", NOTICED_WITHIN, || status(url, "/readyz") == 200);
+    }
+    assert_eq!(running.onboard(&key, &body("During")).status, 200);
+}

@@ -1,0 +1,15 @@
+//! The program as its users meet it: over HTTP, on the command line, and through crashes.
+//!
+//! Every test runs the built binary on a data folder and a database of its own; nothing here calls
+//! into the server. [`support::Site`] is such a folder, [`support::Running`] a server on it.
+#![cfg(test)]
+
+mod conformance;
+mod crash;
+mod health;
+mod load;
+mod rates;
+mod refusals;
+mod support;
+mod tls;
+mod two_servers;

@@ -1,0 +1,201 @@
+//! Nobody gets in without the right key, at any endpoint that there is.
+
+use std::thread;
+use std::time::Duration;
+
+use contract::{Compiled, Method, Permission, Route};
+use serde_json::Value;
+use store::{Conn, Store};
+use testkit::http::{self, Request, Response};
+use types::Scope;
+
+use crate::load::Ids;
+use crate::support::{Running, Site, authorization, body};
+
+const DENIED: &str = r#"{"message":"Access denied, invalid authorization token!","errors":[]}"#;
+const KEY_LIFE: Duration = Duration::from_secs(1);
+
+/// A site with something on it, and everything that can be wrong with a key.
+struct Scene {
+    running: Running,
+    store: Store,
+    key: String,
+    other_key: String,
+    ids: Ids,
+    /// By what is wrong with the header.
+    bad_headers: Vec<(&'static str, Option<String>)>,
+    scoped_keys: [(Scope, String); 2],
+    // Kept to the end: dropping it removes the folder.
+    _site: Site,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let site = Site::sqlite();
+        let (iso, other_iso) = (site.iso("Mine"), site.iso("Theirs"));
+        let key = site.key(&iso);
+        let expired = site.key_with(&iso, &["--expires", "1s"]).1;
+        let (revoked_id, revoked) = site.key_with(&iso, &[]);
+        site.json(&["key", "revoke", &revoked_id]);
+        let mistyped = mistyped(&key);
+        let bad = |key: &str| Some(authorization(key));
+        let bad_headers = vec![
+            ("none", None),
+            ("empty", Some(String::new())),
+            ("another scheme", Some(format!("Bearer {key}"))),
+            ("without its scheme", Some(key.clone())),
+            ("made up", bad(&format!("bw_test_KITWRONG_{}", "Z".repeat(46)))),
+            ("mistyped", bad(&mistyped)),
+            ("cut off", bad(key.split_at(key.len() - 1).0)),
+            ("of the other environment", bad(&site.production_key())),
+            ("expired", bad(&expired)),
+            ("revoked", bad(&revoked)),
+        ];
+        let scoped = |scope: Scope| (scope, site.key_with(&iso, &["--scope", scope.name()]).1);
+        let scoped_keys = [scoped(Scope::EventsRead), scoped(Scope::AuditRead)];
+        let other_key = site.key(&other_iso);
+        let running = site.serve();
+        let onboarded = running.onboard(&key, &body("Mine"));
+        assert_eq!(onboarded.status, 200, "{}", onboarded.text());
+        let ids = Ids::of(&onboarded);
+        thread::sleep(KEY_LIFE);
+        let store = site.store();
+        Self { running, store, key, other_key, ids, bad_headers, scoped_keys, _site: site }
+    }
+
+    /// A request that the endpoint would accept, but for its key.
+    fn request(&self, route: &Route, header: Option<&str>) -> Request {
+        let mut path = route.path.to_owned();
+        for variable in route.path_variables() {
+            let value = match variable {
+                "merchantId" => &self.ids.merchant,
+                "storeId" => &self.ids.store,
+                "tpn" => &self.ids.tpn,
+                unknown => panic!("say what to put in place of {{{unknown}}}"),
+            };
+            path = path.replace(&format!("{{{variable}}}"), value);
+        }
+        let mut request = Request::new(route.method.name(), &path);
+        if route.method.has_body() {
+            let body = body("Never stored").to_string();
+            request = request.header("Content-Type", "application/json").body(body);
+        }
+        match header {
+            Some(value) => request.header("Authorization", value),
+            None => request,
+        }
+    }
+
+    fn send(&self, route: &Route, header: Option<&str>) -> Response {
+        http::send(&self.running.url, &self.request(route, header)).unwrap()
+    }
+}
+
+/// The same key with two characters of its secret exchanged.
+fn mistyped(key: &str) -> String {
+    let mut letters: Vec<char> = key.chars().collect();
+    let secret = letters.len() - 46;
+    let unlike = (secret..letters.len()).find(|index| letters[*index] != letters[secret]).unwrap();
+    letters.swap(secret, unlike);
+    letters.into_iter().collect()
+}
+
+fn routes() -> Vec<Route> {
+    onboarding::endpoints::table().endpoints().map(Compiled::route).collect()
+}
+
+/// How many rows there are, but for what every use of a key notes.
+fn rows(store: &Store) -> Vec<i64> {
+    let tables =
+        ["isos", "api_keys", "templates", "merchants", "stores", "tpns", "profiles", "outbox"];
+    let count = move |conn: &mut dyn Conn| {
+        let mut counts = Vec::new();
+        for table in tables {
+            conn.query_text(&format!("SELECT COUNT(*) FROM {table}"), &[], &mut |row| {
+                counts.push(row.get(0)?);
+                Ok(())
+            })?;
+        }
+        Ok(counts)
+    };
+    store.read_blocking(count).unwrap()
+}
+
+#[test]
+fn every_endpoint_refuses_every_bad_key() {
+    let scene = Scene::new();
+    let before = rows(&scene.store);
+    for route in routes() {
+        let Permission::Scope(scope) = route.permission else {
+            let answer = scene.send(&route, None);
+            assert_eq!(answer.status, 200, "{route:?} is public: {}", answer.text());
+            continue;
+        };
+        let unfit = scene.scoped_keys.iter().find(|(has, _)| *has != scope).unwrap();
+        let without_scope = ("without the scope", Some(authorization(&unfit.1)));
+        for (what, header) in scene.bad_headers.iter().chain([&without_scope]) {
+            let answer = scene.send(&route, header.as_deref());
+            check_denied(&answer, &format!("{route:?} with a key {what}"), *what == "expired");
+        }
+    }
+    assert_eq!(rows(&scene.store), before, "a refused request left something behind");
+    assert_eq!(scene.running.onboard(&scene.key, &body("Never stored")).status, 200);
+}
+
+fn check_denied(answer: &Response, what: &str, expired: bool) {
+    assert_eq!((answer.status, &*answer.text()), (401, DENIED), "{what}");
+    let challenge = answer.header("WWW-Authenticate").unwrap_or_default();
+    assert!(challenge.starts_with("api-key realm="), "{what}: {challenge}");
+    assert_eq!(challenge.contains("error=\"expired\""), expired, "{what}: {challenge}");
+    for header in ["X-Request-Id", "RateLimit", "RateLimit-Policy", "Server-Timing"] {
+        assert!(answer.header(header).is_some(), "{what} lacks {header}");
+    }
+    assert_eq!(answer.header("Cache-Control").as_deref(), Some("no-store"), "{what}");
+}
+
+#[test]
+fn what_belongs_to_another_iso_does_not_exist() {
+    let scene = Scene::new();
+    let mut compared = 0;
+    for route in routes() {
+        let is_read = route.method == Method::Get && route.path_variables().next().is_some();
+        if !is_read {
+            continue;
+        }
+        let own = scene.send(&route, Some(&authorization(&scene.key)));
+        assert_eq!(own.status, 200, "{route:?}: {}", own.text());
+        let theirs = scene.send(&route, Some(&authorization(&scene.other_key)));
+        let unknown_path = route.path_variables().fold(route.path.to_owned(), |path, variable| {
+            path.replace(&format!("{{{variable}}}"), "000000000000")
+        });
+        let unknown = scene.running.get(&unknown_path, &scene.other_key);
+        assert_eq!((theirs.status, unknown.status), (404, 404), "{route:?}");
+        assert_eq!(theirs.text(), unknown.text(), "{route:?}");
+        compared += 1;
+    }
+    assert!(compared >= 3, "only {compared} endpoints read one object");
+    check_staged_onboardings(&scene);
+}
+
+/// Staged onboardings under another ISO's merchant fail as under one that never was.
+fn check_staged_onboardings(scene: &Scene) {
+    let staged = |merchant: &str, store: Option<&str>| {
+        let mut request = body("Under another's roof");
+        request["merchantData"] = serde_json::json!({ "merchantId": merchant });
+        if let Some(store) = store {
+            request["storeData"] = serde_json::json!({ "storeId": store });
+        }
+        let answer = scene.running.onboard(&scene.other_key, &request);
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        answer.json().unwrap()
+    };
+    let Ids { merchant, store, .. } = &scene.ids;
+    let unknown = "000000000000";
+    let same: [(Value, Value); 2] = [
+        (staged(merchant, None), staged(unknown, None)),
+        (staged(merchant, Some(store)), staged(unknown, Some(unknown))),
+    ];
+    for (theirs, none) in same {
+        assert_eq!(theirs, none);
+    }
+}
