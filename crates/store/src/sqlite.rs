@@ -76,10 +76,10 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     let settings = || -> rusqlite::Result<()> {
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
         if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             connection.pragma_update(None, "journal_mode", "WAL")?;
         }
-        connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -16_000)?;
         connection.pragma_update(None, "temp_store", "MEMORY")

@@ -16,6 +16,9 @@ mod nouns;
 #[cfg(test)]
 mod one_engine;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod power_loss;
+#[cfg(test)]
 mod queueing;
 #[cfg(test)]
 mod schema;
