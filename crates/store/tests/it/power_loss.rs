@@ -49,8 +49,8 @@ fn answers_of_a_killed_child(folder: &Path, live: &Path, flushed: &Path) -> BTre
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     // The test harness may have begun the first line.
-    let answers = lines.filter_map(|line| Some(line.split_once("answered ")?.1.to_owned()));
-    let answered = answers.take(ANSWERS).collect();
+    let mut answers = lines.filter_map(|line| Some(line.split_once("answered ")?.1.to_owned()));
+    let answered = answers.by_ref().take(ANSWERS).collect();
     child.kill().unwrap();
     child.wait().unwrap();
     answered
