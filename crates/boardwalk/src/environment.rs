@@ -1,7 +1,7 @@
 //! Opens an environment: data folder, master key, database, platform.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,12 @@ const KEY_FILE: &str = "master.key";
 /// Opens the environment that the configuration describes, making what is missing.
 pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform> {
     make_folder(&config.data)?;
-    let master = master_key(&config.data)?;
-    let store = Store::open(&location(config, environment)?)?;
+    let location = location(config, environment)?;
+    let master = match find_master_key(&config.data)? {
+        Some(key) => key,
+        None => make_key(&config.data, &location)?,
+    };
+    let store = Store::open(&location)?;
     Platform::new(environment, store, &master, config.onboarding, Clock::System)
 }
 
@@ -37,14 +41,6 @@ pub(crate) fn make_folder(data: &Path) -> Result<()> {
 
 pub(crate) fn key_file(data: &Path) -> PathBuf {
     data.join(KEY_FILE)
-}
-
-/// The master key from the environment variable or the key file; a first start makes the file.
-pub(crate) fn master_key(data: &Path) -> Result<MasterKey> {
-    match find_master_key(data)? {
-        Some(key) => Ok(key),
-        None => make_key(data, &key_file(data)),
-    }
 }
 
 /// The master key, where making a new one would be a mistake.
@@ -73,7 +69,7 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
                 Error::invalid(format!("{} is no master key", path.display())).because(error)
             })
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
             let message = format!("cannot read the master key {}", path.display());
             Err(Error::invalid(message).because(error))
@@ -93,34 +89,48 @@ fn check_permissions(path: &Path) -> Result<()> {
 }
 
 /// Makes a key, unless there is a database that was made with another one.
-fn make_key(data: &Path, path: &Path) -> Result<MasterKey> {
-    let orphaned = Environment::ALL
-        .iter()
-        .map(|e| data.join(format!("{e}.db")))
-        .find(|db| fs::metadata(db).is_ok());
-    if let Some(database) = orphaned {
+fn make_key(data: &Path, location: &Location) -> Result<MasterKey> {
+    let path = key_file(data);
+    if let Some(database) = orphaned_database(data, location)? {
         return Err(Error::invalid(format!(
-            "there is a database {} but no master key; put the key back into {} or into {}",
-            database.display(),
+            "there is a database {database} but no master key; put the key back into {} or into \
+             {MASTER_KEY_VARIABLE}",
             path.display(),
-            MASTER_KEY_VARIABLE
         )));
     }
     let key = MasterKey::generate()?;
-    let written =
-        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).and_then(
-            |mut file| {
-                writeln!(file, "{}", key.to_text().expose())?;
-                file.sync_all()
-            },
-        );
-    match written {
+    match write_key(data, &path, &key) {
         Ok(()) => Ok(key),
         // Another process made it a moment ago.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => master_key(data),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing_master_key(data),
         Err(error) => {
             let message = format!("cannot write the master key {}", path.display());
             Err(Error::invalid(message).because(error))
         }
     }
+}
+
+/// A database with data that only the missing key can open.
+fn orphaned_database(data: &Path, location: &Location) -> Result<Option<String>> {
+    if let Location::Postgres { schema, .. } = location {
+        let isos = Store::open(location)?.read_blocking(store::iso::list)?;
+        return Ok((!isos.is_empty()).then(|| format!("schema {schema}")));
+    }
+    let files = Environment::ALL.map(|environment| data.join(format!("{environment}.db")));
+    let found = files.into_iter().find(|file| fs::metadata(file).is_ok());
+    Ok(found.map(|file| file.display().to_string()))
+}
+
+/// The file appears whole or not at all, so that nobody reads half a key, and stays after a loss of
+/// power: without it the data is lost.
+fn write_key(data: &Path, path: &Path, key: &MasterKey) -> io::Result<()> {
+    let partial = data.join(format!("{KEY_FILE}.{}", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
+    writeln!(file, "{}", key.to_text().expose())?;
+    file.sync_all()?;
+    let linked = fs::hard_link(&partial, path);
+    fs::remove_file(&partial)?;
+    fs::File::open(data)?.sync_all()?;
+    linked
 }

@@ -53,7 +53,9 @@ impl Printer {
         println!("{text}");
     }
 
+    /// Why the command failed, on one line whatever the cause had to say.
     pub(crate) fn failure(&self, text: &str) {
-        eprintln!("boardwalk: {text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        eprintln!("boardwalk: {}", words.join(" "));
     }
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
+use store::Location;
 use types::{Environment, Error, Result};
 
 use crate::args::Common;
@@ -57,7 +58,7 @@ fn check_key(config: &Config) -> Finding {
     let outcome = if !from_variable && std::fs::metadata(&known).is_err() {
         Err(format!("{} is not there; start the server once to make it", known.display()))
     } else {
-        match environment::master_key(&config.data) {
+        match environment::existing_master_key(&config.data) {
             Ok(_) => Ok(String::from("readable, and by the owner only; keep a copy elsewhere")),
             Err(error) => Err(error.report()),
         }
@@ -65,9 +66,19 @@ fn check_key(config: &Config) -> Finding {
     Finding { what: String::from("master key"), outcome }
 }
 
+/// Looks at what is there; **a check makes nothing**.
 fn check_database(config: &Config, environment: Environment) -> Finding {
-    let described = environment::location(config, environment).map(|place| place.engine_name());
-    let engine = described.unwrap_or("database");
+    let what = format!("{environment} database");
+    let place = environment::location(config, environment);
+    if let Ok(Location::File(path)) = &place
+        && std::fs::metadata(path).is_err()
+    {
+        return Finding { what, outcome: Ok(String::from("not made yet; the first use makes it")) };
+    }
+    if environment::existing_master_key(&config.data).is_err() {
+        return Finding { what, outcome: Err(String::from("cannot be read without a master key")) };
+    }
+    let engine = place.map_or("database", |place| place.engine_name());
     let opened = environment::open(config, environment).and_then(|platform| {
         platform.store.read_blocking(|conn| {
             store::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
@@ -78,5 +89,5 @@ fn check_database(config: &Config, environment: Environment) -> Finding {
         Ok(isos) => Ok(format!("{engine} answers; {} ISOs", isos.len())),
         Err(error) => Err(error.report()),
     };
-    Finding { what: format!("{environment} database"), outcome }
+    Finding { what, outcome }
 }

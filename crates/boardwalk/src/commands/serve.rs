@@ -30,7 +30,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             config.listen.production = args.listen_production.unwrap_or(config.listen.production);
             choose_admin_address(&mut config, args.admin_listen);
             let sites = Environment::ALL.into_iter().map(|environment| site(&config, environment));
-            run(sites.collect::<Result<_>>()?, config, common, out)
+            run(sites.collect::<Result<_>>()?, config, common, out, &|_| {})
         }
         Some(environment) => {
             let named = match environment {
@@ -39,7 +39,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             };
             set_listen(&mut config, environment, named);
             choose_admin_address(&mut config, args.admin_listen);
-            run(vec![site(&config, environment)?], config, common, out)
+            run(vec![site(&config, environment)?], config, common, out, &|_| {})
         }
     }
 }
@@ -54,10 +54,12 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     choose_admin_address(&mut config, args.admin_listen);
     let site = site(&config, Environment::Sandbox)?;
     let key = furnish(&site.platform)?;
-    let url = format!("http://{}", site.listen);
-    let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
-    out.result(&object, &welcome(&url, &key));
-    run(vec![site], config, common, out)
+    // Port 0 lets the system choose, so the address is known only when it is served.
+    let greet = |url: &str| {
+        let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
+        out.result(&object, &welcome(url, &key));
+    };
+    run(vec![site], config, common, out, &greet)
 }
 
 fn set_listen(config: &mut Config, environment: Environment, address: Option<SocketAddr>) {
@@ -90,7 +92,14 @@ fn site(config: &Config, environment: Environment) -> Result<Site> {
     Ok(Site { platform, listen })
 }
 
-fn run(sites: Vec<Site>, config: Config, common: &Common, out: &Printer) -> Result<()> {
+/// Serves until told to stop; `greet` gets each address before it is announced as ready.
+fn run(
+    sites: Vec<Site>,
+    config: Config,
+    common: &Common,
+    out: &Printer,
+    greet: &(dyn Fn(&str) + Sync),
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -102,6 +111,7 @@ fn run(sites: Vec<Site>, config: Config, common: &Common, out: &Printer) -> Resu
         } else {
             format!("ready {environment} {url}")
         };
+        greet(url);
         out.document(&line);
     };
     runtime.block_on(async {

@@ -4,12 +4,16 @@
 //! into the server. [`support::Site`] is such a folder, [`support::Running`] a server on it.
 #![cfg(test)]
 
+mod backup;
+mod cli;
 mod conformance;
 mod crash;
 mod health;
+mod installation;
 mod load;
 mod rates;
 mod refusals;
+mod secrets;
 mod support;
 mod tls;
 mod two_servers;

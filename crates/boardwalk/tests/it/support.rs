@@ -1,6 +1,8 @@
 //! A data folder with its database, the program on it, and bodies to send.
 
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
@@ -27,6 +29,7 @@ impl Site {
     /// On SQLite, without rate limits.
     pub(crate) fn sqlite() -> Self {
         let folder = testkit::temp_dir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         Self { folder, database: None, variables: Vec::new() }
             .set("server.rate_limits.enabled", false)
     }
