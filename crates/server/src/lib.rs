@@ -28,6 +28,7 @@ use std::time::Duration;
 use onboarding::Platform;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use types::{Environment, Error, Result};
 
 pub use harness::{Harness, Sandbox};
@@ -60,8 +61,8 @@ impl Shared {
     }
 }
 
-/// Serves the sites until `stop` completes; then refuses new connections, finishes the requests
-/// under way and returns.
+/// Serves the sites until `stop` completes; then sends clients away, finishes the requests under way
+/// and returns.
 pub async fn serve(
     sites: Vec<Site>,
     settings: Settings,
@@ -72,7 +73,8 @@ pub async fn serve(
     let metrics = metrics::Metrics::default();
     let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
     let (stop_sender, stop_receiver) = watch::channel(false);
-    let mut tasks = tokio::task::JoinSet::new();
+    let (drained_sender, drained_receiver) = watch::channel(false);
+    let (mut listeners, mut sequencers) = (JoinSet::new(), JoinSet::new());
 
     let mut bound = Vec::new();
     for site in &sites {
@@ -91,13 +93,9 @@ pub async fn serve(
             tracing::info!(admin_address = %address, "serving liveness, readiness and metrics");
         }
         let router = admin::router(Arc::clone(&shared), platforms.clone());
-        tasks.spawn(listen::run(
-            listener,
-            router,
-            None,
-            Arc::clone(&shared),
-            stop_receiver.clone(),
-        ));
+        let accept =
+            listen::run(listener, router, None, Arc::clone(&shared), stop_receiver.clone());
+        listeners.spawn(accept);
     }
     for (site, listener) in sites.into_iter().zip(bound) {
         let environment = site.platform.environment;
@@ -105,18 +103,23 @@ pub async fn serve(
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&site.platform));
-        tasks.spawn(sequencer::run(Arc::clone(&site.platform), stop_receiver.clone()));
+        sequencers.spawn(sequencer::run(Arc::clone(&site.platform), drained_receiver.clone()));
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
-        tasks.spawn(accept);
+        listeners.spawn(accept);
         on_ready(environment, &format!("{scheme}://{address}"));
     }
     stop.await;
     tracing::info!("stopping: finishing the requests under way");
     shared.stopping.store(true, Ordering::Relaxed);
     let _ = stop_sender.send(true);
-    let finished = async { while tasks.join_next().await.is_some() {} };
+    let finished = async {
+        while listeners.join_next().await.is_some() {}
+        // The last requests have been answered; their events get their numbers too.
+        let _ = drained_sender.send(true);
+        while sequencers.join_next().await.is_some() {}
+    };
     if tokio::time::timeout(SHUTDOWN_GRACE, finished).await.is_err() {
         tracing::warn!("some requests did not end in time and were cut off");
     }

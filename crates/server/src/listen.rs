@@ -1,15 +1,19 @@
 //! Accepts connections within limits and hands their requests to a router.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -22,6 +26,12 @@ const HEADER_FIELDS_MAX: usize = 256;
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// After a failed accept (such as too many open files) wait a moment instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// After the signal to stop, clients are served on for a moment and told to hang up. Closing at once
+/// would lose requests that were sent but not read yet.
+const FAREWELL: Duration = Duration::from_millis(300);
+/// How long a connection that is turned away may take to read the answer.
+const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
 /// The address at the other end of the connection.
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +48,15 @@ pub(crate) async fn run(
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(shared.settings.limits.connections));
     let builder = builder(&shared);
+    let stopped = async {
+        let _ = stop.changed().await;
+        tokio::time::sleep(FAREWELL).await;
+    };
+    let mut stopped = std::pin::pin!(stopped);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.changed() => break,
+            () = &mut stopped => break,
         };
         let (stream, peer) = match accepted {
             Ok(connection) => connection,
@@ -56,15 +71,21 @@ pub(crate) async fn run(
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let (builder, router, tls) = (builder.clone(), router.clone(), tls.clone());
-        let watcher = graceful.watcher();
+        let tls = tls.clone();
+        let connection = Connection {
+            shared: Arc::clone(&shared),
+            builder: builder.clone(),
+            router: router.clone(),
+            peer,
+            watcher: graceful.watcher(),
+        };
         tokio::spawn(async move {
             match tls {
-                None => serve_connection(builder, stream, peer, router, watcher).await,
+                None => connection.serve(stream).await,
                 Some(tls) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
                     if let Ok(Ok(stream)) = handshake.await {
-                        serve_connection(builder, stream, peer, router, watcher).await;
+                        connection.serve(stream).await;
                     }
                 }
             }
@@ -104,25 +125,55 @@ pub(crate) async fn serve_stream(
 ) {
     // Dropping this would tell the connection to stop.
     let graceful = GracefulShutdown::new();
-    serve_connection(builder(shared), stream, peer, router, graceful.watcher()).await;
+    let (builder, watcher) = (builder(shared), graceful.watcher());
+    let shared = Arc::clone(shared);
+    Connection { shared, builder, router, peer, watcher }.serve(stream).await;
 }
 
-async fn serve_connection(
+/// A connection and what is needed to serve it.
+struct Connection {
+    shared: Arc<Shared>,
     builder: auto::Builder<TokioExecutor>,
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: SocketAddr,
     router: Router,
-    watcher: hyper_util::server::graceful::Watcher,
-) {
-    let service = hyper::service::service_fn(move |request: hyper::Request<_>| {
-        let mut request: Request = request.map(axum::body::Body::new);
-        request.extensions_mut().insert(Peer(peer));
-        let mut router = router.clone();
-        async move { tower_service::Service::call(&mut router, request).await }
-    });
-    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    if let Err(error) = watcher.watch(connection).await {
-        tracing::debug!(error = %error, "a connection ended early");
+    peer: SocketAddr,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self { shared, builder, router, peer, watcher } = self;
+        let head_time_max = Duration::from_millis(shared.settings.limits.read_ms);
+        let began = Arc::new(AtomicBool::new(false));
+        let has_begun = Arc::clone(&began);
+        let service = hyper::service::service_fn(move |request: hyper::Request<_>| {
+            began.store(true, Ordering::Relaxed);
+            let mut request: Request = request.map(axum::body::Body::new);
+            request.extensions_mut().insert(Peer(peer));
+            let (mut router, shared) = (router.clone(), Arc::clone(&shared));
+            async move {
+                let hangs_up = request.version() < Version::HTTP_2;
+                let mut answer = tower_service::Service::call(&mut router, request).await?;
+                if hangs_up && shared.is_stopping() {
+                    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(answer)
+            }
+        });
+        let served = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        // Hyper limits the time for the head of a request only once it has seen which version of
+        // HTTP the client speaks; one that never says so would hold its place for ever.
+        let silence = async {
+            tokio::time::sleep(head_time_max).await;
+            if has_begun.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            ended = watcher.watch(served) => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended early");
+            },
+            () = silence => tracing::debug!("a connection sent no request in time"),
+        }
     }
 }
 
@@ -139,6 +190,9 @@ async fn turn_away(mut stream: TcpStream) {
     let polite = async {
         let _ = stream.write_all(answer.as_bytes()).await;
         let _ = stream.shutdown().await;
+        // Closing with unread bytes would make the system throw the answer away.
+        let mut unread = [0; 1024];
+        while stream.read(&mut unread).await.is_ok_and(|count| count > 0) {}
     };
-    let _ = tokio::time::timeout(Duration::from_secs(1), polite).await;
+    let _ = tokio::time::timeout(TURN_AWAY_MAX, polite).await;
 }

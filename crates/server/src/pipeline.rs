@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
 use contract::{Compiled, Permission, json};
@@ -423,7 +423,10 @@ async fn read_body(
         Ok(Err(_)) => Err(voice.refuse(Code::MalformedJson, "", "The body was cut off.")),
         Err(_) => {
             let message = "The body was not received in time.";
-            Err(voice.refuse(Code::RequestTimeout, "body", message))
+            let mut answer = voice.refuse(Code::RequestTimeout, "body", message);
+            // The rest of the body could be taken for the next request.
+            answer.headers.push((CONNECTION.as_str(), String::from("close")));
+            Err(answer)
         }
     }
 }
