@@ -87,10 +87,16 @@ impl<T> Answer<T> {
     }
 }
 
-/// A handler's refusal: issues for the caller to mend, or an error.
+/// A handler's refusal.
 #[derive(Debug)]
 pub enum Failure {
-    Issues { issues: Issues, headers: Vec<Header> },
+    /// For the caller to mend.
+    Issues {
+        issues: Issues,
+        headers: Vec<Header>,
+    },
+    /// Another request with the same idempotency key was faster; its answer is the answer.
+    AnsweredAlready,
     Error(Error),
 }
 

@@ -59,10 +59,17 @@ codes! {
         "An id stands beside details of the same object, or two values contradict each other.";
     ProhibitedData = "prohibited_data", 400,
         "The value looks like a card number or track data, which must not be sent here.";
+    LimitExceeded = "limit_exceeded", 400, "The ISO's quota is used up.";
     MalformedJson = "malformed_json", 400, "The body is not one JSON object within the limits.";
     UnsupportedMediaType = "unsupported_media_type", 415,
         "The Content-Type is not application/json.";
     PayloadTooLarge = "payload_too_large", 413, "The body is larger than the limit.";
+    IdempotencyKeyInvalid = "idempotency_key_invalid", 400,
+        "The Idempotency-Key is empty, longer than 255 characters or not visible ASCII.";
+    IdempotencyKeyReused = "idempotency_key_reused", 422,
+        "The Idempotency-Key was used for another request.";
+    RequestInProgress = "request_in_progress", 409,
+        "A request with this Idempotency-Key is still under way.";
     RouteNotFound = "route_not_found", 404, "There is nothing at this path.";
     MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";

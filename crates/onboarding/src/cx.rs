@@ -9,6 +9,8 @@ use types::{Clock, Environment, Error, Result, Timestamp};
 
 use crate::auth::{Caller, KeyCache};
 use crate::id_source::IdSource;
+use crate::idempotency::{Idempotency, Running};
+use crate::sandbox::Scenario;
 use crate::vault::{MasterKey, Vault};
 
 /// Choices where the published interface leaves one.
@@ -49,6 +51,7 @@ pub struct Platform {
     pub clock: Clock,
     pub(crate) ids: IdSource,
     pub(crate) keys: KeyCache,
+    pub(crate) running: Running,
 }
 
 impl Platform {
@@ -75,8 +78,8 @@ impl Platform {
             )));
         }
         let ids = IdSource::new(vault.id_permutation());
-        let keys = KeyCache::default();
-        Ok(Self { environment, store, vault, settings, clock, ids, keys })
+        let (keys, running) = (KeyCache::default(), Running::default());
+        Ok(Self { environment, store, vault, settings, clock, ids, keys, running })
     }
 }
 
@@ -87,6 +90,18 @@ pub struct Cx {
     /// Who calls; `None` only on public routes.
     pub caller: Option<Caller>,
     pub now: Timestamp,
+    pub wishes: Wishes,
+}
+
+/// What the headers of a request ask for beyond its content. By default nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Check everything and store nothing.
+    pub validate_only: bool,
+    /// Answer a repetition like the first time.
+    pub idempotency: Option<Idempotency>,
+    /// Fail in a chosen way; empty in production.
+    pub scenario: Scenario,
 }
 
 impl Cx {

@@ -59,8 +59,16 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     },
     answer(404, "There is nothing here."),
     answer(408, "The request was not received in time."),
+    ErrorAnswer {
+        only_with_body: true,
+        ..answer(409, "A request with the same Idempotency-Key is still under way.")
+    },
     ErrorAnswer { only_with_body: true, ..answer(413, "The body is too large.") },
     ErrorAnswer { only_with_body: true, ..answer(415, "The body is not application/json.") },
+    ErrorAnswer {
+        only_with_body: true,
+        ..answer(422, "The Idempotency-Key was used for another request.")
+    },
     answer(431, "The headers are too large."),
     answer(429, "Too many requests; Retry-After says when to go on."),
     answer(500, "Our fault; quote the request id."),

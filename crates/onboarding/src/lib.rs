@@ -23,13 +23,15 @@ pub mod fields;
 mod formats;
 pub mod id_permutation;
 mod id_source;
+pub mod idempotency;
 pub mod iso;
 pub mod onboard;
 pub mod processor;
 pub mod read;
+pub mod sandbox;
 pub mod text;
 pub mod vault;
 
 pub use auth::Caller;
 pub use codes::{Code, CodeView};
-pub use cx::{Cx, Platform, Settings};
+pub use cx::{Cx, Platform, Settings, Wishes};

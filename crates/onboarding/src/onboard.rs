@@ -8,6 +8,9 @@ mod lookup;
 mod records;
 mod rules;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use contract::{Answer, Draft, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +18,6 @@ use serde_json::Value;
 use store::{Conn, merchant, outbox, tpn};
 use types::{Error, Kind, MerchantId, Result, Scope, StoreId, Tpn};
 
-use crate::Cx;
 use crate::dialect::ResponseStyle;
 use crate::fields::{
     AddressLine, ApplicationSign, Dba, DefaultLabel, DeviceManufacturer, DeviceModel, Ebt, Email,
@@ -23,6 +25,7 @@ use crate::fields::{
     RoutingType, TemplateName, TpnBin, ZipCode,
 };
 use crate::processor::Processor;
+use crate::{Cx, sandbox};
 use lookup::{Findings, Wanted};
 use records::Records;
 
@@ -167,8 +170,15 @@ pub const FAILURE: &str = "Merchant onboard failure";
 pub struct Onboarded {
     /// Success text of the shape.
     message: &'static str,
-    /// The ids.
-    data: OnboardedIds,
+    /// The ids; empty when the request was only to be validated.
+    data: OnboardedData,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum OnboardedData {
+    Ids(OnboardedIds),
+    Nothing {},
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -182,6 +192,8 @@ struct OnboardedIds {
     tpn: Tpn,
 }
 
+/// The success message of a request that was only to be validated.
+const VALIDATED: &str = "Validation successful, nothing was stored";
 /// How often an onboarding that lost its dba to a vanished rival is tried again.
 const ATTEMPTS_MAX: usize = 3;
 
@@ -195,6 +207,7 @@ impl Endpoint<Cx> for OnboardMerchant {
 
     async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
         rules::check(draft, cx.platform.settings);
+        sandbox::add_findings(draft, cx.platform.environment, &cx.wishes.scenario);
         if draft.issues.is_empty() {
             // The transaction will look everything up; looking twice would tell nothing new.
             return Ok(());
@@ -210,17 +223,22 @@ impl Endpoint<Cx> for OnboardMerchant {
         let shape = self.shape();
         let ids = cx.platform.ids.fresh(&cx.platform.store).await?;
         let (records, wanted) = Records::build(self, ids, cx)?;
+        if cx.wishes.validate_only {
+            let findings = lookup::find_outside(cx, (*wanted).clone()).await?;
+            return if findings.is_empty() {
+                let data = OnboardedData::Nothing {};
+                Ok(Answer::new(Onboarded { message: VALIDATED, data }))
+            } else {
+                Err(findings.into_failure())
+            };
+        }
+        let message = shape.success(style);
+        let reply = Onboarded { message, data: OnboardedData::Ids(records.ids()) };
         for _ in 0..ATTEMPTS_MAX {
-            let (attempt, looked_up) = (records.clone(), wanted.clone());
-            let stored = cx.platform.store.write(move |conn| attempt.store(conn, &looked_up));
-            match stored.await {
-                Ok(()) => {
-                    let (merchant_id, store_id, tpn) = records.ids();
-                    let data = OnboardedIds { merchant_id, store_id, tpn };
-                    return Ok(Answer::new(Onboarded { message: shape.success(style), data }));
-                }
-                Err(error) if error.kind() == Kind::Conflict => {}
-                Err(error) => return Err(error.into()),
+            match store_once(cx, &records, &wanted, &reply).await? {
+                Stored::Everything => return Ok(Answer::new(reply)),
+                Stored::AnsweredAlready => return Err(Failure::AnsweredAlready),
+                Stored::Nothing => {}
             }
             let findings = lookup::find_outside(cx, (*wanted).clone()).await?;
             if !findings.is_empty() {
@@ -228,6 +246,52 @@ impl Endpoint<Cx> for OnboardMerchant {
             }
         }
         Err(Error::unavailable("the names are being taken and freed; try again").into())
+    }
+}
+
+/// What came of an attempt to store an onboarding.
+enum Stored {
+    Everything,
+    /// The unique indexes or a look-up in the transaction refused it.
+    Nothing,
+    /// Another request with the same idempotency key was faster.
+    AnsweredAlready,
+}
+
+/// Stores the rows and, beside them, the answer for the request's idempotency key.
+async fn store_once(
+    cx: &Cx,
+    records: &Records,
+    wanted: &Arc<Wanted>,
+    reply: &Onboarded,
+) -> Result<Stored> {
+    let kept = match &cx.wishes.idempotency {
+        None => None,
+        Some(request) => {
+            let body = serde_json::to_string(reply).map_err(|error| {
+                Error::internal("reply cannot be written as JSON").because(error)
+            })?;
+            Some((request.clone(), cx.caller()?.clone(), body))
+        }
+    };
+    let answered_already = Arc::new(AtomicBool::new(false));
+    let (records, wanted, now) = (records.clone(), Arc::clone(wanted), cx.now);
+    let lost = Arc::clone(&answered_already);
+    let stored = cx.platform.store.write(move |conn| {
+        if let Some((request, caller, body)) = &kept {
+            let first = request.keep(conn, caller, 200, body, now)?;
+            lost.store(!first, Ordering::Relaxed);
+            if !first {
+                return Err(Error::conflict("the idempotency key has an answer"));
+            }
+        }
+        records.store(conn, &wanted)
+    });
+    match stored.await {
+        Ok(()) => Ok(Stored::Everything),
+        Err(_) if answered_already.load(Ordering::Relaxed) => Ok(Stored::AnsweredAlready),
+        Err(error) if error.kind() == Kind::Conflict => Ok(Stored::Nothing),
+        Err(error) => Err(error),
     }
 }
 

@@ -70,6 +70,10 @@ impl Voice {
                 let items = dialect::error_items(&issues);
                 Answer { status: 400, body: failure_body(self.style, self.message, items), headers }
             }
+            Failure::AnsweredAlready => {
+                // Only reached if the kept answer vanished between two look-ups.
+                self.refuse(Code::RequestInProgress, "", "Try again.")
+            }
             Failure::Error(error) => self.error(&error),
         }
     }

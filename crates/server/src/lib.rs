@@ -12,6 +12,7 @@ mod admin;
 mod answer;
 mod client_address;
 mod harness;
+mod intake;
 mod limits;
 mod listen;
 mod metrics;
@@ -19,6 +20,7 @@ mod pipeline;
 mod sequencer;
 mod settings;
 mod tls;
+mod wishes;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::Shared;
@@ -33,9 +33,13 @@ const FAREWELL: Duration = Duration::from_millis(300);
 /// How long a connection that is turned away may take to read the answer.
 const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
-/// The address at the other end of the connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
+/// The other end of the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    /// Told when the connection is to be closed at once, without an answer.
+    pub(crate) hang_up: Arc<Notify>,
+}
 
 /// Serves connections until told to stop, then waits for those under way.
 pub(crate) async fn run(
@@ -145,10 +149,12 @@ impl Connection {
         let head_time_max = Duration::from_millis(shared.settings.limits.read_ms);
         let began = Arc::new(AtomicBool::new(false));
         let has_begun = Arc::clone(&began);
+        let hang_up = Arc::new(Notify::new());
+        let peer = Peer { address: peer, hang_up: Arc::clone(&hang_up) };
         let service = hyper::service::service_fn(move |request: hyper::Request<_>| {
             began.store(true, Ordering::Relaxed);
             let mut request: Request = request.map(axum::body::Body::new);
-            request.extensions_mut().insert(Peer(peer));
+            request.extensions_mut().insert(peer.clone());
             let (mut router, shared) = (router.clone(), Arc::clone(&shared));
             async move {
                 let hangs_up = request.version() < Version::HTTP_2;
@@ -172,6 +178,7 @@ impl Connection {
             ended = watcher.watch(served) => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             },
+            () = hang_up.notified() => {}
             () = silence => tracing::debug!("a connection sent no request in time"),
         }
     }

@@ -9,31 +9,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE};
+use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
-use contract::{Compiled, Permission, json};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use contract::{Compiled, Outcome, Permission, json};
 use onboarding::auth::Caller;
-use onboarding::{Code, Cx, Platform, endpoints, onboard};
+use onboarding::{Code, Cx, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
 use types::Timestamp;
 
 use crate::answer::{Answer, Envelope, Voice, denied};
 use crate::client_address::client_address;
+use crate::intake::{add_query, check_headers, check_media_type, drain, read_body};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
+use crate::wishes::{self, Kept, StagedFailures};
 use crate::{Shared, admin};
 
 /// What an answer's header may list of ignored members.
 const IGNORED_FIELDS_MAX: usize = 20;
 const IGNORED_FIELD_LENGTH_MAX: usize = 100;
-/// A body over the limit is read on up to this much, so that the client can read the answer.
-const DRAINED_BYTES_MAX: usize = 1024 * 1024;
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
 const LIMITS_TIDY_EVERY: Duration = Duration::from_secs(60);
 
 /// One environment, ready to answer.
@@ -41,6 +39,7 @@ struct Desk {
     shared: Arc<Shared>,
     platform: Arc<Platform>,
     limits: EnvironmentLimits,
+    staged: StagedFailures,
 }
 
 /// The endpoints of one path by method.
@@ -49,7 +48,8 @@ type Methods = BTreeMap<&'static str, Compiled<Cx>>;
 /// Routes every endpoint of the table; what is no route gets a 404 in the published shape.
 pub(crate) fn router(shared: Arc<Shared>, platform: Arc<Platform>) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
-    let desk = Arc::new(Desk { shared, platform, limits });
+    let staged = StagedFailures::default();
+    let desk = Arc::new(Desk { shared, platform, limits, staged });
     tokio::spawn(tidy_limits(Arc::downgrade(&desk)));
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
@@ -95,8 +95,14 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
     let started = Instant::now();
     let now = desk.platform.clock.now();
     let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
-    let mut visit =
-        Visit { desk: &desk, now, standing: Standing::UNLIMITED, op: "none".into(), caller: None };
+    let mut visit = Visit {
+        desk: &desk,
+        now,
+        standing: Standing::UNLIMITED,
+        op: "none".into(),
+        caller: None,
+        peer: request.extensions().get::<Peer>().cloned(),
+    };
     let handled = AssertUnwindSafe(visit.handle(route, request));
     let answer = match catch_panic(handled).await {
         Ok(answer) => answer,
@@ -151,6 +157,7 @@ struct Visit<'a> {
     standing: Standing,
     op: Arc<str>,
     caller: Option<Caller>,
+    peer: Option<Peer>,
 }
 
 impl Visit<'_> {
@@ -210,8 +217,8 @@ impl Visit<'_> {
         scope: types::Scope,
         voice: Voice,
     ) -> Result<Caller, Answer> {
-        let Desk { shared, platform, limits } = self.desk;
-        let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        let Desk { shared, platform, limits, .. } = self.desk;
+        let peer = self.peer.as_ref().map(|peer| peer.address.ip());
         let trusted = &shared.settings.trusted_proxies;
         let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
         let throttled = client.filter(|client| client.is_throttled());
@@ -288,23 +295,61 @@ impl Visit<'_> {
         } else {
             params
         };
+        let params = Value::Object(params);
+        match self.run_as_wished(endpoint, params, voice, headers).await {
+            Ok(answer) | Err(answer) => answer,
+        }
+    }
+
+    /// Runs the endpoint with what the headers ask for: a dry run, a safe retry, a staged failure.
+    async fn run_as_wished(
+        &self,
+        endpoint: &Compiled<Cx>,
+        params: Value,
+        voice: Voice,
+        headers: &HeaderMap,
+    ) -> Result<Answer, Answer> {
+        let Desk { platform, staged, .. } = self.desk;
+        let (caller, path) = (self.caller.as_ref(), endpoint.route().path);
+        let wishes = match endpoint.route().method.has_body() {
+            true => wishes::read(platform, caller, path, headers, &params, voice)?,
+            false => Wishes::default(),
+        };
+        staged.play(platform, caller, &params, &wishes.scenario, voice).await?;
+        let retry = wishes.idempotency.clone().zip(caller);
+        let mut _turn = None;
+        if let Some((request, caller)) = &retry {
+            _turn = Some(wishes::take_turn(platform, caller, request, voice).await?);
+            let kept = wishes::kept_answer(platform, caller, request, self.now, voice).await;
+            kept.map_or(Ok(()), Err)?;
+        }
         let cx = Cx {
-            platform: Arc::clone(&self.desk.platform),
+            platform: Arc::clone(platform),
             caller: self.caller.clone(),
             now: self.now,
+            wishes,
         };
-        let outcome = endpoint.run(Value::Object(params), &cx).await;
-        let voice = Voice { message: outcome.failure_message.unwrap_or(voice.message), ..voice };
-        let mut answer = match outcome.result {
-            Ok(body) => Answer { status: 200, body, headers: Vec::new() },
-            Err(failure) => voice.failure(failure),
-        };
-        answer.headers.extend(outcome.headers);
-        if !outcome.ignored.is_empty() {
-            let paths = outcome.ignored.iter().map(|ignored| ignored.path.as_str());
-            answer.headers.push(("x-ignored-fields", ignored_fields(paths)));
+        let outcome = endpoint.run(params, &cx).await;
+        let kept = Kept::from(&outcome);
+        if let (Kept::AnsweredAlready, Some((request, caller))) = (kept, &retry) {
+            let answer = wishes::kept_answer(platform, caller, request, self.now, voice).await;
+            answer.map_or(Ok(()), Err)?;
         }
-        answer
+        let succeeded = outcome.result.is_ok();
+        let answer = render(outcome, voice);
+        wishes::keep_refusal(&cx, kept, &answer).await;
+        if succeeded && cx.wishes.scenario.drop_after_commit {
+            self.hang_up().await;
+        }
+        Ok(answer)
+    }
+
+    /// Closes the connection instead of answering.
+    async fn hang_up(&self) {
+        if let Some(peer) = &self.peer {
+            peer.hang_up.notify_one();
+            std::future::pending::<()>().await;
+        }
     }
 
     async fn read_params(
@@ -328,6 +373,20 @@ impl Visit<'_> {
             Err(reason) => Err(malformed(reason)),
         }
     }
+}
+
+fn render(outcome: Outcome, voice: Voice) -> Answer {
+    let voice = Voice { message: outcome.failure_message.unwrap_or(voice.message), ..voice };
+    let mut answer = match outcome.result {
+        Ok(body) => Answer { status: 200, body, headers: Vec::new() },
+        Err(failure) => voice.failure(failure),
+    };
+    answer.headers.extend(outcome.headers);
+    if !outcome.ignored.is_empty() {
+        let paths = outcome.ignored.iter().map(|ignored| ignored.path.as_str());
+        answer.headers.push(("x-ignored-fields", ignored_fields(paths)));
+    }
+    answer
 }
 
 const ONBOARD: Permission = Permission::Scope(types::Scope::OnboardWrite);
@@ -368,76 +427,6 @@ fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {
         ONBOARD => onboard::FAILURE,
         _ => onboarding::dialect::REQUEST_FAILED,
     }
-}
-
-fn check_headers(headers: &HeaderMap, limits: &crate::Limits) -> Result<(), Answer> {
-    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if headers.len() <= limits.header_fields && bytes <= limits.header_bytes {
-        return Ok(());
-    }
-    let message = format!(
-        "The headers may have {} fields and {} bytes at most.",
-        limits.header_fields, limits.header_bytes
-    );
-    Err(Voice::default().refuse(Code::HeadersTooLarge, "header", message))
-}
-
-fn check_media_type(headers: &HeaderMap, voice: Voice) -> Result<(), Answer> {
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
-    if essence.trim().eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    let message = "Send the body as application/json.";
-    Err(voice.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
-}
-
-fn add_query(params: &mut Map<String, Value>, query: &str) {
-    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        // What the path says counts.
-        params.entry(name.into_owned()).or_insert_with(|| Value::from(value.into_owned()));
-    }
-}
-
-async fn read_body(
-    body: Body,
-    headers: &HeaderMap,
-    limits: &crate::Limits,
-    voice: Voice,
-) -> Result<Bytes, Answer> {
-    let too_large = || {
-        let message = format!("The body may have {} bytes at most.", limits.body_bytes);
-        voice.refuse(Code::PayloadTooLarge, "body", message)
-    };
-    let announced = headers.get(axum::http::header::CONTENT_LENGTH);
-    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limits.body_bytes) {
-        drain(body).await;
-        return Err(too_large());
-    }
-    let mut limited = Limited::new(body, limits.body_bytes);
-    let time = Duration::from_millis(limits.read_ms);
-    match tokio::time::timeout(time, (&mut limited).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(voice.refuse(Code::MalformedJson, "", "The body was cut off.")),
-        Err(_) => {
-            let message = "The body was not received in time.";
-            let mut answer = voice.refuse(Code::RequestTimeout, "body", message);
-            // The rest of the body could be taken for the next request.
-            answer.headers.push((CONNECTION.as_str(), String::from("close")));
-            Err(answer)
-        }
-    }
-}
-
-/// Reads and forgets a body, within bounds. A connection that is closed while the client still
-/// sends would lose the answer on its way.
-async fn drain(body: Body) {
-    let limited = Limited::new(body, DRAINED_BYTES_MAX);
-    let mut limited = std::pin::pin!(limited);
-    let drained = async { while let Some(Ok(_)) = limited.frame().await {} };
-    let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
 }
 
 /// Paths of ignored members for a header: visible ASCII without commas, and not too many.

@@ -158,6 +158,19 @@ CREATE TABLE outbox (
 CREATE UNIQUE INDEX outbox_by_seq ON outbox (seq) WHERE seq IS NOT NULL;
 CREATE INDEX outbox_unsequenced ON outbox (id) WHERE seq IS NULL;
 
+-- Answers by idempotency key, kept in the transaction of the change that they tell of.
+CREATE TABLE idempotency (
+  iso_id @text NOT NULL REFERENCES isos (iso_id),
+  key_hash @bytes NOT NULL,
+  body_hash @bytes NOT NULL,
+  status @int NOT NULL,
+  answer @text NOT NULL,
+  created_us @int NOT NULL,
+  expires_us @int NOT NULL,
+  PRIMARY KEY (iso_id, key_hash)
+) @strict;
+CREATE INDEX idempotency_by_expiry ON idempotency (expires_us);
+
 CREATE TABLE users (
   site_id @int NOT NULL,
   user_id @int NOT NULL,

@@ -21,6 +21,7 @@ mod conn;
 pub mod counter;
 mod database;
 pub mod fact;
+pub mod idempotency;
 pub mod iso;
 mod job;
 pub mod merchant;

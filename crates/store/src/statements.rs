@@ -1,7 +1,8 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, backup, counter, fact, iso, merchant, migrate, outbox, template, tpn, user,
+    Sql, api_key, backup, counter, fact, idempotency, iso, merchant, migrate, outbox, template,
+    tpn, user,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -11,6 +12,7 @@ pub fn all() -> Vec<&'static Sql> {
         backup::STATEMENTS,
         counter::STATEMENTS,
         fact::STATEMENTS,
+        idempotency::STATEMENTS,
         iso::STATEMENTS,
         merchant::STATEMENTS,
         migrate::STATEMENTS,

@@ -9,7 +9,7 @@ use store::tpn::{ProfileRow, TpnRow};
 use types::{IsoId, MerchantId, Result, Secret, StoreId, Timestamp, Tpn, reference};
 
 use super::lookup::Wanted;
-use super::{MerchantDetails, OnboardMerchant, StoreDetails, TpnDetails};
+use super::{MerchantDetails, OnboardMerchant, OnboardedIds, StoreDetails, TpnDetails};
 use crate::fields::{
     AddressLine, DefaultLabel, Ebt, IsoAgentReference, IsoMerchant, LastName, LogoUrl, TpnBin,
 };
@@ -82,8 +82,12 @@ impl Records {
         Ok((Self(Arc::new(rows)), Arc::new(wanted)))
     }
 
-    pub(super) fn ids(&self) -> (MerchantId, StoreId, Tpn) {
-        (self.tpn.merchant_id.clone(), self.tpn.store_id.clone(), self.tpn.tpn.clone())
+    pub(super) fn ids(&self) -> OnboardedIds {
+        OnboardedIds {
+            merchant_id: self.tpn.merchant_id.clone(),
+            store_id: self.tpn.store_id.clone(),
+            tpn: self.tpn.tpn.clone(),
+        }
     }
 }
 

@@ -109,8 +109,12 @@ impl House {
         name: &str,
         params: Value,
     ) -> impl Future<Output = Outcome> + Send + 'static + use<> {
-        let cx =
-            Cx { platform: Arc::clone(&self.platform), caller: Some(caller.clone()), now: now() };
+        let cx = Cx {
+            platform: Arc::clone(&self.platform),
+            caller: Some(caller.clone()),
+            now: now(),
+            wishes: onboarding::Wishes::default(),
+        };
         let endpoints = Arc::clone(&self.endpoints);
         let place = endpoints.iter().position(|endpoint| &*endpoint.name == name).unwrap();
         async move { endpoints[place].run(params, &cx).await }

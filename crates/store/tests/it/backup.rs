@@ -8,7 +8,9 @@ use std::thread;
 
 use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
-use store::{Conn, Store, api_key, counter, fact, iso, merchant, outbox, template, tpn, user};
+use store::{
+    Conn, Store, api_key, counter, fact, idempotency, iso, merchant, outbox, template, tpn, user,
+};
 use types::{Environment, Kind, Result, Timestamp};
 
 use crate::support::{self, Database, Stop, count, event, number, time};
@@ -49,7 +51,7 @@ fn everything_moves(source: &Database, target: &Database) {
     assert_eq!(restored, written);
     let (again, _) = back_up(&to);
     let (mut before, mut after) = (rows(&text), rows(&again));
-    assert_eq!(before.len(), 11);
+    assert!(before.len() >= 12, "the test cannot read a backup");
     assert!(before.values().all(|rows| !rows.is_empty()), "the test leaves a table empty");
     let jumped = [
         format!(r#"["id",{}]"#, ID_STEP + 7),
@@ -90,6 +92,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
     tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
     user::insert(conn, &support::user("ada"))?;
+    idempotency::insert(conn, &support::answer(b"key", 20))?;
     fact::get_or_set(conn, "master key", "\u{1}\u{1f511}\"\\\u{2028}")?;
     counter::take(conn, "id", 7)?;
     for number in 0..5 {

@@ -1,6 +1,6 @@
 //! Every noun comes back as it was put in.
 
-use store::{api_key, fact, iso, merchant, template, tpn, user};
+use store::{api_key, fact, idempotency, iso, merchant, template, tpn, user};
 use types::{IsoId, KeyId, Kind, MerchantId, StoreId, TemplateId, Tpn};
 
 use crate::support::{self, Database, iso_id, time};
@@ -14,6 +14,7 @@ on_both_engines!(
     tpns_and_profiles,
     users,
     facts,
+    answers_by_idempotency_key,
     what_does_not_belong_is_refused,
     the_zero_character_is_refused,
 );
@@ -170,6 +171,26 @@ fn facts(database: &Database) {
     assert_eq!(first.unwrap(), "abc");
     let second = store.write_blocking(|conn| fact::get_or_set(conn, "master key", "xyz"));
     assert_eq!(second.unwrap(), "abc");
+}
+
+fn answers_by_idempotency_key(database: &Database) {
+    let store = database.open();
+    let stored = store.write_blocking(|conn| {
+        iso::insert(conn, &support::iso())?;
+        assert!(idempotency::insert(conn, &support::answer(b"k", 20))?);
+        assert!(idempotency::insert(conn, &support::answer(b"other", 99))?);
+        assert!(!idempotency::insert(conn, &support::answer(b"k", 30))?, "the first answer stays");
+        let found = idempotency::find(conn, &iso_id(), b"k", time(19))?;
+        assert_eq!(found, Some(support::answer(b"k", 20)));
+        assert_eq!(idempotency::find(conn, &iso_id(), b"k", time(20))?, None);
+        assert_eq!(idempotency::find(conn, &IsoId::new("iso_2"), b"k", time(0))?, None);
+        let later = idempotency::StoredAnswer { created: time(20), ..support::answer(b"k", 40) };
+        assert!(idempotency::insert(conn, &later)?, "an expired answer counts as none");
+        assert_eq!(idempotency::find(conn, &iso_id(), b"k", time(20))?, Some(later));
+        assert_eq!(idempotency::purge(conn, time(40))?, 1);
+        idempotency::find(conn, &iso_id(), b"other", time(0))
+    });
+    assert_eq!(stored.unwrap(), Some(support::answer(b"other", 99)));
 }
 
 fn what_does_not_belong_is_refused(database: &Database) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use store::api_key::ApiKeyRow;
+use store::idempotency::StoredAnswer;
 use store::iso::IsoRow;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
@@ -258,6 +259,18 @@ pub(crate) fn user(login: &str) -> UserRow {
         merchant_id: None,
         store_id: None,
         created: time(12),
+    }
+}
+
+pub(crate) fn answer(key_hash: &[u8], expires: i64) -> StoredAnswer {
+    StoredAnswer {
+        iso_id: iso_id(),
+        key_hash: key_hash.to_vec(),
+        body_hash: vec![8; 32],
+        status: 201,
+        answer: r#"{"ok":true}"#.to_owned(),
+        created: time(0),
+        expires: time(expires),
     }
 }
 

@@ -1,0 +1,87 @@
+//! Takes a request in: checks its headers and reads its body, both within their limits.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use onboarding::Code;
+use serde_json::{Map, Value};
+
+use crate::Limits;
+use crate::answer::{Answer, Voice};
+
+/// A body over the limit is read on up to this much, so that the client can read the answer.
+const DRAINED_BYTES_MAX: usize = 1024 * 1024;
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
+
+pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), Answer> {
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers.len() <= limits.header_fields && bytes <= limits.header_bytes {
+        return Ok(());
+    }
+    let message = format!(
+        "The headers may have {} fields and {} bytes at most.",
+        limits.header_fields, limits.header_bytes
+    );
+    Err(Voice::default().refuse(Code::HeadersTooLarge, "header", message))
+}
+
+pub(crate) fn check_media_type(headers: &HeaderMap, voice: Voice) -> Result<(), Answer> {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    if essence.trim().eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let message = "Send the body as application/json.";
+    Err(voice.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
+}
+
+pub(crate) fn add_query(params: &mut Map<String, Value>, query: &str) {
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        // What the path says counts.
+        params.entry(name.into_owned()).or_insert_with(|| Value::from(value.into_owned()));
+    }
+}
+
+pub(crate) async fn read_body(
+    body: Body,
+    headers: &HeaderMap,
+    limits: &Limits,
+    voice: Voice,
+) -> Result<Bytes, Answer> {
+    let too_large = || {
+        let message = format!("The body may have {} bytes at most.", limits.body_bytes);
+        voice.refuse(Code::PayloadTooLarge, "body", message)
+    };
+    let announced = headers.get(CONTENT_LENGTH);
+    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limits.body_bytes) {
+        drain(body).await;
+        return Err(too_large());
+    }
+    let mut limited = Limited::new(body, limits.body_bytes);
+    let time = Duration::from_millis(limits.read_ms);
+    match tokio::time::timeout(time, (&mut limited).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(voice.refuse(Code::MalformedJson, "", "The body was cut off.")),
+        Err(_) => {
+            let message = "The body was not received in time.";
+            let mut answer = voice.refuse(Code::RequestTimeout, "body", message);
+            // The rest of the body could be taken for the next request.
+            answer.headers.push((CONNECTION.as_str(), String::from("close")));
+            Err(answer)
+        }
+    }
+}
+
+/// Reads and forgets a body, within bounds. A connection that is closed while the client still
+/// sends would lose the answer on its way.
+pub(crate) async fn drain(body: Body) {
+    let limited = Limited::new(body, DRAINED_BYTES_MAX);
+    let mut limited = std::pin::pin!(limited);
+    let drained = async { while let Some(Ok(_)) = limited.frame().await {} };
+    let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
+}

@@ -1,0 +1,183 @@
+//! What a request's headers ask for beyond its content: a dry run, a safe retry, a staged failure.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::HeaderMap;
+use contract::{Failure, Outcome};
+use onboarding::auth::Caller;
+use onboarding::idempotency::{Idempotency, Known, RunningGuard};
+use onboarding::sandbox::{self, Scenario};
+use onboarding::{Code, Cx, Platform, Wishes};
+use serde_json::Value;
+use types::Timestamp;
+
+use crate::answer::{Answer, Voice};
+
+/// How long a request waits for another with the same idempotency key.
+const IN_PROGRESS_WAIT: Duration = Duration::from_secs(2);
+const IN_PROGRESS_PAUSE: Duration = Duration::from_millis(20);
+const KEY_HEADER: &str = "idempotency-key";
+const KEY_PARAM: &str = "header.Idempotency-Key";
+
+/// Reads the headers of a request whose body is known.
+pub(crate) fn read(
+    platform: &Platform,
+    caller: Option<&Caller>,
+    path: &str,
+    headers: &HeaderMap,
+    params: &Value,
+    voice: Voice,
+) -> Result<Wishes, Answer> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let validate_only =
+        text("x-validate-only").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+    let scenario = Scenario::read(platform.environment, text("x-sandbox-scenario"));
+    let idempotency = match (headers.get(KEY_HEADER), caller) {
+        (Some(key), Some(caller)) => match key.to_str() {
+            Ok(key) if Idempotency::is_key(key.as_bytes()) => {
+                Some(Idempotency::new(platform, caller, key, path, params))
+            }
+            _ => {
+                let message = "The key must be 1 to 255 visible ASCII characters.";
+                return Err(voice.refuse(Code::IdempotencyKeyInvalid, KEY_PARAM, message));
+            }
+        },
+        _ => None,
+    };
+    // A dry run stores nothing, so there is nothing to repeat.
+    let idempotency = idempotency.filter(|_| !validate_only);
+    Ok(Wishes { validate_only, idempotency, scenario })
+}
+
+/// Waits until no other request of this process has the key.
+pub(crate) async fn take_turn<'p>(
+    platform: &'p Platform,
+    caller: &Caller,
+    request: &Idempotency,
+    voice: Voice,
+) -> Result<RunningGuard<'p>, Answer> {
+    let started = Instant::now();
+    loop {
+        if let Some(guard) = platform.idempotency_start(caller, request) {
+            return Ok(guard);
+        }
+        if started.elapsed() >= IN_PROGRESS_WAIT {
+            let message = "A request with this key is still under way; try again.";
+            return Err(voice.refuse(Code::RequestInProgress, KEY_PARAM, message));
+        }
+        tokio::time::sleep(IN_PROGRESS_PAUSE).await;
+    }
+}
+
+/// The kept answer, if the key has one.
+pub(crate) async fn kept_answer(
+    platform: &Platform,
+    caller: &Caller,
+    request: &Idempotency,
+    now: Timestamp,
+    voice: Voice,
+) -> Option<Answer> {
+    match platform.idempotency_known(caller, request, now).await {
+        Ok(Known::Nothing) => None,
+        Ok(Known::Answer { status, body }) => {
+            let headers = vec![("idempotent-replayed", String::from("true"))];
+            Some(Answer { status, body, headers })
+        }
+        Ok(Known::OtherRequest) => {
+            let message = "This key was used for another request; take a new one.";
+            Some(voice.refuse(Code::IdempotencyKeyReused, KEY_PARAM, message))
+        }
+        Err(error) => Some(voice.error(&error)),
+    }
+}
+
+/// Keeps a refusal for the request's key. A success was kept with the change itself, and what is
+/// nobody's fault is not kept, so that a retry is a real one.
+pub(crate) async fn keep_refusal(cx: &Cx, outcome_was: Kept, answer: &Answer) {
+    let Some(request) = cx.wishes.idempotency.clone().filter(|_| outcome_was == Kept::Refusal)
+    else {
+        return;
+    };
+    let body = String::from_utf8_lossy(&answer.body).into_owned();
+    let kept = cx.platform.idempotency_keep_refusal(cx, request, answer.status, body).await;
+    if let Err(error) = kept {
+        tracing::warn!(error = %error.report(), "a refusal was not kept for its idempotency key");
+    }
+}
+
+/// What an outcome means for the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Refusal,
+    AnsweredAlready,
+    Other,
+}
+
+impl From<&Outcome> for Kept {
+    fn from(outcome: &Outcome) -> Self {
+        match &outcome.result {
+            Err(Failure::Issues { .. }) => Self::Refusal,
+            Err(Failure::AnsweredAlready) => Self::AnsweredAlready,
+            Ok(_) | Err(Failure::Error(_)) => Self::Other,
+        }
+    }
+}
+
+/// A staged failure by value comes once per key and minute, so that the retry succeeds.
+#[derive(Debug, Default)]
+pub(crate) struct StagedFailures {
+    last: Mutex<HashMap<(String, &'static str), Instant>>,
+}
+
+const STAGED_EVERY: Duration = Duration::from_secs(60);
+/// Pairs of key and code remembered at most.
+const STAGED_MAX: usize = 1_000;
+
+impl StagedFailures {
+    /// Waits or fails as the values of the request and its scenario ask, in the sandbox only.
+    pub(crate) async fn play(
+        &self,
+        platform: &Platform,
+        caller: Option<&Caller>,
+        params: &Value,
+        scenario: &Scenario,
+        voice: Voice,
+    ) -> Result<(), Answer> {
+        let magic = sandbox::magic(platform.environment, params);
+        let delay = magic.delay.max(scenario.delay);
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let message = "Asked for in the sandbox.";
+        if let (Some(code), Some(caller)) = (magic.failure, caller)
+            && self.is_due(caller.key_id().as_str(), code)
+        {
+            return Err(voice.refuse(code, "", message));
+        }
+        if let Some((code, status)) = scenario.outright() {
+            return Err(Answer { status, ..voice.refuse(code, &scenario.param, message) });
+        }
+        Ok(())
+    }
+
+    fn is_due(&self, key_id: &str, code: Code) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= STAGED_MAX {
+            last.clear();
+        }
+        let now = Instant::now();
+        let place = last.entry((key_id.to_owned(), code.name()));
+        let mut fresh = false;
+        let at = place.or_insert_with(|| {
+            fresh = true;
+            now
+        });
+        let due = fresh || now.duration_since(*at) >= STAGED_EVERY;
+        if due {
+            *at = now;
+        }
+        due
+    }
+}

@@ -1,0 +1,81 @@
+//! Answers kept by idempotency key, so that a retry gets the first answer again.
+
+use types::{IsoId, Result, Timestamp};
+
+use crate::conn::sql;
+use crate::{Conn, Row, Sql};
+
+/// A kept answer. The hashes are keyed; neither key nor body is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAnswer {
+    pub iso_id: IsoId,
+    pub key_hash: Vec<u8>,
+    pub body_hash: Vec<u8>,
+    pub status: i64,
+    /// The answer's body as it was sent.
+    pub answer: String,
+    pub created: Timestamp,
+    pub expires: Timestamp,
+}
+
+sql!(
+    ANSWER_INSERT,
+    "INSERT INTO idempotency
+       (iso_id, key_hash, body_hash, status, answer, created_us, expires_us)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (iso_id, key_hash) DO UPDATE SET
+       body_hash = excluded.body_hash, status = excluded.status, answer = excluded.answer,
+       created_us = excluded.created_us, expires_us = excluded.expires_us
+     WHERE idempotency.expires_us <= excluded.created_us"
+);
+sql!(
+    ANSWER_FIND,
+    "SELECT iso_id, key_hash, body_hash, status, answer, created_us, expires_us
+     FROM idempotency WHERE iso_id = $1 AND key_hash = $2 AND expires_us > $3"
+);
+sql!(ANSWER_PURGE, "DELETE FROM idempotency WHERE expires_us <= $1");
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ANSWER_INSERT, &ANSWER_FIND, &ANSWER_PURGE];
+
+/// Keeps an answer. Returns false if there is one for this key already; an expired one counts as
+/// none.
+pub fn insert(conn: &mut dyn Conn, answer: &StoredAnswer) -> Result<bool> {
+    let inserted = conn.execute(
+        &ANSWER_INSERT,
+        &[
+            (&answer.iso_id).into(),
+            (&answer.key_hash).into(),
+            (&answer.body_hash).into(),
+            answer.status.into(),
+            (&answer.answer).into(),
+            answer.created.into(),
+            answer.expires.into(),
+        ],
+    )?;
+    Ok(inserted == 1)
+}
+
+pub fn find(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    key_hash: &[u8],
+    now: Timestamp,
+) -> Result<Option<StoredAnswer>> {
+    let read = |row: &dyn Row| {
+        Ok(StoredAnswer {
+            iso_id: row.get(0)?,
+            key_hash: row.get(1)?,
+            body_hash: row.get(2)?,
+            status: row.get(3)?,
+            answer: row.get(4)?,
+            created: row.get(5)?,
+            expires: row.get(6)?,
+        })
+    };
+    conn.row(&ANSWER_FIND, &[iso_id.into(), key_hash.into(), now.into()], read)
+}
+
+/// Forgets expired answers and returns how many there were.
+pub fn purge(conn: &mut dyn Conn, now: Timestamp) -> Result<u64> {
+    conn.execute(&ANSWER_PURGE, &[now.into()])
+}
