@@ -243,7 +243,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         's' => 1,
         _ => return Err(wrong()),
     };
-    let number: u64 = text.trim_end_matches(unit).parse().map_err(|_| wrong())?;
+    let digits = text.strip_suffix(unit).ok_or_else(wrong)?;
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(seconds_per_unit).map(Duration::from_secs).ok_or_else(wrong)
 }
 
