@@ -1,7 +1,8 @@
 //! `cargo xtask …`: the chores of this repository, as one program that needs nothing but Rust.
 //!
 //! One file per verb: [`mod@test`] is what continuous integration runs, [`demo`] shows the
-//! product, [`generate`] writes derived files, [`tidy`] checks the rules no compiler knows.
+//! product, [`bench`] measures it, [`generate`] writes derived files, [`tidy`] checks the rules no
+//! compiler knows.
 //! **Nothing here is part of the product.** Start with [`Chore`].
 
 #![expect(
@@ -10,6 +11,7 @@
     reason = "a program for the terminal talks on the terminal"
 )]
 
+mod bench;
 mod demo;
 mod generate;
 mod openapi;
@@ -42,6 +44,8 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Measure the product, beside the least that its database could need for the same
+    Bench(bench::Options),
     /// Check layering, sizes and forbidden words (`cargo test -p xtask` does, too)
     Tidy,
 }
@@ -68,6 +72,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Test(options) => test::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
+        Chore::Bench(options) => bench::run(&options),
         Chore::Tidy => tidy::run(),
     }
 }

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["contract", "store"],
     &["onboarding", "commerce", "analytics", "admin"],
     &["server"],
-    &["boardwalk"],
+    &["boardwalk", "fuzz"],
 ];
 
 /// Outside the layers: the tests' helper and this program. They may see every layer.
@@ -28,8 +28,9 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tokio-rustls", &["server", TESTKIT, XTASK]),
     ("tower", &["server", TESTKIT, XTASK]),
     ("tower-http", &["server", TESTKIT, XTASK]),
-    ("rusqlite", &["store"]),
-    ("postgres", &["store"]),
+    // The benchmark compares the product with the engine alone.
+    ("rusqlite", &["store", XTASK]),
+    ("postgres", &["store", XTASK]),
     ("tokio-postgres", &["store"]),
     ("tokio-postgres-rustls", &["store"]),
     ("arrow", &["analytics"]),

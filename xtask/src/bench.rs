@@ -1,0 +1,53 @@
+//! `cargo xtask bench …`: measures the product beside what the machine could do at best.
+//!
+//! The measuring itself is a benchmark target of its own, below `bench/`, so that the other chores
+//! do not have to build database engines first. **This file only builds and starts it**; begin
+//! with `bench/main.rs`. docs/performance.md says how to read the numbers.
+
+use std::process::Command;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::tools::{self, Tool};
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    what: Subject,
+    /// A few seconds only: shows that everything runs, not how fast it is
+    #[arg(long)]
+    quick: bool,
+    /// Measure on this engine only: sqlite or postgres
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Subject {
+    /// Onboardings of merchant, store and TPN: rate, latency, processor time, memory, start
+    Onboarding,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    match options.what {
+        Subject::Onboarding => onboarding(options),
+    }
+}
+
+fn onboarding(options: &Options) -> Result<()> {
+    Tool::Postgres.ensure()?;
+    // Built by itself, so that it has no feature of a dependency that only the benchmark asks for.
+    tools::run(tools::cargo().args(["build", "--release", "--package", "boardwalk"]))?;
+    let target_dir = tools::target_dir()?;
+    let mut bench: Command = tools::cargo();
+    bench.args(["bench", "--quiet", "--package", "xtask", "--bench", "onboarding", "--"]);
+    bench.arg("--program").arg(target_dir.join("release/boardwalk"));
+    bench.arg("--output").arg(target_dir.join("bench/onboarding.json"));
+    if options.quick {
+        bench.arg("--quick");
+    }
+    if let Some(engine) = &options.engine {
+        bench.args(["--engine", engine]);
+    }
+    tools::run(&mut bench)
+}

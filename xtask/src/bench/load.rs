@@ -1,0 +1,188 @@
+//! The clients: any number of keep-alive connections, served by one thread.
+//!
+//! One thread and no library for HTTP, because the clients share the processors with the server
+//! that they measure. **A refusal ends the benchmark**, since a fast refusal is no result; only an
+//! answer that asks to try again is counted instead, as an onboarding that was not served.
+
+mod client;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use mio::{Events, Poll, Token};
+
+use crate::processes;
+use crate::request::Request;
+use crate::statistics::{float, percentile};
+use client::{Answer, Client};
+
+/// Clients of the schedule; so many requests may be under way at once.
+const SCHEDULE_CLIENTS: usize = 64;
+/// A server that answers nobody for so long is broken.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+
+/// When clients that send one request after the other stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    Elapsed(Duration),
+    Answered(usize),
+}
+
+/// What the clients saw.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Sorted.
+    latencies: Vec<Duration>,
+    elapsed: Duration,
+    /// Answers that asked to try again.
+    pub(crate) unserved: usize,
+    /// Processor time of the clients.
+    pub(crate) own_time: Duration,
+}
+
+impl Outcome {
+    pub(crate) fn count(&self) -> usize {
+        self.latencies.len()
+    }
+
+    /// Answers per second.
+    pub(crate) fn rate(&self) -> f64 {
+        float(self.count()) / self.elapsed.as_secs_f64()
+    }
+
+    /// The latency that `per_mille` of the answers did not exceed.
+    pub(crate) fn latency(&self, per_mille: usize) -> Duration {
+        percentile(&self.latencies, per_mille)
+    }
+}
+
+/// Sends onboardings to a server, each with a number of its own.
+#[derive(Debug)]
+pub(crate) struct Load {
+    address: SocketAddr,
+    request: Request,
+    sent: u64,
+}
+
+impl Load {
+    pub(crate) fn new(url: &str, key: &str) -> Result<Self> {
+        let authority = url.strip_prefix("http://").context("the server does not speak http")?;
+        let address = authority.parse().context("the server has no address")?;
+        Ok(Self { address, request: Request::new(authority, key), sent: 0 })
+    }
+
+    /// Onboardings sent so far; they are numbered from 1 to this.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Each client sends its next request as soon as it has its answer.
+    pub(crate) fn closed_loop(&mut self, clients: usize, until: Until) -> Result<Outcome> {
+        let mut run = Run::start(self, clients)?;
+        let is_over = |run: &Run<'_>| match until {
+            Until::Elapsed(time) => run.started.elapsed() >= time,
+            Until::Answered(count) => run.latencies.len() + run.under_way >= count,
+        };
+        for index in 0..clients {
+            run.send(index, Instant::now())?;
+        }
+        while run.under_way > 0 {
+            for index in run.wait(None)? {
+                if !is_over(&run) {
+                    run.send(index, Instant::now())?;
+                }
+            }
+        }
+        run.finish()
+    }
+
+    /// Requests start at a fixed rate, whether others have been answered or not. Latencies count
+    /// from the moment a request was due, so a server that falls behind cannot hide it.
+    pub(crate) fn schedule(&mut self, per_second: u32, time: Duration) -> Result<Outcome> {
+        let interval = Duration::from_secs(1) / per_second;
+        let mut run = Run::start(self, SCHEDULE_CLIENTS)?;
+        let mut idle: Vec<usize> = (0..SCHEDULE_CLIENTS).collect();
+        let mut due = run.started;
+        let end = run.started + time;
+        while due < end || run.under_way > 0 {
+            while due < end && due <= Instant::now() {
+                let Some(index) = idle.pop() else { break };
+                run.send(index, due)?;
+                due += interval;
+            }
+            let pause = due.saturating_duration_since(Instant::now());
+            let may_send = due < end && !idle.is_empty();
+            let answered = run.wait(may_send.then_some(pause))?;
+            idle.extend(answered);
+        }
+        run.finish()
+    }
+}
+
+/// One use of the clients.
+struct Run<'load> {
+    load: &'load mut Load,
+    poll: Poll,
+    events: Events,
+    clients: Vec<Client>,
+    latencies: Vec<Duration>,
+    unserved: usize,
+    under_way: usize,
+    started: Instant,
+    own_time: Duration,
+}
+
+impl<'load> Run<'load> {
+    fn start(load: &'load mut Load, clients: usize) -> Result<Self> {
+        let poll = Poll::new()?;
+        let connect = |index| Client::connect(load.address, Token(index), poll.registry());
+        let clients = (0..clients).map(connect).collect::<Result<_>>()?;
+        Ok(Self {
+            load,
+            poll,
+            events: Events::with_capacity(256),
+            clients,
+            latencies: Vec::new(),
+            unserved: 0,
+            under_way: 0,
+            started: Instant::now(),
+            own_time: processes::own_time()?,
+        })
+    }
+
+    fn send(&mut self, index: usize, due: Instant) -> Result<()> {
+        self.load.sent += 1;
+        let request = self.load.request.numbered(self.load.sent);
+        let client = self.clients.get_mut(index).context("there is no such client")?;
+        client.send(request, due)?;
+        self.under_way += 1;
+        Ok(())
+    }
+
+    /// Waits until something happens or the time is over; returns the clients that have answers.
+    fn wait(&mut self, time: Option<Duration>) -> Result<Vec<usize>> {
+        self.poll.poll(&mut self.events, Some(time.unwrap_or(SILENCE_MAX)))?;
+        ensure!(time.is_some() || !self.events.is_empty(), "no answer within {SILENCE_MAX:?}");
+        let mut answered = Vec::new();
+        for event in &self.events {
+            let Token(index) = event.token();
+            let client = self.clients.get_mut(index).context("there is no such client")?;
+            match client.receive()? {
+                Answer::Incomplete => continue,
+                Answer::Served(latency) => self.latencies.push(latency),
+                Answer::TryAgain => self.unserved += 1,
+            }
+            self.under_way -= 1;
+            answered.push(index);
+        }
+        Ok(answered)
+    }
+
+    fn finish(mut self) -> Result<Outcome> {
+        let elapsed = self.started.elapsed();
+        let own_time = processes::own_time()?.saturating_sub(self.own_time);
+        self.latencies.sort_unstable();
+        Ok(Outcome { latencies: self.latencies, elapsed, unserved: self.unserved, own_time })
+    }
+}

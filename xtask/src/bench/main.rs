@@ -1,0 +1,110 @@
+//! The benchmark of onboarding: the real server under load, beside a bare loop that stores the
+//! same rows. Started by `cargo xtask bench onboarding`, which hands over the built server.
+//!
+//! [`measure`] runs the phases of one engine and [`report`] compares them with the targets. The
+//! server is the released program with its usual settings ([`subject`]); the clients are one
+//! thread ([`load`]); the bare loop is in [`bare`]. **A missed target is a result, not a failure**:
+//! the exit status tells only whether the measuring went well.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal talks on the terminal"
+)]
+
+mod bare;
+mod load;
+mod measure;
+mod processes;
+mod report;
+mod request;
+mod rows;
+mod statistics;
+mod subject;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Parser, ValueEnum};
+
+#[derive(Parser, Debug)]
+struct Options {
+    /// The server to measure
+    #[arg(long)]
+    program: PathBuf,
+    /// The JSON file to write
+    #[arg(long)]
+    output: PathBuf,
+    #[arg(long)]
+    quick: bool,
+    /// Measure on this engine only
+    #[arg(long, value_enum)]
+    engine: Option<Engine>,
+    /// Cargo says this to every benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// All phases are run this often, one after the other; the median counts.
+    pub(crate) rounds: usize,
+    pub(crate) phase: Duration,
+    /// The server's memory is looked at after so many onboardings.
+    pub(crate) onboardings: usize,
+    pub(crate) cold_starts: usize,
+}
+
+impl Plan {
+    const FULL: Self =
+        Self { rounds: 3, phase: Duration::from_secs(6), onboardings: 100_000, cold_starts: 10 };
+    const QUICK: Self =
+        Self { rounds: 1, phase: Duration::from_secs(2), onboardings: 5_000, cold_starts: 3 };
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let mut results = Vec::new();
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        if options.engine.is_none_or(|wanted| wanted == engine) {
+            results.push(measure::engine(engine, &options.program, &plan)?);
+        }
+    }
+    let reports: Vec<report::Report<'_>> =
+        results.iter().map(|result| report::Report::new(result, &plan)).collect();
+    for report in &reports {
+        report.print();
+    }
+    if options.quick {
+        println!("\nA quick run: these numbers show that it works, not how fast it is.");
+    }
+    report::write_json(&reports, &plan, &options.output)
+}

@@ -1,0 +1,82 @@
+//! Processor time and memory of processes, read from `/proc`.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+/// Linux counts processor time in hundredths of a second for programs, whatever its own clock.
+const TICK: Duration = Duration::from_millis(10);
+
+/// User and system time of this process so far.
+pub(crate) fn own_time() -> Result<Duration> {
+    Ok(Stat::read("self")?.time)
+}
+
+/// User and system time of a process so far.
+pub(crate) fn time_of(pid: u32) -> Result<Duration> {
+    Ok(Stat::read(&pid.to_string())?.time)
+}
+
+pub(crate) fn parent_of(pid: u32) -> Result<u32> {
+    Ok(Stat::read(&pid.to_string())?.parent)
+}
+
+/// User and system time of a process, of its children, and of those that have ended.
+pub(crate) fn time_of_family(pid: u32) -> Result<Duration> {
+    let parent = Stat::read(&pid.to_string())?;
+    let mut total = parent.time + parent.ended_children;
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| name.parse::<u32>().is_ok()) else { continue };
+        // A process may end while we look; the parent then has its time.
+        if let Ok(child) = Stat::read(name)
+            && child.parent == pid
+        {
+            total += child.time;
+        }
+    }
+    Ok(total)
+}
+
+struct Stat {
+    parent: u32,
+    time: Duration,
+    ended_children: Duration,
+}
+
+impl Stat {
+    fn read(process: &str) -> Result<Self> {
+        let path = format!("/proc/{process}/stat");
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        // The name stands in parentheses and may contain anything, parentheses too.
+        let (_, rest) = text.rsplit_once(')').context("no name in /proc/…/stat")?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let number = |index: usize| -> Result<u32> {
+            Ok(fields.get(index).context("/proc/…/stat is too short")?.parse()?)
+        };
+        Ok(Self {
+            parent: number(1)?,
+            time: TICK * (number(11)? + number(12)?),
+            ended_children: TICK * (number(13)? + number(14)?),
+        })
+    }
+}
+
+/// What a process holds in memory, in megabytes of 10^6 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub(crate) resident: f64,
+    pub(crate) resident_peak: f64,
+}
+
+pub(crate) fn memory_of(pid: u32) -> Result<Memory> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let megabytes = |name: &str| -> Result<f64> {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let value = line.and_then(|line| line.split_whitespace().nth(1));
+        let kibibytes: u32 = value.with_context(|| format!("no {name} of {pid}"))?.parse()?;
+        Ok(f64::from(kibibytes) * 1024.0 / 1e6)
+    };
+    Ok(Memory { resident: megabytes("VmRSS:")?, resident_peak: megabytes("VmHWM:")? })
+}
