@@ -190,7 +190,7 @@ pub(crate) struct UserCreate {
     pub(crate) email: String,
     #[arg(long, value_enum)]
     pub(crate) role: Role,
-    /// The ISO of an iso_admin or iso_staff
+    /// The ISO of an `iso_admin` or `iso_staff`
     #[arg(long, value_name = "ID")]
     pub(crate) iso: Option<String>,
     /// The merchant of a merchant user
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn durations() {
-        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
         assert_eq!(key_life("never"), Ok(KeyLife::Forever));
         for wrong in ["", "h", "3", "-1d", "1.5h", "99999999999999999999d", "3dd", "1 d"] {
             assert!(duration(wrong).is_err(), "{wrong:?}");

@@ -11,7 +11,7 @@ use types::{Error, Result};
 
 use crate::args::{Args, Command, Config as ConfigCommand, Interface};
 use crate::config::{self, Config};
-use crate::output::Printer;
+use crate::output::{self, Printer};
 
 pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
     let Args { common, command } = args;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "boardwalk", &mut text);
-            printer.document(String::from_utf8_lossy(&text).trim_end());
+            output::document(String::from_utf8_lossy(&text).trim_end());
             return Ok(());
         }
         Command::Openapi { interface: Interface::Onboarding } => {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             let text = serde_json::to_string_pretty(&document).map_err(|error| {
                 Error::internal("the document cannot be written").because(error)
             })?;
-            printer.document(&text);
+            output::document(&text);
             return Ok(());
         }
         _ => {}
@@ -44,6 +44,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),
         Command::Doctor => doctor::doctor(&config, &common, printer),
         Command::Config(ConfigCommand::Print) => {
+            let config = config.without_secrets();
             let text = config::print(&config)?;
             let object = serde_json::to_value(&config).map_err(|error| {
                 Error::internal("the configuration cannot be printed").because(error)

@@ -5,6 +5,7 @@
 //! `BOARDWALK_SERVER__LIMITS__CONNECTIONS=100`.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -91,6 +92,13 @@ impl Default for Log {
 }
 
 impl Config {
+    /// The settings without the password of the database, for showing them.
+    pub(crate) fn without_secrets(&self) -> Self {
+        let mut shown = self.clone();
+        shown.database.url = shown.database.url.map(|url| hide_password(&url));
+        shown
+    }
+
     /// Reads all layers.
     pub(crate) fn load(common: &Common) -> Result<Self> {
         let variables: Vec<(String, OsString)> = std::env::vars_os()
@@ -122,6 +130,16 @@ impl Config {
             config.database.url = Some(url.clone());
         }
         Ok(config)
+    }
+}
+
+/// `postgres://user:secret@host/db` without what stands between the colon and the last @.
+fn hide_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((login, place)) = rest.rsplit_once('@') else { return url.to_owned() };
+    match login.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
+        None => url.to_owned(),
     }
 }
 
@@ -188,15 +206,19 @@ fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values
         }
         push_comment(text, property);
         match values.get(name) {
-            Some(value) => text.push_str(&format!("{name} = {value}\n")),
-            None => text.push_str(&format!("# {name} =\n")),
+            Some(value) => {
+                let _ = writeln!(text, "{name} = {value}");
+            }
+            None => {
+                let _ = writeln!(text, "# {name} =");
+            }
         }
     }
     for (name, property, inner) in tables {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         text.push('\n');
         push_comment(text, property);
-        text.push_str(&format!("[{path}]\n"));
+        let _ = writeln!(text, "[{path}]");
         print_table(text, &path, property, inner);
     }
 }
@@ -204,7 +226,7 @@ fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values
 fn push_comment(text: &mut String, property: &serde_json::Value) {
     let description = property.get("description").and_then(|d| d.as_str()).unwrap_or_default();
     for line in description.lines() {
-        text.push_str(&format!("# {line}\n"));
+        let _ = writeln!(text, "# {line}");
     }
 }
 
@@ -225,6 +247,13 @@ mod tests {
         assert_eq!(config.server.limits.connections, 7);
         assert_eq!(config.database.url.as_deref(), Some("postgres://db/x"));
         assert_eq!(config.server.trusted_proxies.len(), 1);
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let shown = hide_password("postgres://me:p@ss:word@db.example/x");
+        assert_eq!(shown, "postgres://me:***@db.example/x");
+        assert_eq!(hide_password("postgres://me@db/x"), "postgres://me@db/x");
     }
 
     #[test]

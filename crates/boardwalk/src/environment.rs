@@ -13,6 +13,8 @@ use types::{Clock, Environment, Error, Result};
 use crate::config::{Config, MASTER_KEY_VARIABLE};
 
 const KEY_FILE: &str = "master.key";
+/// The low bits of a file's mode that are about others than its owner.
+const GROUP_AND_OTHERS_BITS: u32 = 6;
 
 /// Opens the environment that the configuration describes, making what is missing.
 pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform> {
@@ -24,6 +26,23 @@ pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform
     };
     let store = Store::open(&location)?;
     Platform::new(environment, store, &master, config.onboarding, Clock::System)
+}
+
+/// Opens an environment that must be there already: a mistyped folder shall not become a new,
+/// empty installation.
+pub(crate) fn open_existing(config: &Config, environment: Environment) -> Result<Platform> {
+    let missing = match location(config, environment)? {
+        Location::File(path) => fs::metadata(path).is_err(),
+        Location::Postgres { .. } => false,
+    };
+    if missing {
+        return Err(Error::not_found(format!(
+            "there is no {environment} environment in {}; name another folder with --data, or make \
+             one with `boardwalk serve` or `boardwalk iso create`",
+            config.data.display()
+        )));
+    }
+    open(config, environment)
 }
 
 pub(crate) fn location(config: &Config, environment: Environment) -> Result<Location> {
@@ -47,8 +66,8 @@ pub(crate) fn key_file(data: &Path) -> PathBuf {
 pub(crate) fn existing_master_key(data: &Path) -> Result<MasterKey> {
     find_master_key(data)?.ok_or_else(|| {
         Error::invalid(format!(
-            "there is no master key; put the one that belongs to the backup into {} (mode 0600) \
-             or into {MASTER_KEY_VARIABLE} first",
+            "there is no master key; put the one that the data was sealed with into {} (mode \
+             0600) or into {MASTER_KEY_VARIABLE} first",
             key_file(data).display()
         ))
     })
@@ -78,8 +97,8 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
 }
 
 fn check_permissions(path: &Path) -> Result<()> {
-    let mode = fs::metadata(path).map(|metadata| metadata.permissions().mode()).unwrap_or(0);
-    if mode & 0o077 == 0 {
+    let mode = fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
+    if mode.trailing_zeros() >= GROUP_AND_OTHERS_BITS {
         return Ok(());
     }
     Err(Error::invalid(format!(
@@ -92,6 +111,10 @@ fn check_permissions(path: &Path) -> Result<()> {
 fn make_key(data: &Path, location: &Location) -> Result<MasterKey> {
     let path = key_file(data);
     if let Some(database) = orphaned_database(data, location)? {
+        // Another process that starts for the first time makes the key first, then the database.
+        if let Some(key) = find_master_key(data)? {
+            return Ok(key);
+        }
         return Err(Error::invalid(format!(
             "there is a database {database} but no master key; put the key back into {} or into \
              {MASTER_KEY_VARIABLE}",

@@ -20,7 +20,7 @@ pub(crate) fn start(log: &Log) -> Result<()> {
     }
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if log.json.unwrap_or(!std::io::stderr().is_terminal()) {
-        builder.json().flatten_event(true).with_current_span(false).init();
+        builder.json().flatten_event(true).with_span_list(false).init();
     } else {
         builder.init();
     }

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match commands::run(args, &printer) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            printer.failure(&error.report());
+            output::failure(&error.report());
             ExitCode::FAILURE
         }
     }

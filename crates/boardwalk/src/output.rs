@@ -1,14 +1,12 @@
 //! Shows results: tables and sentences for people, one JSON object for scripts.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is the one module that writes to the terminal"
-)]
+#![expect(clippy::print_stderr, reason = "this is the one module that writes to the terminal")]
+
+use std::io::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Printer {
     json: bool,
 }
@@ -20,23 +18,17 @@ impl Printer {
 
     /// One result: the object for scripts, the text for people.
     pub(crate) fn result(&self, object: &Value, text: &str) {
-        if self.json {
-            println!("{object}");
-        } else {
-            println!("{text}");
-        }
+        if self.json { document(&object.to_string()) } else { document(text) }
     }
 
     /// A list: an object with `name` for scripts, a table for people.
     pub(crate) fn list(&self, name: &str, headings: &[&str], rows: Vec<(Value, Vec<String>)>) {
         if self.json {
             let objects: Vec<Value> = rows.into_iter().map(|(object, _)| object).collect();
-            println!("{}", serde_json::json!({ name: objects }));
-            return;
+            return document(&serde_json::json!({ name: objects }).to_string());
         }
         if rows.is_empty() {
-            println!("There are none yet.");
-            return;
+            return document("There are none yet.");
         }
         let mut table = Table::new();
         table.load_style(presets::UTF8_HORIZONTAL_ONLY);
@@ -45,17 +37,19 @@ impl Printer {
         for (_, cells) in rows {
             table.add_row(cells);
         }
-        println!("{table}");
+        document(&table.to_string());
     }
+}
 
-    /// A text that is the result itself, such as a document.
-    pub(crate) fn document(&self, text: &str) {
-        println!("{text}");
-    }
+/// A text that is the result itself, such as a document. A reader that has seen enough may close
+/// the pipe; that is no failure.
+pub(crate) fn document(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
 
-    /// Why the command failed, on one line whatever the cause had to say.
-    pub(crate) fn failure(&self, text: &str) {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        eprintln!("boardwalk: {}", words.join(" "));
-    }
+/// Why the command failed, on one line whatever the cause had to say.
+pub(crate) fn failure(text: &str) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    eprintln!("boardwalk: {}", words.join(" "));
 }

@@ -11,7 +11,7 @@
 use std::fmt;
 
 use subtle::ConstantTimeEq as _;
-use types::{Environment, Error, KeyId, Result, Secret};
+use types::{Environment, Error, IsoId, KeyId, Result, Secret};
 use zeroize::Zeroizing;
 
 use crate::vault::{Vault, fill_random};
@@ -88,8 +88,9 @@ impl ApiKey {
     }
 
     /// What is stored instead of the key.
-    pub fn hash(&self, vault: &Vault) -> [u8; 32] {
-        vault.api_key_hash(self.text.expose())
+    /// What is stored of the key. It covers the ISO and the scopes too.
+    pub fn hash(&self, vault: &Vault, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
+        vault.api_key_hash(self.text.expose(), iso_id, scopes)
     }
 }
 
@@ -119,13 +120,10 @@ impl<'a> ParsedKey<'a> {
         self.key_id
     }
 
-    pub fn hash(&self, vault: &Vault) -> [u8; 32] {
-        vault.api_key_hash(self.text)
-    }
-
-    /// Whether this is the key of a stored hash; takes equally long for any hash of full length.
-    pub fn matches(&self, vault: &Vault, stored: &[u8]) -> bool {
-        self.hash(vault).ct_eq(stored).into()
+    /// Whether this is the key of a stored hash, with the ISO and the scopes that are stored beside
+    /// it; takes equally long for any hash of full length.
+    pub fn matches(&self, vault: &Vault, iso_id: &IsoId, scopes: &str, stored: &[u8]) -> bool {
+        vault.api_key_hash(self.text, iso_id, scopes).ct_eq(stored).into()
     }
 }
 
@@ -210,7 +208,7 @@ mod tests {
             assert_eq!(parsed.environment(), environment);
             assert_eq!(parsed.key_id(), key.key_id().as_str());
             let vault = vault(environment);
-            assert_eq!(parsed.hash(&vault), key.hash(&vault));
+            assert!(parsed.matches(&vault, &iso(), "*", &key.hash(&vault, &iso(), "*")));
         }
     }
 
@@ -220,12 +218,29 @@ mod tests {
         let key = ApiKey::generate(Environment::Sandbox).expect("random");
         let other = ApiKey::generate(Environment::Sandbox).expect("random");
         let parsed = ApiKey::parse(key.text().expose()).expect("own key");
-        let stored = key.hash(&vault);
-        assert!(parsed.matches(&vault, &stored));
-        assert!(!parsed.matches(&vault, &other.hash(&vault)));
-        assert!(!parsed.matches(&vault, &stored[..31]));
-        assert!(!parsed.matches(&vault, &[]));
-        assert!(!parsed.matches(&self::vault(Environment::Production), &stored));
+        let stored = key.hash(&vault, &iso(), "*");
+        let matches = |stored: &[u8]| parsed.matches(&vault, &iso(), "*", stored);
+        assert!(matches(&stored));
+        assert!(!matches(&other.hash(&vault, &iso(), "*")));
+        assert!(!matches(&stored[..31]));
+        assert!(!matches(&[]));
+        let production = self::vault(Environment::Production);
+        assert!(!parsed.matches(&production, &iso(), "*", &stored));
+    }
+
+    #[test]
+    fn a_row_cannot_be_given_to_another_iso_or_more_scopes() {
+        let vault = vault(Environment::Sandbox);
+        let key = ApiKey::generate(Environment::Sandbox).expect("random");
+        let parsed = ApiKey::parse(key.text().expose()).expect("own key");
+        let stored = key.hash(&vault, &iso(), "events.read");
+        assert!(parsed.matches(&vault, &iso(), "events.read", &stored));
+        assert!(!parsed.matches(&vault, &iso(), "*", &stored));
+        assert!(!parsed.matches(&vault, &IsoId::new("iso2"), "events.read", &stored));
+    }
+
+    fn iso() -> IsoId {
+        IsoId::new("iso1")
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! in every process.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ const CACHE_LIFE: Duration = Duration::from_millis(900);
 /// Keys remembered at most. Beyond that the cache starts over.
 const CACHE_KEYS_MAX: usize = 10_000;
 /// How precisely the last use of a key is noted.
-const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
+const LAST_USED_PRECISION: Duration = Duration::from_mins(1);
 
 /// Who makes a request: an ISO, by one of its keys.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ struct KeyEntry {
     scopes: ScopeSet,
     style: ResponseStyle,
     data_key: DataKey,
+    /// Set by the request that notes the key's use, so that others need not.
+    use_is_noted: AtomicBool,
 }
 
 impl Caller {
@@ -94,14 +97,21 @@ impl Reason {
 /// Recently seen keys.
 #[derive(Debug, Default)]
 pub(crate) struct KeyCache {
-    by_id: Mutex<HashMap<String, (Instant, Option<Arc<KeyEntry>>)>>,
+    by_id: Mutex<HashMap<String, Seen>>,
+}
+
+/// What a look-up found, and when.
+#[derive(Clone, Debug)]
+struct Seen {
+    at: Instant,
+    /// `None` when there is no such key.
+    entry: Option<Arc<KeyEntry>>,
 }
 
 impl KeyCache {
-    fn get(&self, key_id: &str) -> Option<Option<Arc<KeyEntry>>> {
+    fn get(&self, key_id: &str) -> Option<Seen> {
         let by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        let (seen, entry) = by_id.get(key_id)?;
-        (seen.elapsed() < CACHE_LIFE).then(|| entry.clone())
+        by_id.get(key_id).filter(|seen| seen.at.elapsed() < CACHE_LIFE).cloned()
     }
 
     fn put(&self, key_id: &str, entry: Option<Arc<KeyEntry>>) {
@@ -109,7 +119,7 @@ impl KeyCache {
         if by_id.len() >= CACHE_KEYS_MAX {
             by_id.clear();
         }
-        by_id.insert(key_id.to_owned(), (Instant::now(), entry));
+        by_id.insert(key_id.to_owned(), Seen { at: Instant::now(), entry });
     }
 }
 
@@ -134,10 +144,13 @@ impl Platform {
             Err(reason) => return unknown(reason),
         };
         let entry = match self.keys.get(key.key_id()) {
-            Some(entry) => entry,
+            Some(seen) => seen.entry,
             None => self.load_key(key.key_id()).await?,
         };
-        let matching = entry.filter(|entry| key.matches(&self.vault, &entry.key.hash));
+        let matching = entry.filter(|entry| {
+            let KeyEntry { key: row, iso, .. } = &**entry;
+            key.matches(&self.vault, &iso.iso_id, &row.scopes, &row.hash)
+        });
         let Some(entry) = matching else { return unknown(Reason::Unknown) };
         let reason = if entry.key.revoked.is_some() {
             Reason::Revoked
@@ -173,15 +186,17 @@ impl Platform {
             scopes: key.scopes.parse().map_err(damaged)?,
             style: iso.response_style.parse().map_err(damaged)?,
             data_key: self.vault.data_key_open(&iso.iso_id, &wrapped)?,
+            use_is_noted: AtomicBool::new(false),
             key,
             iso,
         })
     }
 
-    /// Whether the last use of the caller's key should be noted again.
+    /// Whether the last use of the caller's key should be noted again, by this request.
     pub fn last_use_is_stale(&self, caller: &Caller, now: Timestamp) -> bool {
         let noted = caller.entry.key.last_used;
         noted.is_none_or(|noted| now.since(noted) >= LAST_USED_PRECISION)
+            && !caller.entry.use_is_noted.swap(true, Ordering::Relaxed)
     }
 
     /// Notes that the caller's key was used.

@@ -14,6 +14,7 @@ use crate::sandbox::Scenario;
 use crate::vault::{MasterKey, Vault};
 
 /// Choices where the published interface leaves one.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -41,6 +42,9 @@ impl Default for Settings {
     }
 }
 
+/// The fact by which a database knows its master key.
+const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
+
 /// Everything that the requests of one environment share.
 #[derive(Debug)]
 pub struct Platform {
@@ -65,11 +69,10 @@ impl Platform {
         clock: Clock,
     ) -> Result<Self> {
         let vault = Vault::new(master, environment);
-        let fingerprint: String =
-            vault.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect();
+        let fingerprint = format!("{:016x}", u64::from_be_bytes(vault.fingerprint()));
         let ours = fingerprint.clone();
         let stored = store.write_blocking(move |conn| {
-            fact::get_or_set(conn, "master_key_fingerprint", &fingerprint)
+            fact::get_or_set(conn, MASTER_KEY_FINGERPRINT, &fingerprint)
         })?;
         if stored != ours {
             return Err(Error::invalid(format!(

@@ -16,7 +16,7 @@ use types::{Result, Timestamp};
 use crate::{Caller, Cx, Platform};
 
 /// How long an answer is kept.
-const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// Length of a key at most.
 pub const KEY_LENGTH_MAX: usize = 255;
 

@@ -80,9 +80,8 @@ impl Platform {
                     row.iso_id
                 )));
             }
-            let keys = store::api_key::list(conn)?;
-            let live = keys.iter().filter(|key| key.iso_id == row.iso_id && is_live(key, now));
-            if live.count() >= KEYS_MAX {
+            let keys = store::api_key::list_of_iso(conn, &row.iso_id)?;
+            if keys.iter().filter(|key| is_live(key, now)).count() >= KEYS_MAX {
                 return Err(Error::invalid(format!(
                     "the ISO has {KEYS_MAX} live keys already; revoke one first"
                 )));
@@ -104,7 +103,7 @@ impl Platform {
         let row = ApiKeyRow {
             iso_id: iso_id.clone(),
             key_id: key.key_id().clone(),
-            hash: key.hash(&self.vault).to_vec(),
+            hash: key.hash(&self.vault, iso_id, &scopes.to_string()).to_vec(),
             name,
             scopes: scopes.to_string(),
             created: now,
@@ -125,17 +124,21 @@ impl Platform {
             return Err(Error::invalid("the overlap may be 168h at most"));
         }
         let now = self.clock.now();
-        let old = self.live_key(key_id, now)?;
-        let life = old.expires.map(|expires| expires.since(old.created));
-        let expires = life.map(|life| now.plus(life));
+        let old = self.find_key(key_id)?;
         let scopes = old.scopes.parse().map_err(|message: String| Error::internal(message))?;
-        let (row, new_key) =
-            self.new_key_row(&old.iso_id, old.name.clone(), scopes, now, expires)?;
-        let ends = now.plus(overlap);
-        let old_ends = old.expires.map_or(ends, |expires| expires.min(ends));
+        let expires = old.expires.map(|_| now.plus(KEY_LIFE_DEFAULT));
+        let (row, new_key) = self.new_key_row(&old.iso_id, old.name, scopes, now, expires)?;
+        let wanted = key_id.clone();
         self.store.write_blocking(move |conn| {
+            // Read again: the key may have ended since.
+            let live = store::api_key::find(conn, &wanted)?.filter(|key| is_live(key, now));
+            let old = live.ok_or_else(|| {
+                Error::invalid(format!("the key {wanted} is revoked or has expired"))
+            })?;
             store::api_key::insert(conn, &row)?;
-            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, old_ends)
+            let ends = now.plus(overlap);
+            let ends = old.expires.map_or(ends, |expires| expires.min(ends));
+            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)
         })?;
         Ok(new_key)
     }
@@ -161,14 +164,6 @@ impl Platform {
                 "there is no key {key_id}; `boardwalk key list` shows those that there are"
             ))
         })
-    }
-
-    fn live_key(&self, key_id: &KeyId, now: Timestamp) -> Result<ApiKeyRow> {
-        let key = self.find_key(key_id)?;
-        if !is_live(&key, now) {
-            return Err(Error::invalid(format!("the key {key_id} is revoked or has expired")));
-        }
-        Ok(key)
     }
 
     pub fn template_create(
@@ -222,6 +217,7 @@ fn expiry(life: KeyLife, environment: Environment, now: Timestamp) -> Result<Opt
         KeyLife::For(life) if life > KEY_LIFE_MAX => {
             Err(Error::invalid("a key may live 730 days at most"))
         }
+        KeyLife::For(Duration::ZERO) => Err(Error::invalid("a key must live for a while")),
         KeyLife::For(life) => Ok(Some(now.plus(life))),
         KeyLife::Forever if environment == Environment::Sandbox => Ok(None),
         KeyLife::Forever => Err(Error::invalid("only sandbox keys may live for ever")),

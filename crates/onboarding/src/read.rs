@@ -4,7 +4,7 @@ use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{merchant, tpn};
+use store::{merchant, template, tpn};
 use types::{Error, MerchantId, Result, Scope, StoreId, Tpn};
 
 use crate::vault::Aad;
@@ -51,6 +51,7 @@ pub struct ContactView {
     /// Phone number without the country's calling code.
     phone_number: String,
     /// Country calling code.
+    #[serde(rename = "ISDcode")]
     isd_code: String,
 }
 
@@ -142,8 +143,12 @@ pub struct TpnView {
     tpn_routing_type: String,
     /// Label shown for the terminal.
     default_label: Option<String>,
-    /// Version of the assigned template that the TPN was given.
+    /// Name of the assigned template.
+    tpn_assign_template: Option<String>,
+    /// Version of the template that the TPN was given.
     template_version: Option<i64>,
+    /// Bank identification number of all profiles that have none of their own.
+    tpn_bin: Option<String>,
     /// Processor and accounts; credentials are never shown.
     tpn_processor: ProcessorView,
     /// When it was created.
@@ -260,9 +265,13 @@ impl Endpoint<Cx> for TpnGet {
         let (iso_id, number) = (cx.caller()?.iso_id().clone(), self.tpn);
         let found = cx.platform.store.read(move |conn| {
             let Some(row) = tpn::get(conn, &iso_id, &number)? else { return Ok(None) };
-            Ok(Some((row, tpn::profile_list(conn, &iso_id, &number)?)))
+            let template = match &row.template {
+                Some((id, _)) => template::name(conn, &iso_id, id)?,
+                None => None,
+            };
+            Ok(Some((row, template, tpn::profile_list(conn, &iso_id, &number)?)))
         });
-        let (row, profiles) = found.await?.ok_or_else(object_not_found)?;
+        let (row, template, profiles) = found.await?.ok_or_else(object_not_found)?;
         let profile: Result<Vec<ProfileView>> = profiles.into_iter().map(profile_view).collect();
         Ok(Answer::new(TpnView {
             tpn: row.tpn,
@@ -275,6 +284,8 @@ impl Endpoint<Cx> for TpnGet {
             tpn_application_sign: row.application_sign,
             tpn_routing_type: row.routing_type,
             default_label: row.default_label,
+            tpn_assign_template: template,
+            tpn_bin: row.tpn_bin,
             template_version: row.template.map(|(_, version)| version),
             tpn_processor: ProcessorView { processor_name: row.processor, profile: profile? },
             created: row.created.to_string(),

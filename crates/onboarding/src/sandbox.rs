@@ -40,7 +40,7 @@ impl Scenario {
             let value = value.trim();
             match name.trim() {
                 "code" => scenario.code = Code::ALL.iter().copied().find(|c| c.name() == value),
-                "param" => scenario.param = value.to_owned(),
+                "param" => value.clone_into(&mut scenario.param),
                 "delay" => {
                     let delay = value.parse().map(Duration::from_millis).unwrap_or_default();
                     scenario.delay = delay.min(DELAY_MAX);

@@ -15,9 +15,6 @@ use icu_properties::{
     CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed,
 };
 
-/// The greatest length of a logo address in characters.
-pub const LOGO_URL_LEN_MAX: usize = 2_048;
-
 const EMAIL_LOCAL_LEN_MAX: usize = 64;
 const HOST_LEN_MAX: usize = 253;
 const LABEL_LEN_MAX: usize = 63;
@@ -119,14 +116,9 @@ pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A plus sign and digits, as many as there are; [`is_isd_code`] counts them too.
+/// A plus sign and digits, as many as there are. Whether the code is assigned does not matter.
 pub fn is_plus_digits(text: &str) -> bool {
     text.strip_prefix('+').is_some_and(is_digits)
-}
-
-/// A plus sign and one to three digits. Whether the code is assigned does not matter.
-pub fn is_isd_code(text: &str) -> bool {
-    is_plus_digits(text) && text.len() <= 4
 }
 
 /// One `@`, a local part of 1 to 64 characters, and a domain of two or more labels of 1 to 63.
@@ -375,7 +367,7 @@ mod tests {
     fn numbers_and_codes() {
         check(is_alphanumeric, "aB7\n7", "\nA-7\nA 7\nCaf\u{e9}\n\u{ff17}");
         check(is_digits, "0\n0123456789", "\n1 2\n12A\n-1\n\u{663}\n\u{ff17}");
-        check(is_isd_code, "+1\n+44\n+999", "\n+\n1\n+1234\n+1A\n++1\n-44\n0044\n+1 \n+\u{ff11}");
+        check(is_plus_digits, "+1\n+44\n+999", "\n+\n1\n+1A\n++1\n-44\n0044\n+1 \n+\u{ff11}");
         check(is_plus_digits, "+1\n+1234", "\n+\n++1\n1234");
     }
 
@@ -416,7 +408,7 @@ mod tests {
              https://user@example.com\nhttps://@example.com\nhttps://8.8.8.8@example.com\n\
              https://[::1]@example.com",
         );
-        assert!(is_logo_url(&format!("https://example.com/{}", "p".repeat(LOGO_URL_LEN_MAX))));
+        assert!(is_logo_url(&format!("https://example.com/{}", "p".repeat(2_048))));
     }
 
     #[test]
@@ -475,7 +467,7 @@ mod tests {
 
         #[test]
         fn no_text_makes_a_check_panic(text: String) {
-            for predicate in [is_text, is_name, is_email, is_isd_code, is_logo_url] {
+            for predicate in [is_text, is_name, is_email, is_plus_digits, is_logo_url] {
                 let _ = predicate(&text);
                 let _ = predicate(&format!("http://{text}"));
             }

@@ -151,8 +151,15 @@ impl Vault {
         IdPermutation::new(*self.id_permutation_key.expose())
     }
 
-    pub(crate) fn api_key_hash(&self, text: &str) -> [u8; 32] {
-        *blake3::keyed_hash(self.api_key_hash_key.expose(), text.as_bytes()).as_bytes()
+    /// The hash of a key with whom it belongs to and what it may do, so that its row cannot be
+    /// made to say something else.
+    pub(crate) fn api_key_hash(&self, text: &str, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_keyed(self.api_key_hash_key.expose());
+        for part in [text, iso_id.as_str(), scopes] {
+            let len = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            hasher.update(&len.to_be_bytes()).update(part.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
     }
 
     fn data_key_new(&self, iso_id: &IsoId, version: KeyVersion) -> Result<(DataKey, WrappedKey)> {

@@ -57,6 +57,12 @@ impl Voice {
         answer
     }
 
+    pub(crate) fn not_now(self, message: &str) -> Answer {
+        let mut answer = self.refuse(Code::Unavailable, "", message);
+        answer.headers.push((RETRY_AFTER.as_str(), String::from("1")));
+        answer
+    }
+
     pub(crate) fn wrong_method(self, allowed: &str) -> Answer {
         let message = format!("This path offers {allowed} only.");
         let mut answer = self.refuse(Code::MethodNotAllowed, "", message);
@@ -83,9 +89,7 @@ impl Voice {
             Kind::NotFound => self.refuse(Code::ObjectNotFound, "", error.to_string()),
             Kind::Unavailable => {
                 tracing::warn!(error = %error.report(), "request could not be served now");
-                let mut answer = self.refuse(Code::Unavailable, "", "Not now; try again.");
-                answer.headers.push((RETRY_AFTER.as_str(), String::from("1")));
-                answer
+                self.not_now("Not now; try again.")
             }
             Kind::Invalid | Kind::Conflict | Kind::Internal => {
                 tracing::error!(error = %error.report(), "request failed by our fault");

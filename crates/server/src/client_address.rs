@@ -18,8 +18,7 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAdd
         .flat_map(|value| value.split(','))
         .filter_map(|text| text.trim().parse::<IpAddr>().ok())
         .map(|address| address.to_canonical())
-        .filter(|address| !trusted.contains(address))
-        .last();
+        .rfind(|address| !trusted.contains(address));
     match named {
         Some(address) => Client { address, forwarded: true },
         None => Client { address: peer, forwarded: false },

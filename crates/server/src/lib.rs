@@ -1,4 +1,4 @@
-//! The only crate that knows axum, hyper and rustls: it turns the tables of endpoints into servers.
+//! The only crate that knows axum and hyper: it turns the tables of endpoints into servers.
 //!
 //! The path of a request: [`listen`] accepts the connection within its limits; [`pipeline`] gives
 //! the request an id, finds the endpoint, authenticates, applies the rate limits, reads and parses
@@ -6,18 +6,18 @@
 //! bytes, the answer has the published shape.**
 //!
 //! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
-//! accepted. [`sequencer`] numbers the outbox in the background.
+//! accepted. [`housekeeping`] works in the background.
 
 mod admin;
 mod answer;
 mod client_address;
 mod harness;
+mod housekeeping;
 mod intake;
 mod limits;
 mod listen;
 mod metrics;
 mod pipeline;
-mod sequencer;
 mod settings;
 mod tls;
 mod wishes;
@@ -76,7 +76,7 @@ pub async fn serve(
     let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
-    let (mut listeners, mut sequencers) = (JoinSet::new(), JoinSet::new());
+    let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
 
     let mut bound = Vec::new();
     for site in &sites {
@@ -105,7 +105,7 @@ pub async fn serve(
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&site.platform));
-        sequencers.spawn(sequencer::run(Arc::clone(&site.platform), drained_receiver.clone()));
+        keepers.spawn(housekeeping::run(Arc::clone(&site.platform), drained_receiver.clone()));
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
@@ -120,7 +120,7 @@ pub async fn serve(
         while listeners.join_next().await.is_some() {}
         // The last requests have been answered; their events get their numbers too.
         let _ = drained_sender.send(true);
-        while sequencers.join_next().await.is_some() {}
+        while keepers.join_next().await.is_some() {}
     };
     if tokio::time::timeout(SHUTDOWN_GRACE, finished).await.is_err() {
         tracing::warn!("some requests did not end in time and were cut off");

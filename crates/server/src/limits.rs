@@ -107,10 +107,10 @@ impl EnvironmentLimits {
     }
 }
 
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 /// The first wait; it doubles with each further window of too many refusals.
 const WAIT_FIRST: Duration = Duration::from_secs(30);
-const WAIT_MAX: Duration = Duration::from_secs(3600);
+const WAIT_MAX: Duration = Duration::from_hours(1);
 /// Clients remembered at most; beyond that those that are not waiting are forgotten.
 const CLIENTS_MAX: usize = 10_000;
 

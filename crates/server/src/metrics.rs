@@ -50,7 +50,8 @@ impl EncodeLabelValue for EnvironmentLabel {
 impl Default for Metrics {
     fn default() -> Self {
         let requests = Family::default();
-        let durations = Family::new_with_constructor(duration_histogram as fn() -> Histogram);
+        let constructor: fn() -> Histogram = duration_histogram;
+        let durations = Family::new_with_constructor(constructor);
         let refused_keys = Family::default();
         let mut registry = Registry::with_prefix("boardwalk");
         registry.register("http_requests", "Requests answered", requests.clone());

@@ -19,6 +19,7 @@ use contract::{Compiled, Outcome, Permission, json};
 use onboarding::auth::Caller;
 use onboarding::{Code, Cx, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
+use tracing::Instrument as _;
 use types::Timestamp;
 
 use crate::answer::{Answer, Envelope, Voice, denied};
@@ -32,7 +33,7 @@ use crate::{Shared, admin};
 /// What an answer's header may list of ignored members.
 const IGNORED_FIELDS_MAX: usize = 20;
 const IGNORED_FIELD_LENGTH_MAX: usize = 100;
-const LIMITS_TIDY_EVERY: Duration = Duration::from_secs(60);
+const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// One environment, ready to answer.
 struct Desk {
@@ -103,7 +104,8 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         caller: None,
         peer: request.extensions().get::<Peer>().cloned(),
     };
-    let handled = AssertUnwindSafe(visit.handle(route, request));
+    let span = tracing::info_span!("request", request.id = request_id);
+    let handled = AssertUnwindSafe(visit.handle(route, request).instrument(span));
     let answer = match catch_panic(handled).await {
         Ok(answer) => answer,
         Err(message) => {
@@ -163,20 +165,18 @@ struct Visit<'a> {
 impl Visit<'_> {
     async fn handle(&mut self, route: Option<Route>, request: Request) -> Answer {
         let (parts, body) = request.into_parts();
-        let outcome = self.handle_head(route, &parts).await;
-        let limits = &self.desk.shared.settings.limits;
-        match outcome {
+        let time = Duration::from_millis(self.desk.shared.settings.limits.answer_ms);
+        let late = |voice: Voice| voice.not_now("It took too long; try again.");
+        let head = tokio::time::timeout(time, self.handle_head(route, &parts)).await;
+        match head.unwrap_or_else(|_| Err(late(Voice::default()))) {
             Err(answer) => {
                 drain(body).await;
                 answer
             }
             Ok(Accepted { endpoint, params, voice }) => {
-                let time = Duration::from_millis(limits.answer_ms);
                 let run = self.run(&endpoint, params, voice, &parts.headers, body);
-                match tokio::time::timeout(time, run).await {
-                    Ok(answer) => answer,
-                    Err(_) => voice.refuse(Code::Unavailable, "", "It took too long; try again."),
-                }
+                let answer = tokio::time::timeout(time, run).await;
+                answer.unwrap_or_else(|_| late(voice))
             }
         }
     }
@@ -212,7 +212,7 @@ impl Visit<'_> {
     }
 
     async fn authenticate(
-        &self,
+        &mut self,
         parts: &axum::http::request::Parts,
         scope: types::Scope,
         voice: Voice,
@@ -224,7 +224,10 @@ impl Visit<'_> {
         let throttled = client.filter(|client| client.is_throttled());
         if let Some(client) = throttled {
             let checked = limits.refusals.check(client.network(), Instant::now());
-            checked.map_err(|exceeded| voice.too_many(exceeded))?;
+            checked.map_err(|exceeded| {
+                self.standing = exceeded.standing;
+                voice.too_many(exceeded)
+            })?;
         }
         let header = parts.headers.get(AUTHORIZATION).map(axum::http::HeaderValue::as_bytes);
         let outcome = platform.authenticate(header, scope, self.now).await;
@@ -311,9 +314,10 @@ impl Visit<'_> {
     ) -> Result<Answer, Answer> {
         let Desk { platform, staged, .. } = self.desk;
         let (caller, path) = (self.caller.as_ref(), endpoint.route().path);
-        let wishes = match endpoint.route().method.has_body() {
-            true => wishes::read(platform, caller, path, headers, &params, voice)?,
-            false => Wishes::default(),
+        let wishes = if endpoint.route().method.has_body() {
+            wishes::read(platform, caller, path, headers, &params, voice)?
+        } else {
+            Wishes::default()
         };
         staged.play(platform, caller, &params, &wishes.scenario, voice).await?;
         let retry = wishes.idempotency.clone().zip(caller);
@@ -413,13 +417,11 @@ impl Endpoint {
 /// HEAD is GET; the HTTP library leaves the body out.
 fn find_method(methods: &Arc<Methods>, method: &Method) -> Result<Endpoint, Answer> {
     let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
-    match methods.keys().find(|name| **name == wanted) {
-        Some(name) => Ok(Endpoint { methods: Arc::clone(methods), method: name }),
-        None => {
-            let allowed: Vec<&str> = methods.keys().copied().collect();
-            Err(Voice::default().wrong_method(&allowed.join(", ")))
-        }
+    if let Some(name) = methods.keys().find(|name| **name == wanted) {
+        return Ok(Endpoint { methods: Arc::clone(methods), method: name });
     }
+    let allowed: Vec<&str> = methods.keys().copied().collect();
+    Err(Voice::default().wrong_method(&allowed.join(", ")))
 }
 
 fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use types::Environment;
 
 /// How the server listens and what it allows.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Where liveness, readiness and metrics are served. Empty: only on the public addresses,
-    /// without metrics.
+    /// Where liveness, readiness and metrics are served. Empty: 127.0.0.1:8082 if it is free.
     pub admin_listen: Option<SocketAddr>,
     /// Listen without TLS on an address that is not loopback, because a proxy in front speaks TLS.
     pub allow_plaintext: bool,
@@ -25,19 +24,6 @@ pub struct Settings {
     pub limits: Limits,
     /// How many requests are allowed.
     pub rate_limits: RateLimits,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            admin_listen: None,
-            allow_plaintext: false,
-            trusted_proxies: Vec::new(),
-            tls: None,
-            limits: Limits::default(),
-            rate_limits: RateLimits::default(),
-        }
-    }
 }
 
 /// PEM files for https.

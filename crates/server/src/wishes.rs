@@ -131,7 +131,7 @@ pub(crate) struct StagedFailures {
     last: Mutex<HashMap<(String, &'static str), Instant>>,
 }
 
-const STAGED_EVERY: Duration = Duration::from_secs(60);
+const STAGED_EVERY: Duration = Duration::from_mins(1);
 /// Pairs of key and code remembered at most.
 const STAGED_MAX: usize = 1_000;
 

@@ -36,6 +36,11 @@ sql!(
      FROM api_keys ORDER BY iso_id, created_us, key_id"
 );
 sql!(
+    KEY_LIST_OF_ISO,
+    "SELECT iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us
+     FROM api_keys WHERE iso_id = $1 ORDER BY created_us, key_id"
+);
+sql!(
     KEY_REVOKE,
     "UPDATE api_keys SET revoked_us = $1
      WHERE iso_id = $2 AND key_id = $3 AND revoked_us IS NULL"
@@ -43,8 +48,15 @@ sql!(
 sql!(KEY_SET_EXPIRY, "UPDATE api_keys SET expires_us = $1 WHERE iso_id = $2 AND key_id = $3");
 sql!(KEY_SET_LAST_USED, "UPDATE api_keys SET last_used_us = $1 WHERE iso_id = $2 AND key_id = $3");
 
-pub(crate) const STATEMENTS: &[&Sql] =
-    &[&KEY_INSERT, &KEY_FIND, &KEY_LIST, &KEY_REVOKE, &KEY_SET_EXPIRY, &KEY_SET_LAST_USED];
+pub(crate) const STATEMENTS: &[&Sql] = &[
+    &KEY_INSERT,
+    &KEY_FIND,
+    &KEY_LIST,
+    &KEY_LIST_OF_ISO,
+    &KEY_REVOKE,
+    &KEY_SET_EXPIRY,
+    &KEY_SET_LAST_USED,
+];
 
 impl ApiKeyRow {
     fn read(row: &dyn Row) -> Result<Self> {
@@ -86,6 +98,10 @@ pub fn find(conn: &mut dyn Conn, key_id: &KeyId) -> Result<Option<ApiKeyRow>> {
 
 pub fn list(conn: &mut dyn Conn) -> Result<Vec<ApiKeyRow>> {
     conn.rows(&KEY_LIST, &[], ApiKeyRow::read)
+}
+
+pub fn list_of_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Vec<ApiKeyRow>> {
+    conn.rows(&KEY_LIST_OF_ISO, &[iso_id.into()], ApiKeyRow::read)
 }
 
 /// Returns whether the key was live until now.

@@ -13,10 +13,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::BytesMut;
+use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, Statement};
+use postgres::{Client, Config, NoTls, Statement};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -57,10 +58,11 @@ impl Target {
     }
 
     fn connect(&self) -> Result<PgConn> {
-        let tls = ClientConfig::with_platform_verifier().map_err(|error| {
-            Error::internal("cannot read the system's TLS certificates").because(error)
-        })?;
-        let mut client = self.config.connect(MakeRustlsConnect::new(tls)).map_err(|error| {
+        let connected = match self.tls()? {
+            Some(tls) => self.config.connect(MakeRustlsConnect::new(tls)),
+            None => self.config.connect(NoTls),
+        };
+        let mut client = connected.map_err(|error| {
             Error::unavailable("cannot connect to the PostgreSQL database").because(error)
         })?;
         client
@@ -70,6 +72,25 @@ impl Target {
             ))
             .map_err(failed)?;
         Ok(PgConn { client, prepared: HashMap::new(), failed: false, lost_race: false })
+    }
+}
+
+impl Target {
+    /// How to speak TLS, unless the URL forbids it. A machine without certificates can still reach
+    /// a database that does not insist on TLS.
+    fn tls(&self) -> Result<Option<ClientConfig>> {
+        let mode = self.config.get_ssl_mode();
+        if mode == SslMode::Disable {
+            return Ok(None);
+        }
+        match ClientConfig::with_platform_verifier() {
+            Ok(tls) => Ok(Some(tls)),
+            Err(_) if mode == SslMode::Prefer => Ok(None),
+            Err(error) => {
+                let message = "cannot read the system's TLS certificates";
+                Err(Error::invalid(message).because(error))
+            }
+        }
     }
 }
 

@@ -29,7 +29,10 @@ sql!(
 );
 sql!(TEMPLATE_FIND, "SELECT template_id, version FROM templates WHERE iso_id = $1 AND name = $2");
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&TEMPLATE_INSERT, &TEMPLATE_LIST, &TEMPLATE_FIND];
+sql!(TEMPLATE_NAME, "SELECT name FROM templates WHERE iso_id = $1 AND template_id = $2");
+
+pub(crate) const STATEMENTS: &[&Sql] =
+    &[&TEMPLATE_INSERT, &TEMPLATE_LIST, &TEMPLATE_FIND, &TEMPLATE_NAME];
 
 impl TemplateRow {
     fn read(row: &dyn Row) -> Result<Self> {
@@ -62,6 +65,11 @@ pub fn insert(conn: &mut dyn Conn, template: &TemplateRow) -> Result<bool> {
 
 pub fn list(conn: &mut dyn Conn) -> Result<Vec<TemplateRow>> {
     conn.rows(&TEMPLATE_LIST, &[], TemplateRow::read)
+}
+
+/// The name of one of the ISO's templates.
+pub fn name(conn: &mut dyn Conn, iso: &IsoId, id: &TemplateId) -> Result<Option<String>> {
+    conn.row(&TEMPLATE_NAME, &[iso.into(), id.into()], |row| row.get(0))
 }
 
 /// The id and current version of the ISO's template of that name.

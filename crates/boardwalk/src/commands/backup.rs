@@ -24,7 +24,7 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
         )));
     }
     let environment = common.environment();
-    let platform = environment::open(config, environment)?;
+    let platform = environment::open_existing(config, environment)?;
     let mut partial = PathBuf::from(file).into_os_string();
     partial.push(".partial");
     let partial = PathBuf::from(partial);

@@ -79,7 +79,7 @@ fn check_database(config: &Config, environment: Environment) -> Finding {
         return Finding { what, outcome: Err(String::from("cannot be read without a master key")) };
     }
     let engine = place.map_or("database", |place| place.engine_name());
-    let opened = environment::open(config, environment).and_then(|platform| {
+    let opened = environment::open_existing(config, environment).and_then(|platform| {
         platform.store.read_blocking(|conn| {
             store::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
         })?;

@@ -11,13 +11,13 @@ use crate::environment;
 use crate::output::Printer;
 
 fn open(config: &Config, common: &Common) -> Result<Platform> {
-    environment::open(config, common.environment())
+    environment::open_existing(config, common.environment())
 }
 
 pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer) -> Result<()> {
-    let platform = open(config, common)?;
     match command {
         Iso::Create { name, response_style } => {
+            let platform = environment::open(config, common.environment())?;
             let iso_id = platform.iso_create(&name, response_style)?;
             let text = format!(
                 "Registered {name} as {iso_id}.\nMake a key for it: boardwalk key create --iso {iso_id}"
@@ -25,7 +25,7 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
             out.result(&json!({ "isoId": iso_id }), &text);
         }
         Iso::List => {
-            let rows = platform.iso_list()?.into_iter().map(|iso| {
+            let rows = open(config, common)?.iso_list()?.into_iter().map(|iso| {
                 let object = json!({
                     "isoId": iso.iso_id, "name": iso.name, "responseStyle": iso.response_style,
                     "created": iso.created.to_string(),

@@ -30,7 +30,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             config.listen.production = args.listen_production.unwrap_or(config.listen.production);
             choose_admin_address(&mut config, args.admin_listen);
             let sites = Environment::ALL.into_iter().map(|environment| site(&config, environment));
-            run(sites.collect::<Result<_>>()?, config, common, out, &|_| {})
+            run(sites.collect::<Result<_>>()?, config, out, &|_| {})
         }
         Some(environment) => {
             let named = match environment {
@@ -39,7 +39,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             };
             set_listen(&mut config, environment, named);
             choose_admin_address(&mut config, args.admin_listen);
-            run(vec![site(&config, environment)?], config, common, out, &|_| {})
+            run(vec![site(&config, environment)?], config, out, &|_| {})
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
         let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
         out.result(&object, &welcome(url, &key));
     };
-    run(vec![site], config, common, out, &greet)
+    run(vec![site], config, out, &greet)
 }
 
 fn set_listen(config: &mut Config, environment: Environment, address: Option<SocketAddr>) {
@@ -96,7 +96,6 @@ fn site(config: &Config, environment: Environment) -> Result<Site> {
 fn run(
     sites: Vec<Site>,
     config: Config,
-    common: &Common,
     out: &Printer,
     greet: &(dyn Fn(&str) + Sync),
 ) -> Result<()> {
@@ -104,15 +103,10 @@ fn run(
         .enable_all()
         .build()
         .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
-    let json = common.json;
     let on_ready = |environment: Environment, url: &str| {
-        let line = if json {
-            json!({ "event": "ready", "environment": environment, "url": url }).to_string()
-        } else {
-            format!("ready {environment} {url}")
-        };
         greet(url);
-        out.document(&line);
+        let object = json!({ "event": "ready", "environment": environment, "url": url });
+        out.result(&object, &format!("ready {environment} {url}"));
     };
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())
@@ -130,13 +124,12 @@ fn run(
 /// An ISO with a template and a fresh key. Run again on the same folder, it replaces the key only.
 fn furnish(platform: &Platform) -> Result<String> {
     let existing = platform.iso_list()?.into_iter().find(|iso| iso.name == DEMO_ISO);
-    let iso_id: IsoId = match existing {
-        Some(iso) => iso.iso_id,
-        None => {
-            let iso_id = platform.iso_create(DEMO_ISO, ResponseStyle::Detailed)?;
-            platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tip": true }))?;
-            iso_id
-        }
+    let iso_id: IsoId = if let Some(iso) = existing {
+        iso.iso_id
+    } else {
+        let iso_id = platform.iso_create(DEMO_ISO, ResponseStyle::Detailed)?;
+        platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tip": true }))?;
+        iso_id
     };
     let old_keys = platform
         .key_list()?

@@ -17,7 +17,7 @@ const PASSWORD_LENGTH_MIN: usize = 12;
 const PASSWORD_LENGTH_MAX: usize = 1024;
 
 pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printer) -> Result<()> {
-    let platform = environment::open(config, common.environment())?;
+    let platform = environment::open_existing(config, common.environment())?;
     match command {
         User::Create(create) => {
             let password = create.password_stdin.then(read_password).transpose()?;

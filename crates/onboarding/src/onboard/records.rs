@@ -314,6 +314,7 @@ struct Contact<'a> {
     address_line1: &'a str,
     address_line2: Option<&'a str>,
     phone_number: &'a str,
+    #[serde(rename = "ISDcode")]
     isd_code: &'a str,
 }
 

@@ -1,5 +1,7 @@
 //! The rules between fields, which no schema of a single field can say.
 
+use std::sync::LazyLock;
+
 use contract::{Draft, Fault};
 use serde_json::Value;
 
@@ -29,11 +31,11 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
     if draft.ignored.is_empty() {
         return;
     }
-    for (object, id, details) in objects() {
+    for (object, id, details) in OBJECTS.iter() {
         let by_id = draft.params.pointer(&format!("/{object}/{id}")).is_some();
         let prefix = format!("{object}.");
         let stands_beside = |name: &str| {
-            if by_id { details.iter().any(|detail| detail == name) } else { name == id }
+            if by_id { details.iter().any(|detail| detail == name) } else { name == *id }
         };
         let conflict = draft.ignored.iter().any(|ignored| {
             !ignored.blank && ignored.path.strip_prefix(&prefix).is_some_and(stands_beside)
@@ -46,13 +48,13 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
     }
 }
 
-/// The two objects that are given by their id or by their details.
-fn objects() -> [(&'static str, &'static str, Vec<String>); 2] {
+/// The two objects that are given by their id or by their details, with the names of those.
+static OBJECTS: LazyLock<[(&str, &str, Vec<String>); 2]> = LazyLock::new(|| {
     [
         ("merchantData", "merchantId", property_names::<MerchantDetails>()),
         ("storeData", "storeId", property_names::<StoreDetails>()),
     ]
-}
+});
 
 fn property_names<T: schemars::JsonSchema>() -> Vec<String> {
     let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
@@ -64,7 +66,7 @@ fn check_no_unknown_fields(draft: &mut Draft<'_>) {
     if draft.ignored.is_empty() {
         return;
     }
-    let objects = objects();
+    let objects = &*OBJECTS;
     for ignored in draft.ignored {
         // Details beside an id are in the published tables; whether they may stand there is the
         // question of `strict_ids`.

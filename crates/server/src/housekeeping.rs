@@ -1,0 +1,52 @@
+//! Work beside the requests: events get their numbers, expired answers are forgotten.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onboarding::Platform;
+use store::{idempotency, outbox};
+use tokio::sync::watch;
+
+/// How long an event may wait for its number.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Events numbered in one transaction at most.
+const BATCH: i64 = 2_000;
+const PURGE_EVERY: Duration = Duration::from_hours(1);
+
+pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
+    let mut purged: Option<Instant> = None;
+    loop {
+        if let Err(error) = number_events(&platform).await {
+            tracing::warn!(error = %error.report(), "events could not be numbered; trying again");
+        }
+        if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
+            purged = Some(Instant::now());
+            purge_answers(&platform).await;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            _ = stop.changed() => break,
+        }
+    }
+    // What the last requests added gets its numbers before the server ends.
+    let _ = number_events(&platform).await;
+}
+
+async fn number_events(platform: &Platform) -> types::Result<()> {
+    while platform.store.read(outbox::has_unsequenced).await? {
+        platform.store.write(|conn| outbox::sequence(conn, BATCH)).await?;
+    }
+    Ok(())
+}
+
+async fn purge_answers(platform: &Platform) {
+    let now = platform.clock.now();
+    let purged = platform.store.write(move |conn| idempotency::purge(conn, now));
+    match purged.await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "expired answers of idempotency keys were forgotten"),
+        Err(error) => {
+            tracing::warn!(error = %error.report(), "expired answers could not be forgotten");
+        }
+    }
+}
