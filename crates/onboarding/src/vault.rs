@@ -388,7 +388,8 @@ mod tests {
         let (_, wrapped) = sandbox.data_key_create(&iso).expect("random");
         for stranger in [&production, &other] {
             assert_ne!(sandbox.fingerprint(), stranger.fingerprint());
-            assert_ne!(sandbox.api_key_hash("x"), stranger.api_key_hash("x"));
+            let hash = |vault: &Vault| vault.api_key_hash("x", &iso, "*");
+            assert_ne!(hash(&sandbox), hash(stranger));
             let index = |vault: &Vault| vault.blind_index(&iso, "email", "a@b.co");
             assert_ne!(index(&sandbox), index(stranger));
             assert!(stranger.data_key_open(&iso, &wrapped).is_err());
@@ -401,10 +402,10 @@ mod tests {
         // Stored hashes, indexes and ids depend on these bytes; a change here loses them all.
         let vault = vault(Environment::Production);
         let index = vault.blind_index(&IsoId::new("iso1"), "email", "a@b.co");
-        let [first, second, ..] = vault.api_key_hash("x");
+        let [first, second, ..] = vault.api_key_hash("x", &IsoId::new("iso1"), "*");
         assert_eq!(
             (u64::from_be_bytes(vault.fingerprint()), u128::from_be_bytes(index), first, second),
-            (2_018_167_104_848_372_951, 64_460_461_818_358_429_706_963_033_545_291_682_556, 41, 35)
+            (2_018_167_104_848_372_951, 64_460_461_818_358_429_706_963_033_545_291_682_556, 66, 55)
         );
     }
 

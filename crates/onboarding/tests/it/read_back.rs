@@ -21,7 +21,7 @@ fn everything_that_was_sent_is_there() {
             "contact": {
                 "firstName": "Maria", "lastName": "Lopez",
                 "email": sent["merchantData"]["email"], "addressLine1": "12 Pier Road",
-                "addressLine2": "Suite 4", "phoneNumber": "2125550142", "isdCode": "+1",
+                "addressLine2": "Suite 4", "phoneNumber": "2125550142", "ISDcode": "+1",
             },
             "created": NOW,
         })
@@ -36,7 +36,7 @@ fn everything_that_was_sent_is_there() {
             "contact": {
                 "firstName": "Daniel", "lastName": "Reyes",
                 "email": sent["storeData"]["email"], "addressLine1": "14 Pier Road",
-                "addressLine2": "Floor 2", "phoneNumber": "3125550188", "isdCode": "+1",
+                "addressLine2": "Floor 2", "phoneNumber": "3125550188", "ISDcode": "+1",
             },
             "created": NOW,
         })
@@ -49,7 +49,7 @@ fn everything_that_was_sent_is_there() {
             "storeId": answer["data"]["storeId"], "status": "provisioned", "version": 1,
             "deviceManufacturer": "Kozen", "deviceModel": "P3", "tpnApplicationSign": "CRDT",
             "tpnRoutingType": "SIMPLE", "defaultLabel": "LANE01FRONTCOUNTER",
-            "templateVersion": null,
+            "tpnAssignTemplate": null, "templateVersion": null, "tpnBin": "450123",
             "tpnProcessor": {
                 "processorName": "TSYS",
                 "profile": [{
@@ -75,7 +75,7 @@ fn optional_fields_may_be_missing() {
         (&merchant["contact"], &["lastName", "addressLine2"]),
         (&store, &["ebt", "effectiveEbt"]),
         (&store["contact"], &["lastName", "addressLine2"]),
-        (&tpn, &["defaultLabel", "templateVersion"]),
+        (&tpn, &["defaultLabel", "tpnAssignTemplate", "templateVersion"]),
         (&tpn["tpnProcessor"]["profile"][0], &["tpnBin"]),
     ] {
         for field in fields {
