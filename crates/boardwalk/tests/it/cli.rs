@@ -28,7 +28,6 @@ fn list(site: &Site, command: &[&str], name: &str) -> Vec<Value> {
 #[test]
 fn isos_keys_and_templates_are_managed_by_scripts() {
     let site = Site::sqlite();
-    assert!(list(&site, &["iso", "list"], "isos").is_empty());
     let iso = site.json(&["iso", "create", "--name", "Harbor ISO"]);
     check_members(&iso, &["isoId"]);
     let iso = text(&iso, "isoId");
@@ -127,6 +126,16 @@ fn failures_and_wrong_usage_are_told_apart() {
         let said = complaint(&site.run(arguments), 1);
         assert!(said.contains(part), "{arguments:?}: no {part:?} in {said}");
     }
+}
+
+#[test]
+fn a_mistyped_folder_does_not_become_an_installation() {
+    let site = Site::sqlite();
+    for command in [&["iso", "list"][..], &["key", "list"], &["user", "list"]] {
+        let said = complaint(&site.run(command), 1);
+        assert!(said.contains("--data") && said.contains("boardwalk iso create"), "{said}");
+    }
+    assert_eq!(fs::read_dir(site.data()).unwrap().count(), 0, "something was made");
 }
 
 #[test]

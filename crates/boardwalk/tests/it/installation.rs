@@ -65,9 +65,9 @@ fn only_the_owner_may_read_the_data_folder_and_the_key() {
     let site = Site::sqlite();
     let folder = site.data().join("new");
     let folder = folder.to_str().unwrap();
-    shown(&site.run(&["iso", "list"]));
+    site.iso("Private");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_boardwalk"));
-    command.args(["--data", folder, "iso", "list"]);
+    command.args(["--data", folder, "iso", "create", "--name", "Private"]);
     shown(&process::run_command(command, b"").unwrap());
     assert_eq!(mode(Path::new(folder)), 0o700);
     assert_eq!(mode(&Path::new(folder).join("master.key")), 0o600);
