@@ -17,9 +17,9 @@ const PASSWORD_LENGTH_MIN: usize = 12;
 const PASSWORD_LENGTH_MAX: usize = 1024;
 
 pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printer) -> Result<()> {
-    let platform = environment::open_existing(config, common.environment())?;
     match command {
         User::Create(create) => {
+            let platform = environment::open(config, common.environment())?;
             let password = create.password_stdin.then(read_password).transpose()?;
             let login = create.login.clone();
             let row = user_row(create, password.as_ref(), platform.clock.now())?;
@@ -27,6 +27,7 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
         }
         User::List => {
+            let platform = environment::open_existing(config, common.environment())?;
             let rows = platform.store.read_blocking(user::list)?.into_iter().map(|user| {
                 let bound = user.iso_id.or(user.merchant_id).or(user.store_id);
                 let object = json!({

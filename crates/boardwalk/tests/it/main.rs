@@ -14,6 +14,7 @@ mod installation;
 mod load;
 mod rates;
 mod refusals;
+mod retries;
 mod secrets;
 mod shutdown;
 mod support;
