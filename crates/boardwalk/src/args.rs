@@ -243,7 +243,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         's' => 1,
         _ => return Err(wrong()),
     };
-    let digits = text.strip_suffix(unit).ok_or_else(wrong)?;
+    let digits = text.strip_suffix(unit).filter(|digits| !digits.starts_with('+'));
+    let digits = digits.ok_or_else(wrong)?;
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(seconds_per_unit).map(Duration::from_secs).ok_or_else(wrong)
 }
@@ -262,7 +263,7 @@ mod tests {
     fn durations() {
         assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
         assert_eq!(key_life("never"), Ok(KeyLife::Forever));
-        for wrong in ["", "h", "3", "-1d", "1.5h", "99999999999999999999d", "3dd", "1 d"] {
+        for wrong in ["", "h", "3", "-1d", "1.5h", "99999999999999999999d", "3dd", "+1d", "1 d"] {
             assert!(duration(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -42,17 +42,6 @@ impl Case {
         self.steps.iter().any(|step| step.parallel.is_some())
     }
 
-    /// Whether any of its requests has this header.
-    pub fn sends_header(&self, name: &str) -> bool {
-        let headers = self.steps.iter().flat_map(|step| step.request.headers.keys());
-        headers.into_iter().any(|given| given.eq_ignore_ascii_case(name))
-    }
-
-    /// Whether the run must have this, such as `sandbox` or `template`.
-    pub fn needs(&self, name: &str) -> bool {
-        self.needs.contains(name)
-    }
-
     pub(super) fn parse(group: &str, value: Value, bases: &Arc<Bases>) -> Result<Self> {
         let steps_text = value.get("steps").map(Value::to_string).unwrap_or_default();
         let text: CaseText = serde_json::from_value(value)?;
