@@ -125,6 +125,7 @@ impl DemoServer {
         let mut process = Command::new(binary)
             .args(["demo", "--json", "--listen", &free_address()?, "--data"])
             .arg(data)
+            .env("BOARDWALK_LOG__LEVEL", "warn")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

@@ -86,29 +86,32 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(Config),
     /// Print shell completions
-    Completions { shell: Shell },
+    Completions {
+        /// The shell to complete for
+        shell: Shell,
+    },
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Serve {
     /// Address of the sandbox, or of the one environment that is named
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Address of production
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen_production: Option<SocketAddr>,
     /// Address of liveness, readiness and metrics
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin_listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Demo {
     /// Address to serve on
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Address of liveness, readiness and metrics
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin_listen: Option<SocketAddr>,
 }
 
@@ -116,9 +119,10 @@ pub(crate) struct Demo {
 pub(crate) enum Iso {
     /// Register an ISO
     Create {
+        /// Name of the ISO
         #[arg(long)]
         name: String,
-        /// Form of the answers: detailed, or summary for the texts of the summary section
+        /// Form of its answers: detailed lists every error, summary tells the first one alone
         #[arg(long, default_value = "detailed")]
         response_style: ResponseStyle,
     },
@@ -147,13 +151,17 @@ pub(crate) enum Key {
     List,
     /// Replace a key by a new one like it
     Rotate {
+        /// Id of the key, as `key list` shows it
         key_id: String,
         /// How long the old key stays valid
         #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
         overlap: Duration,
     },
     /// End a key at once
-    Revoke { key_id: String },
+    Revoke {
+        /// Id of the key, as `key list` shows it
+        key_id: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,10 +192,13 @@ pub(crate) enum User {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct UserCreate {
+    /// Name to log in with
     #[arg(long)]
     pub(crate) login: String,
+    /// E-mail address
     #[arg(long)]
     pub(crate) email: String,
+    /// What the user may do
     #[arg(long, value_enum)]
     pub(crate) role: Role,
     /// The ISO of an `iso_admin` or `iso_staff`
@@ -227,6 +238,10 @@ pub(crate) enum Interface {
 pub(crate) enum Config {
     /// Print every setting with its value and meaning, as a configuration file
     Print,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| String::from("write an address and a port, such as 127.0.0.1:8080"))
 }
 
 fn key_life(text: &str) -> Result<KeyLife, String> {

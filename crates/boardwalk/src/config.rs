@@ -133,14 +133,20 @@ impl Config {
     }
 }
 
-/// `postgres://user:secret@host/db` without what stands between the colon and the last @.
+/// `postgres://user:secret@host/db?password=secret` with stars for both secrets.
 fn hide_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let Some((login, place)) = rest.rsplit_once('@') else { return url.to_owned() };
-    match login.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
-        None => url.to_owned(),
-    }
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let shown = match rest.rsplit_once('@').map(|(login, place)| (login.split_once(':'), place)) {
+        Some((Some((user, _)), place)) => format!("{scheme}://{user}:***@{place}"),
+        _ => address.to_owned(),
+    };
+    let hide = |part: &str| match part.split_once('=') {
+        Some((name @ ("password" | "sslpassword"), _)) => format!("{name}=***"),
+        _ => part.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').filter(|part| !part.is_empty()).map(hide).collect();
+    if query.is_empty() { shown } else { format!("{shown}?{}", query.join("&")) }
 }
 
 fn read_file(named: Option<&Path>, data: &Path) -> Result<Table> {
@@ -244,7 +250,7 @@ mod tests {
         set(&mut table, "BOARDWALK_DATABASE__URL", "postgres://db/x");
         set(&mut table, "BOARDWALK_SERVER__TRUSTED_PROXIES", "[\"10.0.0.1\"]");
         let config: Config = table.try_into().unwrap();
-        assert_eq!(config.server.limits.connections, 7);
+        assert_eq!(config.server.limits.connections.get(), 7);
         assert_eq!(config.database.url.as_deref(), Some("postgres://db/x"));
         assert_eq!(config.server.trusted_proxies.len(), 1);
     }
@@ -254,6 +260,8 @@ mod tests {
         let shown = hide_password("postgres://me:p@ss:word@db.example/x");
         assert_eq!(shown, "postgres://me:***@db.example/x");
         assert_eq!(hide_password("postgres://me@db/x"), "postgres://me@db/x");
+        let shown = hide_password("postgres://me@db/x?password=a@b&sslmode=require");
+        assert_eq!(shown, "postgres://me@db/x?password=***&sslmode=require");
     }
 
     #[test]

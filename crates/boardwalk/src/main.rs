@@ -16,6 +16,7 @@ mod output;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use types::Kind;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
@@ -23,7 +24,11 @@ fn main() -> ExitCode {
     match commands::run(args, &printer) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::failure(&error.report());
+            // What the caller can mend is said in one sentence; the rest needs its causes.
+            match error.kind() {
+                Kind::Conflict | Kind::NotFound => output::failure(&error.to_string()),
+                _ => output::failure(&error.report()),
+            }
             ExitCode::FAILURE
         }
     }

@@ -42,10 +42,17 @@ impl Printer {
 }
 
 /// A text that is the result itself, such as a document. A reader that has seen enough may close
-/// the pipe; that is no failure.
+/// the pipe; any other result that cannot be written ends the program, because it may be a key that
+/// is not shown again.
 pub(crate) fn document(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            failure(&format!("the result could not be written: {error}"));
+            std::process::exit(1);
+        }
+        _ => {}
+    }
 }
 
 /// Why the command failed, on one line whatever the cause had to say.

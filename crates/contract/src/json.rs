@@ -17,6 +17,9 @@ pub const MEMBERS_MAX: usize = 512;
 
 /// Reads one JSON document, or says in a sentence why it is refused.
 pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    if bytes.trim_ascii().is_empty() {
+        return Err(String::from("it is empty"));
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let members = Cell::new(0);
     let reader = Reader { depth: 1, members: &members };

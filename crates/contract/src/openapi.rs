@@ -21,6 +21,8 @@ pub struct About<'a> {
     pub error_answers: &'a [ErrorAnswer<'a>],
     /// Headers that every answer carries: name and description.
     pub headers: &'a [(&'a str, &'a str)],
+    /// Headers that a request with a body may carry: name and description.
+    pub request_headers: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Debug)]
@@ -85,7 +87,13 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
     if !details.is_empty() {
         operation.insert("description".into(), json!(details));
     }
-    let parameters = take_parameters(endpoint, &mut schema);
+    let mut parameters = take_parameters(endpoint, &mut schema);
+    if route.method.has_body() {
+        parameters.extend(about.request_headers.iter().map(|(name, description)| {
+            let schema = json!({ "type": "string" });
+            json!({ "name": name, "in": "header", "description": description, "schema": schema })
+        }));
+    }
     if !parameters.is_empty() {
         operation.insert("parameters".into(), Value::Array(parameters));
     }

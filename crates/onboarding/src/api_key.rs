@@ -87,8 +87,7 @@ impl ApiKey {
         &self.text
     }
 
-    /// What is stored instead of the key.
-    /// What is stored of the key. It covers the ISO and the scopes too.
+    /// What is stored instead of the key. It covers the ISO and the scopes too.
     pub fn hash(&self, vault: &Vault, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
         vault.api_key_hash(self.text.expose(), iso_id, scopes)
     }

@@ -1,5 +1,7 @@
 //! The table of all onboarding endpoints, and its OpenAPI document.
 
+use std::sync::LazyLock;
+
 use contract::openapi::{self, About, ErrorAnswer};
 use contract::walk::Manners;
 use contract::{Answer, Endpoint, Entry, Failure, Route, Table, entries};
@@ -26,8 +28,15 @@ pub fn table() -> Table<Cx> {
         .unwrap_or_else(|message| unreachable!("the endpoint table is wrong: {message}"))
 }
 
-/// The OpenAPI 3.1 document of the onboarding interface.
+/// The OpenAPI 3.1 document of the onboarding interface, as a file.
 pub fn openapi_document() -> Value {
+    document(&[
+        ("http://127.0.0.1:8080", "Sandbox, as `boardwalk serve` starts it."),
+        ("http://127.0.0.1:8081", "Production, as `boardwalk serve` starts it."),
+    ])
+}
+
+fn document(servers: &[(&str, &str)]) -> Value {
     let failure = schemars::SchemaGenerator::default().into_root_schema_for::<FailureBody>();
     openapi::document(
         &table(),
@@ -36,13 +45,11 @@ pub fn openapi_document() -> Value {
             version: env!("CARGO_PKG_VERSION"),
             description: "Create merchants, stores and TPNs, in one call or in stages. \
                           Every request carries an API key of an ISO.",
-            servers: &[
-                ("http://127.0.0.1:8080", "Sandbox, as `boardwalk serve` starts it."),
-                ("http://127.0.0.1:8081", "Production, as `boardwalk serve` starts it."),
-            ],
+            servers,
             error_schema: inline_definitions(failure.to_value()),
             error_answers: ERROR_ANSWERS,
             headers: HEADERS,
+            request_headers: REQUEST_HEADERS,
         },
     )
 }
@@ -82,6 +89,19 @@ const HEADERS: &[(&str, &str)] = &[
     ("RateLimit", "What is left of it."),
     ("Server-Timing", "How long the server worked."),
     ("Cache-Control", "Always no-store."),
+];
+
+/// Headers that a writing request may carry.
+const REQUEST_HEADERS: &[(&str, &str)] = &[
+    (
+        "Idempotency-Key",
+        "1 to 255 visible ASCII characters. The same key and body get the first answer again.",
+    ),
+    ("X-Validate-Only", "`true`: check everything and store nothing. `false` is the default."),
+    (
+        "X-Sandbox-Scenario",
+        "Sandbox only: a failure to stage, such as `code=unknown_zip; param=storeData.zipCode`.",
+    ),
 ];
 
 /// Puts definitions where they are referred to, so that the schema stands alone.
@@ -148,7 +168,12 @@ impl Endpoint<Cx> for OpenapiGet {
     type Reply = OpenapiReply;
 
     async fn handle(self, _: &Cx) -> Result<Answer<OpenapiReply>, Failure> {
-        let document = openapi_document().as_object().cloned().unwrap_or_default();
-        Ok(Answer::new(OpenapiReply(document)))
+        Ok(Answer::new(OpenapiReply(SERVED_DOCUMENT.clone())))
     }
 }
+
+/// The document as the server tells it, made once.
+static SERVED_DOCUMENT: LazyLock<serde_json::Map<String, Value>> = LazyLock::new(|| {
+    let described = document(&[("/", "The server that you asked.")]);
+    described.as_object().cloned().unwrap_or_default()
+});

@@ -96,7 +96,7 @@ plain_fields! {
     /// Electronic benefit transfer number.
     Ebt: text "alphanumeric", 7..=7;
     /// The ISO's reference of the agent.
-    IsoAgentReference: text "alphanumeric", 1..=15;
+    IsoAgentReference: text "guarded-alphanumeric", 1..=15;
     /// The ISO's own number of the merchant.
     IsoMerchant: text "alphanumeric", 1..=6;
     /// Address of the merchant's logo. It is stored and never fetched by the request.
@@ -133,7 +133,7 @@ plain_fields! {
     /// Terminal id, letters and digits.
     TermIdText: text "alphanumeric", 1..=15;
     /// Group id.
-    GroupId: text "alphanumeric", 1..=15;
+    GroupId: text "guarded-alphanumeric", 1..=15;
     /// Terminal id, digits.
     TermIdNumber: number "digits", 1..=16;
     /// Merchant number, up to 12 digits.

@@ -25,7 +25,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "email",
         expected: "an e-mail address",
         pattern: None,
-        parse: |value| allowed(text::is_email(value)),
+        parse: |value| guarded(value, text::is_email),
     },
     Format {
         name: "alphanumeric",

@@ -4,14 +4,14 @@
 //! a change without its answer or an answer without its change. Two requests with one key race for
 //! the row: the loser is undone and gets the winner's answer, in this process or in another.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 use store::Conn;
 use store::idempotency::{self, StoredAnswer};
-use types::{Result, Timestamp};
+use types::{Error, Result, Timestamp};
 
 use crate::{Caller, Cx, Platform};
 
@@ -32,12 +32,18 @@ pub struct Idempotency {
 pub enum Known {
     Nothing,
     /// The same request was answered; this is the answer.
-    Answer {
-        status: u16,
-        body: Vec<u8>,
-    },
+    Answer(KeptAnswer),
     /// The key was used for another request.
     OtherRequest,
+}
+
+/// An answer as it was given the first time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
+    pub status: u16,
+    pub body: String,
+    /// What the answer's own headers said, by name.
+    pub headers: BTreeMap<String, String>,
 }
 
 impl Idempotency {
@@ -67,18 +73,20 @@ impl Idempotency {
         &self,
         conn: &mut dyn Conn,
         caller: &Caller,
-        status: u16,
-        body: &str,
+        answer: &KeptAnswer,
         now: Timestamp,
     ) -> Result<bool> {
+        let headers = serde_json::to_string(&answer.headers)
+            .map_err(|error| Error::internal("headers cannot be written as JSON").because(error))?;
         idempotency::insert(
             conn,
             &StoredAnswer {
                 iso_id: caller.iso_id().clone(),
                 key_hash: self.key_hash.clone(),
                 body_hash: self.body_hash.clone(),
-                status: i64::from(status),
-                answer: body.to_owned(),
+                status: i64::from(answer.status),
+                answer: answer.body.clone(),
+                headers,
                 created: now,
                 expires: now.plus(KEPT_FOR),
             },
@@ -126,10 +134,11 @@ impl Platform {
         Ok(match found.await? {
             None => Known::Nothing,
             Some(stored) if stored.body_hash != request.body_hash => Known::OtherRequest,
-            Some(stored) => Known::Answer {
+            Some(stored) => Known::Answer(KeptAnswer {
                 status: u16::try_from(stored.status).unwrap_or(500),
-                body: stored.answer.into_bytes(),
-            },
+                body: stored.answer,
+                headers: serde_json::from_str(&stored.headers).unwrap_or_default(),
+            }),
         })
     }
 
@@ -138,14 +147,10 @@ impl Platform {
         &self,
         cx: &Cx,
         request: Idempotency,
-        status: u16,
-        body: String,
+        refusal: KeptAnswer,
     ) -> Result<()> {
         let (caller, now) = (cx.caller()?.clone(), cx.now);
-        self.store
-            .write(move |conn| request.keep(conn, &caller, status, &body, now))
-            .await
-            .map(drop)
+        self.store.write(move |conn| request.keep(conn, &caller, &refusal, now)).await.map(drop)
     }
 }
 

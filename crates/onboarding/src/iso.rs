@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use store::Conn;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
 use store::template::TemplateRow;
@@ -80,12 +81,7 @@ impl Platform {
                     row.iso_id
                 )));
             }
-            let keys = store::api_key::list_of_iso(conn, &row.iso_id)?;
-            if keys.iter().filter(|key| is_live(key, now)).count() >= KEYS_MAX {
-                return Err(Error::invalid(format!(
-                    "the ISO has {KEYS_MAX} live keys already; revoke one first"
-                )));
-            }
+            refuse_too_many(conn, &row.iso_id, now)?;
             store::api_key::insert(conn, &row)
         })?;
         Ok(new_key)
@@ -126,7 +122,7 @@ impl Platform {
         let now = self.clock.now();
         let old = self.find_key(key_id)?;
         let scopes = old.scopes.parse().map_err(|message: String| Error::internal(message))?;
-        let expires = old.expires.map(|_| now.plus(KEY_LIFE_DEFAULT));
+        let expires = old.expires.map(|expires| now.plus(expires.since(old.created)));
         let (row, new_key) = self.new_key_row(&old.iso_id, old.name, scopes, now, expires)?;
         let wanted = key_id.clone();
         self.store.write_blocking(move |conn| {
@@ -135,6 +131,7 @@ impl Platform {
             let old = live.ok_or_else(|| {
                 Error::invalid(format!("the key {wanted} is revoked or has expired"))
             })?;
+            refuse_too_many(conn, &row.iso_id, now)?;
             store::api_key::insert(conn, &row)?;
             let ends = now.plus(overlap);
             let ends = old.expires.map_or(ends, |expires| expires.min(ends));
@@ -206,6 +203,14 @@ impl Platform {
     pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
         self.store.read_blocking(store::template::list)
     }
+}
+
+fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Result<()> {
+    let keys = store::api_key::list_of_iso(conn, iso_id)?;
+    if keys.iter().filter(|key| is_live(key, now)).count() < KEYS_MAX {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("the ISO has {KEYS_MAX} live keys already; revoke one first")))
 }
 
 fn is_live(key: &ApiKeyRow, now: Timestamp) -> bool {

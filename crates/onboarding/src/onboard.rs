@@ -8,6 +8,7 @@ mod lookup;
 mod records;
 mod rules;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,7 @@ use crate::fields::{
     FirstName, IsdCode, IsoAgentReference, IsoMerchant, LastName, LogoUrl, MccCode, PhoneNumber,
     RoutingType, TemplateName, TpnBin, ZipCode,
 };
+use crate::idempotency::KeptAnswer;
 use crate::processor::Processor;
 use crate::{Cx, sandbox};
 use lookup::{Findings, Wanted};
@@ -178,6 +180,7 @@ pub struct Onboarded {
 #[serde(untagged)]
 enum OnboardedData {
     Ids(OnboardedIds),
+    #[schemars(extend("maxProperties" = 0))]
     Nothing {},
 }
 
@@ -271,15 +274,16 @@ async fn store_once(
             let body = serde_json::to_string(reply).map_err(|error| {
                 Error::internal("reply cannot be written as JSON").because(error)
             })?;
-            Some((request.clone(), cx.caller()?.clone(), body))
+            let answer = KeptAnswer { status: 200, body, headers: BTreeMap::new() };
+            Some((request.clone(), cx.caller()?.clone(), answer))
         }
     };
     let answered_already = Arc::new(AtomicBool::new(false));
     let (records, wanted, now) = (records.clone(), Arc::clone(wanted), cx.now);
     let lost = Arc::clone(&answered_already);
     let stored = cx.platform.store.write(move |conn| {
-        if let Some((request, caller, body)) = &kept {
-            let first = request.keep(conn, caller, 200, body, now)?;
+        if let Some((request, caller, answer)) = &kept {
+            let first = request.keep(conn, caller, answer, now)?;
             lost.store(!first, Ordering::Relaxed);
             if !first {
                 return Err(Error::conflict("the idempotency key has an answer"));

@@ -29,36 +29,41 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads the header; what it does not understand is left out.
-    pub fn read(environment: Environment, header: Option<&str>) -> Self {
+    /// Reads the header; an error says what cannot be read.
+    pub fn read(environment: Environment, header: Option<&str>) -> Result<Self, String> {
         let mut scenario = Self::default();
         let Some(header) = header.filter(|_| environment == Environment::Sandbox) else {
-            return scenario;
+            return Ok(scenario);
         };
-        for part in header.split(';') {
-            let Some((name, value)) = part.split_once('=') else { continue };
-            let value = value.trim();
-            match name.trim() {
-                "code" => scenario.code = Code::ALL.iter().copied().find(|c| c.name() == value),
-                "param" => value.clone_into(&mut scenario.param),
-                "delay" => {
-                    let delay = value.parse().map(Duration::from_millis).unwrap_or_default();
-                    scenario.delay = delay.min(DELAY_MAX);
-                }
-                "status" => {
-                    scenario.status = value.parse().ok().filter(|s| (400..600).contains(s));
-                }
-                "drop" => scenario.drop_after_commit = value == "after_commit",
-                _ => {}
-            }
+        for part in header.split(';').filter(|part| !part.trim().is_empty()) {
+            scenario.read_part(part).ok_or_else(|| {
+                String::from("Write code=CODE; param=PATH; delay=MS; status=N; drop=after_commit.")
+            })?;
         }
-        scenario
+        Ok(scenario)
+    }
+
+    fn read_part(&mut self, part: &str) -> Option<()> {
+        let (name, value) = part.split_once('=')?;
+        let value = value.trim();
+        match name.trim() {
+            "code" => self.code = Some(Code::ALL.iter().copied().find(|c| c.name() == value)?),
+            "param" => value.clone_into(&mut self.param),
+            "delay" => self.delay = Duration::from_millis(value.parse().ok()?).min(DELAY_MAX),
+            "status" => {
+                self.status = Some(value.parse().ok().filter(|s| (400..600).contains(s))?);
+            }
+            "drop" if value == "after_commit" => self.drop_after_commit = true,
+            _ => return None,
+        }
+        Some(())
     }
 
     /// The code and status of an answer that has nothing to do with the content of the request.
     pub fn outright(&self) -> Option<(Code, u16)> {
-        let code = self.code.unwrap_or(Code::InternalError);
         let status = self.status.or_else(|| self.code.map(Code::status))?;
+        let usual = || Code::ALL.iter().copied().find(|code| code.status() == status);
+        let code = self.code.or_else(usual).unwrap_or(Code::InternalError);
         (status != 400).then_some((code, status))
     }
 }
@@ -90,7 +95,7 @@ pub(crate) fn add_findings(draft: &mut Draft<'_>, environment: Environment, scen
         found.push((path, Code::DuplicateProfile));
     }
     for (path, code) in found {
-        let message = format!("{} (asked for in the sandbox)", code.condition());
+        let message = format!("Asked for in the sandbox: {}", code.condition());
         draft.issues.add(path, Fault::rule(code.name(), message));
     }
 }
@@ -146,23 +151,26 @@ mod tests {
     #[test]
     fn a_scenario_is_read() {
         let header = "code=unknown_zip; param=storeData.zipCode; delay=99999; drop=after_commit";
-        let scenario = Scenario::read(Environment::Sandbox, Some(header));
+        let scenario = Scenario::read(Environment::Sandbox, Some(header)).unwrap();
         assert_eq!(scenario.code, Some(Code::UnknownZip));
         assert_eq!(scenario.param, "storeData.zipCode");
         assert_eq!(scenario.delay, DELAY_MAX);
         assert!(scenario.drop_after_commit && scenario.outright().is_none());
-        let down = Scenario::read(Environment::Sandbox, Some("code=unavailable; status=503"));
-        assert_eq!(down.outright(), Some((Code::Unavailable, 503)));
+        for header in ["code=unavailable; status=503", "code=unavailable", "status=503;"] {
+            let down = Scenario::read(Environment::Sandbox, Some(header)).unwrap();
+            assert_eq!(down.outright(), Some((Code::Unavailable, 503)), "{header}");
+        }
     }
 
     #[test]
-    fn production_and_nonsense_ask_for_nothing() {
-        let header = Some("code=unknown_zip; drop=after_commit");
-        assert_eq!(Scenario::read(Environment::Production, header), Scenario::default());
-        for nonsense in ["", ";;;", "code", "code=nope", "status=200", "delay=-1", "=;="] {
-            let scenario = Scenario::read(Environment::Sandbox, Some(nonsense));
-            assert_eq!(scenario, Scenario::default(), "{nonsense}");
+    fn nonsense_is_refused_and_production_reads_nothing() {
+        for nonsense in ["code", "code=nope", "status=200", "delay=-1", "=;=", "unknown_zip"] {
+            assert!(Scenario::read(Environment::Sandbox, Some(nonsense)).is_err(), "{nonsense}");
+            let ignored = Scenario::read(Environment::Production, Some(nonsense));
+            assert_eq!(ignored, Ok(Scenario::default()), "{nonsense}");
         }
+        let header = Some("code=unknown_zip; drop=after_commit");
+        assert_eq!(Scenario::read(Environment::Production, header), Ok(Scenario::default()));
         let params = serde_json::json!({ "merchantData": { "email": "error500@example.com" } });
         assert_eq!(magic(Environment::Production, &params).failure, None);
         assert_eq!(magic(Environment::Sandbox, &params).failure, Some(Code::InternalError));

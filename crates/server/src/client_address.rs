@@ -1,6 +1,6 @@
 //! Whose request it is: the peer, or the client that a trusted proxy names.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 
@@ -11,24 +11,33 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAdd
     if !trusted.contains(&peer) {
         return Client { address: peer, forwarded: false };
     }
-    let named = headers
-        .get_all("x-forwarded-for")
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|text| text.trim().parse::<IpAddr>().ok())
-        .map(|address| address.to_canonical())
-        .rfind(|address| !trusted.contains(address));
-    match named {
-        Some(address) => Client { address, forwarded: true },
-        None => Client { address: peer, forwarded: false },
+    let entries = headers.get_all("x-forwarded-for").iter();
+    let entries: Vec<&[u8]> =
+        entries.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).collect();
+    let forwarded = !entries.is_empty();
+    for entry in entries.into_iter().rev() {
+        match parse_entry(entry) {
+            Some(address) if trusted.contains(&address) => {}
+            Some(address) => return Client { address, forwarded: true },
+            // What stands further left was written by whoever sent this; the proxy answers for it.
+            None => break,
+        }
     }
+    Client { address: peer, forwarded }
+}
+
+/// An address, with or without a port.
+fn parse_entry(entry: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(entry).ok()?.trim();
+    let with_port = || text.parse::<SocketAddr>().map(|address| address.ip());
+    let bracketed = || text.trim_start_matches('[').trim_end_matches(']').parse();
+    text.parse().or_else(|_| with_port()).or_else(|_| bracketed()).ok().map(|a| a.to_canonical())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
     pub(crate) address: IpAddr,
-    /// Named by a trusted proxy rather than seen on the connection.
+    /// Came through a trusted proxy that says so.
     pub(crate) forwarded: bool,
 }
 
@@ -71,6 +80,18 @@ mod tests {
         let chain = ["192.0.2.66, 198.51.100.1", "10.0.0.2"];
         let behind = client("10.0.0.1", &chain, &["10.0.0.1", "10.0.0.2"]);
         assert_eq!(behind.address, "198.51.100.1".parse::<IpAddr>().unwrap());
+    }
+
+    #[test]
+    fn nonsense_from_a_proxy_is_counted_against_it() {
+        for forwarded in ["6.6.6.6, 198.51.100.9:4444", "6.6.6.6, [2001:db8::1]:80"] {
+            let client = client("127.0.0.1", &[forwarded], &["127.0.0.1"]);
+            assert_ne!(client.address, "6.6.6.6".parse::<IpAddr>().unwrap());
+            assert!(client.is_throttled() && !client.address.is_loopback(), "{client:?}");
+        }
+        let nonsense = client("127.0.0.1", &["6.6.6.6, nonsense"], &["127.0.0.1"]);
+        assert_eq!(nonsense.address, "127.0.0.1".parse::<IpAddr>().unwrap());
+        assert!(nonsense.is_throttled());
     }
 
     #[test]

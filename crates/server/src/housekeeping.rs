@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 /// How long an event may wait for its number.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Events numbered in one transaction at most.
+/// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
 
@@ -39,14 +39,18 @@ async fn number_events(platform: &Platform) -> types::Result<()> {
     Ok(())
 }
 
+/// A batch at a time, so that requests get their turn in between.
 async fn purge_answers(platform: &Platform) {
     let now = platform.clock.now();
-    let purged = platform.store.write(move |conn| idempotency::purge(conn, now));
-    match purged.await {
-        Ok(0) => {}
-        Ok(count) => tracing::info!(count, "expired answers of idempotency keys were forgotten"),
-        Err(error) => {
-            tracing::warn!(error = %error.report(), "expired answers could not be forgotten");
+    loop {
+        let purged = platform.store.write(move |conn| idempotency::purge(conn, now, BATCH));
+        match purged.await {
+            Ok(0) => return,
+            Ok(count) => tracing::info!(count, "expired answers were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "expired answers could not be forgotten");
+            }
         }
     }
 }

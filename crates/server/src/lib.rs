@@ -17,6 +17,7 @@ mod intake;
 mod limits;
 mod listen;
 mod metrics;
+mod patience;
 mod pipeline;
 mod settings;
 mod tls;
@@ -80,11 +81,14 @@ pub async fn serve(
 
     let mut bound = Vec::new();
     for site in &sites {
-        check_plaintext(site, &shared.settings)?;
+        check_plaintext(site.listen, &shared.settings)?;
         bound.push(bind(site.listen).await?);
     }
     let admin = match shared.settings.admin_listen {
-        Some(address) => Some(bind(address).await?),
+        Some(address) => {
+            check_plaintext(address, &shared.settings)?;
+            Some(bind(address).await?)
+        }
         None => None,
     };
     let platforms: Vec<Arc<Platform>> =
@@ -139,13 +143,12 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Keys and personal data must not cross a network in plain text.
-fn check_plaintext(site: &Site, settings: &Settings) -> Result<()> {
-    if site.listen.ip().is_loopback() || settings.tls.is_some() || settings.allow_plaintext {
+fn check_plaintext(address: SocketAddr, settings: &Settings) -> Result<()> {
+    if address.ip().is_loopback() || settings.tls.is_some() || settings.allow_plaintext {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "{} is not a loopback address and there is no certificate; set server.tls, or \
-         server.allow_plaintext = true if a proxy in front of this server speaks TLS",
-        site.listen
+        "{address} is not a loopback address and there is no certificate; set server.tls, or \
+         server.allow_plaintext = true if a proxy in front of this server speaks TLS"
     )))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -49,12 +48,9 @@ pub(crate) struct RateLimit {
 
 impl RateLimit {
     fn new(policy: &'static str, rate: Rate, enabled: bool) -> Self {
-        let quota = NonZeroU32::new(rate.per_second)
-            .zip(NonZeroU32::new(rate.burst))
-            .map(|(per_second, burst)| Quota::per_second(per_second).allow_burst(burst));
-        let limiter = quota.filter(|_| enabled).map(|quota| {
-            RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>()
-        });
+        let quota = Quota::per_second(rate.per_second).allow_burst(rate.burst);
+        let limiter = enabled
+            .then(|| RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>());
         Self { policy, rate, limiter }
     }
 
@@ -62,7 +58,7 @@ impl RateLimit {
         let Some(limiter) = &self.limiter else { return Ok(Standing::UNLIMITED) };
         let standing = |remaining| Standing {
             policy: self.policy,
-            quota: self.rate.per_second,
+            quota: self.rate.per_second.get(),
             window_s: 1,
             remaining,
         };
@@ -93,7 +89,8 @@ pub(crate) struct EnvironmentLimits {
 
 impl EnvironmentLimits {
     pub(crate) fn new(limits: &RateLimits, environment: Environment) -> Self {
-        let per_minute = if limits.enabled { limits.refused_keys_per_minute } else { u32::MAX };
+        let per_minute =
+            if limits.enabled { limits.refused_keys_per_minute.get() } else { u32::MAX };
         Self {
             key: RateLimit::new("key", limits.key(environment), limits.enabled),
             onboard: RateLimit::new("onboard", limits.onboard(environment), limits.enabled),
@@ -111,7 +108,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// The first wait; it doubles with each further window of too many refusals.
 const WAIT_FIRST: Duration = Duration::from_secs(30);
 const WAIT_MAX: Duration = Duration::from_hours(1);
-/// Clients remembered at most; beyond that those that are not waiting are forgotten.
+/// Clients remembered at most; beyond that those that are not waiting are forgotten first.
 const CLIENTS_MAX: usize = 10_000;
 
 /// Refused keys by client address, with growing waits.
@@ -157,6 +154,10 @@ impl Refusals {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.len() >= CLIENTS_MAX && !clients.contains_key(&client) {
             clients.retain(|_, record| record.blocked_until.is_some_and(|until| now < until));
+            if clients.len() >= CLIENTS_MAX {
+                // So many at once are one attacker with many addresses: start over.
+                clients.clear();
+            }
         }
         let fresh = Record { window_start: now, refused: 0, waits: 0, blocked_until: None };
         let record = clients.entry(client).or_insert(fresh);
@@ -210,17 +211,23 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let refusals = Refusals::new(3);
-        let now = Instant::now();
-        for number in 0..u32::try_from(CLIENTS_MAX).unwrap() * 2 {
-            refusals.note(IpAddr::V4(number.into()), now);
+        for per_minute in [1, 3] {
+            let refusals = Refusals::new(per_minute);
+            let now = Instant::now();
+            for number in 0..u32::try_from(CLIENTS_MAX).unwrap() * 2 {
+                refusals.note(IpAddr::V4(number.into()), now);
+            }
+            assert!(refusals.clients.lock().unwrap().len() <= CLIENTS_MAX);
         }
-        assert!(refusals.clients.lock().unwrap().len() <= CLIENTS_MAX);
     }
 
     #[test]
     fn a_burst_and_no_more() {
-        let limit = RateLimit::new("key", Rate { per_second: 1, burst: 3 }, true);
+        let rate = Rate {
+            per_second: std::num::NonZeroU32::MIN,
+            burst: std::num::NonZeroU32::new(3).unwrap(),
+        };
+        let limit = RateLimit::new("key", rate, true);
         let passed = (0..10).filter(|_| limit.check("a").is_ok()).count();
         assert_eq!(passed, 3);
         assert!(limit.check("b").is_ok(), "names do not share a limit");

@@ -19,6 +19,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::Shared;
+use crate::patience::Patience;
 
 /// Hyper's own bound on the head of a request; ours is lower and answers in the published shape.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -50,7 +51,7 @@ pub(crate) async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(shared.settings.limits.connections));
+    let places = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
     let builder = builder(&shared);
     let stopped = async {
         let _ = stop.changed().await;
@@ -165,7 +166,8 @@ impl Connection {
                 Ok::<_, Infallible>(answer)
             }
         });
-        let served = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let served =
+            builder.serve_connection(TokioIo::new(Patience::new(stream)), service).into_owned();
         // Hyper limits the time for the head of a request only once it has seen which version of
         // HTTP the client speaks; one that never says so would hold its place for ever.
         let silence = async {

@@ -16,7 +16,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
 use contract::{Compiled, Outcome, Permission, json};
-use onboarding::auth::Caller;
+use onboarding::auth::{Caller, Reason};
 use onboarding::{Code, Cx, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
@@ -222,14 +222,11 @@ impl Visit<'_> {
         let trusted = &shared.settings.trusted_proxies;
         let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
         let throttled = client.filter(|client| client.is_throttled());
-        if let Some(client) = throttled {
-            let checked = limits.refusals.check(client.network(), Instant::now());
-            checked.map_err(|exceeded| {
-                self.standing = exceeded.standing;
-                voice.too_many(exceeded)
-            })?;
-        }
-        let header = parts.headers.get(AUTHORIZATION).map(axum::http::HeaderValue::as_bytes);
+        let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
+        let header = match (headers.next(), headers.next()) {
+            (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
+            (first, _) => first.map(axum::http::HeaderValue::as_bytes),
+        };
         let outcome = platform.authenticate(header, scope, self.now).await;
         let refused = match outcome {
             Ok(Ok(caller)) => return Ok(caller),
@@ -239,7 +236,15 @@ impl Visit<'_> {
         let reason = refused.reason.text();
         tracing::info!(reason, environment = platform.environment.name(), "key refused");
         shared.metrics.count_refusal(platform.environment, reason);
-        if let Some(client) = throttled {
+        // A known key that lacks a scope is no guess.
+        let guessing = throttled.filter(|_| refused.reason != Reason::MissingScope);
+        if let Some(client) = guessing {
+            // Only refusals wait, so that nobody can lock out others behind the same address.
+            let checked = limits.refusals.check(client.network(), Instant::now());
+            checked.map_err(|exceeded| {
+                self.standing = exceeded.standing;
+                voice.too_many(exceeded)
+            })?;
             limits.refusals.note(client.network(), Instant::now());
         }
         Err(denied(refused))
@@ -321,12 +326,14 @@ impl Visit<'_> {
         };
         staged.play(platform, caller, &params, &wishes.scenario, voice).await?;
         let retry = wishes.idempotency.clone().zip(caller);
-        let mut _turn = None;
-        if let Some((request, caller)) = &retry {
-            _turn = Some(wishes::take_turn(platform, caller, request, voice).await?);
-            let kept = wishes::kept_answer(platform, caller, request, self.now, voice).await;
-            kept.map_or(Ok(()), Err)?;
-        }
+        let turn = match &retry {
+            None => None,
+            Some((request, caller)) => {
+                let turn = wishes::take_turn(platform, caller, request, voice).await?;
+                let kept = wishes::kept_answer(platform, caller, request, self.now, voice).await;
+                kept.map_or(Ok(Some(turn)), Err)?
+            }
+        };
         let cx = Cx {
             platform: Arc::clone(platform),
             caller: self.caller.clone(),
@@ -341,10 +348,14 @@ impl Visit<'_> {
         }
         let succeeded = outcome.result.is_ok();
         let answer = render(outcome, voice);
-        wishes::keep_refusal(&cx, kept, &answer).await;
+        if let (Kept::Refusal, Some((request, _))) = (kept, retry) {
+            wishes::keep_refusal(&cx, request, &answer).await;
+        }
         if succeeded && cx.wishes.scenario.drop_after_commit {
             self.hang_up().await;
         }
+        // Others with the same key may go on now.
+        drop(turn);
         Ok(answer)
     }
 

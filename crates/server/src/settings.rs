@@ -2,6 +2,7 @@
 //! `boardwalk config print` shows them all.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -51,7 +52,7 @@ pub struct Limits {
     /// Milliseconds to answer it.
     pub answer_ms: u64,
     /// Connections open at once.
-    pub connections: usize,
+    pub connections: NonZeroUsize,
 }
 
 impl Default for Limits {
@@ -62,7 +63,7 @@ impl Default for Limits {
             header_fields: 100,
             read_ms: 5_000,
             answer_ms: 10_000,
-            connections: 4_096,
+            connections: NonZeroUsize::new(4_096).unwrap_or(NonZeroUsize::MIN),
         }
     }
 }
@@ -72,9 +73,18 @@ impl Default for Limits {
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Requests per second.
-    pub per_second: u32,
+    pub per_second: NonZeroU32,
     /// Requests at once after a pause.
-    pub burst: u32,
+    pub burst: NonZeroU32,
+}
+
+impl Rate {
+    const fn new(per_second: u32, burst: u32) -> Self {
+        match (NonZeroU32::new(per_second), NonZeroU32::new(burst)) {
+            (Some(per_second), Some(burst)) => Self { per_second, burst },
+            _ => Self { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },
+        }
+    }
 }
 
 /// How many requests are allowed, per environment.
@@ -92,18 +102,18 @@ pub struct RateLimits {
     /// Onboardings of one ISO, in the sandbox.
     pub onboard_sandbox: Rate,
     /// Refused keys of one client address per minute, before it is made to wait.
-    pub refused_keys_per_minute: u32,
+    pub refused_keys_per_minute: NonZeroU32,
 }
 
 impl Default for RateLimits {
     fn default() -> Self {
         Self {
             enabled: true,
-            key_production: Rate { per_second: 1_000, burst: 2_000 },
-            key_sandbox: Rate { per_second: 500, burst: 1_000 },
-            onboard_production: Rate { per_second: 500, burst: 1_000 },
-            onboard_sandbox: Rate { per_second: 250, burst: 500 },
-            refused_keys_per_minute: 60,
+            key_production: Rate::new(1_000, 2_000),
+            key_sandbox: Rate::new(500, 1_000),
+            onboard_production: Rate::new(500, 1_000),
+            onboard_sandbox: Rate::new(250, 500),
+            refused_keys_per_minute: NonZeroU32::new(60).unwrap_or(NonZeroU32::MIN),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::http::HeaderMap;
 use contract::{Failure, Outcome};
 use onboarding::auth::Caller;
-use onboarding::idempotency::{Idempotency, Known, RunningGuard};
+use onboarding::idempotency::{Idempotency, KeptAnswer, Known, RunningGuard};
 use onboarding::sandbox::{self, Scenario};
 use onboarding::{Code, Cx, Platform, Wishes};
 use serde_json::Value;
@@ -18,8 +18,13 @@ use crate::answer::{Answer, Voice};
 /// How long a request waits for another with the same idempotency key.
 const IN_PROGRESS_WAIT: Duration = Duration::from_secs(2);
 const IN_PROGRESS_PAUSE: Duration = Duration::from_millis(20);
+/// Stands for a header's value that is not ASCII; no header has such a value.
+const UNREADABLE: &str = "?";
 const KEY_HEADER: &str = "idempotency-key";
 const KEY_PARAM: &str = "header.Idempotency-Key";
+/// Headers of an answer that belong to its content and are repeated with it.
+const KEPT_HEADERS: &[&str] =
+    &["x-existing-merchant-id", "x-existing-store-id", "x-ignored-fields"];
 
 /// Reads the headers of a request whose body is known.
 pub(crate) fn read(
@@ -30,10 +35,21 @@ pub(crate) fn read(
     params: &Value,
     voice: Voice,
 ) -> Result<Wishes, Answer> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let validate_only =
-        text("x-validate-only").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or(UNREADABLE));
+    let validate_only = match text("x-validate-only").map(|value| value.trim().to_lowercase()) {
+        None => false,
+        Some(value) if value == "true" => true,
+        Some(value) if value == "false" => false,
+        // Storing what was only to be tried would be the worst answer to a typing mistake.
+        Some(_) => {
+            let param = "header.X-Validate-Only";
+            return Err(voice.refuse(Code::InvalidValue, param, "Send true or false."));
+        }
+    };
     let scenario = Scenario::read(platform.environment, text("x-sandbox-scenario"));
+    let scenario = scenario.map_err(|message| {
+        voice.refuse(Code::InvalidValue, "header.X-Sandbox-Scenario", message)
+    })?;
     let idempotency = match (headers.get(KEY_HEADER), caller) {
         (Some(key), Some(caller)) => match key.to_str() {
             Ok(key) if Idempotency::is_key(key.as_bytes()) => {
@@ -81,9 +97,12 @@ pub(crate) async fn kept_answer(
 ) -> Option<Answer> {
     match platform.idempotency_known(caller, request, now).await {
         Ok(Known::Nothing) => None,
-        Ok(Known::Answer { status, body }) => {
-            let headers = vec![("idempotent-replayed", String::from("true"))];
-            Some(Answer { status, body, headers })
+        Ok(Known::Answer(kept)) => {
+            let mut headers = vec![("idempotent-replayed", String::from("true"))];
+            for name in KEPT_HEADERS {
+                headers.extend(kept.headers.get(*name).map(|value| (*name, value.clone())));
+            }
+            Some(Answer { status: kept.status, body: kept.body.into_bytes(), headers })
         }
         Ok(Known::OtherRequest) => {
             let message = "This key was used for another request; take a new one.";
@@ -95,13 +114,14 @@ pub(crate) async fn kept_answer(
 
 /// Keeps a refusal for the request's key. A success was kept with the change itself, and what is
 /// nobody's fault is not kept, so that a retry is a real one.
-pub(crate) async fn keep_refusal(cx: &Cx, outcome_was: Kept, answer: &Answer) {
-    let Some(request) = cx.wishes.idempotency.clone().filter(|_| outcome_was == Kept::Refusal)
-    else {
-        return;
+pub(crate) async fn keep_refusal(cx: &Cx, request: Idempotency, answer: &Answer) {
+    let own = answer.headers.iter().filter(|(name, _)| KEPT_HEADERS.contains(name));
+    let refusal = KeptAnswer {
+        status: answer.status,
+        body: String::from_utf8_lossy(&answer.body).into_owned(),
+        headers: own.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
     };
-    let body = String::from_utf8_lossy(&answer.body).into_owned();
-    let kept = cx.platform.idempotency_keep_refusal(cx, request, answer.status, body).await;
+    let kept = cx.platform.idempotency_keep_refusal(cx, request, refusal).await;
     if let Err(error) = kept {
         tracing::warn!(error = %error.report(), "a refusal was not kept for its idempotency key");
     }
@@ -151,15 +171,17 @@ impl StagedFailures {
             tokio::time::sleep(delay).await;
         }
         let message = "Asked for in the sandbox.";
-        if let (Some(code), Some(caller)) = (magic.failure, caller)
-            && self.is_due(caller.key_id().as_str(), code)
-        {
-            return Err(voice.refuse(code, "", message));
+        let by_value = magic
+            .failure
+            .zip(caller)
+            .filter(|(code, caller)| self.is_due(caller.key_id().as_str(), *code));
+        let staged = by_value.map(|(code, _)| (code, code.status())).or(scenario.outright());
+        let Some((code, status)) = staged else { return Ok(()) };
+        let mut answer = Answer { status, ..voice.refuse(code, &scenario.param, message) };
+        if matches!(status, 429 | 503) {
+            answer.headers.push(("retry-after", String::from("1")));
         }
-        if let Some((code, status)) = scenario.outright() {
-            return Err(Answer { status, ..voice.refuse(code, &scenario.param, message) });
-        }
-        Ok(())
+        Err(answer)
     }
 
     fn is_due(&self, key_id: &str, code: Code) -> bool {

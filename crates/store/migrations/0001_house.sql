@@ -165,6 +165,7 @@ CREATE TABLE idempotency (
   body_hash @bytes NOT NULL,
   status @int NOT NULL,
   answer @text NOT NULL,
+  headers @text NOT NULL,
   created_us @int NOT NULL,
   expires_us @int NOT NULL,
   PRIMARY KEY (iso_id, key_hash)

@@ -14,6 +14,8 @@ pub struct StoredAnswer {
     pub status: i64,
     /// The answer's body as it was sent.
     pub answer: String,
+    /// Its own headers, as a JSON object.
+    pub headers: String,
     pub created: Timestamp,
     pub expires: Timestamp,
 }
@@ -21,19 +23,23 @@ pub struct StoredAnswer {
 sql!(
     ANSWER_INSERT,
     "INSERT INTO idempotency
-       (iso_id, key_hash, body_hash, status, answer, created_us, expires_us)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+       (iso_id, key_hash, body_hash, status, answer, headers, created_us, expires_us)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (iso_id, key_hash) DO UPDATE SET
        body_hash = excluded.body_hash, status = excluded.status, answer = excluded.answer,
-       created_us = excluded.created_us, expires_us = excluded.expires_us
+       headers = excluded.headers, created_us = excluded.created_us, expires_us = excluded.expires_us
      WHERE idempotency.expires_us <= excluded.created_us"
 );
 sql!(
     ANSWER_FIND,
-    "SELECT iso_id, key_hash, body_hash, status, answer, created_us, expires_us
+    "SELECT iso_id, key_hash, body_hash, status, answer, headers, created_us, expires_us
      FROM idempotency WHERE iso_id = $1 AND key_hash = $2 AND expires_us > $3"
 );
-sql!(ANSWER_PURGE, "DELETE FROM idempotency WHERE expires_us <= $1");
+sql!(
+    ANSWER_PURGE,
+    "DELETE FROM idempotency WHERE (iso_id, key_hash) IN
+       (SELECT iso_id, key_hash FROM idempotency WHERE expires_us <= $1 LIMIT $2)"
+);
 
 pub(crate) const STATEMENTS: &[&Sql] = &[&ANSWER_INSERT, &ANSWER_FIND, &ANSWER_PURGE];
 
@@ -48,6 +54,7 @@ pub fn insert(conn: &mut dyn Conn, answer: &StoredAnswer) -> Result<bool> {
             (&answer.body_hash).into(),
             answer.status.into(),
             (&answer.answer).into(),
+            (&answer.headers).into(),
             answer.created.into(),
             answer.expires.into(),
         ],
@@ -68,14 +75,15 @@ pub fn find(
             body_hash: row.get(2)?,
             status: row.get(3)?,
             answer: row.get(4)?,
-            created: row.get(5)?,
-            expires: row.get(6)?,
+            headers: row.get(5)?,
+            created: row.get(6)?,
+            expires: row.get(7)?,
         })
     };
     conn.row(&ANSWER_FIND, &[iso_id.into(), key_hash.into(), now.into()], read)
 }
 
-/// Forgets expired answers and returns how many there were.
-pub fn purge(conn: &mut dyn Conn, now: Timestamp) -> Result<u64> {
-    conn.execute(&ANSWER_PURGE, &[now.into()])
+/// Forgets up to `limit` expired answers and returns how many there were.
+pub fn purge(conn: &mut dyn Conn, now: Timestamp, limit: i64) -> Result<u64> {
+    conn.execute(&ANSWER_PURGE, &[now.into(), limit.into()])
 }

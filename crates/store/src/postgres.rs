@@ -36,6 +36,7 @@ const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
 const RETRY_DOUBLINGS_MAX: u32 = 4;
 const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
 const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
 
@@ -54,6 +55,11 @@ impl Target {
         })?;
         config.connect_timeout(CONNECT_TIMEOUT);
         config.application_name("boardwalk");
+        // A connection that has gone silent shall not hold its thread for hours.
+        config.tcp_user_timeout(SILENCE_MAX);
+        config.keepalives_idle(SILENCE_MAX);
+        config.keepalives_interval(SILENCE_MAX / 3);
+        config.keepalives_retries(3);
         Ok(Self { config, schema: schema.to_owned() })
     }
 

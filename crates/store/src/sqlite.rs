@@ -5,6 +5,7 @@
 //! fast, since one flush serves the whole group. SQLite allows one writer at a time anyway, so the
 //! thread takes nothing away.
 
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -69,6 +70,11 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     } else {
         OpenFlags::empty()
     };
+    if !create.is_empty() {
+        // For the owner only; SQLite gives its side files the same mode.
+        let mut options = std::fs::OpenOptions::new();
+        let _ = options.write(true).create_new(true).mode(0o600).open(path);
+    }
     let flags = mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| {
         Error::unavailable(format!("cannot open the database {}", path.display())).because(error)

@@ -26,7 +26,7 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     let environment = common.environment();
     let platform = environment::open_existing(config, environment)?;
     let mut partial = PathBuf::from(file).into_os_string();
-    partial.push(".partial");
+    partial.push(format!(".partial-{}", std::process::id()));
     let partial = PathBuf::from(partial);
     let (target, now) = (partial.clone(), platform.clock.now());
     let written = platform.store.read_blocking(move |conn| {
@@ -36,7 +36,9 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
         Ok(summary)
     });
     let renamed = written.and_then(|summary| {
-        fs::rename(&partial, file).map_err(|error| cannot_write(file, error))?;
+        // Unlike a rename, a link replaces nothing.
+        fs::hard_link(&partial, file).map_err(|error| cannot_write(file, error))?;
+        let _ = fs::remove_file(&partial);
         Ok(summary)
     });
     match renamed {
@@ -57,9 +59,11 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     }
 }
 
+/// A new file for the owner only; never one that somebody put there.
 fn create(path: &Path) -> Result<File> {
+    let _ = fs::remove_file(path);
     let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600);
+    options.write(true).create_new(true).mode(0o600);
     options.open(path).map_err(|error| cannot_write(path, error))
 }
 

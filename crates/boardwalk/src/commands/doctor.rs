@@ -36,6 +36,7 @@ pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<
     out.list("checks", &["Check", "State", "Detail"], rows.collect());
     match sick {
         0 => Ok(()),
+        1 => Err(Error::invalid("one thing is to be mended; see the table")),
         count => Err(Error::invalid(format!("{count} things are to be mended; see the table"))),
     }
 }

@@ -19,8 +19,10 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
         Iso::Create { name, response_style } => {
             let platform = environment::open(config, common.environment())?;
             let iso_id = platform.iso_create(&name, response_style)?;
+            let environment = common.environment();
             let text = format!(
-                "Registered {name} as {iso_id}.\nMake a key for it: boardwalk key create --iso {iso_id}"
+                "Registered {name} as {iso_id} in {environment}.\nMake a key for it, with the same \
+                 --data and --environment: boardwalk key create --iso {iso_id}"
             );
             out.result(&json!({ "isoId": iso_id }), &text);
         }

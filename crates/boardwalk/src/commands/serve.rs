@@ -23,7 +23,7 @@ const DEMO_KEY: &str = "demo";
 const DEMO_TEMPLATE: &str = "RESTAURANT01";
 
 pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Printer) -> Result<()> {
-    logging::start(&config.log)?;
+    let _log = logging::start(&config.log)?;
     match common.environment {
         None => {
             config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
@@ -32,6 +32,9 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             let sites = Environment::ALL.into_iter().map(|environment| site(&config, environment));
             run(sites.collect::<Result<_>>()?, config, out, &|_| {})
         }
+        Some(Environment::Sandbox) if args.listen_production.is_some() => Err(Error::invalid(
+            "--listen-production has no use with --environment sandbox; leave one of them out",
+        )),
         Some(environment) => {
             let named = match environment {
                 Environment::Sandbox => args.listen,
@@ -48,7 +51,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     if common.environment == Some(Environment::Production) {
         return Err(Error::invalid("a demo is a sandbox; leave --environment out"));
     }
-    logging::start(&config.log)?;
+    let _log = logging::start(&config.log)?;
     config.server.rate_limits.enabled = false;
     config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
     choose_admin_address(&mut config, args.admin_listen);

@@ -198,7 +198,9 @@ fn the_interface_is_described_by_the_command_and_by_the_server() {
     assert_eq!(printed["openapi"], "3.1.0");
     assert!(printed["paths"]["/v1/onboardmerchant"]["post"].is_object());
     let served = http::get(&site.serve().url, "/v1/openapi.json", &[]).unwrap();
-    assert_eq!(served.json().unwrap(), printed);
+    let (served, mut printed) = (served.json().unwrap(), printed);
+    printed["servers"] = json!([{ "url": "/", "description": "The server that you asked." }]);
+    assert!(served == printed, "they differ in more than the address");
 }
 
 #[test]

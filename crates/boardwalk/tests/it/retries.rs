@@ -60,12 +60,7 @@ fn storm_of_one(url: &str, key: &str, client: usize) -> Vec<String> {
 
 const DROP: (&str, &str) = ("X-Sandbox-Scenario", "drop=after_commit");
 
-fn post(
-    url: &str,
-    key: &str,
-    headers: &[(&str, &str)],
-    dba: &str,
-) -> anyhow::Result<Response> {
+fn post(url: &str, key: &str, headers: &[(&str, &str)], dba: &str) -> anyhow::Result<Response> {
     let authorization = authorization(key);
     let all = [&[("Authorization", &*authorization)], headers].concat();
     http::post(url, "/v1/onboardmerchant", &all, &body(dba))

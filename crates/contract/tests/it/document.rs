@@ -26,6 +26,7 @@ fn toy_document() -> Value {
                 answer(413, false, true),
             ],
             headers: &[("X-Request-Id", "Names the request.")],
+            request_headers: &[("X-Gift", "Wrap it.")],
         },
     )
 }

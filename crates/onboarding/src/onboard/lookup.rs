@@ -13,9 +13,9 @@ use crate::processor::Processor;
 use crate::{Code, Cx, text};
 
 /// What a request refers to. Only what was valid is here.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    pub(super) iso_id: Option<IsoId>,
+    pub(super) iso_id: IsoId,
     pub(super) merchant_dba: Option<String>,
     pub(super) store_dba: Option<String>,
     pub(super) merchant_id: Option<MerchantId>,
@@ -54,6 +54,20 @@ impl Findings {
 }
 
 impl Wanted {
+    /// Nothing yet, of this ISO.
+    pub(super) fn of(iso_id: &IsoId) -> Self {
+        Self {
+            iso_id: iso_id.clone(),
+            merchant_dba: None,
+            store_dba: None,
+            merchant_id: None,
+            store_id: None,
+            template: None,
+            merchant_email: None,
+            identities: Vec::new(),
+        }
+    }
+
     /// Reads what is valid of the parameters.
     pub(super) fn in_params(params: &Value, cx: &Cx) -> Result<Self> {
         let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str);
@@ -61,13 +75,12 @@ impl Wanted {
         let vault = &cx.platform.vault;
         let settings = &cx.platform.settings;
         let mut wanted = Self {
-            iso_id: Some(iso_id.clone()),
             merchant_dba: text("/merchantData/dba").map(text::dba_key),
             store_dba: text("/storeData/dba").map(text::dba_key),
             merchant_id: text("/merchantData/merchantId").map(MerchantId::new),
             store_id: text("/storeData/storeId").map(StoreId::new),
             template: text("/tpnData/tpnAssignTemplate").map(str::to_owned),
-            ..Self::default()
+            ..Self::of(iso_id)
         };
         if settings.unique_email {
             let email = text("/merchantData/email").map(super::records::email_key);
@@ -113,7 +126,7 @@ pub(super) async fn find_outside(cx: &Cx, wanted: Wanted) -> Result<Findings> {
 /// Everything but the names.
 pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
     let mut findings = Findings::default();
-    let Some(iso_id) = &wanted.iso_id else { return Ok(findings) };
+    let iso_id = &wanted.iso_id;
     find_parents(conn, iso_id, wanted, &mut findings)?;
     if let Some(name) = &wanted.template {
         findings.template = template::find(conn, iso_id, name)?;
@@ -176,7 +189,7 @@ fn find_parents(
 }
 
 fn find_taken_names(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) -> Result<()> {
-    let Some(iso_id) = &wanted.iso_id else { return Ok(()) };
+    let iso_id = &wanted.iso_id;
     let taken = "This dba exists already.";
     if let Some(dba) = &wanted.merchant_dba
         && let Some(existing) = merchant::by_dba(conn, iso_id, dba)?

@@ -41,7 +41,11 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
             !ignored.blank && ignored.path.strip_prefix(&prefix).is_some_and(stands_beside)
         });
         if conflict {
-            let message = "Send either the id alone or the details without an id.";
+            let message = if by_id || *object == "merchantData" {
+                "Send either the id alone or the details without an id."
+            } else {
+                "A storeId needs the merchantId of its merchant beside it."
+            };
             let fault = Fault::rule(Code::ConflictingField.name(), message);
             draft.issues.add(format!("{object}.{id}"), fault);
         }

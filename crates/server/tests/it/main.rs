@@ -1,3 +1,4 @@
 //! The server without a network: whatever the bytes, it answers in the published shape or hangs up.
+#![cfg(test)]
 
 mod bytes;

@@ -187,7 +187,7 @@ fn answers_by_idempotency_key(database: &Database) {
         let later = idempotency::StoredAnswer { created: time(20), ..support::answer(b"k", 40) };
         assert!(idempotency::insert(conn, &later)?, "an expired answer counts as none");
         assert_eq!(idempotency::find(conn, &iso_id(), b"k", time(20))?, Some(later));
-        assert_eq!(idempotency::purge(conn, time(40))?, 1);
+        assert_eq!(idempotency::purge(conn, time(40), 10)?, 1);
         idempotency::find(conn, &iso_id(), b"other", time(0))
     });
     assert_eq!(stored.unwrap(), Some(support::answer(b"other", 99)));

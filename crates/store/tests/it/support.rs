@@ -269,6 +269,7 @@ pub(crate) fn answer(key_hash: &[u8], expires: i64) -> StoredAnswer {
         body_hash: vec![8; 32],
         status: 201,
         answer: r#"{"ok":true}"#.to_owned(),
+        headers: r#"{"x-existing-merchant-id":"M1"}"#.to_owned(),
         created: time(0),
         expires: time(expires),
     }
