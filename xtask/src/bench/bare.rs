@@ -62,6 +62,11 @@ impl Taken {
 }
 
 impl Bare {
+    /// How many onboardings there are.
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored
+    }
+
     pub(crate) fn sqlite(model: Model, folder: &Path) -> Result<Self> {
         let engine = EngineLoop::Sqlite(SqliteLoop::create(&folder.join("bare.db"), &model)?);
         Ok(Self { model, engine, stored: 0 })
@@ -72,8 +77,9 @@ impl Bare {
         Ok(Self { model, engine, stored: 0 })
     }
 
-    /// Stores onboardings until there are `total`. On SQLite `group` of them are committed at once.
-    pub(crate) fn fill_up(&mut self, total: u64, group: usize) -> Result<Taken> {
+    /// Stores onboardings until there are `total`, `width` at once: committed together on SQLite,
+    /// on as many connections on PostgreSQL.
+    pub(crate) fn fill_up(&mut self, total: u64, width: usize) -> Result<Taken> {
         let mut taken = Taken::default();
         while self.stored < total {
             let end = total.min(self.stored + CHUNK);
@@ -81,8 +87,8 @@ impl Bare {
             let own_time = processes::own_time()?;
             let started = Instant::now();
             match &mut self.engine {
-                EngineLoop::Sqlite(sqlite) => sqlite.store(&onboardings, group)?,
-                EngineLoop::Postgres(postgres) => postgres.store(&onboardings)?,
+                EngineLoop::Sqlite(sqlite) => sqlite.store(&onboardings, width)?,
+                EngineLoop::Postgres(postgres) => postgres.store(&onboardings, width)?,
             }
             taken.elapsed += started.elapsed();
             taken.own_time += processes::own_time()?.saturating_sub(own_time);

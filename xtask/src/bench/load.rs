@@ -6,6 +6,7 @@
 
 mod client;
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -102,12 +103,13 @@ impl Load {
     pub(crate) fn schedule(&mut self, per_second: u32, time: Duration) -> Result<Outcome> {
         let interval = Duration::from_secs(1) / per_second;
         let mut run = Run::start(self, SCHEDULE_CLIENTS)?;
-        let mut idle: Vec<usize> = (0..SCHEDULE_CLIENTS).collect();
+        // In turns, for the server closes connections that are silent for long.
+        let mut idle: VecDeque<usize> = (0..SCHEDULE_CLIENTS).collect();
         let mut due = run.started;
         let end = run.started + time;
         while due < end || run.under_way > 0 {
             while due < end && due <= Instant::now() {
-                let Some(index) = idle.pop() else { break };
+                let Some(index) = idle.pop_front() else { break };
                 run.send(index, due)?;
                 due += interval;
             }

@@ -22,6 +22,8 @@ use crate::{Engine, Plan};
 /// The numbers of clients that are measured. The targets are about the last.
 pub(crate) const CLIENTS: [usize; 3] = [1, 16, 64];
 const CLIENTS_MAX: usize = 64;
+/// Connections that the server has to PostgreSQL, unless it is told otherwise.
+pub(crate) const SERVER_CONNECTIONS: usize = 16;
 /// Onboardings per second of the schedule.
 pub(crate) const SCHEDULE_RATE: u32 = 1_000;
 const WARM_UP: usize = 500;
@@ -31,8 +33,6 @@ const FLUSHES: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) engine: Engine,
-    /// Milliseconds for the disk to make four kibibytes durable.
-    pub(crate) flush_ms: f64,
     pub(crate) rounds: Vec<Round>,
     pub(crate) onboardings: u64,
     pub(crate) memory: Memory,
@@ -47,6 +47,10 @@ pub(crate) struct Round {
     /// Transactions committed together under the most clients; on SQLite only.
     pub(crate) groups: Option<Groups>,
     pub(crate) bare: BareSample,
+    /// On as many connections as the server has; on PostgreSQL only.
+    pub(crate) bare_narrow: Option<BareSample>,
+    /// Milliseconds for the disk to make four kibibytes durable.
+    pub(crate) flush_ms: f64,
 }
 
 /// One phase of the server under load. Times of processors are microseconds for one onboarding.
@@ -84,7 +88,7 @@ pub(crate) fn engine(engine: Engine, program: &Path, plan: &Plan) -> Result<Meas
     };
     let database = cluster.as_ref().map(Cluster::create_database).transpose()?;
     let subject = Subject::create(program, &folder.path().join("data"), database)?;
-    let running = subject.start()?;
+    let (running, _) = subject.start()?;
     let mut load = Load::new(running.url(), subject.key())?;
     load.closed_loop(1, Until::Answered(1))?;
     let model = Model::read(&subject.location()?)?;
@@ -99,7 +103,8 @@ pub(crate) fn engine(engine: Engine, program: &Path, plan: &Plan) -> Result<Meas
     };
     load.closed_loop(CLIENTS_MAX, Until::Answered(WARM_UP))?;
     let postmaster = cluster.as_ref().map(postmaster).transpose()?;
-    let mut bench = Bench { running, load, bare, postmaster, group: 1 };
+    let folder = folder.path();
+    let mut bench = Bench { running, load, bare, folder, postmaster };
     let rounds =
         (1..=plan.rounds).map(|number| bench.round(number, plan)).collect::<Result<_>>()?;
     let memory = bench.memory(plan.onboardings)?;
@@ -108,22 +113,21 @@ pub(crate) fn engine(engine: Engine, program: &Path, plan: &Plan) -> Result<Meas
     let cold_starts_ms = (0..plan.cold_starts)
         .map(|_| subject.cold_start().map(milliseconds))
         .collect::<Result<_>>()?;
-    let flush_ms = flush_ms(folder.path())?;
-    Ok(Measured { engine, flush_ms, rounds, onboardings, memory, cold_starts_ms })
+    Ok(Measured { engine, rounds, onboardings, memory, cold_starts_ms })
 }
 
 /// A server under load beside its bare loop.
-struct Bench {
+struct Bench<'folder> {
     running: Running,
     load: Load,
     bare: Bare,
+    /// On the disk of the databases.
+    folder: &'folder Path,
     /// Of the cluster, on PostgreSQL.
     postmaster: Option<u32>,
-    /// How many onboardings the bare loop commits together: as many as the server did.
-    group: usize,
 }
 
-impl Bench {
+impl Bench<'_> {
     fn round(&mut self, number: usize, plan: &Plan) -> Result<Round> {
         let mut closed = Vec::new();
         let mut groups = None;
@@ -137,10 +141,10 @@ impl Bench {
         }
         let schedule = self.sample(|load| load.schedule(SCHEDULE_RATE, plan.phase))?;
         say(number, "schedule", schedule.rate);
-        self.group = groups.map_or(1, |groups| groups.median);
-        let bare = self.bare_sample()?;
+        let (bare, bare_narrow) = self.bare_samples(groups)?;
         say(number, "bare loop", bare.rate);
-        Ok(Round { closed, schedule, groups, bare })
+        let flush_ms = flush_ms(self.folder)?;
+        Ok(Round { closed, schedule, groups, bare, bare_narrow, flush_ms })
     }
 
     fn sample(&mut self, run: impl FnOnce(&mut Load) -> Result<Outcome>) -> Result<Sample> {
@@ -162,10 +166,21 @@ impl Bench {
     }
 
     /// Stores as much as the server did since the last time, so that both databases are equally
-    /// large.
-    fn bare_sample(&mut self) -> Result<BareSample> {
+    /// large. On SQLite it commits as many onboardings together as the server did.
+    fn bare_samples(&mut self, groups: Option<Groups>) -> Result<(BareSample, Option<BareSample>)> {
+        let total = self.load.sent();
+        if self.postmaster.is_none() {
+            let group = groups.map_or(1, |groups| groups.median);
+            return Ok((self.bare_sample(total, group)?, None));
+        }
+        let half = u64::midpoint(self.bare.stored(), total);
+        let wide = self.bare_sample(half, CLIENTS_MAX)?;
+        Ok((wide, Some(self.bare_sample(total, SERVER_CONNECTIONS)?)))
+    }
+
+    fn bare_sample(&mut self, total: u64, width: usize) -> Result<BareSample> {
         let before = self.database_time()?;
-        let taken = self.bare.fill_up(self.load.sent(), self.group)?;
+        let taken = self.bare.fill_up(total, width)?;
         let database_time = self.database_time()?.zip(before);
         let each = |time| microseconds_each(time, taken.count());
         Ok(BareSample {

@@ -16,7 +16,7 @@ use store::{Conn, Engine, Location, Row, Sql, Val, outbox};
 use super::{insert, refused, sequence, with_cause};
 use crate::rows::{self, Model, Onboarding};
 
-const CONNECTIONS: usize = 64;
+const CONNECTIONS_MAX: usize = 64;
 /// As long as the server lets events wait for their numbers.
 const SEQUENCE_PAUSE: Duration = Duration::from_millis(200);
 
@@ -35,18 +35,18 @@ impl PostgresLoop {
     pub(super) fn create(location: &Location, model: &Model) -> Result<Self> {
         rows::create_database(location, model)?;
         let connect = || BareConn::connect(location);
-        let writers = (0..CONNECTIONS).map(|_| connect()).collect::<Result<_>>()?;
+        let writers = (0..CONNECTIONS_MAX).map(|_| connect()).collect::<Result<_>>()?;
         Ok(Self { writers, sequencer: connect()? })
     }
 
-    pub(super) fn store(&mut self, onboardings: &[Onboarding]) -> Result<()> {
+    pub(super) fn store(&mut self, onboardings: &[Onboarding], connections: usize) -> Result<()> {
         let (next, all_stored) = (AtomicUsize::new(0), AtomicBool::new(false));
         let sequencer = &mut self.sequencer;
         let writers = &mut self.writers;
         thread::scope(|scope| {
             let sequencing = scope.spawn(|| sequence_until(sequencer, &all_stored));
             let start = |writer| scope.spawn(|| store_share(writer, onboardings, &next));
-            let writing: Vec<_> = writers.iter_mut().map(start).collect();
+            let writing: Vec<_> = writers.iter_mut().take(connections).map(start).collect();
             let ended: Vec<Result<()>> = writing
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|_| bail!("a writer panicked")))
