@@ -41,7 +41,7 @@ impl Subject {
         Ok(Self { installation, key })
     }
 
-    /// Starts the server and returns it with the time that it took to be ready in both environments.
+    /// Starts the server; also returns how long it took to be ready in both environments.
     pub(crate) fn start(&self) -> Result<(Running, Duration)> {
         for _ in 1..START_ATTEMPTS_MAX {
             // Another program may take the free port before the server does.
