@@ -1,9 +1,8 @@
 //! `cargo xtask …`: the chores of this repository, as one program that needs nothing but Rust.
 //!
-//! One file per verb: [`mod@test`] is what continuous integration runs, [`demo`] shows the
-//! product, [`mod@bench`] measures it, [`generate`] writes derived files, [`tidy`] checks the rules no
-//! compiler knows.
-//! **Nothing here is part of the product.** Start with [`Chore`].
+//! One file per verb: [`mod@test`] is what continuous integration runs, [`demo`] shows the product,
+//! [`mod@bench`] measures it, [`generate`] writes derived files, [`tidy`] checks the rules no
+//! compiler knows. **Nothing here is part of the product.** Start with [`Chore`].
 
 #![expect(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! What each command does.
+//! What each command does, once its words and the settings are read.
 
 mod backup;
 mod doctor;

@@ -1,11 +1,11 @@
 //! Finds card numbers and magnetic-stripe tracks in text, so that they are refused before anything
 //! is stored or logged.
 //!
-//! A hit is 13 to 19 digits that pass Luhn, also in groups with blanks or hyphens between, or a track
-//! sentinel in front of 13 or more digits. One random number in ten passes Luhn, so **numeric
+//! A hit is 13 to 19 digits that pass Luhn, also in groups with blanks or hyphens between, or a
+//! track sentinel in front of 13 or more digits. One random number in ten passes Luhn, so **numeric
 //! identifiers such as a Mid must not be put through it**. It reads digits of all scripts, because
-//! full-width or Arabic digits are the same card number to a person. It allocates nothing and **never
-//! repeats what it found**.
+//! full-width or Arabic digits are the same card number to a person. It allocates nothing and
+//! **never repeats what it found**.
 
 use icu_properties::props::GeneralCategory;
 use types::luhn;
@@ -39,7 +39,8 @@ pub fn looks_like_card_data(text: &str) -> bool {
 
 /// Whether the group of digits that starts here is a card number, alone or with groups behind it.
 ///
-/// Each end of a group is tried, so `4111 1111 1111 1111 12 25` is found in spite of its expiry date.
+/// Each end of a group is tried, so `4111 1111 1111 1111 12 25` is found in spite of its expiry
+/// date.
 fn card_starts(rest: impl Iterator<Item = char>) -> bool {
     let mut digits = [0_u8; CARD_LEN_MAX];
     let mut len = 0;

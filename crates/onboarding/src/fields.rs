@@ -43,7 +43,10 @@ macro_rules! text_field {
 
 /// Plain kinds: `Name: format, bounds`. `number` kinds also take a JSON integer.
 macro_rules! plain_fields {
-    ($($(#[doc = $doc:literal])* $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;)*) => {$(
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;
+    )*) => {$(
         text_field!($(#[doc = $doc])* $name(String), plain_fields!(@$kind), $format, $min..=$max);
 
         impl $name {
@@ -62,7 +65,10 @@ macro_rules! plain_fields {
 
 /// Kinds that are never shown again once stored.
 macro_rules! secret_fields {
-    ($($(#[doc = $doc:literal])* $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;)*) => {$(
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;
+    )*) => {$(
         text_field!(
             $(#[doc = $doc])* $name(Secret<String>), plain_fields!(@$kind), $format, $min..=$max,
             "writeOnly": true
@@ -161,7 +167,10 @@ secret_fields! {
 
 /// A text that must be one of a list: its schema lists them.
 macro_rules! listed_fields {
-    ($($(#[doc = $doc:literal])* $name:ident, $values:expr $(, $keyword:literal: $value:expr)*;)*) => {$(
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident, $values:expr $(, $keyword:literal: $value:expr)*;
+    )*) => {$(
         $(#[doc = $doc])*
         #[derive(Clone, Debug, Deserialize)]
         #[serde(transparent)]

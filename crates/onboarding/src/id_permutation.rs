@@ -2,9 +2,9 @@
 //!
 //! A counter runs through a keyed permutation: a different counter always gives a different id, and
 //! without the key the ids look random. The permutation is a Feistel network over pairs of numbers
-//! below some `side`, and both id spaces are exact squares (2^60 for merchants and stores, 9 * 10^10
-//! for TPNs), so every step costs the same and no value is walked over. **A counter beyond the space
-//! is an error; no id is ever given twice.**
+//! below some `side`, and both id spaces are exact squares (2^60 for merchants and stores, 9 *
+//! 10^10 for TPNs), so every step costs the same and no value is walked over. **A counter beyond
+//! the space is an error; no id is ever given twice.**
 
 use types::{Error, MerchantId, Result, Secret, StoreId, Tpn, luhn};
 

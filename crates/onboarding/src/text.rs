@@ -1,7 +1,7 @@
 //! Which characters a field may have, and the forms in which text is kept and compared.
 //!
-//! Each check answers for the characters and the pattern alone; **lengths are the caller's**, since a
-//! wrong length has an error of its own and comes second. Checks expect text that went through
+//! Each check answers for the characters and the pattern alone; **lengths are the caller's**, since
+//! a wrong length has an error of its own and comes second. Checks expect text that went through
 //! [`clean`]. Letters of all scripts are letters; what cannot be seen is refused everywhere, even
 //! where Unicode counts it among the letters. Nothing here looks anything up.
 

@@ -64,8 +64,8 @@ impl Shared {
     }
 }
 
-/// Serves the sites until `stop` completes; then sends clients away, finishes the requests under way
-/// and returns.
+/// Serves the sites until `stop` completes; then sends clients away, finishes the requests under
+/// way and returns.
 pub async fn serve(
     sites: Vec<Site>,
     settings: Settings,

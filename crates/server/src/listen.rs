@@ -28,8 +28,8 @@ const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// After a failed accept (such as too many open files) wait a moment instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// After the signal to stop, clients are served on for a moment and told to hang up. Closing at once
-/// would lose requests that were sent but not read yet.
+/// After the signal to stop, clients are served on for a moment and told to hang up. Closing at
+/// once would lose requests that were sent but not read yet.
 const FAREWELL: Duration = Duration::from_millis(300);
 /// How long a connection that is turned away may take to read the answer.
 const TURN_AWAY_MAX: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@
 //! that none can be forgotten; rows come in no particular order. Secrets are sealed or hashed in a
 //! backup as they are in the database: **without the master key it cannot be used**.
 //!
-//! [`write()`] copies one snapshot while others go on writing. [`restore()`] reads the whole file and
-//! its checksum first, then fills an empty database in one transaction, so that it is restored
+//! [`write()`] copies one snapshot while others go on writing. [`restore()`] reads the whole file
+//! and its checksum first, then fills an empty database in one transaction, so that it is restored
 //! whole or left as it was. Ids handed out after the backup was taken are not handed out again:
 //! every counter of ids is moved ahead by [`ID_STEP`].
 

@@ -1,4 +1,5 @@
-//! Numbers handed out in blocks. A block belongs to one process; a crash leaves a gap, never a reuse.
+//! Numbers handed out in blocks. A block belongs to one process; a crash leaves a gap, never a
+//! reuse.
 
 use types::{Error, Result};
 

@@ -23,8 +23,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// Reads a `--database` value. **Anything but a PostgreSQL URL is refused** rather than taken as
-    /// a file name, so that a typing mistake cannot start an empty database.
+    /// Reads a `--database` value. **Anything but a PostgreSQL URL is refused** rather than taken
+    /// as a file name, so that a typing mistake cannot start an empty database.
     pub fn parse(
         url: Option<&str>,
         data: &std::path::Path,

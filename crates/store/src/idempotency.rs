@@ -27,7 +27,8 @@ sql!(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (iso_id, key_hash) DO UPDATE SET
        body_hash = excluded.body_hash, status = excluded.status, answer = excluded.answer,
-       headers = excluded.headers, created_us = excluded.created_us, expires_us = excluded.expires_us
+       headers = excluded.headers, created_us = excluded.created_us,
+       expires_us = excluded.expires_us
      WHERE idempotency.expires_us <= excluded.created_us"
 );
 sql!(

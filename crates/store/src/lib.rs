@@ -6,8 +6,8 @@
 //! no network, no await; time and ids come in as arguments.
 //!
 //! - [`Store::write`]: on SQLite one writer thread runs waiting closures in savepoints and commits
-//!   them as a group (an answer is given only after the commit reached the disk); on PostgreSQL each
-//!   closure is a serialisable transaction, run again when it loses a race.
+//!   them as a group (an answer is given only after the commit reached the disk); on PostgreSQL
+//!   each closure is a serialisable transaction, run again when it loses a race.
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
 //! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`],
 //!   [`user`]) hold the queries; [`outbox`] is the feed of all changes, [`counter`] hands out

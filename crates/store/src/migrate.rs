@@ -44,7 +44,7 @@ pub(crate) fn run(conn: &mut dyn Conn) -> Result<()> {
     let done = conn.row(&VERSION_MAX, &[], |row| row.get::<Option<i64>>(0))?.flatten().unwrap_or(0);
     if done > version() {
         return Err(Error::invalid(
-            "the database was made by a newer version of boardwalk; use that version or a newer one",
+            "the database was made by a newer version of boardwalk; use that one or a newer one",
         ));
     }
     for (number, (name, text)) in (1..).zip(MIGRATIONS) {

@@ -1,4 +1,4 @@
-//! Users of the site.
+//! Users of the site, with their roles and what they are bound to.
 
 use types::{Error, Result, Timestamp};
 

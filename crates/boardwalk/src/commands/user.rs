@@ -1,4 +1,4 @@
-//! `boardwalk user`.
+//! `boardwalk user`: the people who will sign in to the site.
 
 use argon2::Argon2;
 use argon2::password_hash::PasswordHasher as _;

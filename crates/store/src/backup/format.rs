@@ -1,4 +1,4 @@
-//! The lines of a backup.
+//! The lines of a backup: header, tables, rows and trailer.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

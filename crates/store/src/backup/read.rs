@@ -87,7 +87,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The declared table with the columns that the backup has. **Names that go into SQL come from
-    /// the migrations**, never from the file. Tables come in the order of their creation, each once.
+    /// the migrations**, never from the file. Tables come in the order of their creation, each
+    /// once.
     fn table(&self, line: &TableLine, known: &mut Vec<Table>) -> Result<Table> {
         let unknown = || self.lines.damaged(format!("the table {} is not expected", line.table));
         let place = known.iter().position(|table| table.name == line.table).ok_or_else(unknown)?;

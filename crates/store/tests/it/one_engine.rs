@@ -184,7 +184,8 @@ fn the_sqlite_writer_waits_for_the_disk() {
     assert_eq!(settings.unwrap(), (2, 1, "wal".to_owned()));
 }
 
-/// The files as they are at the moment of the answer hold the write: a killed process loses nothing.
+/// The files as they are at the moment of the answer hold the write: a killed process loses
+/// nothing.
 #[test]
 fn an_answered_sqlite_write_is_in_the_files() {
     let (database, copy) = (Database::sqlite(), Database::sqlite());

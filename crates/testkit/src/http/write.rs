@@ -1,4 +1,4 @@
-//! A request as bytes.
+//! A request as the bytes that go over the wire.
 
 use super::{Base, Request};
 

@@ -1,4 +1,4 @@
-//! What one value must be like.
+//! What one value of an answer must be like.
 
 use anyhow::{Context as _, Error, Result, bail};
 use regex::Regex;

@@ -1,4 +1,4 @@
-//! Runs cases against a server.
+//! Runs cases against a server and judges its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
