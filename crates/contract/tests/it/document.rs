@@ -72,8 +72,13 @@ fn the_path_variable_is_a_parameter_and_no_member_of_the_body() {
                 "type": "string", "minLength": 2, "maxLength": 8,
                 "description": "Shop that sells.",
             },
+        }, {
+            "name": "X-Gift", "in": "header", "description": "Wrap it.",
+            "schema": { "type": "string" },
         }])
     );
+    let headers = operation(ORDERS, "get")["parameters"].to_string();
+    assert!(!headers.contains("X-Gift"), "only requests with a body have them: {headers}");
     let body = &create["requestBody"]["content"]["application/json"]["schema"];
     assert_eq!(create["requestBody"]["required"], true);
     assert_eq!(body["required"], json!(["title", "count", "zip", "payment", "lines"]));

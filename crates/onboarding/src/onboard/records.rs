@@ -112,6 +112,21 @@ struct Builder<'a> {
     caller: &'a Caller,
 }
 
+/// The personal data of a new merchant or a new store, whose fields have the same names.
+macro_rules! contact_of {
+    ($details:expr) => {
+        Contact {
+            first_name: $details.first_name.as_str(),
+            last_name: $details.last_name.as_ref().map(LastName::as_str),
+            email: $details.email.as_str(),
+            address_line1: $details.address_line1.as_str(),
+            address_line2: $details.address_line2.as_ref().map(AddressLine::as_str),
+            phone_number: $details.phone_number.as_str(),
+            isd_code: $details.isd_code.as_str(),
+        }
+    };
+}
+
 impl Builder<'_> {
     fn iso_id(&self) -> IsoId {
         self.caller.iso_id().clone()
@@ -126,15 +141,7 @@ impl Builder<'_> {
     }
 
     fn merchant(&self, details: MerchantDetails, id: &MerchantId) -> Result<MerchantRow> {
-        let contact = Contact {
-            first_name: details.first_name.as_str(),
-            last_name: details.last_name.as_ref().map(LastName::as_str),
-            email: details.email.as_str(),
-            address_line1: details.address_line1.as_str(),
-            address_line2: details.address_line2.as_ref().map(AddressLine::as_str),
-            phone_number: details.phone_number.as_str(),
-            isd_code: details.isd_code.as_str(),
-        };
+        let contact = contact_of!(details);
         let aad = Aad { kind: "merchant", id: id.as_str(), column: "sealed" };
         let sealed = contact.seal(self.caller.data_key(), &aad)?;
         let place = place_of(details.zip_code.as_str());
@@ -166,15 +173,7 @@ impl Builder<'_> {
         id: &StoreId,
         merchant_id: &MerchantId,
     ) -> Result<StoreRow> {
-        let contact = Contact {
-            first_name: details.first_name.as_str(),
-            last_name: details.last_name.as_ref().map(LastName::as_str),
-            email: details.email.as_str(),
-            address_line1: details.address_line1.as_str(),
-            address_line2: details.address_line2.as_ref().map(AddressLine::as_str),
-            phone_number: details.phone_number.as_str(),
-            isd_code: details.isd_code.as_str(),
-        };
+        let contact = contact_of!(details);
         let aad = Aad { kind: "store", id: id.as_str(), column: "sealed" };
         let sealed = contact.seal(self.caller.data_key(), &aad)?;
         let place = place_of(details.zip_code.as_str());
