@@ -14,16 +14,13 @@ use crate::api_key::ApiKey;
 use crate::dialect::ResponseStyle;
 use crate::text;
 
-const DAY: Duration = Duration::from_hours(24);
 /// How long a key lives unless something else is asked for.
 pub const KEY_LIFE_DEFAULT: Duration = Duration::from_hours(365 * 24);
 /// How long a key may live at most.
 pub const KEY_LIFE_MAX: Duration = Duration::from_hours(730 * 24);
 /// Live keys of one ISO at most.
 pub const KEYS_MAX: usize = 10;
-/// How long a rotated key stays valid beside the new one unless something else is asked for.
-pub const KEY_OVERLAP_DEFAULT: Duration = DAY;
-/// How long it may stay valid at most.
+/// How long a rotated key may stay valid beside the new one at most.
 pub const KEY_OVERLAP_MAX: Duration = Duration::from_hours(7 * 24);
 const NAME_LENGTH_MAX: usize = 100;
 const TEMPLATE_PARAMETERS_LENGTH_MAX: usize = 64 * 1024;
