@@ -6,9 +6,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 
 use onboarding::Platform;
-use onboarding::vault::MasterKey;
 use store::{Location, Store};
 use types::{Clock, Environment, Error, Result};
+use vault::MasterKey;
 
 use crate::config::{Config, MASTER_KEY_VARIABLE};
 

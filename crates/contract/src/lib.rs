@@ -19,6 +19,7 @@ mod format;
 mod issue;
 pub mod json;
 pub mod openapi;
+pub mod rest;
 mod route;
 mod schema;
 mod table;

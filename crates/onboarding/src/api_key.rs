@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq as _;
 use types::{Environment, Error, IsoId, KeyId, Result, Secret};
 use zeroize::Zeroizing;
 
-use crate::vault::{Vault, fill_random};
+use vault::{Vault, fill_random};
 
 const KEY_ID_LEN: usize = 8;
 const SECRET_LEN: usize = 40;
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vault::MasterKey;
+    use vault::MasterKey;
 
     fn vault(environment: Environment) -> Vault {
         let master = MasterKey::from_text(&"5a".repeat(32)).expect("64 digits");

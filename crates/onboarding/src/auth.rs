@@ -16,7 +16,7 @@ use types::{IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
 use crate::Platform;
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
 use crate::dialect::ResponseStyle;
-use crate::vault::{DataKey, WrappedKey};
+use vault::{DataKey, WrappedKey};
 
 const CACHE_LIFE: Duration = Duration::from_millis(900);
 /// Keys remembered at most. Beyond that the cache starts over.

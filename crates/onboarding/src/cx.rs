@@ -11,7 +11,7 @@ use crate::auth::{Caller, KeyCache};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
 use crate::sandbox::Scenario;
-use crate::vault::{MasterKey, Vault};
+use vault::{MasterKey, Vault};
 
 /// Choices where the published interface leaves one.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use store::{Store, counter};
 use types::{Error, MerchantId, Result, StoreId, Tpn};
 
-use crate::id_permutation::IdPermutation;
+use vault::IdPermutation;
 
 /// Numbers taken from the database at once.
 const BLOCK: i64 = 1000;

@@ -21,7 +21,6 @@ pub mod dialect;
 pub mod endpoints;
 pub mod fields;
 mod formats;
-pub mod id_permutation;
 mod id_source;
 pub mod idempotency;
 pub mod iso;
@@ -30,7 +29,6 @@ pub mod processor;
 pub mod read;
 pub mod sandbox;
 pub mod text;
-pub mod vault;
 
 pub use auth::Caller;
 pub use codes::{Code, CodeView};

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use store::{merchant, template, tpn};
 use types::{Error, MerchantId, Result, Scope, StoreId, Tpn};
 
-use crate::vault::Aad;
 use crate::{Caller, Cx, text};
+use vault::Aad;
 
 /// Show a merchant.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -77,8 +77,8 @@ impl Sandbox {
     pub fn new(folder: &std::path::Path) -> types::Result<Self> {
         use onboarding::dialect::ResponseStyle;
         use onboarding::iso::KeyLife;
-        use onboarding::vault::MasterKey;
         use types::{Clock, Environment, ScopeSet};
+        use vault::MasterKey;
 
         let store = store::Store::open(&store::Location::File(folder.join("sandbox.db")))?;
         let master = MasterKey::generate()?;

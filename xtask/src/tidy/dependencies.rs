@@ -10,7 +10,8 @@ use crate::tools::json_text;
 /// The crates by layer, lowest first. A crate sees only layers below its own.
 const LAYERS: &[&[&str]] = &[
     &["types"],
-    &["contract", "store"],
+    &["contract", "store", "vault"],
+    &["site"],
     &["onboarding", "commerce", "analytics", "admin"],
     &["server"],
     &["boardwalk", "fuzz"],

@@ -15,8 +15,8 @@ use crate::fields::{
 };
 use crate::id_source::FreshIds;
 use crate::processor::{Processor, Profile};
-use crate::vault::{Aad, DataKey, Vault};
 use crate::{Caller, Cx, text};
+use vault::{Aad, DataKey, Vault};
 
 pub(super) const ACTIVE: &str = "active";
 const PROVISIONED: &str = "provisioned";

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use onboarding::Settings;
 use onboarding::dialect::ResponseStyle;
-use onboarding::vault::MasterKey;
 use serde_json::{Value, json};
 use types::{Environment, Kind, luhn};
+use vault::MasterKey;
 
 use crate::bodies::body;
 use crate::support::{House, master_key, open_platform, open_platform_as, set_ids};

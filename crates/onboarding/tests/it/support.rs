@@ -7,13 +7,13 @@ use contract::{Compiled, Failure, Header, Issues, Outcome};
 use onboarding::auth::Refused;
 use onboarding::dialect::{self, ErrorItem, ResponseStyle};
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
-use onboarding::vault::MasterKey;
 use onboarding::{Caller, Cx, Platform, Settings, endpoints};
 use serde_json::{Value, json};
 use store::{Conn, Location, Store};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use types::{Clock, Environment, IsoId, Kind, Result, Scope, ScopeSet, Timestamp};
+use vault::MasterKey;
 
 use crate::bodies::{body, put};
 

@@ -18,7 +18,9 @@ use chacha20poly1305::{AeadInOut as _, Key, KeyInit as _, Tag, XChaCha20Poly1305
 use types::{Environment, Error, IsoId, Result, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::id_permutation::IdPermutation;
+mod id_permutation;
+
+pub use id_permutation::IdPermutation;
 
 const KEY_LEN: usize = 32;
 const NONCE_LEN: usize = 24;
@@ -33,6 +35,8 @@ const CONTEXT_BLIND_INDEX: &str = "boardwalk 2026 vault blind index v1";
 const CONTEXT_API_KEY: &str = "boardwalk 2026 vault api key hash v1";
 const CONTEXT_ID_PERMUTATION: &str = "boardwalk 2026 vault id permutation v1";
 const CONTEXT_FINGERPRINT: &str = "boardwalk 2026 vault fingerprint v1";
+const CONTEXT_SITE_DATA: &str = "boardwalk 2026 vault site data key v1";
+const CONTEXT_SITE_HASH: &str = "boardwalk 2026 vault site hash v1";
 
 /// The one secret an operator has to keep: 64 hex digits in its file.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ pub struct Vault {
     blind_index_key: Secret<[u8; KEY_LEN]>,
     api_key_hash_key: Secret<[u8; KEY_LEN]>,
     id_permutation_key: Secret<[u8; KEY_LEN]>,
+    site_data_cipher: XChaCha20Poly1305,
+    site_hash_key: Secret<[u8; KEY_LEN]>,
     fingerprint: [u8; 8],
 }
 
@@ -96,6 +102,8 @@ impl Vault {
             blind_index_key: derive(CONTEXT_BLIND_INDEX),
             api_key_hash_key: derive(CONTEXT_API_KEY),
             id_permutation_key: derive(CONTEXT_ID_PERMUTATION),
+            site_data_cipher: cipher(derive(CONTEXT_SITE_DATA).expose()),
+            site_hash_key: derive(CONTEXT_SITE_HASH),
             fingerprint: fingerprint.expose().first_chunk().copied().unwrap_or_default(),
         }
     }
@@ -144,8 +152,25 @@ impl Vault {
 
     /// The hash of a key with whom it belongs to and what it may do, so that its row cannot be
     /// made to say something else.
-    pub(crate) fn api_key_hash(&self, text: &str, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
+    pub fn api_key_hash(&self, text: &str, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
         let hasher = hash_parts(&self.api_key_hash_key, [text, iso_id.as_str(), scopes]);
+        *hasher.finalize().as_bytes()
+    }
+
+    /// Encrypts what belongs to the site rather than to an ISO, such as the secrets of consumer
+    /// keys, which must be readable to check a signature.
+    pub fn site_seal(&self, aad: &Aad<'_>, plaintext: &[u8]) -> Result<Vec<u8>> {
+        seal_with(&self.site_data_cipher, KeyVersion::FIRST, aad, plaintext)
+    }
+
+    pub fn site_open(&self, aad: &Aad<'_>, sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
+        open_with(&self.site_data_cipher, KeyVersion::FIRST, aad, sealed)
+    }
+
+    /// A keyed hash of the site: application passwords, consumer keys, session tokens and nonces
+    /// are stored or compared by it. The purpose keeps them apart.
+    pub fn site_hash(&self, purpose: &str, value: &str, bound_to: &str) -> [u8; 32] {
+        let hasher = hash_parts(&self.site_hash_key, [purpose, value, bound_to]);
         *hasher.finalize().as_bytes()
     }
 
@@ -224,7 +249,7 @@ impl DataKey {
     }
 }
 
-pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<()> {
+pub fn fill_random(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes)
         .map_err(|cause| Error::internal("the system gives no random numbers").because(cause))
 }

@@ -1,0 +1,79 @@
+//! The error object of the REST interface. Clients go by `code` and `data.status`; the message is
+//! for people.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+use types::{Error, Kind};
+
+/// Why a request is not served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub code: Cow<'static, str>,
+    pub message: Cow<'static, str>,
+    pub status: u16,
+    pub data: Data,
+}
+
+/// What stands under `data` of an error object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// An object: the status, and these members beside it.
+    Members(Map<String, Value>),
+    /// Something else altogether, without the status.
+    Instead(Value),
+}
+
+impl Refusal {
+    pub fn new(
+        status: u16,
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let data = Data::Members(Map::new());
+        Self { code: code.into(), message: message.into(), status, data }
+    }
+
+    /// Adds a member beside `data.status`.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        if let Data::Members(members) = &mut self.data {
+            members.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// Puts something else in the place of the whole data object.
+    #[must_use]
+    pub fn with_data(mut self, data: impl Into<Value>) -> Self {
+        self.data = Data::Instead(data.into());
+        self
+    }
+
+    pub fn body(&self) -> Value {
+        let data = match &self.data {
+            Data::Members(members) => {
+                let mut data = Map::new();
+                data.insert(String::from("status"), self.status.into());
+                data.extend(members.clone());
+                Value::Object(data)
+            }
+            Data::Instead(value) => value.clone(),
+        };
+        json!({ "code": self.code, "message": self.message, "data": data })
+    }
+}
+
+/// Our own failures. Their cause is for the log; see [`Error::report`].
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let (status, code) = match error.kind() {
+            Kind::Invalid => (400, "invalid_request"),
+            Kind::NotFound => (404, "not_found"),
+            Kind::Conflict => (409, "conflict"),
+            Kind::Unavailable => (503, "unavailable"),
+            Kind::Internal => (500, "internal_server_error"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}

@@ -1,0 +1,1 @@
+//! The site: users, authentication, options, content, and the frame in which its REST operations run.
