@@ -1,4 +1,4 @@
-//! The words of the domain: ids, time, environments, scopes, secrets and the one [`Error`].
+//! The words of the domain: ids, time, environments, scopes, roles, secrets and the one [`Error`].
 //!
 //! This crate is the ground floor. Everything here is a plain value: **no IO, no async, no SQL, no
 //! HTTP**. The one exception is [`Clock`], which is the only place in the workspace that reads the
@@ -6,18 +6,22 @@
 //!
 //! Start with [`Error`] and [`Environment`]; the rest explains itself.
 
+mod capability;
 mod clock;
 mod environment;
 mod error;
 mod ids;
 pub mod luhn;
 pub mod reference;
+mod role;
 mod scope;
 mod secret;
 
+pub use capability::Capability;
 pub use clock::{Clock, Timestamp};
 pub use environment::Environment;
 pub use error::{Error, Kind, Result};
 pub use ids::{IsoId, KeyId, MerchantId, StoreId, TemplateId, Tpn};
+pub use role::Role;
 pub use scope::{Scope, ScopeSet};
 pub use secret::Secret;
