@@ -1,1 +1,3 @@
 //! The site: users, authentication, options, content, and the frame in which its REST operations run.
+
+pub mod docs;
