@@ -1,0 +1,180 @@
+//! What this site says about its own pages.
+
+use serde_json::{Map, Value, json};
+
+use super::html::escaped;
+
+/// The narrowest and widest frame that is offered, in pixels.
+const WIDTH_MIN: u64 = 200;
+const WIDTH_MAX: u64 = 600;
+const HEIGHT_MIN: u64 = 200;
+/// The frame is as wide to its height as 16 to 9.
+const RATIO_WIDTH: u64 = 16;
+const RATIO_HEIGHT: u64 = 9;
+
+/// A public page of this site. All texts are plain, none is markup.
+#[derive(Clone, Debug)]
+pub struct LocalPage<'a> {
+    pub title: &'a str,
+    /// The page's address, complete.
+    pub permalink: &'a str,
+    pub site_name: &'a str,
+    /// The site's address, complete.
+    pub site_url: &'a str,
+    /// The site's name and address stand in where a page has no author.
+    pub author: Option<Author<'a>>,
+    pub thumbnail: Option<Thumbnail<'a>>,
+}
+
+/// Who wrote a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Author<'a> {
+    pub name: &'a str,
+    pub url: &'a str,
+}
+
+/// The picture that stands for a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Thumbnail<'a> {
+    pub url: &'a str,
+    pub width: u64,
+    pub height: u64,
+}
+
+/// The oEmbed answer for a page. `secret` joins the frame with the quote around it; see
+/// [`super::new_secret`].
+pub fn describe(page: &LocalPage<'_>, maxwidth: u64, secret: &str) -> Map<String, Value> {
+    let (width, height) = frame_size(maxwidth);
+    let author = page.author.unwrap_or(Author { name: page.site_name, url: page.site_url });
+    let mut answer = Map::new();
+    let mut say = |name: &str, value: Value| {
+        answer.insert(name.to_owned(), value);
+    };
+    say("version", json!("1.0"));
+    say("provider_name", json!(page.site_name));
+    say("provider_url", json!(page.site_url));
+    say("author_name", json!(author.name));
+    say("author_url", json!(author.url));
+    say("title", json!(page.title));
+    say("type", json!("rich"));
+    say("width", json!(width));
+    say("height", json!(height));
+    say("html", json!(frame(page, width, height, secret)));
+    if let Some(thumbnail) = page.thumbnail {
+        say("thumbnail_url", json!(thumbnail.url));
+        say("thumbnail_width", json!(thumbnail.width));
+        say("thumbnail_height", json!(thumbnail.height));
+    }
+    answer
+}
+
+fn frame_size(maxwidth: u64) -> (u64, u64) {
+    let width = maxwidth.clamp(WIDTH_MIN, WIDTH_MAX);
+    let height = (width * RATIO_HEIGHT).div_ceil(RATIO_WIDTH);
+    (width, height.max(HEIGHT_MIN))
+}
+
+/// A quote that links to the page, for readers without frames, and the page in a frame that may
+/// run its own scripts and nothing else. The class and the data attributes are those by which
+/// consumers' scripts find both.
+fn frame(page: &LocalPage<'_>, width: u64, height: u64, secret: &str) -> String {
+    let (title, permalink, secret) =
+        (escaped(page.title), escaped(page.permalink), escaped(secret));
+    let embed = escaped(&embed_url(page.permalink));
+    let label = escaped(&format!("“{}” — {}", page.title, page.site_name));
+    format!(
+        "<blockquote class=\"wp-embedded-content\" data-secret=\"{secret}\">\
+         <a href=\"{permalink}\">{title}</a></blockquote>\
+         <iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts\" security=\"restricted\" \
+         src=\"{embed}#?secret={secret}\" data-secret=\"{secret}\" title=\"{label}\" \
+         width=\"{width}\" height=\"{height}\" frameborder=\"0\" marginwidth=\"0\" \
+         marginheight=\"0\" scrolling=\"no\"></iframe>"
+    )
+}
+
+/// The page made for frames: one step below it, or asked for in the query where the page has one.
+pub fn embed_url(permalink: &str) -> String {
+    let address = permalink.split_once('#').map_or(permalink, |(address, _)| address);
+    if address.contains('?') {
+        return format!("{address}&embed=true");
+    }
+    format!("{}/embed/", address.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> LocalPage<'static> {
+        LocalPage {
+            title: "Tees & \"more\" <b>",
+            permalink: "https://shop.example/product/tee/",
+            site_name: "Shop",
+            site_url: "https://shop.example",
+            author: Some(Author { name: "ada", url: "https://shop.example/author/ada/" }),
+            thumbnail: None,
+        }
+    }
+
+    #[test]
+    fn frames_stay_within_their_sizes() {
+        let check = |maxwidth: u64, expected: (u64, u64)| {
+            assert_eq!(frame_size(maxwidth), expected, "{maxwidth}");
+        };
+        check(0, (200, 200));
+        check(50, (200, 200));
+        check(300, (300, 200));
+        check(356, (356, 201));
+        check(400, (400, 225));
+        check(600, (600, 338));
+        check(9_999, (600, 338));
+        check(u64::MAX, (600, 338));
+    }
+
+    #[test]
+    fn a_page_is_described() {
+        let answer = describe(&page(), 600, "S3cretS3cr");
+        let names: Vec<&str> = answer.keys().map(String::as_str).collect();
+        let expected = [
+            "version",
+            "provider_name",
+            "provider_url",
+            "author_name",
+            "author_url",
+            "title",
+            "type",
+            "width",
+            "height",
+            "html",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(answer["title"], "Tees & \"more\" <b>");
+        let html = answer["html"].as_str().unwrap();
+        assert!(html.contains(">Tees &amp; &quot;more&quot; &lt;b&gt;</a>"), "{html}");
+        assert!(
+            html.contains("src=\"https://shop.example/product/tee/embed/#?secret=S3cretS3cr\""),
+            "{html}"
+        );
+        assert_eq!(html.matches("data-secret=\"S3cretS3cr\"").count(), 2, "{html}");
+        assert!(html.contains("sandbox=\"allow-scripts\""), "{html}");
+    }
+
+    #[test]
+    fn the_site_stands_in_for_the_author_and_pictures_are_shown() {
+        let thumbnail = Thumbnail { url: "https://shop.example/t.png", width: 30, height: 20 };
+        let page = LocalPage { author: None, thumbnail: Some(thumbnail), ..page() };
+        let answer = describe(&page, 600, "x");
+        assert_eq!(answer["author_name"], "Shop");
+        assert_eq!(answer["author_url"], "https://shop.example");
+        assert_eq!(answer["thumbnail_width"], 30);
+    }
+
+    #[test]
+    fn the_page_for_frames_is_below_the_page() {
+        let check = |permalink: &str, expected: &str| assert_eq!(embed_url(permalink), expected);
+        check("https://a.example/x/", "https://a.example/x/embed/");
+        check("https://a.example/x", "https://a.example/x/embed/");
+        check("https://a.example/?p=1", "https://a.example/?p=1&embed=true");
+        check("https://a.example/x/#y", "https://a.example/x/embed/");
+    }
+}
