@@ -6,7 +6,7 @@
 //! when a test panics or the test process is killed.
 //!
 //! Start with [`postgres::shared`] and [`process::Server`]; [`http`] talks to a server and
-//! [`conformance::onboarding`] judges one.
+//! [`conformance::onboarding`] and [`conformance::rest`] judge one.
 
 pub mod conformance;
 pub mod http;

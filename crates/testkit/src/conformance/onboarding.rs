@@ -27,6 +27,6 @@ pub fn folder() -> PathBuf {
 }
 
 #[cfg(test)]
-mod stub;
+pub(super) mod stub;
 #[cfg(test)]
 mod tests;

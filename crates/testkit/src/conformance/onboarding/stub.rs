@@ -9,26 +9,26 @@ use std::thread;
 use serde_json::Value;
 
 #[derive(Debug, Default)]
-pub(super) struct Received {
+pub(crate) struct Received {
     /// Method, path and version.
-    pub(super) line: String,
+    pub(crate) line: String,
     /// The header lines as they came, names in small letters.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Received {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 }
 
 /// Starts the server; it lives as long as the test process. Returns its base URL.
-pub(super) fn serve(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> String {
+pub(crate) fn serve(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let answer = Arc::new(answer);
@@ -46,13 +46,13 @@ pub(super) fn serve(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'stati
 }
 
 /// An answer with a JSON body.
-pub(super) fn reply(status: u16, headers: &[(&str, &str)], body: &Value) -> Vec<u8> {
+pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &Value) -> Vec<u8> {
     let mut all = vec![("Content-Type", "application/json")];
     all.extend_from_slice(headers);
     reply_text(status, &all, &body.to_string())
 }
 
-pub(super) fn reply_text(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+pub(crate) fn reply_text(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
         text.extend([name, ": ", value, "\r\n"]);

@@ -1,0 +1,45 @@
+//! The recorded cases of the site's REST interface, and what replays them.
+//!
+//! [`Suite::load`] reads the cases of a folder, [`Runner::run`] sends one of them to a server and
+//! gives a [`Verdict`] per request, [`Report`] adds them up and takes what a [`Deviations`] file
+//! excuses. A request whose route the server does not list in its own index is **waiting: it is
+//! counted, and never as passed.** [`index`] compares that index with the reference's.
+//!
+//! **Nothing here knows what a right answer is**; that stands in the case files alone.
+
+mod case;
+mod compare;
+mod deviations;
+mod headers;
+mod ids;
+pub mod index;
+mod report;
+mod routes;
+mod runner;
+
+pub use case::{Area, Case, Exchange, Expected, Plan, Step, Suite};
+pub use deviations::Deviations;
+pub use report::{Report, waiting_pinned};
+pub use routes::Routes;
+pub use runner::{Identities, Runner, Verdict};
+
+use std::path::PathBuf;
+
+/// The folder of the workspace that holds the recorded cases.
+pub fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/rest"))
+}
+
+/// The folder with the differences that are meant, and why.
+pub fn deviations_folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/deviations"))
+}
+
+/// The address of the server under test, as the recorded texts spell it.
+const SITE_TOKEN: &str = "{{site}}";
+
+/// Where the recorded paths have the REST root.
+const REST_ROOT: &str = "/wp-json";
+
+#[cfg(test)]
+mod tests;
