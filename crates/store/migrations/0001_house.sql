@@ -172,18 +172,177 @@ CREATE TABLE idempotency (
 ) @strict;
 CREATE INDEX idempotency_by_expiry ON idempotency (expires_us);
 
+-- The columns that end in _key are folded copies: by them texts are found and sorted without regard
+-- to case, and alike on both engines. roles has names with a blank before, between and behind, so
+-- that a role is found as a whole word. meta is a JSON object.
 CREATE TABLE users (
   site_id @int NOT NULL,
   user_id @int NOT NULL,
   login @text NOT NULL,
+  login_key @text NOT NULL,
   email @text NOT NULL,
+  email_key @text NOT NULL,
   password_hash @text,
-  role @text NOT NULL,
+  roles @text NOT NULL,
+  display_name @text NOT NULL,
+  display_name_key @text NOT NULL,
+  nicename @text NOT NULL,
+  first_name @text NOT NULL,
+  last_name @text NOT NULL,
+  nickname @text NOT NULL,
+  description @text NOT NULL,
+  url @text NOT NULL,
+  url_key @text NOT NULL,
+  locale @text NOT NULL,
+  registered_us @int NOT NULL,
+  meta @text NOT NULL,
   iso_id @text,
   merchant_id @text,
   store_id @text,
-  created_us @int NOT NULL,
   PRIMARY KEY (site_id, user_id)
 ) @strict;
-CREATE UNIQUE INDEX users_by_login ON users (login, site_id);
-CREATE UNIQUE INDEX users_by_email ON users (email, site_id);
+CREATE UNIQUE INDEX users_by_login ON users (login_key, site_id);
+CREATE UNIQUE INDEX users_by_email ON users (email_key, site_id);
+CREATE UNIQUE INDEX users_by_nicename ON users (nicename, site_id);
+CREATE INDEX users_by_display_name ON users (display_name_key, site_id);
+
+-- Passwords that a user gives to one application each; hash is keyed or salted.
+CREATE TABLE application_passwords (
+  site_id @int NOT NULL,
+  user_id @int NOT NULL,
+  uuid @text NOT NULL,
+  app_id @text NOT NULL,
+  name @text NOT NULL,
+  hash @bytes NOT NULL,
+  created_us @int NOT NULL,
+  last_used_us @int,
+  last_ip @text,
+  PRIMARY KEY (site_id, user_id, uuid),
+  FOREIGN KEY (site_id, user_id) REFERENCES users (site_id, user_id) ON DELETE CASCADE
+) @strict;
+
+-- key_hash is of the public half; the secret half signs requests, so it is sealed, not hashed.
+CREATE TABLE consumer_keys (
+  site_id @int NOT NULL,
+  key_id @int NOT NULL,
+  user_id @int NOT NULL,
+  description @text NOT NULL,
+  permissions @text NOT NULL,
+  key_hash @bytes NOT NULL,
+  secret_sealed @bytes NOT NULL,
+  truncated_key @text NOT NULL,
+  created_us @int NOT NULL,
+  last_access_us @int,
+  PRIMARY KEY (site_id, key_id),
+  FOREIGN KEY (site_id, user_id) REFERENCES users (site_id, user_id) ON DELETE CASCADE
+) @strict;
+CREATE UNIQUE INDEX consumer_keys_by_hash ON consumer_keys (key_hash, site_id);
+CREATE INDEX consumer_keys_by_user ON consumer_keys (user_id, site_id);
+
+-- What signed requests used up. timestamp_s is what the caller signed, in seconds.
+CREATE TABLE oauth_nonces (
+  site_id @int NOT NULL,
+  key_id @int NOT NULL,
+  nonce @text NOT NULL,
+  timestamp_s @int NOT NULL,
+  PRIMARY KEY (site_id, key_id, nonce),
+  FOREIGN KEY (site_id, key_id) REFERENCES consumer_keys (site_id, key_id) ON DELETE CASCADE
+) @strict;
+CREATE INDEX oauth_nonces_by_timestamp ON oauth_nonces (timestamp_s, site_id);
+
+-- Who is signed in; the token itself is never stored.
+CREATE TABLE sessions (
+  site_id @int NOT NULL,
+  token_hash @bytes NOT NULL,
+  user_id @int NOT NULL,
+  created_us @int NOT NULL,
+  expires_us @int NOT NULL,
+  ip @text NOT NULL,
+  user_agent @text NOT NULL,
+  PRIMARY KEY (site_id, token_hash),
+  FOREIGN KEY (site_id, user_id) REFERENCES users (site_id, user_id) ON DELETE CASCADE
+) @strict;
+CREATE INDEX sessions_by_user ON sessions (user_id, site_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_us, site_id);
+
+-- The site's settings; value is JSON.
+CREATE TABLE options (
+  site_id @int NOT NULL,
+  name @text NOT NULL,
+  value @text NOT NULL,
+  PRIMARY KEY (site_id, name)
+) @strict;
+
+-- Posts and pages. date_us and modified_us are the site's local time written as if it were UTC; a
+-- draft without a date of its own has no date_gmt_us. author_id and parent_id may name what is gone.
+CREATE TABLE posts (
+  site_id @int NOT NULL,
+  post_id @int NOT NULL,
+  kind @text NOT NULL,
+  status @text NOT NULL,
+  slug @text NOT NULL,
+  title @text NOT NULL,
+  title_key @text NOT NULL,
+  content @text NOT NULL,
+  content_key @text NOT NULL,
+  excerpt @text NOT NULL,
+  excerpt_key @text NOT NULL,
+  author_id @int NOT NULL,
+  parent_id @int NOT NULL,
+  menu_order @int NOT NULL,
+  comment_status @text NOT NULL,
+  ping_status @text NOT NULL,
+  template @text NOT NULL,
+  format @text NOT NULL,
+  sticky @int NOT NULL,
+  password @text NOT NULL,
+  featured_media @int NOT NULL,
+  date_us @int NOT NULL,
+  date_gmt_us @int,
+  modified_us @int NOT NULL,
+  modified_gmt_us @int NOT NULL,
+  trashed_status @text,
+  trashed_us @int,
+  meta @text NOT NULL,
+  PRIMARY KEY (site_id, post_id)
+) @strict;
+CREATE INDEX posts_by_slug ON posts (slug, kind, site_id);
+CREATE INDEX posts_by_date ON posts (kind, status, date_us, site_id);
+CREATE INDEX posts_by_author ON posts (author_id, kind, status, site_id);
+CREATE INDEX posts_by_parent ON posts (parent_id, site_id);
+
+CREATE TABLE terms (
+  site_id @int NOT NULL,
+  term_id @int NOT NULL,
+  taxonomy @text NOT NULL,
+  name @text NOT NULL,
+  name_key @text NOT NULL,
+  slug @text NOT NULL,
+  description @text NOT NULL,
+  parent_id @int NOT NULL,
+  PRIMARY KEY (site_id, term_id)
+) @strict;
+CREATE UNIQUE INDEX terms_by_slug ON terms (slug, taxonomy, site_id);
+CREATE INDEX terms_by_name ON terms (taxonomy, name_key, site_id);
+CREATE INDEX terms_by_parent ON terms (parent_id, site_id);
+
+-- Which terms an object bears. Objects of other tables share the numbers of posts, so that post_id
+-- refers to no table.
+CREATE TABLE post_terms (
+  site_id @int NOT NULL,
+  post_id @int NOT NULL,
+  term_id @int NOT NULL,
+  PRIMARY KEY (site_id, post_id, term_id),
+  FOREIGN KEY (site_id, term_id) REFERENCES terms (site_id, term_id) ON DELETE CASCADE
+) @strict;
+CREATE INDEX post_terms_by_term ON post_terms (term_id, site_id);
+
+-- Answers of other sites about what may be embedded.
+CREATE TABLE oembed_cache (
+  site_id @int NOT NULL,
+  key_hash @bytes NOT NULL,
+  value @text NOT NULL,
+  expires_us @int NOT NULL,
+  PRIMARY KEY (site_id, key_hash)
+) @strict;
+CREATE INDEX oembed_cache_by_expiry ON oembed_cache (expires_us, site_id);

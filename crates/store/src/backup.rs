@@ -21,14 +21,12 @@ use std::io::{BufRead, BufWriter, Write};
 use types::{Environment, Error, Result, Timestamp};
 
 use crate::migrate::{self, Table};
-use crate::{Conn, Engine, Sql};
+use crate::{Conn, Engine};
 
 use format::{FORMAT, Header, LINE_LEN_MAX, TableLine, Trailer, VERSION};
 use read::Reader;
 
 pub use restore::{ID_STEP, restore};
-
-pub(crate) const STATEMENTS: &[&Sql] = restore::STATEMENTS;
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

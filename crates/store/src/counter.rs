@@ -13,7 +13,15 @@ sql!(
      RETURNING next"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&COUNTER_TAKE];
+sql!(
+    COUNTER_RAISE,
+    "INSERT INTO counters (name, next) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET next =
+       CASE WHEN counters.next > excluded.next THEN counters.next ELSE excluded.next END"
+);
+sql!(COUNTER_READ, "SELECT next FROM counters WHERE name = $1");
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&COUNTER_TAKE, &COUNTER_RAISE, &COUNTER_READ];
 
 /// Takes `count` numbers and returns the first of them. Counting starts at zero.
 pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
@@ -22,4 +30,16 @@ pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
     let next = conn.row(&COUNTER_TAKE, &params, |row| row.get::<i64>(0))?;
     let next = next.ok_or_else(|| Error::internal("a counter gave no number"))?;
     Ok(next - count)
+}
+
+/// Moves the counter to `next` unless it is there already or further: for numbers that came with
+/// something imported.
+pub(crate) fn raise(conn: &mut dyn Conn, name: &str, next: i64) -> Result<()> {
+    conn.execute_one(&COUNTER_RAISE, &[name.into(), next.into()])
+}
+
+/// How many numbers were taken.
+pub(crate) fn read(conn: &mut dyn Conn, name: &str) -> Result<i64> {
+    let next = conn.row(&COUNTER_READ, &[name.into()], |row| row.get(0))?;
+    Ok(next.unwrap_or(0))
 }

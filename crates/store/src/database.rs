@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
-use crate::job::job;
+use crate::job::{Answer, Job, attempt, job};
 use crate::queue::Queue;
 use crate::{Conn, postgres, sqlite};
 
@@ -99,7 +99,16 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.threads.writes, closure)?.await)
+        answer(submit(&self.inner.threads.writes, job(closure))?.await)
+    }
+
+    /// [`Store::write`] for a closure that may refuse: when it returns an inner error, nothing that
+    /// it changed is stored, and the caller gets that error.
+    pub async fn attempt<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(submit(&self.inner.threads.writes, attempt(closure))?.await)
     }
 
     /// Runs a closure that only reads, on a consistent snapshot.
@@ -107,7 +116,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.threads.reads, closure)?.await)
+        answer(submit(&self.inner.threads.reads, job(closure))?.await)
     }
 
     /// [`Store::write`] for callers without an async runtime. Never call it from async code.
@@ -115,7 +124,15 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.threads.writes, closure)?.blocking_recv())
+        answer(submit(&self.inner.threads.writes, job(closure))?.blocking_recv())
+    }
+
+    /// [`Store::attempt`] for callers without an async runtime. Never call it from async code.
+    pub fn attempt_blocking<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(submit(&self.inner.threads.writes, attempt(closure))?.blocking_recv())
     }
 
     /// [`Store::read`] for callers without an async runtime. Never call it from async code.
@@ -123,16 +140,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(Self::submit(&self.inner.threads.reads, closure)?.blocking_recv())
-    }
-
-    fn submit<T: Send + 'static>(
-        queue: &Queue,
-        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
-    ) -> Result<oneshot::Receiver<Result<T>>> {
-        let (job, receiver) = job(closure);
-        queue.push(job)?;
-        Ok(receiver)
+        answer(submit(&self.inner.threads.reads, job(closure))?.blocking_recv())
     }
 
     /// How many closures the SQLite writer committed together.
@@ -160,6 +168,11 @@ fn join(handles: &mut Vec<JoinHandle<()>>) {
             let _ = handle.join();
         }
     }
+}
+
+fn submit<T>(queue: &Queue, (job, receiver): (Box<dyn Job>, Answer<T>)) -> Result<Answer<T>> {
+    queue.push(job)?;
+    Ok(receiver)
 }
 
 fn answer<T>(received: Result<Result<T>, oneshot::error::RecvError>) -> Result<T> {

@@ -18,20 +18,42 @@ pub(crate) trait Job: Send {
     fn finish(self: Box<Self>, committed: Result<()>);
 }
 
+/// Where the result of a closure arrives.
+pub(crate) type Answer<T> = oneshot::Receiver<Result<T>>;
+
 struct Waiting<T, F> {
     closure: F,
+    keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
 }
 
 /// Wraps a closure; the receiver gets its result.
-pub(crate) fn job<T, F>(closure: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T>>)
+pub(crate) fn job<T, F>(closure: F) -> (Box<dyn Job>, Answer<T>)
+where
+    T: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+{
+    waiting(closure, Result::is_ok)
+}
+
+/// Wraps a closure that may refuse; the changes of one that refused do not stay.
+pub(crate) fn attempt<T, E, F>(closure: F) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
+where
+    T: Send + 'static,
+    E: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
+{
+    waiting(closure, |result| matches!(result, Ok(Ok(_))))
+}
+
+fn waiting<T, F>(closure: F, keep: fn(&Result<T>) -> bool) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Waiting { closure, result: None, answer }), receiver)
+    (Box::new(Waiting { closure, keep, result: None, answer }), receiver)
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -43,7 +65,7 @@ where
         // An assertion that fails ends this request; the thread and its other jobs live on.
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
         let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));
-        let keep = result.is_ok();
+        let keep = (self.keep)(&result);
         self.result = Some(result);
         keep
     }

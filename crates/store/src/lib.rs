@@ -8,27 +8,35 @@
 //! - [`Store::write`]: on SQLite one writer thread runs waiting closures in savepoints and commits
 //!   them as a group (an answer is given only after the commit reached the disk); on PostgreSQL
 //!   each closure is a serialisable transaction, run again when it loses a race.
+//! - [`Store::attempt`]: a write that may refuse, and then leaves nothing behind.
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
-//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`],
-//!   [`user`]) hold the queries; [`outbox`] is the feed of all changes, [`counter`] hands out
+//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
+//!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`])
+//!   hold the queries; lists with many filters are put together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out
 //!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
 pub mod api_key;
+pub mod application_password;
 pub mod backup;
 mod conn;
+pub mod consumer_key;
 pub mod counter;
 mod database;
 pub mod fact;
+pub mod filter;
 pub mod idempotency;
 pub mod iso;
 mod job;
 pub mod merchant;
 mod migrate;
+pub mod oembed_cache;
+pub mod option;
 pub mod outbox;
 mod postgres;
 mod queue;
+pub mod session;
 mod sqlite;
 mod statements;
 pub mod template;
@@ -38,3 +46,6 @@ pub mod user;
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{GroupSizes, Location, Store};
 pub use statements::all as all_statements;
+
+/// One installation serves one site for now; the column is there so that tables can be distributed.
+pub(crate) const SITE: i64 = 1;

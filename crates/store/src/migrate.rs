@@ -20,7 +20,8 @@ pub enum Engine {
 
 const TOKENS: &[(&str, &str, &str)] = &[
     ("@int", "INTEGER", "BIGINT"),
-    ("@text", "TEXT", "TEXT"),
+    // By bytes, as SQLite does; the collation of the server would sort otherwise.
+    ("@text", "TEXT", "TEXT COLLATE \"C\""),
     ("@bytes", "BLOB", "BYTEA"),
     (
         "@serial",

@@ -37,6 +37,9 @@ const RETRY_DOUBLINGS_MAX: u32 = 4;
 const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// Statements that a connection keeps prepared. Lists with filters have more texts than this crate
+/// has statements.
+const PREPARED_MAX: usize = 512;
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
 const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
 
@@ -240,7 +243,7 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) 
 
 struct PgConn {
     client: Client,
-    /// By text. There are as many as there are statements in this crate.
+    /// By text, [`PREPARED_MAX`] at most.
     prepared: HashMap<String, Statement>,
     /// Set when any statement of this transaction failed; the server then undoes all of it.
     failed: bool,
@@ -252,6 +255,10 @@ impl PgConn {
     fn statement(&mut self, text: &str) -> Result<Statement> {
         if let Some(statement) = self.prepared.get(text) {
             return Ok(statement.clone());
+        }
+        if self.prepared.len() >= PREPARED_MAX {
+            // Starting over is rare, and cheaper than keeping account of what is used most.
+            self.prepared.clear();
         }
         let statement = self.client.prepare(text).map_err(|error| self.failed(error))?;
         self.prepared.insert(text.to_owned(), statement.clone());

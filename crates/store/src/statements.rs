@@ -1,22 +1,26 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, backup, counter, fact, idempotency, iso, merchant, migrate, outbox, template,
-    tpn, user,
+    Sql, api_key, application_password, consumer_key, counter, fact, idempotency, iso, merchant,
+    migrate, oembed_cache, option, outbox, session, template, tpn, user,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
 pub fn all() -> Vec<&'static Sql> {
     [
         api_key::STATEMENTS,
-        backup::STATEMENTS,
+        application_password::STATEMENTS,
+        consumer_key::STATEMENTS,
         counter::STATEMENTS,
         fact::STATEMENTS,
         idempotency::STATEMENTS,
         iso::STATEMENTS,
         merchant::STATEMENTS,
         migrate::STATEMENTS,
+        oembed_cache::STATEMENTS,
+        option::STATEMENTS,
         outbox::STATEMENTS,
+        session::STATEMENTS,
         template::STATEMENTS,
         tpn::STATEMENTS,
         user::STATEMENTS,

@@ -23,20 +23,25 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             let password = create.password_stdin.then(read_password).transpose()?;
             let login = create.login.clone();
             let row = user_row(create, password.as_ref(), platform.clock.now())?;
-            let user_id = platform.store.write_blocking(move |conn| user::insert(conn, &row))?;
+            let user_id = platform.store.write_blocking(move |conn| {
+                let nicename = user::free_nicename(conn, &nicename(&row.login), 0)?;
+                user::insert(conn, &UserRow { nicename, ..row.clone() })
+            })?;
             out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
         }
         User::List => {
             let platform = environment::open_existing(config, common.environment())?;
-            let rows = platform.store.read_blocking(user::list)?.into_iter().map(|user| {
+            let rows = platform.store.read_blocking(user::all)?.into_iter().map(|user| {
+                let roles: Vec<&str> = user.roles.iter().map(|role| role.name()).collect();
+                let roles = roles.join(" ");
                 let bound = user.iso_id.or(user.merchant_id).or(user.store_id);
                 let object = json!({
                     "userId": user.user_id, "login": user.login, "email": user.email,
-                    "role": user.role, "boundTo": bound,
+                    "role": roles, "boundTo": bound,
                 });
                 let bound = bound.unwrap_or_else(|| String::from("–"));
                 let id = user.user_id.to_string();
-                (object, vec![id, user.login, user.email, user.role, bound])
+                (object, vec![id, user.login, user.email, roles, bound])
             });
             out.list("users", &["Id", "Login", "E-mail", "Role", "Bound to"], rows.collect());
         }
@@ -61,17 +66,36 @@ pub(crate) fn user_row(
         return Err(Error::invalid(format!("`{}` is no e-mail address", create.email)));
     }
     let role = create.role.to_possible_value().map(|value| value.get_name().to_owned());
+    let role = role.unwrap_or_default().parse().map_err(Error::invalid)?;
     Ok(UserRow {
         user_id: 0,
+        display_name: create.login.clone(),
+        nickname: create.login.clone(),
+        nicename: nicename(&create.login),
         login: create.login,
         email: create.email,
         password_hash: password.map(hash).transpose()?,
-        role: role.unwrap_or_default(),
+        roles: vec![role],
+        first_name: String::new(),
+        last_name: String::new(),
+        description: String::new(),
+        url: String::new(),
+        locale: String::new(),
+        registered: now,
+        meta: String::from("{}"),
         iso_id: create.iso,
         merchant_id: create.merchant,
         store_id: create.store,
-        created: now,
     })
+}
+
+/// The login as it stands in addresses: lower case, words parted by single hyphens.
+fn nicename(login: &str) -> String {
+    let kept = login.chars().filter(|c| c.is_ascii_alphanumeric() || "._- ".contains(*c));
+    let parted: String = kept.map(|c| if c == '.' || c == ' ' { '-' } else { c }).collect();
+    let words = parted.split('-').filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    if joined.is_empty() { String::from("user") } else { joined }
 }
 
 /// A user who acts for someone must be bound to exactly that one.

@@ -9,9 +9,8 @@ use types::{Environment, Error, Result};
 use super::Summary;
 use super::format::Cell;
 use super::read::{Part, Reader};
-use crate::conn::sql;
 use crate::migrate::{self, Table};
-use crate::{Conn, Engine, Sql, Store, Val, fact, outbox};
+use crate::{Conn, Engine, Store, Val, counter, fact, outbox};
 
 /// How far a restore moves every counter of ids ahead. Ids given between the backup and the
 /// restore are in somebody's books and must not be given to something else; so many are not given
@@ -23,15 +22,6 @@ const BATCH_ROWS: usize = 64;
 
 /// Tables that an empty database may have rows in: what a start leaves there.
 const FILLED_BY_A_START: [&str; 2] = ["counters", "facts"];
-
-sql!(
-    COUNTER_RESTORE,
-    "INSERT INTO counters (name, next) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET next =
-       CASE WHEN counters.next > excluded.next THEN counters.next ELSE excluded.next END"
-);
-
-pub(super) const STATEMENTS: &[&Sql] = &[&COUNTER_RESTORE];
 
 /// Restores a backup file into an empty database. **The whole file is checked before anything is
 /// changed**, and again while it is read into the one transaction that restores it. No server may
@@ -165,7 +155,7 @@ fn restore_counter(conn: &mut dyn Conn, row: &[Cell]) -> Result<()> {
     let is_feed = name == outbox::SEQUENCE;
     // The feed has no gaps, and its events are all in the backup.
     let next = if is_feed { *next } else { next.saturating_add(ID_STEP) };
-    conn.execute_one(&COUNTER_RESTORE, &[name.into(), next.into()])
+    counter::raise(conn, name, next)
 }
 
 /// A fact that the database knows already must be the same, or it belongs to another master key.

@@ -9,7 +9,8 @@ use std::thread;
 use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
-    Conn, Store, api_key, counter, fact, idempotency, iso, merchant, outbox, template, tpn, user,
+    Conn, Store, api_key, application_password, consumer_key, counter, fact, idempotency, iso,
+    merchant, oembed_cache, option, outbox, session, template, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
@@ -54,7 +55,9 @@ fn everything_moves(source: &Database, target: &Database) {
     assert!(before.len() >= 12, "the test cannot read a backup");
     assert!(before.values().all(|rows| !rows.is_empty()), "the test leaves a table empty");
     let jumped = [
+        format!(r#"["consumer_key.id",{}]"#, ID_STEP + 1),
         format!(r#"["id",{}]"#, ID_STEP + 7),
+        format!(r#"["options.version",{}]"#, ID_STEP + 1),
         r#"["outbox.seq",4]"#.to_owned(),
         format!(r#"["user.id",{}]"#, ID_STEP + 1),
     ];
@@ -91,7 +94,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     merchant::store_insert(conn, &support::shop("s1", "m1", "Shop"))?;
     tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
     tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
-    user::insert(conn, &support::user("ada"))?;
+    fill_site(conn)?;
     idempotency::insert(conn, &support::answer(b"key", 20))?;
     fact::get_or_set(conn, "master key", "\u{1}\u{1f511}\"\\\u{2028}")?;
     counter::take(conn, "id", 7)?;
@@ -102,6 +105,22 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn fill_site(conn: &mut dyn Conn) -> Result<()> {
+    let user_id = user::insert(conn, &support::user("ada"))?;
+    application_password::insert(conn, &support::application_password(user_id, "u1"))?;
+    let key_id = consumer_key::insert(conn, &support::consumer_key(user_id, b"hash"))?;
+    assert!(consumer_key::use_nonce(conn, key_id, "nonce", 1)?);
+    session::insert(conn, &support::session(user_id, b"token", 99))?;
+    option::set(conn, "blogname", r#""Pier""#)?;
+    oembed_cache::put(conn, b"key", "{}", time(99))?;
+    conn.script(
+        "INSERT INTO posts VALUES (1, 1, '', '', '', '', '', '', '', '', '', 0, 0, 0, '', '', '',
+           '', 0, '', 0, 0, NULL, 0, 0, NULL, NULL, '{}');
+         INSERT INTO terms VALUES (1, 1, '', '', '', '', '', 0);
+         INSERT INTO post_terms VALUES (1, 1, 1)",
+    )
 }
 
 fn an_empty_database_can_be_restored(source: &Database) {

@@ -23,6 +23,10 @@ mod queueing;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod site;
+#[cfg(test)]
 mod statements;
 #[cfg(test)]
 mod transactions;
+#[cfg(test)]
+mod user_lists;

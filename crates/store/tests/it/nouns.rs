@@ -1,6 +1,6 @@
 //! Every noun comes back as it was put in.
 
-use store::{api_key, fact, idempotency, iso, merchant, template, tpn, user};
+use store::{api_key, fact, idempotency, iso, merchant, template, tpn};
 use types::{IsoId, KeyId, Kind, MerchantId, StoreId, TemplateId, Tpn};
 
 use crate::support::{self, Database, iso_id, time};
@@ -12,7 +12,6 @@ on_both_engines!(
     merchants_and_stores,
     a_dba_is_free_per_iso,
     tpns_and_profiles,
-    users,
     facts,
     answers_by_idempotency_key,
     what_does_not_belong_is_refused,
@@ -148,21 +147,6 @@ fn tpns_and_profiles(database: &Database) {
         Ok((tpn::get(conn, &iso, &number)?, tpn::get(conn, &iso, &Tpn::new("t2"))?))
     });
     assert_eq!(found.unwrap(), (Some(support::tpn("t1", "m1", "s1")), Some(bare)));
-}
-
-fn users(database: &Database) {
-    let store = database.open();
-    let ids = store.write_blocking(|conn| {
-        let first = user::insert(conn, &support::user("ada"))?;
-        Ok((first, user::insert(conn, &support::user("bob"))?))
-    });
-    assert_eq!(ids.unwrap(), (1, 2));
-    let error = store.write_blocking(|conn| user::insert(conn, &support::user("ada"))).unwrap_err();
-    assert_eq!(error.kind(), Kind::Conflict);
-    assert!(error.to_string().contains("login or e-mail"), "{error}");
-    let expected = [("ada", 1), ("bob", 2)]
-        .map(|(login, id)| user::UserRow { user_id: id, ..support::user(login) });
-    assert_eq!(store.read_blocking(user::list).unwrap(), expected);
 }
 
 fn facts(database: &Database) {

@@ -208,3 +208,17 @@ fn a_closed_sqlite_database_is_one_file() {
     let files: Vec<_> = fs::read_dir(database.folder()).unwrap().collect();
     assert_eq!(files.len(), 1, "{files:?}");
 }
+
+/// Lists with filters have many texts; a connection must not keep them all prepared for ever.
+#[test]
+fn a_connection_forgets_statements() {
+    let store = Database::postgres().open();
+    let kept = store.read_blocking(|conn| {
+        for length in 0..1200 {
+            let text = format!("SELECT 1{}", " ".repeat(length));
+            assert_eq!(number(conn, &text)?, 1);
+        }
+        number(conn, "SELECT COUNT(*) FROM pg_prepared_statements")
+    });
+    assert!((1..=513).contains(&kept.unwrap()));
+}

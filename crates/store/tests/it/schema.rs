@@ -51,7 +51,10 @@ fn declared_column(line: &str) -> Option<Column> {
 
 fn introspect(conn: &mut dyn Conn, postgres: bool) -> Result<Tables> {
     let text = if postgres {
-        "SELECT table_name::text, column_name::text, data_type::text,
+        // Texts must be compared by their bytes, as SQLite does.
+        "SELECT table_name::text, column_name::text,
+                CASE WHEN data_type = 'text' THEN 'text ' || COALESCE(collation_name, 'default')
+                     ELSE data_type END::text,
                 CASE is_nullable WHEN 'YES' THEN 1::bigint ELSE 0::bigint END
          FROM information_schema.columns WHERE table_schema = 'boardwalk_sandbox'
          ORDER BY table_name, ordinal_position"
@@ -65,7 +68,7 @@ fn introspect(conn: &mut dyn Conn, postgres: bool) -> Result<Tables> {
         let (table, column): (String, String) = (row.get(0)?, row.get(1)?);
         let kind = match row.get::<String>(2)?.as_str() {
             "INTEGER" | "bigint" => "int",
-            "TEXT" | "text" => "text",
+            "TEXT" | "text C" => "text",
             "BLOB" | "bytea" => "bytes",
             other => panic!("{table}.{column} is of type {other}"),
         };

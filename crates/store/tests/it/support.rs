@@ -6,16 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use store::api_key::ApiKeyRow;
+use store::application_password::ApplicationPasswordRow;
+use store::consumer_key::ConsumerKeyRow;
 use store::idempotency::StoredAnswer;
 use store::iso::IsoRow;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
+use store::session::SessionRow;
 use store::template::TemplateRow;
 use store::tpn::{ProfileRow, TpnRow};
 use store::user::UserRow;
 use store::{Conn, Location, Store};
 use tempfile::TempDir;
-use types::{Environment, IsoId, KeyId, MerchantId, Result, StoreId, TemplateId, Timestamp, Tpn};
+use types::{
+    Environment, IsoId, KeyId, MerchantId, Result, Role, StoreId, TemplateId, Timestamp, Tpn,
+};
 
 /// Connections that may write at once on PostgreSQL: enough for races, few enough for the server.
 const CONNECTIONS: usize = 8;
@@ -254,11 +259,58 @@ pub(crate) fn user(login: &str) -> UserRow {
         login: login.to_owned(),
         email: format!("{login}@example.com"),
         password_hash: None,
-        role: "administrator".to_owned(),
+        roles: vec![Role::ShopManager, Role::IsoAdmin],
+        display_name: format!("{login} Displayed"),
+        nicename: login.to_lowercase(),
+        first_name: "First".to_owned(),
+        last_name: "Løst".to_owned(),
+        nickname: "Nick".to_owned(),
+        description: "<b>\n".to_owned(),
+        url: format!("https://{login}.example/"),
+        locale: "en_US".to_owned(),
+        registered: time(12),
+        meta: r#"{"a":[1]}"#.to_owned(),
         iso_id: Some("iso_1".to_owned()),
         merchant_id: None,
         store_id: None,
-        created: time(12),
+    }
+}
+
+pub(crate) fn application_password(user_id: i64, uuid: &str) -> ApplicationPasswordRow {
+    ApplicationPasswordRow {
+        user_id,
+        uuid: uuid.to_owned(),
+        app_id: String::new(),
+        name: format!("program {uuid}"),
+        hash: vec![0, 255, 7],
+        created: time(14),
+        last_used: None,
+        last_ip: None,
+    }
+}
+
+pub(crate) fn consumer_key(user_id: i64, key_hash: &[u8]) -> ConsumerKeyRow {
+    ConsumerKeyRow {
+        key_id: 0,
+        user_id,
+        description: "till".to_owned(),
+        permissions: "read_write".to_owned(),
+        key_hash: key_hash.to_vec(),
+        secret_sealed: vec![9; 40],
+        truncated_key: "abcdef7".to_owned(),
+        created: time(15),
+        last_access: None,
+    }
+}
+
+pub(crate) fn session(user_id: i64, token_hash: &[u8], expires: i64) -> SessionRow {
+    SessionRow {
+        token_hash: token_hash.to_vec(),
+        user_id,
+        created: time(16),
+        expires: time(expires),
+        ip: "::1".to_owned(),
+        user_agent: "browser".to_owned(),
     }
 }
 

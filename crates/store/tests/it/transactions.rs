@@ -14,6 +14,8 @@ on_both_engines!(
     conflicting_increments_are_all_counted,
     a_closure_that_fails_loses_only_its_own_changes,
     a_closure_that_ignores_a_failure_is_not_half_stored,
+    a_refused_attempt_leaves_nothing_behind,
+    an_attempt_that_loses_a_race_runs_again,
     a_panic_while_rows_are_read_leaves_the_connection_usable,
     a_read_sees_one_snapshot,
     a_read_cannot_write,
@@ -103,6 +105,58 @@ fn a_closure_that_fails_loses_only_its_own_changes(database: &Database) {
         assert_eq!(jobs, u64::from(runs.into_inner()));
         assert!(groups.iter().any(|(size, _)| *size > 1), "nothing was grouped: {groups:?}");
     }
+}
+
+/// Refused attempts stand between accepted ones and plain writes, in the same groups.
+fn a_refused_attempt_leaves_nothing_behind(database: &Database) {
+    let store = database.open();
+    together(16, |writer| {
+        for round in 0..9 {
+            let name = format!("{writer}-{round}");
+            let write = move |conn: &mut dyn Conn| -> Result<Result<i64, String>> {
+                fact::get_or_set(conn, &name, "")?;
+                match round % 3 {
+                    0 => Ok(Ok(round)),
+                    1 => Ok(Err(format!("refused {name}"))),
+                    _ => Err(Error::invalid("failed")),
+                }
+            };
+            if writer % 2 == 0 && round % 3 == 0 {
+                let kept = store.write_blocking(move |conn| write(conn)).unwrap();
+                assert_eq!(kept, Ok(round));
+                continue;
+            }
+            match (round % 3, store.attempt_blocking(write)) {
+                (0, answer) => assert_eq!(answer.unwrap(), Ok(round)),
+                (1, answer) => {
+                    assert_eq!(answer.unwrap(), Err(format!("refused {writer}-{round}")));
+                }
+                (_, answer) => assert_eq!(answer.unwrap_err().to_string(), "failed"),
+            }
+        }
+    });
+    assert_eq!(count(&store, "facts"), 16 * 3);
+    if !database.is_postgres() {
+        let groups = store.group_sizes().snapshot();
+        assert!(groups.iter().any(|(size, _)| *size > 1), "nothing was grouped: {groups:?}");
+    }
+}
+
+fn an_attempt_that_loses_a_race_runs_again(database: &Database) {
+    let store = database.open();
+    store.write_blocking(|conn| conn.script("INSERT INTO counters VALUES ('n', 0)")).unwrap();
+    together(8, |writer| {
+        for round in 0..10 {
+            let refuse = (writer + round) % 2 == 0;
+            let answer = store.attempt_blocking(move |conn| {
+                increment(conn)?;
+                Ok(if refuse { Err("refused") } else { Ok(()) })
+            });
+            assert_eq!(answer.unwrap().is_err(), refuse);
+        }
+    });
+    let sum = store.read_blocking(|conn| number(conn, "SELECT next FROM counters")).unwrap();
+    assert_eq!(sum, 40);
 }
 
 /// PostgreSQL undoes the whole transaction when a statement fails, so the closure may not succeed.

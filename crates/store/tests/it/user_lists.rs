@@ -1,0 +1,204 @@
+//! Lists of users: each filter, each order, all at once, and the same on both engines.
+
+use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
+use store::user::{self, UserColumn, UserFilter, UserOrder, UserRow};
+use store::{Store, filter};
+use types::{Kind, Role};
+
+use crate::support::{self, Database, time};
+
+on_both_engines!(
+    filters_choose,
+    orders_sort,
+    pages_count_all_that_match,
+    all_filters_at_once,
+    a_list_has_a_bound,
+);
+
+/// Logins, roles and URLs are such that case, wildcards and parts of words would show.
+fn filled(database: &Database) -> Store {
+    let store = database.open();
+    let rows = [
+        ("admin", "Zelda", "https://a.example/UP", vec![Role::Administrator]),
+        ("Bo_b", "émile", "", vec![Role::ShopManager, Role::Editor]),
+        ("bo%c", "Émilie", "https://b.example/", vec![Role::Customer]),
+        ("d!d", "alf", "", vec![Role::Customer]),
+        ("bo-e", "Bert", "", vec![]),
+    ];
+    store
+        .write_blocking(move |conn| {
+            for (place, (login, display_name, url, roles)) in (0..).zip(&rows) {
+                let row = UserRow {
+                    display_name: (*display_name).to_owned(),
+                    nicename: format!("nice{}", 9 - place),
+                    url: (*url).to_owned(),
+                    roles: roles.clone(),
+                    registered: time(if place == 3 { -1 } else { 7 }),
+                    ..support::user(login)
+                };
+                user::insert(conn, &row)?;
+            }
+            conn.script(
+                "INSERT INTO posts (site_id, post_id, kind, status, author_id, slug, title,
+                   title_key, content, content_key, excerpt, excerpt_key, parent_id, menu_order,
+                   comment_status, ping_status, template, format, sticky, password,
+                   featured_media, date_us, modified_us, modified_gmt_us, meta)
+                 SELECT 1, p.id, p.kind, p.status, p.author, '', '', '', '', '', '', '', 0, 0, '',
+                   '', '', '', 0, '', 0, 0, 0, 0, '{}'
+                 FROM (SELECT 1 AS id, 'post' AS kind, 'publish' AS status, 2 AS author
+                       UNION ALL SELECT 2, 'page', 'publish', 3
+                       UNION ALL SELECT 3, 'post', 'draft', 4) AS p",
+            )
+        })
+        .unwrap();
+    store
+}
+
+fn ids(store: &Store, filter: UserFilter) -> Vec<i64> {
+    let (rows, total) = store.read_blocking(move |conn| user::list(conn, &filter)).unwrap();
+    assert_eq!(total, i64::try_from(rows.len()).unwrap());
+    rows.into_iter().map(|user| user.user_id).collect()
+}
+
+fn filters_choose(database: &Database) {
+    use UserColumn::{DisplayName, Email, Id, Login, Nicename, Url};
+    let store = filled(database);
+    let search = |text: &str, columns: &[UserColumn]| {
+        let search = Some((text.to_owned(), columns.to_vec()));
+        UserFilter { search, ..UserFilter::default() }
+    };
+    let roles = |roles: &[Role]| UserFilter { roles: roles.to_vec(), ..UserFilter::default() };
+    let kinds = |kinds: &[&str]| UserFilter {
+        published_kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        ..UserFilter::default()
+    };
+    let cases: Vec<(UserFilter, &[i64])> = vec![
+        (UserFilter::default(), &[1, 2, 3, 4, 5]),
+        (search("BO", &[Login]), &[2, 3, 5]),
+        (search("o_b", &[Login]), &[2]),
+        (search("o%", &[Login]), &[3]),
+        (search("!", &[Login]), &[4]),
+        (search("ÉMIL", &[DisplayName]), &[2, 3]),
+        (search("emil", &[DisplayName]), &[]),
+        (search("/up", &[Url]), &[1]),
+        (search("nice", &[Nicename]), &[1, 2, 3, 4, 5]),
+        (search("@example.com", &[Email]), &[1, 2, 3, 4, 5]),
+        (search("3", &[Id]), &[3]),
+        (search("x", &[Id]), &[]),
+        (search("5", &[Id, Nicename]), &[5]),
+        (search("a.example", UserColumn::ALL), &[1]),
+        (search("admin", &[]), &[]),
+        (UserFilter { include: vec![4, 2, 99], ..UserFilter::default() }, &[2, 4]),
+        (UserFilter { exclude: vec![4, 2, 99], ..UserFilter::default() }, &[1, 3, 5]),
+        (roles(&[Role::Customer]), &[3, 4]),
+        (roles(&[Role::Editor, Role::Administrator]), &[1, 2]),
+        (roles(&[Role::Store]), &[]),
+        (kinds(&["post"]), &[2]),
+        (kinds(&["post", "page"]), &[2, 3]),
+        (
+            UserFilter {
+                nicenames: vec!["nice7".to_owned(), "Nice8".to_owned()],
+                ..UserFilter::default()
+            },
+            &[3],
+        ),
+    ];
+    for (filter, expected) in cases {
+        let described = format!("{filter:?}");
+        assert_eq!(ids(&store, filter), expected, "{described}");
+    }
+}
+
+fn orders_sort(database: &Database) {
+    let store = filled(database);
+    for (order, expected) in [
+        (UserOrder::Id, [1, 2, 3, 4, 5]),
+        (UserOrder::Login, [1, 3, 5, 2, 4]),
+        (UserOrder::DisplayName, [4, 5, 1, 2, 3]),
+        (UserOrder::Registered, [4, 1, 2, 3, 5]),
+        (UserOrder::Nicename, [5, 4, 3, 2, 1]),
+        (UserOrder::Email, [1, 3, 5, 2, 4]),
+        (UserOrder::Url, [2, 4, 5, 1, 3]),
+        (UserOrder::Include, [3, 1, 5, 4, 2]),
+        (UserOrder::IncludeNicenames, [2, 1, 4, 3, 5]),
+    ] {
+        let filter = UserFilter {
+            include: vec![3, 1, 5, 4, 2],
+            nicenames: ["nice8", "nice9", "nice6", "nice7", "nice5"].map(str::to_owned).to_vec(),
+            order,
+            ..UserFilter::default()
+        };
+        assert_eq!(ids(&store, filter.clone()), expected, "{order:?}");
+        let mut backwards = expected;
+        backwards.reverse();
+        let filter = UserFilter { direction: Direction::Descending, ..filter };
+        assert_eq!(ids(&store, filter), backwards, "{order:?} backwards");
+    }
+    let nothing_to_go_by = UserFilter { order: UserOrder::Include, ..UserFilter::default() };
+    assert_eq!(ids(&store, nothing_to_go_by), [1, 2, 3, 4, 5]);
+}
+
+fn pages_count_all_that_match(database: &Database) {
+    let store = filled(database);
+    let cases: [((i64, i64), &[i64]); 7] = [
+        ((0, 2), &[5, 3]),
+        ((2, 2), &[2]),
+        ((0, 3), &[5, 3, 2]),
+        ((0, 4), &[5, 3, 2]),
+        ((3, 2), &[]),
+        ((9, 2), &[]),
+        ((0, 0), &[]),
+    ];
+    for ((offset, limit), expected) in cases {
+        let filter = UserFilter {
+            search: Some(("bo".to_owned(), vec![UserColumn::Login])),
+            include: vec![5, 3, 2, 1],
+            order: UserOrder::Include,
+            page: Page { offset, limit },
+            ..UserFilter::default()
+        };
+        let (rows, total) = store.read_blocking(move |conn| user::list(conn, &filter)).unwrap();
+        let found: Vec<i64> = rows.into_iter().map(|user| user.user_id).collect();
+        assert_eq!((found.as_slice(), total), (expected, 3), "{offset}, {limit}");
+    }
+}
+
+fn all_filters_at_once(database: &Database) {
+    let store = filled(database);
+    let filter = UserFilter {
+        search: Some(("2".to_owned(), UserColumn::ALL.to_vec())),
+        include: vec![1, 2, 3],
+        exclude: vec![3, 4],
+        roles: Role::ALL.to_vec(),
+        nicenames: vec!["nice8".to_owned()],
+        published_kinds: vec!["post".to_owned()],
+        order: UserOrder::Include,
+        direction: Direction::Descending,
+        page: Page { offset: 0, limit: 1 },
+    };
+    let (rows, total) = store.read_blocking(move |conn| user::list(conn, &filter)).unwrap();
+    assert_eq!((rows.len(), rows[0].user_id, total), (1, 2, 1));
+}
+
+fn a_list_has_a_bound(database: &Database) {
+    let store = filled(database);
+    let most = i64::try_from(LIST_MAX).unwrap();
+    let full = UserFilter {
+        include: (1..=most).rev().collect(),
+        order: UserOrder::Include,
+        ..UserFilter::default()
+    };
+    assert_eq!(ids(&store, full), [5, 4, 3, 2, 1]);
+    for refused in [
+        UserFilter { include: (0..=most).collect(), ..UserFilter::default() },
+        UserFilter { page: Page { offset: 0, limit: PAGE_MAX + 1 }, ..UserFilter::default() },
+        UserFilter { page: Page { offset: -1, limit: 1 }, ..UserFilter::default() },
+        UserFilter {
+            search: Some(("x".repeat(filter::SEARCH_LENGTH_MAX + 1), vec![UserColumn::Login])),
+            ..UserFilter::default()
+        },
+    ] {
+        let answer = store.read_blocking(move |conn| user::list(conn, &refused));
+        assert_eq!(answer.unwrap_err().kind(), Kind::Invalid);
+    }
+}
