@@ -167,8 +167,8 @@ fn absolute(home: &str, path: &str) -> String {
     format!("{}{path}", home.trim_end_matches('/'))
 }
 
-/// The words of a text in order, folded, each with its place in the text. A word is a run of letters
-/// and digits, so that `object_not_found` and `X-Request-Id` are found by their parts as well.
+/// The words of a text in order, folded, each with its place in the text. A word is a run of
+/// letters and digits, so that `object_not_found` and `X-Request-Id` are found by their parts.
 fn words(text: &str) -> impl Iterator<Item = (String, Range<usize>)> + '_ {
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {

@@ -77,14 +77,13 @@ impl<'text> Reader<'text> {
 
     /// The plain text, for search and summary.
     fn note_text(&mut self, event: &Event<'text>) {
+        use TagEnd::{CodeBlock, Item, Paragraph, TableCell, TableRow};
         let text: &str = match event {
             Event::Text(text) | Event::Code(text) => text,
-            Event::End(TagEnd::TableCell) => CELL_END,
+            Event::End(TableCell) => CELL_END,
             Event::SoftBreak
             | Event::HardBreak
-            | Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::CodeBlock | TagEnd::TableRow) => {
-                " "
-            }
+            | Event::End(Paragraph | Item | CodeBlock | TableRow) => " ",
             _ => return,
         };
         match &mut self.open_heading {

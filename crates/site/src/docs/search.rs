@@ -15,7 +15,7 @@ use super::{Page, absolute, words};
 /// The part of a query that counts.
 pub const QUERY_CHARS_MAX: usize = 200;
 const QUERY_WORDS_MAX: usize = 12;
-pub const HITS_MAX: usize = 50;
+pub const HITS_MAX: usize = 100;
 const SNIPPET_BYTES_MAX: usize = 220;
 /// How much of a snippet stands before its first match.
 const SNIPPET_LEAD_BYTES: usize = 60;
