@@ -1,10 +1,30 @@
-//! The dialect of the site's REST interface: what WordPress clients expect of any route.
+//! The dialect of the site's REST interface: what `WordPress` clients expect of any route.
 //!
 //! Everything here is pure: no domain, no database, no HTTP library. The path through it:
 //! [`form`] decodes query strings and forms; [`Args`] say which parameters an operation takes, in
 //! the words of a [`Schema`]; [`Params`] are what a request gave, merged, checked and converted;
 //! a [`Refusal`] is the error that the client sees.
 
+pub mod args;
+pub mod check;
+pub mod clean;
+mod convert;
+pub mod fields;
+pub mod form;
+pub mod formats;
+pub mod item;
+pub mod loose;
+pub mod multipart;
+mod node;
+pub mod params;
 pub mod refusal;
+pub mod schema;
 
+pub use args::{Args, CompiledArgs, Treatment};
+pub use check::Fault;
+pub use fields::Fields;
+pub use item::{CompiledItem, Item};
+pub use node::Node;
+pub use params::{Params, Sources, accept};
 pub use refusal::Refusal;
+pub use schema::Schema;

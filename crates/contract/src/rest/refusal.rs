@@ -19,9 +19,9 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// An object: the status, and these members beside it.
-    Members(Map<String, Value>),
+    Members(Box<Map<String, Value>>),
     /// Something else altogether, without the status.
-    Instead(Value),
+    Instead(Box<Value>),
 }
 
 impl Refusal {
@@ -30,7 +30,7 @@ impl Refusal {
         code: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let data = Data::Members(Map::new());
+        let data = Data::Members(Box::default());
         Self { code: code.into(), message: message.into(), status, data }
     }
 
@@ -46,7 +46,7 @@ impl Refusal {
     /// Puts something else in the place of the whole data object.
     #[must_use]
     pub fn with_data(mut self, data: impl Into<Value>) -> Self {
-        self.data = Data::Instead(data.into());
+        self.data = Data::Instead(Box::new(data.into()));
         self
     }
 
@@ -55,10 +55,10 @@ impl Refusal {
             Data::Members(members) => {
                 let mut data = Map::new();
                 data.insert(String::from("status"), self.status.into());
-                data.extend(members.clone());
+                data.extend(Map::clone(members));
                 Value::Object(data)
             }
-            Data::Instead(value) => value.clone(),
+            Data::Instead(value) => Value::clone(value),
         };
         json!({ "code": self.code, "message": self.message, "data": data })
     }
