@@ -1,14 +1,13 @@
 //! Rate limits: per API key, per ISO for onboardings, and per client address for refused keys.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
+use site::throttle::Refusals;
 use types::Environment;
 
 use crate::{Rate, RateLimits};
@@ -84,7 +83,7 @@ impl RateLimit {
 pub(crate) struct EnvironmentLimits {
     pub(crate) key: RateLimit,
     pub(crate) onboard: RateLimit,
-    pub(crate) refusals: Refusals,
+    pub(crate) refusals: Refusals<IpAddr>,
 }
 
 impl EnvironmentLimits {
@@ -102,124 +101,20 @@ impl EnvironmentLimits {
         self.key.tidy();
         self.onboard.tidy();
     }
-}
-
-const WINDOW: Duration = Duration::from_mins(1);
-/// The first wait; it doubles with each further window of too many refusals.
-const WAIT_FIRST: Duration = Duration::from_secs(30);
-const WAIT_MAX: Duration = Duration::from_hours(1);
-/// Clients remembered at most; beyond that those that are not waiting are forgotten first.
-const CLIENTS_MAX: usize = 10_000;
-
-/// Refused keys by client address, with growing waits.
-#[derive(Debug)]
-pub(crate) struct Refusals {
-    per_minute: u32,
-    clients: Mutex<HashMap<IpAddr, Record>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    window_start: Instant,
-    refused: u32,
-    waits: u32,
-    blocked_until: Option<Instant>,
-}
-
-impl Refusals {
-    fn new(per_minute: u32) -> Self {
-        Self { per_minute, clients: Mutex::new(HashMap::new()) }
-    }
 
     /// Whether the client must wait, before its key is even looked at.
-    pub(crate) fn check(&self, client: IpAddr, now: Instant) -> Result<(), Exceeded> {
-        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = clients.get(&client).and_then(|record| record.blocked_until);
-        match until.and_then(|until| until.checked_duration_since(now)) {
-            Some(wait) if !wait.is_zero() => {
-                let standing = Standing {
-                    policy: "refused-keys",
-                    quota: self.per_minute,
-                    window_s: 60,
-                    remaining: 0,
-                };
-                Err(Exceeded { standing, retry_after: wait })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Counts a refused key.
-    pub(crate) fn note(&self, client: IpAddr, now: Instant) {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if clients.len() >= CLIENTS_MAX && !clients.contains_key(&client) {
-            clients.retain(|_, record| record.blocked_until.is_some_and(|until| now < until));
-            if clients.len() >= CLIENTS_MAX {
-                // So many at once are one attacker with many addresses: start over.
-                clients.clear();
-            }
-        }
-        let fresh = Record { window_start: now, refused: 0, waits: 0, blocked_until: None };
-        let record = clients.entry(client).or_insert(fresh);
-        if now.duration_since(record.window_start) >= WINDOW {
-            *record = Record { window_start: now, refused: 0, ..*record };
-        }
-        record.refused = record.refused.saturating_add(1);
-        if record.refused >= self.per_minute {
-            let wait = WAIT_FIRST.saturating_mul(1 << record.waits.min(7)).min(WAIT_MAX);
-            record.blocked_until = Some(now + wait);
-            record.waits = record.waits.saturating_add(1);
-            record.refused = 0;
-        }
+    pub(crate) fn check_refusals(&self, client: IpAddr, now: Instant) -> Result<(), Exceeded> {
+        self.refusals.check(&client, now).map_err(|retry_after| {
+            let quota = self.refusals.per_minute();
+            let standing = Standing { policy: "refused-keys", quota, window_s: 60, remaining: 0 };
+            Exceeded { standing, retry_after }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 7));
-
-    #[test]
-    fn waits_grow_with_persistence() {
-        let refusals = Refusals::new(3);
-        let start = Instant::now();
-        let mut last_wait = Duration::ZERO;
-        let mut now = start;
-        for _ in 0..3 {
-            for _ in 0..3 {
-                assert!(refusals.check(CLIENT, now).is_ok());
-                refusals.note(CLIENT, now);
-            }
-            let wait = refusals.check(CLIENT, now).expect_err("must wait").retry_after;
-            assert!(wait > last_wait, "{wait:?} after {last_wait:?}");
-            last_wait = wait;
-            now += wait + Duration::from_secs(1);
-        }
-    }
-
-    #[test]
-    fn a_slow_client_is_never_blocked() {
-        let refusals = Refusals::new(3);
-        let mut now = Instant::now();
-        for _ in 0..20 {
-            refusals.note(CLIENT, now);
-            assert!(refusals.check(CLIENT, now).is_ok());
-            now += Duration::from_secs(31);
-        }
-    }
-
-    #[test]
-    fn memory_is_bounded() {
-        for per_minute in [1, 3] {
-            let refusals = Refusals::new(per_minute);
-            let now = Instant::now();
-            for number in 0..u32::try_from(CLIENTS_MAX).unwrap() * 2 {
-                refusals.note(IpAddr::V4(number.into()), now);
-            }
-            assert!(refusals.clients.lock().unwrap().len() <= CLIENTS_MAX);
-        }
-    }
 
     #[test]
     fn a_burst_and_no_more() {

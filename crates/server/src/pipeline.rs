@@ -240,7 +240,7 @@ impl Visit<'_> {
         let guessing = throttled.filter(|_| refused.reason != Reason::MissingScope);
         if let Some(client) = guessing {
             // Only refusals wait, so that nobody can lock out others behind the same address.
-            let checked = limits.refusals.check(client.network(), Instant::now());
+            let checked = limits.check_refusals(client.network(), Instant::now());
             checked.map_err(|exceeded| {
                 self.standing = exceeded.standing;
                 voice.too_many(exceeded)

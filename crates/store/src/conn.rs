@@ -184,6 +184,16 @@ impl dyn Conn + '_ {
         Ok(self.rows(sql, params, read)?.into_iter().next())
     }
 
+    /// Runs a part of the transaction that may be undone alone: `run` says whether its changes
+    /// stay. An error undoes the whole transaction.
+    pub fn nested(&mut self, run: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>) -> Result<()> {
+        self.script("SAVEPOINT nested")?;
+        if !run(self)? {
+            self.script("ROLLBACK TO SAVEPOINT nested")?;
+        }
+        self.script("RELEASE SAVEPOINT nested")
+    }
+
     /// Runs a statement that must change exactly one row.
     pub fn execute_one(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<()> {
         let changed = self.execute(sql, params)?;

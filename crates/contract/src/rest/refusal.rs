@@ -62,11 +62,9 @@ impl Refusal {
         };
         json!({ "code": self.code, "message": self.message, "data": data })
     }
-}
 
-/// Our own failures. Their cause is for the log; see [`Error::report`].
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
+    /// How a failure of ours is told. Its cause is for the log; see [`Error::report`].
+    pub fn of_error(error: &Error) -> Self {
         let (status, code) = match error.kind() {
             Kind::Invalid => (400, "invalid_request"),
             Kind::NotFound => (404, "not_found"),

@@ -1,0 +1,115 @@
+//! What an operation gives back, and why it may give up instead.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use types::Error;
+
+use super::{Links, Refusal};
+
+/// An answer before it is put on the wire.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub body: Body,
+    pub headers: Vec<(&'static str, String)>,
+    /// Links of a single item. A list carries them in its items' bodies, where `_fields` sees them.
+    pub links: Links,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    Json(Value),
+    /// A document that was serialised before anybody asked.
+    Prepared(Arc<Prepared>),
+    /// Another media type, such as XML.
+    Text {
+        media_type: &'static str,
+        text: String,
+    },
+    Nothing,
+}
+
+/// A document in the forms in which it is sent.
+pub struct Prepared {
+    pub plain: Vec<u8>,
+    pub gzip: Vec<u8>,
+    /// Quoted, as it stands in the header.
+    pub etag: String,
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Prepared({} bytes, {})", self.plain.len(), self.etag)
+    }
+}
+
+impl Reply {
+    pub fn new(body: impl Into<Value>) -> Self {
+        Self::of(200, Body::Json(body.into()))
+    }
+
+    pub fn created(body: impl Into<Value>, location: String) -> Self {
+        Self::of(201, Body::Json(body.into())).header("location", location)
+    }
+
+    pub fn of(status: u16, body: Body) -> Self {
+        Self { status, body, headers: Vec::new(), links: Links::default() }
+    }
+
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// The answer as JSON, with its links where clients look for them.
+    pub fn into_json(self) -> (u16, Vec<(&'static str, String)>, Value) {
+        let mut body = match self.body {
+            Body::Json(value) => value,
+            Body::Prepared(document) => {
+                serde_json::from_slice(&document.plain).unwrap_or(Value::Null)
+            }
+            Body::Text { text, .. } => Value::String(text),
+            Body::Nothing => Value::Null,
+        };
+        if let (Value::Object(members), Some(links)) = (&mut body, self.links.into_value()) {
+            members.insert(String::from("_links"), links);
+        }
+        (self.status, self.headers, body)
+    }
+}
+
+impl From<&Refusal> for Reply {
+    fn from(refusal: &Refusal) -> Self {
+        Self::of(refusal.status, Body::Json(refusal.body()))
+    }
+}
+
+/// Why an operation ends early.
+#[derive(Debug)]
+pub enum Stop {
+    /// The caller's affair: said in the answer.
+    Refused(Box<Refusal>),
+    /// Ours: storage failed, or must run the transaction again.
+    Failed(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}

@@ -1,0 +1,198 @@
+//! Routes of the REST interface: a pattern, and for each set of methods an operation.
+//!
+//! `O` is whatever runs an operation; this crate does not look inside. A pattern is written as the
+//! index shows it, such as `/posts/(?P<id>[\d]+)`; it is matched whole and without regard to case.
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde_json::{Map, Value, json};
+
+use super::{Args, CompiledArgs};
+
+/// The method of a request, after any override.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Verb {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// HEAD is answered as GET. Names in any case, as overrides have them.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name.to_ascii_uppercase().as_str() {
+            "GET" | "HEAD" => Some(Self::Get),
+            "POST" => Some(Self::Post),
+            "PUT" => Some(Self::Put),
+            "PATCH" => Some(Self::Patch),
+            "DELETE" => Some(Self::Delete),
+            _ => None,
+        }
+    }
+}
+
+/// The usual sets of methods.
+pub const READ: &[Verb] = &[Verb::Get];
+pub const CREATE: &[Verb] = &[Verb::Post];
+pub const EDIT: &[Verb] = &[Verb::Post, Verb::Put, Verb::Patch];
+pub const DELETE: &[Verb] = &[Verb::Delete];
+
+/// A route as it is written down.
+#[derive(Debug)]
+pub struct Route<O> {
+    namespace: String,
+    pattern: String,
+    endpoints: Vec<(&'static [Verb], Args, O)>,
+    batch: bool,
+    schema: Option<Value>,
+}
+
+impl<O> Route<O> {
+    /// `path` follows the namespace and is a pattern; empty for the namespace's own index.
+    pub fn at(namespace: &str, path: &str) -> Self {
+        let namespace = namespace.to_owned();
+        let pattern = match (namespace.as_str(), path) {
+            ("", "") => String::from("/"),
+            ("", path) => path.to_owned(),
+            (namespace, path) => format!("/{namespace}{path}"),
+        };
+        Self { namespace, pattern, endpoints: Vec::new(), batch: false, schema: None }
+    }
+
+    #[must_use]
+    pub fn on(mut self, verbs: &'static [Verb], args: Args, operation: O) -> Self {
+        self.endpoints.push((verbs, args, operation));
+        self
+    }
+
+    /// The route may be called from `batch/v1`.
+    #[must_use]
+    pub fn batchable(mut self) -> Self {
+        self.batch = true;
+        self
+    }
+
+    /// What the route's items look like, for OPTIONS and `context=help`.
+    #[must_use]
+    pub fn schema(mut self, schema: Value) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    pub(super) fn compile(self) -> Result<CompiledRoute<O>, String> {
+        let literal = self.pattern.split_once('(').map_or(&*self.pattern, |(before, _)| before);
+        let dynamic = literal.len() < self.pattern.len();
+        let regex = dynamic.then(|| {
+            RegexBuilder::new(&format!("^(?:{})$", self.pattern))
+                .case_insensitive(true)
+                // Bytes, as in the reference: \d and \w are ASCII.
+                .unicode(false)
+                .build()
+                .map_err(|error| format!("{}: {error}", self.pattern))
+        });
+        let regex = regex.transpose()?;
+        let mut endpoints = Vec::new();
+        for (verbs, args, operation) in self.endpoints {
+            let document = args.document();
+            let args = args.compile().map_err(|error| format!("{}: {error}", self.pattern))?;
+            endpoints.push(Endpoint { verbs, args, document, batch: self.batch, operation });
+        }
+        let literal = literal.to_owned();
+        let Self { namespace, pattern, schema, .. } = self;
+        Ok(CompiledRoute { namespace, pattern, literal, regex, endpoints, schema })
+    }
+}
+
+/// One operation of a route, ready to run.
+#[derive(Debug)]
+pub struct Endpoint<O> {
+    pub verbs: &'static [Verb],
+    pub args: CompiledArgs,
+    pub batch: bool,
+    pub operation: O,
+    document: Value,
+}
+
+impl<O> Endpoint<O> {
+    /// The greatest value of a numeric parameter, if it has one.
+    pub fn maximum(&self, name: &str) -> Option<i64> {
+        self.document.get(name)?.get("maximum")?.as_i64()
+    }
+}
+
+/// A route, ready to match.
+#[derive(Debug)]
+pub struct CompiledRoute<O> {
+    pub namespace: String,
+    pub pattern: String,
+    pub endpoints: Vec<Endpoint<O>>,
+    pub schema: Option<Value>,
+    /// The pattern up to its first group.
+    literal: String,
+    /// `None`: the whole pattern is literal.
+    regex: Option<Regex>,
+}
+
+impl<O> CompiledRoute<O> {
+    /// The path's variables, if the route is at this path.
+    pub fn matches(&self, path: &str) -> Option<Map<String, Value>> {
+        let start = path.as_bytes().get(..self.literal.len())?;
+        if !start.eq_ignore_ascii_case(self.literal.as_bytes()) {
+            return None;
+        }
+        let Some(regex) = &self.regex else {
+            return (path.len() == self.literal.len()).then(Map::new);
+        };
+        let found = regex.captures(path.as_bytes())?;
+        let groups = regex.capture_names().flatten();
+        let variables = groups.filter_map(|name| {
+            let text = String::from_utf8_lossy(found.name(name)?.as_bytes()).into_owned();
+            Some((name.to_owned(), Value::String(text)))
+        });
+        Some(variables.collect())
+    }
+
+    pub fn endpoint(&self, verb: Verb) -> Option<&Endpoint<O>> {
+        self.endpoints.iter().find(|endpoint| endpoint.verbs.contains(&verb))
+    }
+
+    /// The route's entry in the index; with its schema when help is asked for.
+    pub fn document(&self, rest_url: &str, help: bool) -> Value {
+        let names = |verbs: &[Verb]| verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>();
+        let all: Vec<&str> = self.endpoints.iter().flat_map(|e| names(e.verbs)).collect();
+        let endpoints: Vec<Value> = self
+            .endpoints
+            .iter()
+            .map(|endpoint| {
+                let mut document = json!({ "methods": names(endpoint.verbs) });
+                if endpoint.batch {
+                    document["allow_batch"] = json!({ "v1": true });
+                }
+                document["args"] = endpoint.document.clone();
+                document
+            })
+            .collect();
+        let namespace = &self.namespace;
+        let mut document =
+            json!({ "namespace": namespace, "methods": all, "endpoints": endpoints });
+        if let Some(schema) = self.schema.as_ref().filter(|_| help) {
+            document["schema"] = schema.clone();
+        }
+        if self.regex.is_none() {
+            let href = format!("{rest_url}{}", self.pattern);
+            document["_links"] = json!({ "self": [{ "href": href }] });
+        }
+        document
+    }
+}

@@ -1,0 +1,100 @@
+//! What a route does: who may, and how. **Both are needed to make an [`Action`]**, so a route
+//! without a permission does not compile.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use contract::rest::{Params, Reply, Stop};
+
+use crate::call::Call;
+use crate::{Site, Visit};
+
+pub type Outcome = Result<Reply, Stop>;
+type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;
+type Run = Box<dyn Fn(&mut Call<'_>) -> Outcome + Send + Sync>;
+type RunLater = Box<dyn Fn(Later) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
+
+/// An operation of the REST interface.
+pub struct Action {
+    pub(crate) permit: Permit,
+    pub(crate) work: Work,
+}
+
+/// What an operation needs, and its doing.
+pub(crate) enum Work {
+    /// Neither storage nor network.
+    Memory(Run),
+    /// A snapshot of the storage.
+    Read(Run),
+    /// A transaction.
+    Write(Run),
+    /// The network; storage as it goes.
+    Later(RunLater),
+}
+
+/// What an operation gets that runs outside of any transaction.
+#[derive(Debug)]
+pub struct Later {
+    pub site: Arc<Site>,
+    pub visit: Arc<Visit>,
+    pub params: Params,
+}
+
+impl fmt::Debug for Action {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.work {
+            Work::Memory(_) => "Memory",
+            Work::Read(_) => "Read",
+            Work::Write(_) => "Write",
+            Work::Later(_) => "Later",
+        })
+    }
+}
+
+/// An operation that needs no storage.
+pub fn memory<P, R>(permit: P, run: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
+{
+    Action { permit: Box::new(permit), work: Work::Memory(Box::new(run)) }
+}
+
+/// An operation on a snapshot of the storage.
+pub fn read<P, R>(permit: P, run: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
+{
+    Action { permit: Box::new(permit), work: Work::Read(Box::new(run)) }
+}
+
+/// An operation that changes something, as one transaction. What it refuses leaves no trace.
+pub fn write<P, R>(permit: P, run: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
+{
+    Action { permit: Box::new(permit), work: Work::Write(Box::new(run)) }
+}
+
+/// An operation that waits for the network.
+pub fn later<P, R, F>(permit: P, run: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(Later) -> F + Send + Sync + 'static,
+    F: Future<Output = Outcome> + Send + 'static,
+{
+    let run = move |later: Later| -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        Box::pin(run(later))
+    };
+    Action { permit: Box::new(permit), work: Work::Later(Box::new(run)) }
+}
+
+/// The permission of what is open to everybody.
+#[expect(clippy::unnecessary_wraps, reason = "it has the form of every permission")]
+pub fn anyone(_: &mut Call<'_>) -> Result<(), Stop> {
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! From a request to an identity: a browser session, a consumer key or an application password,
+//! tried in this order. The first that names a user wins.
+//!
+//! On paths of the commerce family, credentials that nobody knows count as none; elsewhere they are
+//! refused, also on routes that are open to all. Both are what existing clients were built against.
+//!
+//! **Only refusals are slowed down.** The secrets here are random and long, so nobody guesses them;
+//! what is limited is the load, and nobody can lock out others behind the same address. Passwords
+//! that people choose are for the sign-in page alone, see [`login`].
+
+pub mod application_password;
+pub mod basic;
+pub mod consumer_key;
+pub mod login;
+pub mod nonce;
+mod oauth;
+pub mod password;
+pub mod session;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::rest::Refusal;
+use types::{Environment, Error, Timestamp};
+
+use crate::throttle::Refusals;
+use crate::{Identity, Request, Site};
+
+/// A revocation takes effect within this time, in every process.
+const CACHE_LIFE: Duration = Duration::from_millis(900);
+/// Credentials remembered at most. Beyond that the cache starts over.
+const CACHE_MAX: usize = 10_000;
+
+/// What a way of authentication found.
+pub(crate) enum Found {
+    /// No credentials of this kind.
+    Nothing,
+    Somebody(Box<Identity>),
+    Refused(Box<Refusal>),
+    /// Credentials of this kind that nobody has.
+    Unknown(Box<Refusal>),
+}
+
+/// Counts of wrong guesses, and credentials that were right a moment ago.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    pub(crate) by_address: Refusals<IpAddr>,
+    pub(crate) by_account: Refusals<String>,
+    seen: Mutex<HashMap<[u8; 32], (Instant, Identity)>>,
+}
+
+impl Gate {
+    pub(crate) fn new(per_minute: u32) -> Self {
+        Self {
+            by_address: Refusals::new(per_minute),
+            by_account: Refusals::new(per_minute),
+            seen: Mutex::new(HashMap::new()),
+        }
+    }
+
+    fn recall(&self, key: &[u8; 32]) -> Option<Identity> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, identity) = seen.get(key)?;
+        (at.elapsed() < CACHE_LIFE).then(|| identity.clone())
+    }
+
+    fn remember(&self, key: [u8; 32], identity: &Identity) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= CACHE_MAX {
+            seen.clear();
+        }
+        seen.insert(key, (Instant::now(), identity.clone()));
+    }
+}
+
+impl Site {
+    /// Whether application passwords are usable: over TLS, on the machine itself, and in the
+    /// sandbox.
+    pub(crate) fn takes_application_passwords(&self, request: &Request) -> bool {
+        request.secure
+            || request.client.address.is_loopback()
+            || self.environment() == Environment::Sandbox
+    }
+
+    /// Who makes the request. The outer error is ours.
+    pub(crate) async fn authenticate(
+        &self,
+        request: &Request,
+        method: &str,
+        now: Timestamp,
+    ) -> Result<Result<Identity, Refusal>, Error> {
+        match self.session_of(request, now).await? {
+            Found::Somebody(identity) => return Ok(Ok(*identity)),
+            Found::Refused(refusal) | Found::Unknown(refusal) => return Ok(Err(*refusal)),
+            Found::Nothing => {}
+        }
+        let commerce = self.settings().names.is_commerce(&request.path);
+        if commerce {
+            match self.consumer_key_of(request, method, now).await? {
+                Found::Somebody(identity) => return Ok(Ok(*identity)),
+                Found::Refused(refusal) => {
+                    return Ok(Err(self.count_refusal(request, "", *refusal)));
+                }
+                Found::Unknown(_) | Found::Nothing => {}
+            }
+        }
+        match self.application_password_of(request, now).await? {
+            Found::Nothing => Ok(Ok(Identity::ANONYMOUS)),
+            Found::Somebody(identity) => Ok(Ok(*identity)),
+            Found::Refused(refusal) | Found::Unknown(refusal) => {
+                let account = basic::of(request).map(|basic| basic.login).unwrap_or_default();
+                let refusal = self.count_refusal(request, &account, *refusal);
+                // A client that guesses is told to wait, whatever it asks for.
+                let tolerated = commerce && refusal.status != 429;
+                Ok(if tolerated { Ok(Identity::ANONYMOUS) } else { Err(refusal) })
+            }
+        }
+    }
+
+    /// Counts wrong credentials; beyond the limit the refusal is to wait.
+    fn count_refusal(&self, request: &Request, account: &str, refusal: Refusal) -> Refusal {
+        let client = request.client;
+        if !client.throttled {
+            return refusal;
+        }
+        let now = Instant::now();
+        let gate = self.gate();
+        let account = fold_account(account);
+        let checked =
+            gate.by_address.check(&client.address, now).and(gate.by_account.check(&account, now));
+        match checked {
+            Err(wait) => too_many_guesses(wait),
+            Ok(()) => {
+                gate.by_address.note(client.address, now);
+                if !account.is_empty() {
+                    gate.by_account.note(account, now);
+                }
+                refusal
+            }
+        }
+    }
+
+    /// What was right a moment ago is right still; saves a look-up for each request of a busy
+    /// client.
+    pub(crate) fn recall(&self, kind: &str, credentials: &str) -> ([u8; 32], Option<Identity>) {
+        let key = self.vault().site_hash("credentials seen", kind, credentials);
+        (key, self.gate().recall(&key))
+    }
+
+    pub(crate) fn remember(&self, key: [u8; 32], identity: &Identity) {
+        self.gate().remember(key, identity);
+    }
+}
+
+/// Accounts are counted without regard to case; longer names than any account has are one.
+pub(crate) fn fold_account(account: &str) -> String {
+    account.chars().take(100).flat_map(char::to_lowercase).collect()
+}
+
+pub(crate) fn too_many_guesses(wait: Duration) -> Refusal {
+    let seconds = wait.as_secs().max(1);
+    let message = format!("Too many wrong credentials; try again in {seconds} seconds.");
+    Refusal::new(429, "too_many_attempts", message).with("retry_after", seconds)
+}

@@ -1,0 +1,145 @@
+//! Application passwords: 24 random letters and digits that stand in for a user in one program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::rest::Refusal;
+use store::application_password::{self as rows, ApplicationPasswordRow};
+use subtle::ConstantTimeEq as _;
+use types::{Error, Result, Secret, Timestamp};
+use vault::Vault;
+
+use super::{Found, basic};
+use crate::{Identity, Request, Site, User, Via};
+
+const LENGTH: usize = 24;
+const GROUP: usize = 4;
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const HASH_PURPOSE: &str = "application password";
+/// How precisely the last use is noted.
+const LAST_USED_PRECISION: Duration = Duration::from_hours(24);
+
+/// A fresh password.
+pub fn generate() -> Result<Secret<String>> {
+    let mut text = String::with_capacity(LENGTH);
+    while text.len() < LENGTH {
+        let mut bytes = [0_u8; 64];
+        vault::fill_random(&mut bytes)?;
+        // Bytes beyond the last whole alphabet would make some letters likelier than others.
+        let fair = bytes.iter().filter(|byte| usize::from(**byte) < ALPHABET.len() * 4);
+        let letters = fair.filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
+        text.extend(letters.take(LENGTH - text.len()).map(|letter| char::from(*letter)));
+    }
+    Ok(Secret::new(text))
+}
+
+/// The password in groups of four, as it is shown.
+pub fn in_groups(password: &str) -> String {
+    let letters: Vec<char> = password.chars().collect();
+    let groups = letters.chunks(GROUP).map(|group| group.iter().collect::<String>());
+    groups.collect::<Vec<_>>().join(" ")
+}
+
+/// What is stored instead of the password. Blanks and other signs in it do not count.
+pub fn hash(vault: &Vault, user_id: i64, password: &str) -> Vec<u8> {
+    let letters: String = password.chars().filter(char::is_ascii_alphanumeric).collect();
+    vault.site_hash(HASH_PURPOSE, &letters, &user_id.to_string()).to_vec()
+}
+
+/// The entry of the user that the password belongs to.
+fn matching(
+    vault: &Vault,
+    user_id: i64,
+    password: &str,
+    entries: Vec<ApplicationPasswordRow>,
+) -> Option<ApplicationPasswordRow> {
+    let hash = hash(vault, user_id, password);
+    entries.into_iter().find(|entry| entry.hash.ct_eq(&hash).into())
+}
+
+impl Site {
+    pub(super) async fn application_password_of(
+        &self,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<Found, Error> {
+        let Some(basic) = basic::of(request) else { return Ok(Found::Nothing) };
+        if !self.takes_application_passwords(request) {
+            return Ok(Found::Nothing);
+        }
+        let credentials = format!("{}:{}", basic.login, basic.secret);
+        let (key, known) = self.recall("application password", &credentials);
+        if let Some(identity) = known {
+            return Ok(Found::Somebody(Box::new(identity)));
+        }
+        let login = basic.login.clone();
+        let found = self.store().read(move |conn| {
+            let by_login = store::user::find_by_login(conn, &login)?;
+            let user = match by_login {
+                None if login.contains('@') => store::user::find_by_email(conn, &login)?,
+                other => other,
+            };
+            let entries = match &user {
+                Some(user) => rows::list(conn, user.user_id)?,
+                None => Vec::new(),
+            };
+            Ok((user, entries, rows::any_exist(conn)?))
+        });
+        let (user, entries, in_use) = found.await?;
+        if !in_use {
+            return Ok(Found::Nothing);
+        }
+        let Some(user) = user else {
+            let code = if basic.login.contains('@') { "invalid_email" } else { "invalid_username" };
+            let message = "There is no user of this name; check it, or use the e-mail address.";
+            return Ok(Found::Unknown(Box::new(Refusal::new(401, code, message))));
+        };
+        let Some(entry) = matching(self.vault(), user.user_id, &basic.secret, entries) else {
+            let message = "This is no application password of the user.";
+            let refusal = Refusal::new(401, "incorrect_password", message);
+            return Ok(Found::Refused(Box::new(refusal)));
+        };
+        self.note_use(&entry, request, now).await?;
+        let via = Via::ApplicationPassword { uuid: entry.uuid };
+        let identity = Identity::of(Arc::new(User::new(user)), via);
+        self.remember(key, &identity);
+        Ok(Found::Somebody(Box::new(identity)))
+    }
+
+    async fn note_use(
+        &self,
+        entry: &ApplicationPasswordRow,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let stale = entry.last_used.is_none_or(|used| now.since(used) >= LAST_USED_PRECISION);
+        if !stale {
+            return Ok(());
+        }
+        let (user_id, uuid) = (entry.user_id, entry.uuid.clone());
+        let address = request.client.address.to_string();
+        self.store().write(move |conn| rows::touch(conn, user_id, &uuid, now, &address)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_24_letters_in_six_groups() {
+        let password = generate().unwrap();
+        let shown = in_groups(password.expose());
+        assert_eq!(shown.len(), 29);
+        assert_eq!(shown.split(' ').filter(|group| group.len() == 4).count(), 6);
+        assert_ne!(password.expose(), generate().unwrap().expose());
+    }
+
+    #[test]
+    fn blanks_do_not_matter_and_users_do() {
+        let master = vault::MasterKey::generate().unwrap();
+        let vault = Vault::new(&master, types::Environment::Sandbox);
+        assert_eq!(hash(&vault, 1, "abcd EFGH"), hash(&vault, 1, "abcdEFGH"));
+        assert_ne!(hash(&vault, 1, "abcdEFGH"), hash(&vault, 2, "abcdEFGH"));
+    }
+}

@@ -1,0 +1,127 @@
+//! `_embed`: fetching what an item's links point at and putting it beside them.
+
+use std::collections::HashMap;
+
+use contract::rest::Verb;
+use serde_json::{Map, Value, json};
+use types::Error;
+
+use super::perform::Asked;
+use crate::call::Call;
+
+/// Targets fetched at most for one answer. The links of a full page of posts stay below.
+const TARGETS_MAX: usize = 1_000;
+
+/// Which relations to embed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Embed {
+    All,
+    Only(Vec<String>),
+}
+
+impl Embed {
+    /// Reads the query parameter.
+    pub fn read(value: Option<&Value>) -> Option<Self> {
+        let texts: Vec<&str> = match value? {
+            Value::String(text) => match text.as_str() {
+                "" | "1" | "true" => return Some(Self::All),
+                text => text.split([',', ' ', '\t', '\n']).collect(),
+            },
+            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+            _ => return None,
+        };
+        let names = texts.into_iter().filter(|name| !name.is_empty()).map(str::to_owned);
+        Some(Self::Only(names.collect()))
+    }
+
+    fn wants(&self, relation: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.iter().any(|name| name == relation),
+        }
+    }
+}
+
+/// Embeds into the object, or into each object of the list.
+pub(super) fn embed(body: &mut Value, wanted: &Embed, call: &mut Call<'_>) -> Result<(), Error> {
+    let mut fetched = HashMap::new();
+    match body {
+        Value::Array(items) => {
+            for item in items {
+                embed_item(item, wanted, &mut fetched, call)?;
+            }
+        }
+        item => embed_item(item, wanted, &mut fetched, call)?,
+    }
+    Ok(())
+}
+
+fn embed_item(
+    item: &mut Value,
+    wanted: &Embed,
+    fetched: &mut HashMap<String, Value>,
+    call: &mut Call<'_>,
+) -> Result<(), Error> {
+    let Some(links) = item.get("_links").and_then(Value::as_object).cloned() else { return Ok(()) };
+    let mut embedded = Map::new();
+    for (relation, targets) in &links {
+        let targets = targets.as_array().map(Vec::as_slice).unwrap_or_default();
+        if !wanted.wants(relation) {
+            continue;
+        }
+        let mut list = Vec::new();
+        let mut found = false;
+        for target in targets {
+            let href = target.get("href").and_then(Value::as_str).unwrap_or_default();
+            let embeddable = target.get("embeddable") == Some(&Value::Bool(true));
+            let value = if embeddable { fetch(href, fetched, call)? } else { None };
+            found |= value.is_some();
+            list.push(value.unwrap_or_else(|| json!([])));
+        }
+        if found {
+            embedded.insert(relation.clone(), Value::Array(list));
+        }
+    }
+    if let (false, Some(members)) = (embedded.is_empty(), item.as_object_mut()) {
+        members.insert(String::from("_embedded"), Value::Object(embedded));
+    }
+    Ok(())
+}
+
+fn fetch(
+    href: &str,
+    fetched: &mut HashMap<String, Value>,
+    call: &mut Call<'_>,
+) -> Result<Option<Value>, Error> {
+    if let Some(value) = fetched.get(href) {
+        return Ok(Some(value.clone()));
+    }
+    let Some(local) = call.visit.local_path(href).map(str::to_owned) else { return Ok(None) };
+    if fetched.len() >= TARGETS_MAX {
+        return Ok(None);
+    }
+    let body = match Asked::internal(call.site, Verb::Get, &local, Map::new()) {
+        Err(refusal) => refusal.body(),
+        Ok(mut asked) => {
+            set_defaults(&mut asked, call);
+            call.dispatch(&asked)?.reply.into_json().2
+        }
+    };
+    fetched.insert(href.to_owned(), body.clone());
+    Ok(Some(body))
+}
+
+/// What is embedded is short, and a list as long as it may be.
+fn set_defaults(asked: &mut Asked, call: &Call<'_>) {
+    if !asked.params.given("context") {
+        asked.params.set("context", json!("embed"));
+    }
+    if asked.params.given("per_page") {
+        return;
+    }
+    let found = call.site.table().find(Verb::Get, &asked.path);
+    let most = found.and_then(|found| found.endpoint.maximum("per_page"));
+    if let Some(most) = most {
+        asked.params.set("per_page", most);
+    }
+}

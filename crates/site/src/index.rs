@@ -1,0 +1,149 @@
+//! Discovery: the index of the whole interface, and of each namespace.
+//!
+//! An index is hundreds of kilobytes and changes only when an option does: it is serialised and
+//! compressed once, and sent with a tag by which clients keep it.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::rest::reply::Prepared;
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Body, Fields, Links, Refusal, Reply, Schema, Stop, Treatment};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Map, Value, json};
+
+use crate::action::{Action, anyone, memory};
+use crate::{Call, Names, Visit};
+
+/// Documents kept at most: one for each address, namespace and context that is asked for.
+const DOCUMENTS_MAX: usize = 256;
+
+/// Documents that were asked for before.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    by_key: Mutex<HashMap<String, Arc<Prepared>>>,
+}
+
+impl Documents {
+    fn get(&self, key: &str, make: impl FnOnce() -> Value) -> Arc<Prepared> {
+        let known = |map: &HashMap<String, Arc<Prepared>>| map.get(key).cloned();
+        if let Some(document) = known(&self.by_key.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return document;
+        }
+        let document = Arc::new(prepare(&make()));
+        let mut by_key = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
+        if by_key.len() >= DOCUMENTS_MAX {
+            by_key.clear();
+        }
+        by_key.insert(key.to_owned(), Arc::clone(&document));
+        document
+    }
+}
+
+fn prepare(value: &Value) -> Prepared {
+    let plain = value.to_string().into_bytes();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing into memory does not fail; an empty result would only cost the compression.
+    let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).unwrap_or_default();
+    let etag =
+        format!("\"{}\"", blake3::hash(&plain).to_hex().chars().take(32).collect::<String>());
+    Prepared { plain, gzip, etag }
+}
+
+/// The route of the whole index. It comes first of all.
+pub(crate) fn root() -> Route<Action> {
+    Route::at("", "").on(READ, context_arg(Args::new()), memory(anyone, show_root))
+}
+
+/// The routes of the namespaces' own indexes.
+pub(crate) fn of_namespace(namespace: &str) -> Route<Action> {
+    let default = namespace.to_owned();
+    let args = Args::new()
+        .arg("namespace", Schema::any().default(default))
+        .treat("namespace", Treatment::None);
+    Route::at(namespace, "").on(READ, context_arg(args), memory(anyone, show_namespace))
+}
+
+fn context_arg(args: Args) -> Args {
+    args.arg("context", Schema::any().default("view")).treat("context", Treatment::None)
+}
+
+fn show_root(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let help = call.params.text("context") == Some("help");
+    if let Some(fields) = Fields::read(&call.params) {
+        let document = root_document(call, help, &|name| fields.includes(name));
+        return Ok(Reply::new(document));
+    }
+    let visit = call.visit;
+    let Visit { home, application_passwords, .. } = visit;
+    // The offset from UTC changes with the seasons, not only with the options.
+    let offset = visit.options.gmt_offset(visit.now);
+    let version = visit.options.version;
+    let key = format!("{home} {version} {offset} {application_passwords} {help}");
+    let document = call.site.documents().get(&key, || root_document(call, help, &|_| true));
+    Ok(Reply::of(200, Body::Prepared(document)))
+}
+
+fn root_document(call: &Call<'_>, help: bool, wants: &dyn Fn(&str) -> bool) -> Value {
+    let (site, visit, options) = (call.site, call.visit, call.options());
+    let authentication = if visit.application_passwords {
+        let page = visit.page(AUTHORIZE_PATH);
+        json!({ "application-passwords": { "endpoints": { "authorization": page } } })
+    } else {
+        json!([])
+    };
+    let mut document = Map::new();
+    let mut say = |name: &str, value: &dyn Fn() -> Value| {
+        if wants(name) {
+            document.insert(name.to_owned(), value());
+        }
+    };
+    say("name", &|| json!(options.text("blogname")));
+    say("description", &|| json!(options.text("blogdescription")));
+    say("url", &|| json!(visit.home));
+    say("home", &|| json!(visit.home));
+    say("gmt_offset", &|| options.gmt_offset(visit.now));
+    say("timezone_string", &|| json!(options.text("timezone_string")));
+    say("page_for_posts", &|| json!(options.integer("page_for_posts")));
+    say("page_on_front", &|| json!(options.integer("page_on_front")));
+    say("show_on_front", &|| json!(options.text("show_on_front")));
+    say("namespaces", &|| json!(site.table().namespaces()));
+    say("authentication", &|| authentication.clone());
+    say("routes", &|| Value::Object(site.table().documents(None, &visit.rest_url, help)));
+    say("site_logo", &|| json!(options.integer("site_logo")));
+    say("site_icon", &|| json!(options.integer("site_icon")));
+    say("site_icon_url", &|| json!(""));
+    let links = Links::new().to("help", visit.page("/docs/"));
+    say("_links", &|| links.clone().into_value().unwrap_or_default());
+    Value::Object(document)
+}
+
+/// Where a user lets a program act for them.
+pub(crate) const AUTHORIZE_PATH: &str = "/wp-admin/authorize-application.php";
+
+fn show_namespace(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (site, visit) = (call.site, call.visit);
+    let namespace = call.params.text("namespace").unwrap_or_default().to_owned();
+    if !site.table().namespaces().contains(&namespace) {
+        let message = "There is no namespace of this name.";
+        return Err(Refusal::new(404, "rest_invalid_namespace", message).into());
+    }
+    let help = call.params.text("context") == Some("help");
+    let make = || {
+        let routes = site.table().documents(Some(&namespace), &visit.rest_url, help);
+        let links = Links::new().to("up", visit.rest("/")).into_value();
+        json!({ "namespace": namespace, "routes": routes, "_links": links })
+    };
+    if Fields::read(&call.params).is_some() {
+        return Ok(Reply::new(make()));
+    }
+    let key = format!("{} {namespace} {help}", visit.home);
+    Ok(Reply::of(200, Body::Prepared(site.documents().get(&key, make))))
+}
+
+/// The namespaces that have an index although no route of theirs is built yet.
+pub(crate) fn namespaces(names: &Names) -> Vec<Route<Action>> {
+    names.namespaces().map(of_namespace).collect()
+}

@@ -1,0 +1,167 @@
+//! The two oEmbed routes: what this site says of its own pages, and what others say of theirs.
+
+use std::time::Duration;
+
+use contract::rest::args::absint;
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
+use serde_json::{Map, Value};
+use store::{Conn, oembed_cache};
+use types::{Capability, Error};
+
+use crate::action::{Action, Later, anyone, later, read};
+use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest};
+use crate::{Call, Names, Site, Visit, content};
+
+const XML: &str = "text/xml; charset=UTF-8";
+/// How long an answer of another site is kept.
+const CACHE_LIFE: Duration = Duration::from_hours(24);
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let url = || Schema::text().format("uri").required().about("Address of the page to embed.");
+    let embed_args = Args::new()
+        .arg("url", url())
+        .arg("format", Schema::any().default("json"))
+        .treat("format", Treatment::None)
+        .arg("maxwidth", Schema::any().default(600))
+        .treat("maxwidth", Treatment::Own(absint));
+    let proxy_args = Args::new()
+        .arg("url", url())
+        .arg(
+            "format",
+            Schema::text().default("json").choices(&["json", "xml"]).about("Format to ask for."),
+        )
+        .arg("maxwidth", Schema::integer().default(600).about("Width of the frame at most."))
+        .treat("maxwidth", Treatment::Own(absint))
+        .arg("maxheight", Schema::integer().about("Height of the frame at most."))
+        .treat("maxheight", Treatment::Own(absint))
+        .arg(
+            "discover",
+            Schema::boolean().default(true).about("Look for a provider in the page itself."),
+        );
+    vec![
+        Route::at(&names.oembed, "/embed").on(READ, embed_args, read(anyone, embed)),
+        Route::at(&names.oembed, "/proxy").on(READ, proxy_args, later(may_proxy, proxy)),
+    ]
+}
+
+fn unsigned(params: &contract::rest::Params, name: &str) -> Option<u64> {
+    params.int(name).and_then(|number| u64::try_from(number).ok())
+}
+
+fn not_embeddable() -> Refusal {
+    let message = "Nothing can be embedded from this address.";
+    Refusal::new(oembed::STATUS_INVALID_URL, oembed::CODE_INVALID_URL, message)
+}
+
+fn embed(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (site, visit) = (call.site, call.visit);
+    let url = call.params.text("url").unwrap_or_default().to_owned();
+    let width = unsigned(&call.params, "maxwidth").unwrap_or(600);
+    let wants_xml = call.params.text("format") == Some("xml");
+    let found = describe_local(site, visit, &url, width, call.conn()?)?;
+    let status = if found.is_some() { 200 } else { oembed::STATUS_INVALID_URL };
+    if !wants_xml {
+        return found.map(Reply::new).ok_or_else(|| not_embeddable().into());
+    }
+    // Errors are told in the format that was asked for, too.
+    let refused = || not_embeddable().body().as_object().cloned().unwrap_or_default();
+    let Some(text) = oembed::xml::render(&found.unwrap_or_else(refused)) else {
+        let message = "This page cannot be described in XML; ask for JSON.";
+        return Err(Refusal::new(501, "oembed_no_xml", message).into());
+    };
+    Ok(Reply::of(status, Body::Text { media_type: XML, text }))
+}
+
+fn may_proxy(call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(Capability::EditPosts) { Ok(()) } else { Err(call.forbidden().into()) }
+}
+
+async fn proxy(later: Later) -> Result<Reply, Stop> {
+    let Later { site, visit, params } = later;
+    let request = ProxyRequest {
+        url: params.text("url").unwrap_or_default().to_owned(),
+        format: if params.text("format") == Some("xml") { Format::Xml } else { Format::Json },
+        maxwidth: unsigned(&params, "maxwidth"),
+        maxheight: unsigned(&params, "maxheight"),
+        discover: params.flag("discover"),
+    };
+    let (key, now) = (request.cache_key(), visit.now);
+    let (wanted, asked) = (key.clone(), request.clone());
+    let (shared_site, shared_visit) = (std::sync::Arc::clone(&site), std::sync::Arc::clone(&visit));
+    let known = site.store().read(move |conn| {
+        let width = asked.maxwidth.unwrap_or(600);
+        let local = describe_local(&shared_site, &shared_visit, &asked.url, width, conn)?;
+        match local {
+            Some(local) => Ok(Some(Value::Object(local))),
+            None => {
+                let kept = oembed_cache::get(conn, wanted.as_bytes(), now)?;
+                Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
+            }
+        }
+    });
+    if let Some(answer) = known.await? {
+        return Ok(Reply::new(answer));
+    }
+    // An address of our own that is no page is not asked for over the network.
+    if local_part(&visit.home, &request.url).is_some() {
+        return Err(not_embeddable().into());
+    }
+    let secret = oembed::new_secret()?;
+    match oembed::proxy(&request, site.outbound(), &secret).await {
+        Ok(answer) => {
+            let text = Value::Object(answer.clone()).to_string();
+            let expires = now.plus(CACHE_LIFE);
+            let keep =
+                move |conn: &mut dyn Conn| oembed_cache::put(conn, key.as_bytes(), &text, expires);
+            site.store().write(keep).await?;
+            Ok(Reply::new(answer))
+        }
+        Err(fault) => {
+            tracing::debug!(%fault, "an address cannot be embedded");
+            Err(not_embeddable().into())
+        }
+    }
+}
+
+/// Path and query of an address of this site, whichever way it is asked for.
+fn local_part<'a>(home: &str, url: &'a str) -> Option<&'a str> {
+    let bare = |text: &'a str| text.split_once("://").map(|(_, rest)| rest);
+    let host = home.split_once("://").map_or(home, |(_, rest)| rest);
+    let rest = bare(url)?.strip_prefix(host)?;
+    (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
+}
+
+/// The description of one of the site's own pages: a guide, a post or a page.
+fn describe_local(
+    site: &Site,
+    visit: &Visit,
+    url: &str,
+    width: u64,
+    conn: &mut dyn Conn,
+) -> Result<Option<Map<String, Value>>, Error> {
+    let Some(local) = local_part(&visit.home, url) else { return Ok(None) };
+    let name = visit.options.text("blogname");
+    let secret = oembed::new_secret()?;
+    let page = |title: &str, permalink: &str, author: Option<Author<'_>>| {
+        let site_url = &visit.home;
+        let page =
+            LocalPage { title, permalink, site_name: &name, site_url, author, thumbnail: None };
+        oembed::describe(&page, width, &secret)
+    };
+    let path = local.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
+    if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| site.docs().page(slug)) {
+        return Ok(Some(page(&guide.title, &visit.page(&guide.path()), None)));
+    }
+    let Some(post) = content::find_by_path(conn, local)? else { return Ok(None) };
+    if !content::is_publicly_viewable(&post) {
+        return Ok(None);
+    }
+    let author = store::user::get(conn, post.author_id)?;
+    let author_url = author.as_ref().map(|user| visit.page(&format!("/author/{}/", user.nicename)));
+    let author = author
+        .as_ref()
+        .zip(author_url.as_ref())
+        .map(|(user, url)| Author { name: &user.display_name, url });
+    Ok(Some(page(&post.title, &content::permalink(visit, &post), author)))
+}

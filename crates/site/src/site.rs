@@ -1,0 +1,162 @@
+//! The site of one environment: everything that its requests share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::rest::Table;
+use contract::rest::route::{CompiledRoute, Route};
+use store::Store;
+use types::{Clock, Environment, Error, Result, Timestamp};
+use vault::Vault;
+
+use crate::action::{Action, Work};
+use crate::auth::Gate;
+use crate::index::Documents;
+use crate::outbound::Outbound;
+use crate::{Identity, Options, Request, Settings, Visit, content, docs, routes};
+
+/// Options are looked at again after this time, so that other processes' changes are seen.
+const OPTIONS_LIFE: Duration = Duration::from_millis(900);
+
+/// What a site is made of.
+#[derive(Debug)]
+pub struct Parts {
+    pub environment: Environment,
+    pub store: Store,
+    pub vault: Arc<Vault>,
+    pub clock: Clock,
+    pub settings: Settings,
+    pub outbound: Arc<dyn Outbound>,
+    /// Wrong credentials per minute, by client address and by account, before one must wait.
+    pub wrong_credentials_per_minute: u32,
+}
+
+/// A site, ready to answer.
+#[derive(Debug)]
+pub struct Site {
+    parts: Parts,
+    table: Table<Action>,
+    docs: docs::Docs,
+    gate: Gate,
+    options: Mutex<Option<(Instant, Arc<Options>)>>,
+    documents: Documents,
+}
+
+impl Site {
+    /// Compiles the routes; `more` are those of the crates above. Blocks; call it at start.
+    pub fn new(parts: Parts, more: Vec<Route<Action>>) -> Result<Self> {
+        parts.settings.names.check().map_err(Error::invalid)?;
+        let routes = routes::all(&parts.settings.names, more);
+        let table = Table::compile(routes).map_err(Error::internal)?;
+        parts.store.write_blocking(content::found)?;
+        let gate = Gate::new(parts.wrong_credentials_per_minute);
+        let (docs, options) = (docs::Docs::load(), Mutex::new(None));
+        Ok(Self { parts, table, docs, gate, options, documents: Documents::default() })
+    }
+
+    pub fn environment(&self) -> Environment {
+        self.parts.environment
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.parts.store
+    }
+
+    pub fn vault(&self) -> &Vault {
+        &self.parts.vault
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.parts.clock
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.parts.settings
+    }
+
+    pub fn outbound(&self) -> &dyn Outbound {
+        &*self.parts.outbound
+    }
+
+    pub fn table(&self) -> &Table<Action> {
+        &self.table
+    }
+
+    pub fn docs(&self) -> &docs::Docs {
+        &self.docs
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    /// Whether no operation of the route needs storage, not even to see who may.
+    pub(crate) fn is_memory_only(&self, route: &CompiledRoute<Action>) -> bool {
+        route.endpoints.iter().all(|e| matches!(e.operation.work, Work::Memory(_)))
+    }
+
+    /// The options as they are, or were a moment ago.
+    pub async fn options(&self) -> Result<Arc<Options>> {
+        if let Some((at, options)) = &*self.options.lock().unwrap_or_else(PoisonError::into_inner)
+            && at.elapsed() < OPTIONS_LIFE
+        {
+            return Ok(Arc::clone(options));
+        }
+        let options = Arc::new(self.store().read(Options::read).await?);
+        let kept = Some((Instant::now(), Arc::clone(&options)));
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        Ok(options)
+    }
+
+    /// After a change, so that the one who made it sees it.
+    pub(crate) fn forget_options(&self) {
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The circumstances of a request.
+    pub async fn visit(
+        &self,
+        request: &Request,
+        identity: Identity,
+        now: Timestamp,
+    ) -> Result<Visit> {
+        let options = self.options().await?;
+        Ok(Visit { options, identity, ..self.visit_without_options(request, now) })
+    }
+
+    pub(crate) fn visit_without_options(&self, request: &Request, now: Timestamp) -> Visit {
+        let home = self.home_of(request);
+        Visit {
+            identity: Identity::ANONYMOUS,
+            now,
+            rest_url: format!("{home}/{}", self.settings().names.rest_root),
+            home,
+            secure: request.secure,
+            client: request.client,
+            headers: request.headers.clone(),
+            options: Arc::default(),
+            application_passwords: self.takes_application_passwords(request),
+        }
+    }
+
+    /// Address of the site without a slash at its end: as the operator set it, else as the request
+    /// names it.
+    pub fn home_of(&self, request: &Request) -> String {
+        if let Some(url) = &self.settings().url {
+            return url.trim_end_matches('/').to_owned();
+        }
+        let scheme = if request.secure { "https" } else { "http" };
+        format!("{scheme}://{}", host_or_loopback(&request.host))
+    }
+}
+
+/// A host that can stand in a URL; anything else could smuggle markup into links.
+fn host_or_loopback(host: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    let fine = !host.is_empty() && host.len() <= 255 && host.chars().all(plain);
+    if fine { host } else { "localhost" }
+}

@@ -1,0 +1,47 @@
+//! What is known about a request once its sender is: identity, time, addresses, options.
+
+use std::sync::Arc;
+
+use types::Timestamp;
+
+use crate::request::Client;
+use crate::{Identity, Options};
+
+/// The circumstances of a request; the same for everything that it sets off.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub identity: Identity,
+    pub now: Timestamp,
+    /// Address of the site without a slash at its end.
+    pub home: String,
+    /// Address of the REST interface without a slash at its end.
+    pub rest_url: String,
+    pub secure: bool,
+    pub client: Client,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub options: Arc<Options>,
+    /// Whether application passwords may be used and made over this connection.
+    pub application_passwords: bool,
+}
+
+impl Visit {
+    /// The address of a REST path, such as `/wp/v2/posts`.
+    pub fn rest(&self, path: &str) -> String {
+        format!("{}{path}", self.rest_url)
+    }
+
+    /// The address of a page, such as `/hello-world/`.
+    pub fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.home)
+    }
+
+    /// The REST path, with its query string, of an address of this interface.
+    pub fn local_path<'a>(&self, href: &'a str) -> Option<&'a str> {
+        href.strip_prefix(&*self.rest_url).filter(|path| path.starts_with('/'))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+}
