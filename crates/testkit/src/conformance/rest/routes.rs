@@ -14,6 +14,10 @@ use super::case::{Exchange, Expected, Plan};
 
 /// The answer to a path or a method that nobody serves.
 const NO_ROUTE: &str = "rest_no_route";
+/// Refusals that come before anybody looks at the route: its path is enough, whatever the method.
+const REFUSED_UNSEEN: [&str; 2] = ["incorrect_password", "invalid_username"];
+/// Every path that is served at all answers this method.
+const ANY_METHOD: &str = "OPTIONS";
 const BATCH_PATH: &str = "/batch/v1";
 /// A batch that was looked at item by item.
 const BATCH_STATUS: u16 = 207;
@@ -53,7 +57,9 @@ impl Routes {
             Expected::NoCrash => (0, &Value::Null),
         };
         let path = request.path.strip_prefix(REST_ROOT).unwrap_or(&request.path);
-        let own = needs_route(body).then_some((request.method.as_str(), path));
+        let is_unseen = code(body).is_some_and(|code| REFUSED_UNSEEN.contains(&code));
+        let method = if is_unseen { ANY_METHOD } else { &request.method };
+        let own = needs_route(body).then_some((method, path));
         let items = if path == BATCH_PATH && status == BATCH_STATUS {
             batch_items(request, body)
         } else {
@@ -74,7 +80,7 @@ impl Routes {
         };
         let mut fitting = self.by_pattern.values().filter(|route| route.path.is_match(path));
         fitting.any(|route| match method {
-            "OPTIONS" => true,
+            ANY_METHOD => true,
             "HEAD" => route.methods.contains("HEAD") || route.methods.contains("GET"),
             _ => route.methods.contains(method),
         })
@@ -93,7 +99,12 @@ impl Routes {
 
 /// A path that was recorded as nobody's needs no route.
 fn needs_route(recorded_body: &Value) -> bool {
-    recorded_body.get("code").and_then(Value::as_str) != Some(NO_ROUTE)
+    code(recorded_body) != Some(NO_ROUTE)
+}
+
+/// The code of a recorded refusal.
+fn code(recorded_body: &Value) -> Option<&str> {
+    recorded_body.get("code").and_then(Value::as_str)
 }
 
 /// The items of a batch that were recorded as somebody's. An item that was not run (`null`) was

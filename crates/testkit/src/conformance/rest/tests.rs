@@ -165,6 +165,8 @@ fn a_request_waits_for_every_route_it_needs() {
     check(send("OPTIONS", "/wp-json/batch/v1"), 200, json!({}), None);
     check(send("PUT", "/wp-json/wp/v2/posts/1"), 200, json!({}), Some("PUT /wp/v2/posts/1"));
     check(get("/wp-json/nope"), 404, json!({"code": "rest_no_route"}), None);
+    check(get("/wp-json/batch/v1"), 401, json!({"code": "incorrect_password"}), None);
+    check(get("/wp-json/nope"), 401, json!({"code": "incorrect_password"}), Some("OPTIONS /nope"));
     let listed = json!({"routes": {"/wp/v2/posts": {"methods": ["GET", "POST"]}}});
     check(get("/wp-json/"), 200, listed, None);
     let listed = json!({"routes": {"/wp/v2/posts": {"methods": ["GET", "PUT"]}}});
