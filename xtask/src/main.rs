@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod clients;
 mod demo;
 mod generate;
 mod openapi;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::tools::{self, Tool};
-use crate::{generate, openapi};
+use crate::{clients, generate, openapi};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -80,6 +80,12 @@ static STAGES: &[Stage] = &[
         about: "a running server keeps the OpenAPI document's word",
         needs: &[Tool::Python],
         run: openapi::schemathesis,
+    },
+    Stage {
+        name: "clients",
+        about: "client libraries of others work against a running server",
+        needs: &[Tool::Node, Tool::Python],
+        run: clients::sessions,
     },
 ];
 

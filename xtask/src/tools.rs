@@ -1,5 +1,5 @@
-//! What the tests need and a fresh machine does not have: the Postgres server programs, and Python
-//! tools in a virtual environment below the target folder.
+//! What the tests need and a fresh machine does not have: the Postgres server programs, Node, and
+//! Python tools in a virtual environment below the target folder.
 //!
 //! **Only root's package manager is ever used to change the machine**; everybody else is told what
 //! to install. Also here: how this program starts other programs ([`run`], [`cargo`]) and where
@@ -23,6 +23,8 @@ pub(crate) enum Tool {
     Postgres,
     /// The programs of [`PYTHON_PACKAGES`].
     Python,
+    /// `node` and `npm`, for client libraries written in JavaScript.
+    Node,
 }
 
 /// Pinned, so that the same documents pass and the same examples are generated on every machine.
@@ -38,6 +40,7 @@ impl Tool {
         match self {
             Tool::Postgres => "PostgreSQL",
             Tool::Python => "Python tools",
+            Tool::Node => "Node",
         }
     }
 
@@ -46,6 +49,7 @@ impl Tool {
         let place = match self {
             Tool::Postgres => ensure_postgres()?,
             Tool::Python => ensure_python_tools()?,
+            Tool::Node => ensure_node()?,
         };
         println!("{}: {}", self.name(), place.display());
         Ok(())
@@ -162,6 +166,26 @@ fn ensure_python_tools() -> Result<PathBuf> {
         .context("the Python tools could not be installed: is the package index reachable?")?;
     fs::write(&stamp, pins).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(venv)
+}
+
+/// The oldest version that the client libraries run on.
+const NODE_MAJOR_MIN: u32 = 18;
+
+fn ensure_node() -> Result<PathBuf> {
+    if find_program("node").is_none() || find_program("npm").is_none() {
+        apt_install("Node with npm", &["nodejs", "npm"])?;
+    }
+    let path = find_program("node").context("Node is installed, but not in PATH")?;
+    let version = read(Command::new(&path).arg("--version"))?;
+    let major = version.trim().trim_start_matches('v').split('.').next();
+    let is_recent =
+        major.and_then(|text| text.parse::<u32>().ok()).is_some_and(|it| it >= NODE_MAJOR_MIN);
+    ensure!(is_recent, "the client libraries need Node {NODE_MAJOR_MIN} or newer: install it");
+    Ok(path)
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    search_path().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 fn venv_dir() -> Result<PathBuf> {

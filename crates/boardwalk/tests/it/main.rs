@@ -14,6 +14,8 @@ mod installation;
 mod load;
 mod rates;
 mod refusals;
+mod rest_conformance;
+mod rest_site;
 mod retries;
 mod secrets;
 mod shutdown;

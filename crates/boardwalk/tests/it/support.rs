@@ -50,6 +50,17 @@ impl Site {
         self
     }
 
+    /// The same data in a folder of its own, while nothing runs on it; only a folder that holds its
+    /// database can be copied.
+    pub(crate) fn copied(&self) -> Option<Self> {
+        if self.database.is_some() {
+            return None;
+        }
+        let copy = Self { variables: self.variables.clone(), ..Self::sqlite() };
+        copy_files(self.data(), copy.data());
+        Some(copy)
+    }
+
     pub(crate) fn data(&self) -> &Path {
         self.folder.path()
     }
@@ -155,6 +166,20 @@ impl Running {
             line.get("admin_address").and_then(Value::as_str).map(str::to_owned)
         });
         format!("http://{}", addresses.next().expect("the log tells the admin address"))
+    }
+}
+
+/// Copies a folder with its folders and the permissions of its files.
+fn copy_files(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir(&target).unwrap();
+            copy_files(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+        }
     }
 }
 

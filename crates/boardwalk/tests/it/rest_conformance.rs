@@ -1,0 +1,64 @@
+//! Every recorded case of the REST interface whose route is there, on both engines, and the index
+//! against the reference's. **What waits for its route is counted; the count may only shrink.**
+
+use testkit::conformance::rest::{self, Case, Deviations, Report, Runner, Suite, index};
+
+use crate::rest_site::RestSite;
+use crate::support::Site;
+
+/// Cases run side by side.
+const JOBS: usize = 4;
+/// The deviations of the index are judged by its own test.
+const INDEX_DEVIATIONS: &str = "index";
+
+#[test]
+fn on_sqlite() {
+    check(Site::sqlite());
+}
+
+#[test]
+fn on_postgres() {
+    check(Site::postgres());
+}
+
+fn check(site: Site) {
+    let original = RestSite::import(site);
+    let suite = Suite::load(&rest::folder()).unwrap();
+    let meant = Deviations::load(&rest::deviations_folder()).unwrap();
+    let mut report = Report::new(meant.without(INDEX_DEVIATIONS));
+    let (sequences, plain): (Vec<_>, Vec<_>) =
+        suite.cases().partition(|(_, case)| case.is_sequence);
+
+    // Copies are taken before anything is served, so that none has seen a request.
+    let copies: Vec<RestSite> = sequences.iter().map(|_| original.fresh()).collect();
+    let running = original.site.serve();
+    let runner = Runner::new(&running.url, original.identities.clone()).unwrap();
+    let cases: Vec<&Case> = plain.iter().map(|(_, case)| *case).collect();
+    for ((area, case), verdicts) in plain.iter().zip(runner.run_all(&cases, JOBS)) {
+        report.add(area, case, verdicts);
+    }
+    for ((area, case), copy) in sequences.iter().zip(copies) {
+        let running = copy.site.serve();
+        let runner = Runner::new(&running.url, copy.identities).unwrap();
+        report.add(area, case, runner.run(case));
+    }
+
+    println!("{}", report.table());
+    let pinned = rest::waiting_pinned(&rest::folder()).unwrap();
+    let problems = report.problems(&pinned);
+    assert!(problems.is_none(), "{}\n{}", report.table(), problems.unwrap());
+}
+
+#[test]
+fn every_published_route_in_the_index_matches_the_reference() {
+    let site = RestSite::import(Site::sqlite());
+    let running = site.site.serve();
+    let reference = index::Reference::load(&rest::folder().join("reference")).unwrap();
+    let findings = reference.compare_site(&running.url).unwrap();
+    println!("{} routes compared, {} absent", findings.compared, findings.absent.len());
+    let known_absent = index::absent_known(&rest::folder()).unwrap();
+    let mut meant = Deviations::load(&rest::deviations_folder()).unwrap().only(INDEX_DEVIATIONS);
+    let problems = findings.problems(&known_absent, &mut meant);
+    assert!(problems.is_none(), "{}", problems.unwrap());
+    assert_eq!(meant.unused(), Vec::<String>::new(), "deviations that excuse nothing");
+}
