@@ -65,6 +65,12 @@ impl From<i64> for Param {
     }
 }
 
+impl From<bool> for Param {
+    fn from(value: bool) -> Self {
+        Self::Int(i64::from(value))
+    }
+}
+
 impl From<Timestamp> for Param {
     fn from(value: Timestamp) -> Self {
         Self::Int(value.as_micros())
@@ -90,6 +96,16 @@ impl Clause {
     pub(crate) fn joined(clauses: Vec<Self>, word: &'static str) -> Self {
         let texts: Vec<String> = clauses.into_iter().map(|clause| clause.0).collect();
         Self(format!("({})", texts.join(word)))
+    }
+
+    /// The place of the first clause that holds.
+    pub(crate) fn ranked(clauses: Vec<Self>) -> Self {
+        let mut text = String::from("CASE");
+        let rest = clauses.len();
+        for (rank, Self(clause)) in clauses.into_iter().enumerate() {
+            let _ = write!(text, " WHEN {clause} THEN {rank}");
+        }
+        Self(format!("{text} ELSE {rest} END"))
     }
 }
 
@@ -145,6 +161,14 @@ impl Filter {
         self.conditions.push_str(" AND ");
         self.conditions.push_str(&clause.0);
         self.condition_params = self.params.len();
+    }
+
+    /// Adds a value's condition when there is a value.
+    pub(crate) fn and_value<T: Into<Param>>(&mut self, fragment: &'static str, value: Option<T>) {
+        if let Some(value) = value {
+            let clause = self.clause(fragment, value);
+            self.and(clause);
+        }
     }
 
     /// Adds a list's condition unless the list is empty, which means that nobody asked.

@@ -11,9 +11,10 @@
 //! - [`Store::attempt`]: a write that may refuse, and then leaves nothing behind.
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
 //! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
-//!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`])
-//!   hold the queries; lists with many filters are put together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out
-//!   numbers, [`backup`] copies everything in a form that both engines read.
+//!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
+//!   [`post`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters are put
+//!   together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out numbers,
+//!   [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
@@ -34,12 +35,14 @@ mod migrate;
 pub mod oembed_cache;
 pub mod option;
 pub mod outbox;
+pub mod post;
 mod postgres;
 mod queue;
 pub mod session;
 mod sqlite;
 mod statements;
 pub mod template;
+pub mod term;
 pub mod tpn;
 pub mod user;
 

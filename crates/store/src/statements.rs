@@ -2,7 +2,7 @@
 
 use crate::{
     Sql, api_key, application_password, consumer_key, counter, fact, idempotency, iso, merchant,
-    migrate, oembed_cache, option, outbox, session, template, tpn, user,
+    migrate, oembed_cache, option, outbox, post, session, template, term, tpn, user,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -20,8 +20,10 @@ pub fn all() -> Vec<&'static Sql> {
         oembed_cache::STATEMENTS,
         option::STATEMENTS,
         outbox::STATEMENTS,
+        post::STATEMENTS,
         session::STATEMENTS,
         template::STATEMENTS,
+        term::STATEMENTS,
         tpn::STATEMENTS,
         user::STATEMENTS,
     ]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, api_key, application_password, consumer_key, counter, fact, idempotency, iso,
-    merchant, oembed_cache, option, outbox, session, template, tpn, user,
+    merchant, oembed_cache, option, outbox, post, session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
@@ -59,6 +59,8 @@ fn everything_moves(source: &Database, target: &Database) {
         format!(r#"["id",{}]"#, ID_STEP + 7),
         format!(r#"["options.version",{}]"#, ID_STEP + 1),
         r#"["outbox.seq",4]"#.to_owned(),
+        format!(r#"["post.id",{}]"#, ID_STEP + 1),
+        format!(r#"["term.id",{}]"#, ID_STEP + 1),
         format!(r#"["user.id",{}]"#, ID_STEP + 1),
     ];
     before.insert("counters".to_owned(), jumped.into());
@@ -115,12 +117,9 @@ fn fill_site(conn: &mut dyn Conn) -> Result<()> {
     session::insert(conn, &support::session(user_id, b"token", 99))?;
     option::set(conn, "blogname", r#""Pier""#)?;
     oembed_cache::put(conn, b"key", "{}", time(99))?;
-    conn.script(
-        "INSERT INTO posts VALUES (1, 1, '', '', '', '', '', '', '', '', '', 0, 0, 0, '', '', '',
-           '', 0, '', 0, 0, NULL, 0, 0, NULL, NULL, '{}');
-         INSERT INTO terms VALUES (1, 1, '', '', '', '', '', 0);
-         INSERT INTO post_terms VALUES (1, 1, 1)",
-    )
+    let post_id = post::insert(conn, &support::post("first"))?;
+    let term_id = term::insert(conn, &support::term("category", "news"))?;
+    term::set_terms(conn, post_id, "category", &[term_id])
 }
 
 fn an_empty_database_can_be_restored(source: &Database) {

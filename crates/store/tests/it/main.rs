@@ -10,11 +10,15 @@ mod support;
 #[cfg(test)]
 mod backup;
 #[cfg(test)]
+mod content;
+#[cfg(test)]
 mod feed;
 #[cfg(test)]
 mod nouns;
 #[cfg(test)]
 mod one_engine;
+#[cfg(test)]
+mod post_lists;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod power_loss;
@@ -26,6 +30,8 @@ mod schema;
 mod site;
 #[cfg(test)]
 mod statements;
+#[cfg(test)]
+mod term_lists;
 #[cfg(test)]
 mod transactions;
 #[cfg(test)]

@@ -12,8 +12,10 @@ use store::idempotency::StoredAnswer;
 use store::iso::IsoRow;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
+use store::post::PostRow;
 use store::session::SessionRow;
 use store::template::TemplateRow;
+use store::term::TermRow;
 use store::tpn::{ProfileRow, TpnRow};
 use store::user::UserRow;
 use store::{Conn, Location, Store};
@@ -311,6 +313,47 @@ pub(crate) fn session(user_id: i64, token_hash: &[u8], expires: i64) -> SessionR
         expires: time(expires),
         ip: "::1".to_owned(),
         user_agent: "browser".to_owned(),
+    }
+}
+
+pub(crate) fn post(slug: &str) -> PostRow {
+    PostRow {
+        post_id: 0,
+        kind: "post".to_owned(),
+        status: "publish".to_owned(),
+        slug: slug.to_owned(),
+        title: format!("Title {slug}"),
+        content: "<p>Ünder the pier</p>".to_owned(),
+        excerpt: "Short".to_owned(),
+        author_id: 1,
+        parent_id: 0,
+        menu_order: -3,
+        comment_status: "open".to_owned(),
+        ping_status: "closed".to_owned(),
+        template: "wide".to_owned(),
+        format: "aside".to_owned(),
+        sticky: true,
+        password: "secret".to_owned(),
+        featured_media: 7,
+        date: time(20),
+        date_gmt: None,
+        modified: time(21),
+        modified_gmt: time(22),
+        trashed_status: Some("draft".to_owned()),
+        trashed: Some(time(23)),
+        meta: r#"{"a":null}"#.to_owned(),
+    }
+}
+
+pub(crate) fn term(taxonomy: &str, slug: &str) -> TermRow {
+    TermRow {
+        term_id: 0,
+        taxonomy: taxonomy.to_owned(),
+        name: slug.to_uppercase(),
+        slug: slug.to_owned(),
+        description: String::new(),
+        parent_id: 0,
+        count: 0,
     }
 }
 

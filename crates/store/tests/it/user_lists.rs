@@ -1,6 +1,7 @@
 //! Lists of users: each filter, each order, all at once, and the same on both engines.
 
 use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
+use store::post::{self, PostRow};
 use store::user::{self, UserColumn, UserFilter, UserOrder, UserRow};
 use store::{Store, filter};
 use types::{Kind, Role};
@@ -38,17 +39,13 @@ fn filled(database: &Database) -> Store {
                 };
                 user::insert(conn, &row)?;
             }
-            conn.script(
-                "INSERT INTO posts (site_id, post_id, kind, status, author_id, slug, title,
-                   title_key, content, content_key, excerpt, excerpt_key, parent_id, menu_order,
-                   comment_status, ping_status, template, format, sticky, password,
-                   featured_media, date_us, modified_us, modified_gmt_us, meta)
-                 SELECT 1, p.id, p.kind, p.status, p.author, '', '', '', '', '', '', '', 0, 0, '',
-                   '', '', '', 0, '', 0, 0, 0, 0, '{}'
-                 FROM (SELECT 1 AS id, 'post' AS kind, 'publish' AS status, 2 AS author
-                       UNION ALL SELECT 2, 'page', 'publish', 3
-                       UNION ALL SELECT 3, 'post', 'draft', 4) AS p",
-            )
+            let written = [(2, "post", "publish"), (3, "page", "publish"), (4, "post", "draft")];
+            for (author_id, kind, status) in written {
+                let (kind, status) = (kind.to_owned(), status.to_owned());
+                let row = PostRow { author_id, kind, status, ..support::post("p") };
+                post::insert(conn, &row)?;
+            }
+            Ok(())
         })
         .unwrap();
     store
