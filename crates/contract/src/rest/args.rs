@@ -23,6 +23,8 @@ pub enum Treatment {
     Parse,
     /// By its schema, unless it is null, which is converted like any value. For fields of an item.
     Convert,
+    /// By its schema; an explicit null stays null, for what can be reset.
+    Nullable,
     /// Converted in its own way. **Not checked otherwise.**
     Own(Converter),
     /// Checked by its schema, then converted in its own way.
@@ -168,6 +170,7 @@ pub(super) struct CompiledArg {
 enum Ready {
     Parse(Box<Node>),
     Convert(Box<Node>),
+    Nullable(Box<Node>),
     Own(Converter),
     Cleaned(Box<Node>, Converter),
     Checked(Checker, Box<Node>),
@@ -196,6 +199,7 @@ impl CompiledArg {
         let treatment = match arg.treatment {
             Treatment::Parse => Ready::Parse(node()?),
             Treatment::Convert => Ready::Convert(node()?),
+            Treatment::Nullable => Ready::Nullable(node()?),
             Treatment::Own(converter) => Ready::Own(converter),
             Treatment::Cleaned(converter) => Ready::Cleaned(node()?, converter),
             Treatment::Checked(checker) => Ready::Checked(checker, node()?),
@@ -208,9 +212,10 @@ impl CompiledArg {
     /// The check of the value that counts, before anything is converted.
     pub(super) fn validate(&self, value: &Value) -> Result<(), Option<Fault>> {
         match &self.treatment {
-            Ready::Parse(node) | Ready::Convert(node) | Ready::Cleaned(node, _) => {
-                check::validate(node, value, &self.name).map_err(Some)
-            }
+            Ready::Parse(node)
+            | Ready::Convert(node)
+            | Ready::Nullable(node)
+            | Ready::Cleaned(node, _) => check::validate(node, value, &self.name).map_err(Some),
             Ready::Checked(checker, _) | Ready::Custom(checker, _) => checker(value, &self.name),
             Ready::Own(_) | Ready::None => Ok(()),
         }
@@ -220,8 +225,11 @@ impl CompiledArg {
     /// [`CompiledArg::validate`].
     pub(super) fn sanitize(&self, value: Value, is_validated: bool) -> Result<Value, Fault> {
         match &self.treatment {
-            Ready::Parse(node) if is_validated => check::sanitize(node, value, &self.name),
-            Ready::Parse(node) | Ready::Checked(_, node) => {
+            Ready::Nullable(_) if value.is_null() => Ok(value),
+            Ready::Parse(node) | Ready::Nullable(node) if is_validated => {
+                check::sanitize(node, value, &self.name)
+            }
+            Ready::Parse(node) | Ready::Nullable(node) | Ready::Checked(_, node) => {
                 check::validate(node, &value, &self.name)?;
                 check::sanitize(node, value, &self.name)
             }

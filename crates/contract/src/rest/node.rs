@@ -149,7 +149,7 @@ fn compile(
         title: read(document, "title", Value::as_str)?.map(str::to_owned),
         any_of: alternatives("anyOf")?,
         one_of: alternatives("oneOf")?,
-        choices: read(document, "enum", Value::as_array)?.cloned().unwrap_or_default(),
+        choices: choices(document)?,
         format: read(document, "format", Value::as_str)?.and_then(Format::named),
         text: text_rules(document)?,
         number: number_rules(document)?,
@@ -167,6 +167,14 @@ fn inner(schema: &Value, outer: Option<&Value>, depth: usize) -> Result<Node, St
 /// Puts the place in front of what is wrong there.
 fn at(place: &str) -> impl Fn(String) -> String {
     move |problem| format!("{place}: {problem}")
+}
+
+/// The values of `enum`. Some published lists are maps, of which the keys mean nothing.
+fn choices(document: &Map<String, Value>) -> Result<Vec<Value>, String> {
+    if let Some(Value::Object(members)) = document.get("enum") {
+        return Ok(members.values().cloned().collect());
+    }
+    Ok(read(document, "enum", Value::as_array)?.cloned().unwrap_or_default())
 }
 
 /// A keyword, which must be of its kind if it is there.
