@@ -21,6 +21,7 @@ pub const ROOT_PATH: &str = "/docs/";
 /// The guides in reading order: slug and text. The slug is the file's name without its ending.
 const GUIDES: &[(&str, &str)] = &[
     ("onboarding", include_str!("../../../docs/onboarding.md")),
+    ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),
     ("operating", include_str!("../../../docs/operating.md")),
     ("security", include_str!("../../../docs/security.md")),
