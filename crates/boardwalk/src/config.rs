@@ -34,6 +34,8 @@ pub(crate) struct Config {
     pub(crate) server: server::Settings,
     /// Choices where the onboarding interface leaves one.
     pub(crate) onboarding: onboarding::Settings,
+    /// The site: its address, its names, and how it treats browsers of other sites.
+    pub(crate) site: site::Settings,
     /// What is written to standard error.
     pub(crate) log: Log,
     /// The data folder; given by flag or variable only.

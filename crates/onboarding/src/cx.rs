@@ -50,7 +50,7 @@ const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
 pub struct Platform {
     pub environment: Environment,
     pub store: Store,
-    pub vault: Vault,
+    pub vault: Arc<Vault>,
     pub settings: Settings,
     pub clock: Clock,
     pub(crate) ids: IdSource,
@@ -68,7 +68,7 @@ impl Platform {
         settings: Settings,
         clock: Clock,
     ) -> Result<Self> {
-        let vault = Vault::new(master, environment);
+        let vault = Arc::new(Vault::new(master, environment));
         let fingerprint = format!("{:016x}", u64::from_be_bytes(vault.fingerprint()));
         let ours = fingerprint.clone();
         let stored = store.write_blocking(move |conn| {

@@ -11,7 +11,7 @@ use axum::Router;
 use onboarding::Platform;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::{Settings, Shared, listen, metrics, pipeline};
+use crate::{Settings, Shared, listen, make_site, metrics, pipeline};
 
 /// How long an exchange may take before it counts as hung.
 const EXCHANGE_MAX: Duration = Duration::from_secs(30);
@@ -26,12 +26,13 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// Must be called within a tokio runtime.
-    pub fn new(platform: Arc<Platform>, settings: Settings) -> Self {
+    /// Must be called within a tokio runtime, from a thread that may block.
+    pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
+        let site = make_site(&platform, &settings, site::Settings::default())?;
         let metrics = metrics::Metrics::default();
         let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
-        let router = pipeline::router(Arc::clone(&shared), platform);
-        Self { shared, router }
+        let router = pipeline::router(Arc::clone(&shared), platform, site);
+        Ok(Self { shared, router })
     }
 
     /// Sends the bytes as one client would, closes the sending side, and returns everything that
@@ -89,7 +90,7 @@ impl Sandbox {
         let mut settings = Settings::default();
         settings.rate_limits.enabled = false;
         settings.limits.read_ms = 200;
-        let harness = Harness::new(Arc::new(platform), settings);
+        let harness = Harness::new(Arc::new(platform), settings)?;
         Ok(Self { harness, key: key.text.expose().clone() })
     }
 

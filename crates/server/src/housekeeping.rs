@@ -1,10 +1,10 @@
-//! Work beside the requests: events get their numbers, expired answers are forgotten.
+//! Work beside the requests: events get their numbers, what has expired is forgotten.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onboarding::Platform;
-use store::{idempotency, outbox};
+use store::{consumer_key, idempotency, oembed_cache, outbox, session};
 use tokio::sync::watch;
 
 /// How long an event may wait for its number.
@@ -12,6 +12,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
+/// Signatures are refused long before: after a quarter of an hour.
+const NONCE_LIFE_S: i64 = 3_600;
 
 pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let mut purged: Option<Instant> = None;
@@ -22,6 +24,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
             purge_answers(&platform).await;
+            forget_credentials(&platform).await;
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
@@ -52,5 +55,21 @@ async fn purge_answers(platform: &Platform) {
                 return tracing::warn!(error, "expired answers could not be forgotten");
             }
         }
+    }
+}
+
+/// Sessions that have ended, nonces of signatures that nobody would accept any more, and what other
+/// sites said too long ago.
+async fn forget_credentials(platform: &Platform) {
+    let now = platform.clock.now();
+    let forgotten = platform.store.write(move |conn| {
+        session::prune(conn, now)?;
+        let oldest = now.as_micros() / 1_000_000 - NONCE_LIFE_S;
+        consumer_key::prune_nonces(conn, oldest)?;
+        oembed_cache::prune(conn, now)
+    });
+    if let Err(error) = forgotten.await {
+        let error = error.report();
+        tracing::warn!(error, "what has expired could not be forgotten");
     }
 }

@@ -45,36 +45,59 @@ pub(crate) fn add_query(params: &mut Map<String, Value>, query: &str) {
     }
 }
 
+/// Why a body was not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyFault {
+    TooLarge,
+    CutOff,
+    /// The rest of the body could be taken for the next request: the connection must end.
+    TooSlow,
+}
+
+/// Reads a body of at most `bytes_max` within the time for it.
+pub(crate) async fn receive(
+    body: Body,
+    headers: &HeaderMap,
+    bytes_max: usize,
+    limits: &Limits,
+) -> Result<Bytes, BodyFault> {
+    let announced = headers.get(CONTENT_LENGTH);
+    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > bytes_max) {
+        drain(body).await;
+        return Err(BodyFault::TooLarge);
+    }
+    let mut limited = Limited::new(body, bytes_max);
+    let time = Duration::from_millis(limits.read_ms);
+    match tokio::time::timeout(time, (&mut limited).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyFault::TooLarge),
+        Ok(Err(_)) => Err(BodyFault::CutOff),
+        Err(_) => Err(BodyFault::TooSlow),
+    }
+}
+
+/// [`receive`] with faults in the words of the onboarding interface.
 pub(crate) async fn read_body(
     body: Body,
     headers: &HeaderMap,
     limits: &Limits,
     voice: Voice,
 ) -> Result<Bytes, Answer> {
-    let too_large = || {
-        let message = format!("The body may have {} bytes at most.", limits.body_bytes);
-        voice.refuse(Code::PayloadTooLarge, "body", message)
-    };
-    let announced = headers.get(CONTENT_LENGTH);
-    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limits.body_bytes) {
-        drain(body).await;
-        return Err(too_large());
-    }
-    let mut limited = Limited::new(body, limits.body_bytes);
-    let time = Duration::from_millis(limits.read_ms);
-    match tokio::time::timeout(time, (&mut limited).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(voice.refuse(Code::MalformedJson, "", "The body was cut off.")),
-        Err(_) => {
+    let received = receive(body, headers, limits.body_bytes, limits).await;
+    received.map_err(|fault| match fault {
+        BodyFault::TooLarge => {
+            let message = format!("The body may have {} bytes at most.", limits.body_bytes);
+            voice.refuse(Code::PayloadTooLarge, "body", message)
+        }
+        BodyFault::CutOff => voice.refuse(Code::MalformedJson, "", "The body was cut off."),
+        BodyFault::TooSlow => {
             let message = "The body was not received in time.";
             let mut answer = voice.refuse(Code::RequestTimeout, "body", message);
-            // The rest of the body could be taken for the next request.
             answer.headers.push((CONNECTION.as_str(), String::from("close")));
-            Err(answer)
+            answer
         }
-    }
+    })
 }
 
 /// Reads and forgets a body, within bounds. A connection that is closed while the client still

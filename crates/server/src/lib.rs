@@ -17,8 +17,10 @@ mod intake;
 mod limits;
 mod listen;
 mod metrics;
+pub mod outbound;
 mod patience;
 mod pipeline;
+mod rest;
 mod settings;
 mod tls;
 mod wishes;
@@ -39,8 +41,9 @@ pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 
 /// An environment to serve.
 #[derive(Debug)]
-pub struct Site {
+pub struct Serving {
     pub platform: Arc<Platform>,
+    pub site: Arc<site::Site>,
     pub listen: SocketAddr,
 }
 
@@ -64,10 +67,10 @@ impl Shared {
     }
 }
 
-/// Serves the sites until `stop` completes; then sends clients away, finishes the requests under
+/// Serves the environments until `stop` completes; then sends clients away, finishes the requests under
 /// way and returns.
 pub async fn serve(
-    sites: Vec<Site>,
+    environments: Vec<Serving>,
     settings: Settings,
     on_ready: OnReady<'_>,
     stop: impl Future<Output = ()>,
@@ -80,9 +83,9 @@ pub async fn serve(
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
 
     let mut bound = Vec::new();
-    for site in &sites {
-        check_plaintext(site.listen, &shared.settings)?;
-        bound.push(bind(site.listen).await?);
+    for serving in &environments {
+        check_plaintext(serving.listen, &shared.settings)?;
+        bound.push(bind(serving.listen).await?);
     }
     let admin = match shared.settings.admin_listen {
         Some(address) => {
@@ -92,7 +95,7 @@ pub async fn serve(
         None => None,
     };
     let platforms: Vec<Arc<Platform>> =
-        sites.iter().map(|site| Arc::clone(&site.platform)).collect();
+        environments.iter().map(|serving| Arc::clone(&serving.platform)).collect();
     if let Some(listener) = admin {
         if let Ok(address) = listener.local_addr() {
             // Port 0 lets the system choose, so the settings do not tell.
@@ -103,13 +106,14 @@ pub async fn serve(
             listen::run(listener, router, None, Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
     }
-    for (site, listener) in sites.into_iter().zip(bound) {
-        let environment = site.platform.environment;
+    for (serving, listener) in environments.into_iter().zip(bound) {
+        let Serving { platform, site, .. } = serving;
+        let environment = platform.environment;
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
-        let router = pipeline::router(Arc::clone(&shared), Arc::clone(&site.platform));
-        keepers.spawn(housekeeping::run(Arc::clone(&site.platform), drained_receiver.clone()));
+        let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);
+        keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
@@ -130,6 +134,30 @@ pub async fn serve(
         tracing::warn!("some requests did not end in time and were cut off");
     }
     Ok(())
+}
+
+/// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
+pub fn make_site(
+    platform: &Platform,
+    settings: &Settings,
+    site: site::Settings,
+) -> Result<Arc<site::Site>> {
+    let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
+    let limits = &settings.rate_limits;
+    let parts = site::Parts {
+        environment: platform.environment,
+        store: platform.store.clone(),
+        vault: Arc::clone(&platform.vault),
+        clock: platform.clock,
+        settings: site,
+        outbound: Arc::new(outbound::Client::new(guard)),
+        wrong_credentials_per_minute: if limits.enabled {
+            limits.refused_keys_per_minute.get()
+        } else {
+            u32::MAX
+        },
+    };
+    Ok(Arc::new(site::Site::new(parts, Vec::new())?))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

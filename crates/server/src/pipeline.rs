@@ -27,6 +27,7 @@ use crate::client_address::client_address;
 use crate::intake::{add_query, check_headers, check_media_type, drain, read_body};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
+use crate::rest::RestDesk;
 use crate::wishes::{self, Kept, StagedFailures};
 use crate::{Shared, admin};
 
@@ -47,7 +48,11 @@ struct Desk {
 type Methods = BTreeMap<&'static str, Compiled<Cx>>;
 
 /// Routes every endpoint of the table; what is no route gets a 404 in the published shape.
-pub(crate) fn router(shared: Arc<Shared>, platform: Arc<Platform>) -> Router {
+pub(crate) fn router(
+    shared: Arc<Shared>,
+    platform: Arc<Platform>,
+    site: Arc<site::Site>,
+) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
     let staged = StagedFailures::default();
     let desk = Arc::new(Desk { shared, platform, limits, staged });
@@ -72,7 +77,16 @@ pub(crate) fn router(shared: Arc<Shared>, platform: Arc<Platform>) -> Router {
             }),
         );
     }
-    router.fallback(move |request: Request| answer_request(Arc::clone(&desk), None, request))
+    let rest = Arc::new(RestDesk { shared: Arc::clone(&desk.shared), site });
+    router.fallback(move |request: Request| {
+        let (desk, rest) = (Arc::clone(&desk), Arc::clone(&rest));
+        async move {
+            match rest.path_of(request.uri()) {
+                Some(path) => rest.answer(path, request).await,
+                None => answer_request(desk, None, request).await,
+            }
+        }
+    })
 }
 
 async fn tidy_limits(desk: std::sync::Weak<Desk>) {
@@ -136,7 +150,9 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
 }
 
 /// Awaits a future; a panic in it becomes its message.
-async fn catch_panic<T>(future: AssertUnwindSafe<impl Future<Output = T>>) -> Result<T, String> {
+pub(crate) async fn catch_panic<T>(
+    future: AssertUnwindSafe<impl Future<Output = T>>,
+) -> Result<T, String> {
     let mut future = std::pin::pin!(future.0);
     std::future::poll_fn(move |context| {
         let polled = std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));

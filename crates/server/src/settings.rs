@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::Environment;
 
+use crate::outbound::OutboundSettings;
+
 /// How the server listens and what it allows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -17,7 +19,7 @@ pub struct Settings {
     pub admin_listen: Option<SocketAddr>,
     /// Listen without TLS on an address that is not loopback, because a proxy in front speaks TLS.
     pub allow_plaintext: bool,
-    /// Addresses of proxies whose X-Forwarded-For is believed.
+    /// Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key, for serving https.
     pub tls: Option<Tls>,
@@ -25,6 +27,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How many requests are allowed.
     pub rate_limits: RateLimits,
+    /// What the server may ask of other hosts.
+    pub outbound: OutboundSettings,
 }
 
 /// PEM files for https.
@@ -41,8 +45,10 @@ pub struct Tls {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Bytes of a request body.
+    /// Bytes of a request body of the onboarding interface.
     pub body_bytes: usize,
+    /// Bytes of a request body of the site's REST interface.
+    pub rest_body_bytes: usize,
     /// Bytes of all header names and values together.
     pub header_bytes: usize,
     /// Number of header fields.
@@ -59,6 +65,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 32 * 1024,
+            rest_body_bytes: 1024 * 1024,
             header_bytes: 16 * 1024,
             header_fields: 100,
             read_ms: 5_000,

@@ -22,6 +22,8 @@ pub struct Request {
     pub body: Vec<u8>,
     /// Came over TLS, here or at a trusted proxy.
     pub secure: bool,
+    /// Came over TLS to this server.
+    pub encrypted_here: bool,
     /// `Host`, or what a trusted proxy says it was.
     pub host: String,
     pub client: Client,

@@ -149,9 +149,20 @@ impl Site {
         if let Some(url) = &self.settings().url {
             return url.trim_end_matches('/').to_owned();
         }
-        let scheme = if request.secure { "https" } else { "http" };
-        format!("{scheme}://{}", host_or_loopback(&request.host))
+        let host = host_or_loopback(&request.host);
+        // A proxy speaks TLS for the site's public name, not for this machine's own.
+        let secure = request.encrypted_here || (request.secure && !is_loopback(host));
+        format!("{}://{host}", if secure { "https" } else { "http" })
     }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A host that can stand in a URL; anything else could smuggle markup into links.

@@ -7,7 +7,7 @@ use onboarding::Platform;
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
 use serde_json::json;
-use server::Site;
+use server::Serving;
 use tokio::signal::unix::{SignalKind, signal};
 use types::{Environment, Error, IsoId, Result, ScopeSet};
 
@@ -29,8 +29,9 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
             config.listen.production = args.listen_production.unwrap_or(config.listen.production);
             choose_admin_address(&mut config, args.admin_listen);
-            let sites = Environment::ALL.into_iter().map(|environment| site(&config, environment));
-            run(sites.collect::<Result<_>>()?, config, out, &|_| {})
+            let environments =
+                Environment::ALL.into_iter().map(|environment| serving(&config, environment));
+            run(environments.collect::<Result<_>>()?, config, out, &|_| {})
         }
         Some(Environment::Sandbox) if args.listen_production.is_some() => Err(Error::invalid(
             "--listen-production has no use with --environment sandbox; leave one of them out",
@@ -42,7 +43,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             };
             set_listen(&mut config, environment, named);
             choose_admin_address(&mut config, args.admin_listen);
-            run(vec![site(&config, environment)?], config, out, &|_| {})
+            run(vec![serving(&config, environment)?], config, out, &|_| {})
         }
     }
 }
@@ -55,14 +56,14 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     config.server.rate_limits.enabled = false;
     config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
     choose_admin_address(&mut config, args.admin_listen);
-    let site = site(&config, Environment::Sandbox)?;
-    let key = furnish(&site.platform)?;
+    let serving = serving(&config, Environment::Sandbox)?;
+    let key = furnish(&serving.platform)?;
     // Port 0 lets the system choose, so the address is known only when it is served.
     let greet = |url: &str| {
         let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
         out.result(&object, &welcome(url, &key));
     };
-    run(vec![site], config, out, &greet)
+    run(vec![serving], config, out, &greet)
 }
 
 fn set_listen(config: &mut Config, environment: Environment, address: Option<SocketAddr>) {
@@ -86,18 +87,19 @@ fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr>) {
     });
 }
 
-fn site(config: &Config, environment: Environment) -> Result<Site> {
+fn serving(config: &Config, environment: Environment) -> Result<Serving> {
     let platform = Arc::new(environment::open(config, environment)?);
+    let site = server::make_site(&platform, &config.server, config.site.clone())?;
     let listen = match environment {
         Environment::Sandbox => config.listen.sandbox,
         Environment::Production => config.listen.production,
     };
-    Ok(Site { platform, listen })
+    Ok(Serving { platform, site, listen })
 }
 
 /// Serves until told to stop; `greet` gets each address before it is announced as ready.
 fn run(
-    sites: Vec<Site>,
+    environments: Vec<Serving>,
     config: Config,
     out: &Printer,
     greet: &(dyn Fn(&str) + Sync),
@@ -120,7 +122,7 @@ fn run(
                 _ = tokio::signal::ctrl_c() => {}
             }
         };
-        server::serve(sites, config.server, &on_ready, stop).await
+        server::serve(environments, config.server, &on_ready, stop).await
     })
 }
 

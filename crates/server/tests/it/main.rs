@@ -2,3 +2,4 @@
 #![cfg(test)]
 
 mod bytes;
+mod oembed_proxy;

@@ -76,6 +76,16 @@ pub(super) fn jsonp_disabled() -> Refusal {
 }
 
 impl Response {
+    /// An answer to a request that never reached the site.
+    pub fn of_refusal(refusal: &Refusal) -> Self {
+        let headers = vec![
+            ("content-type", String::from("application/json; charset=UTF-8")),
+            ("x-content-type-options", String::from("nosniff")),
+        ];
+        let payload = Payload::Bytes(refusal.body().to_string().into_bytes());
+        Self { status: refusal.status, headers, payload, route: None, user_id: None }
+    }
+
     /// The two faults of JSONP are told without `data`, and never as a script.
     pub(super) fn plain_refusal(refusal: &Refusal, home: &str) -> Self {
         let body = json!({ "code": refusal.code, "message": refusal.message });
@@ -112,6 +122,9 @@ impl Site {
         if request.header("origin").is_some() || anonymous_get {
             out.push(("vary", String::from("Origin")));
         }
+        if let Some(wait) = retry_after(&reply) {
+            out.push(("retry-after", wait));
+        }
         if let Some(nonce) = &visit.identity.fresh_nonce {
             out.push(("x-wp-nonce", nonce.clone()));
         }
@@ -143,6 +156,16 @@ impl Site {
             Payload::Bytes(serialise(&body, wrapping, &mut out))
         };
         Response { status, headers: out, payload, route: None, user_id: None }
+    }
+}
+
+/// How long a caller who guessed too often must wait.
+fn retry_after(reply: &Reply) -> Option<String> {
+    match &reply.body {
+        Body::Json(body) if reply.status == 429 => {
+            Some(body.get("data")?.get("retry_after")?.to_string())
+        }
+        _ => None,
     }
 }
 

@@ -1,0 +1,219 @@
+//! Hands requests of the site's REST interface to the site, and its answers to the connection.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, request};
+use contract::rest::form;
+use contract::rest::reply::Prepared;
+use site::{Client, Payload, Site};
+use tracing::Instrument as _;
+
+use crate::Shared;
+use crate::client_address::client_address;
+use crate::intake::{BodyFault, drain, receive};
+use crate::listen::Peer;
+use crate::pipeline::catch_panic;
+
+type Response = axum::http::Response<Body>;
+
+/// The REST interface of one environment.
+#[derive(Debug)]
+pub(crate) struct RestDesk {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) site: Arc<Site>,
+}
+
+impl RestDesk {
+    /// The REST path that the URL asks for, if it is one: below the root, below `index.php`, or as
+    /// a query parameter anywhere.
+    pub(crate) fn path_of(&self, uri: &Uri) -> Option<RestPath> {
+        if let Some(query) = uri.query().filter(|query| query.contains("rest_route")) {
+            match form::decode(query).get("rest_route") {
+                Some(serde_json::Value::String(path)) if path.is_empty() => {}
+                Some(serde_json::Value::String(path)) => {
+                    return Some(RestPath::Path(path.clone()));
+                }
+                Some(_) => return Some(RestPath::NotText),
+                None => {}
+            }
+        }
+        let root = &self.site.settings().names.rest_root;
+        let path = uri.path().trim_start_matches('/');
+        let path = path.strip_prefix("index.php/").unwrap_or(path);
+        let rest = path.strip_prefix(root.as_str())?;
+        let inside = rest.is_empty() || rest.starts_with('/');
+        inside.then(|| RestPath::Path(form::percent_decode(rest)))
+    }
+
+    /// Answers a request whose REST path is known.
+    pub(crate) async fn answer(self: Arc<Self>, path: RestPath, request: Request) -> Response {
+        let started = Instant::now();
+        let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+        let span = tracing::info_span!("request", request.id = request_id);
+        let handled = AssertUnwindSafe(self.handle(path, request).instrument(span));
+        let answered = catch_panic(handled).await.unwrap_or_else(|message| {
+            tracing::error!(panic = message, request.id = request_id, "request handler panicked");
+            refusal(500, "internal_server_error", "Something went wrong on our side.")
+        });
+        let took = started.elapsed();
+        let environment = self.site.environment();
+        let op = answered.route.as_deref().unwrap_or("none");
+        self.shared.metrics.count_request(environment, op, answered.status, took);
+        tracing::info!(
+            op,
+            environment = environment.name(),
+            status = answered.status,
+            duration_ms = took.as_secs_f64() * 1000.0,
+            request.id = request_id,
+            user.id = answered.user_id,
+            "request answered"
+        );
+        let mut response = into_response(answered);
+        let headers = response.headers_mut();
+        set(headers, "x-request-id", request_id);
+        let micros = took.as_micros();
+        set(headers, "server-timing", format!("app;dur={}.{:03}", micros / 1000, micros % 1000));
+        if self.shared.settings.tls.is_some() {
+            set(headers, "strict-transport-security", String::from("max-age=31536000"));
+        }
+        response
+    }
+
+    async fn handle(&self, path: RestPath, request: Request) -> site::Response {
+        let limits = &self.shared.settings.limits;
+        let (parts, body) = request.into_parts();
+        let bytes: usize = parts.headers.iter().map(|(n, v)| n.as_str().len() + v.len()).sum();
+        if parts.headers.len() > limits.header_fields || bytes > limits.header_bytes {
+            drain(body).await;
+            return refusal(431, "rest_headers_too_large", "The headers are too large.");
+        }
+        let path = match path {
+            RestPath::Path(path) => path,
+            RestPath::NotText => {
+                drain(body).await;
+                let message = "The parameter rest_route must be a text.";
+                return refusal(400, "rest_path_invalid_type", message);
+            }
+        };
+        let body = match receive(body, &parts.headers, limits.rest_body_bytes, limits).await {
+            Ok(body) => body,
+            Err(fault) => return body_refusal(fault, limits.rest_body_bytes),
+        };
+        let request = self.request(path, &parts, body.to_vec());
+        let time = Duration::from_millis(limits.answer_ms);
+        tokio::time::timeout(time, self.site.answer(request))
+            .await
+            .unwrap_or_else(|_| refusal(503, "rest_too_slow", "It took too long; try again."))
+    }
+
+    /// The request in the site's own words.
+    pub(crate) fn request(
+        &self,
+        path: String,
+        parts: &request::Parts,
+        body: Vec<u8>,
+    ) -> site::Request {
+        let settings = &self.shared.settings;
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let pairs =
+            parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
+        let peer = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
+        let peer = peer.unwrap_or(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
+        let client = client_address(peer, &parts.headers, &settings.trusted_proxies);
+        let proxied = settings.trusted_proxies.contains(&peer.to_canonical())
+            && parts.headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
+        let host = parts.headers.get(HOST).map(text);
+        let host = host.or_else(|| parts.uri.authority().map(|authority| authority.to_string()));
+        let query_text = parts.uri.query().unwrap_or_default().to_owned();
+        site::Request {
+            method: parts.method.as_str().to_owned(),
+            path,
+            url_path: parts.uri.path().to_owned(),
+            query: form::decode(&query_text),
+            query_text,
+            headers: pairs.collect(),
+            body,
+            secure: settings.tls.is_some() || proxied,
+            encrypted_here: settings.tls.is_some(),
+            host: host.unwrap_or_default(),
+            client: Client { address: client.network(), throttled: client.is_throttled() },
+        }
+    }
+}
+
+/// What stands where the REST path should be.
+#[derive(Debug)]
+pub(crate) enum RestPath {
+    Path(String),
+    NotText,
+}
+
+fn body_refusal(fault: BodyFault, bytes_max: usize) -> site::Response {
+    match fault {
+        BodyFault::TooLarge => {
+            let message = format!("The body may have {bytes_max} bytes at most.");
+            refusal(413, "rest_body_too_large", &message)
+        }
+        BodyFault::CutOff => refusal(400, "rest_body_cut_off", "The body was cut off."),
+        BodyFault::TooSlow => {
+            let message = "The body was not received in time.";
+            let mut response = refusal(408, "rest_body_too_slow", message);
+            response.headers.push((CONNECTION.as_str(), String::from("close")));
+            response
+        }
+    }
+}
+
+fn refusal(status: u16, code: &'static str, message: &str) -> site::Response {
+    let refusal = contract::rest::Refusal::new(status, code, message.to_owned());
+    site::Response::of_refusal(&refusal)
+}
+
+/// One form of a document that was serialised before, sent without copying it.
+struct Shelf {
+    document: Arc<Prepared>,
+    form: fn(&Prepared) -> &[u8],
+}
+
+impl AsRef<[u8]> for Shelf {
+    fn as_ref(&self) -> &[u8] {
+        (self.form)(&self.document)
+    }
+}
+
+fn into_response(answered: site::Response) -> Response {
+    let body = match answered.payload {
+        Payload::Bytes(bytes) => Bytes::from(bytes),
+        Payload::Plain(document) => {
+            Bytes::from_owner(Shelf { document, form: |document| &document.plain })
+        }
+        Payload::Gzip(document) => {
+            Bytes::from_owner(Shelf { document, form: |document| &document.gzip })
+        }
+        Payload::Empty => Bytes::new(),
+    };
+    let length = body.len();
+    let mut response = axum::http::Response::new(Body::from(body));
+    *response.status_mut() =
+        StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if answered.status != 304 {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    for (name, value) in answered.headers {
+        set(headers, name, value);
+    }
+    response
+}
+
+/// What cannot be a header's value, such as one with a line end, is left out.
+fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        headers.append(HeaderName::from_static(name), value);
+    }
+}
