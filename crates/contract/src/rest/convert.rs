@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::check::{Fault, Path, choose, duplicates, find_any, find_one, has_duplicates, types_or};
+use super::alternatives::{find_any, find_one};
+use super::check::{Fault, Path, choose, duplicates, has_duplicates, types_or};
 use super::loose;
 use super::node::{Additional, Node, Type};
 

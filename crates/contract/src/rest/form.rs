@@ -161,7 +161,8 @@ fn hex_digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// Writes a query string, nested names with encoded brackets. Null and what is empty vanish.
+/// Writes the query string of a link to another page, nested names with encoded brackets. As
+/// clients know it, null, false and empty lists vanish, and an empty text leaves its name alone.
 pub fn encode(params: &Map<String, Value>) -> String {
     let mut query = String::new();
     for (name, value) in params {
@@ -172,7 +173,7 @@ pub fn encode(params: &Map<String, Value>) -> String {
 
 fn encode_value(query: &mut String, name: &str, value: &Value) {
     let text = match value {
-        Value::Null => return,
+        Value::Null | Value::Bool(false) => return,
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 encode_value(query, &format!("{name}%5B{index}%5D"), item);
@@ -185,15 +186,16 @@ fn encode_value(query: &mut String, name: &str, value: &Value) {
             }
             return;
         }
-        Value::Bool(false) => String::from("0"),
         scalar => url_encode(&loose::scalar_text(scalar).unwrap_or_default()),
     };
     if !query.is_empty() {
         query.push('&');
     }
     query.push_str(name);
-    query.push('=');
-    query.push_str(&text);
+    if !text.is_empty() {
+        query.push('=');
+        query.push_str(&text);
+    }
 }
 
 /// Percent encoding as browsers send it in forms: a space becomes `+`.
@@ -279,7 +281,8 @@ mod tests {
                 json!({"after": "2025-09-01T00:00:00", "page": 2}),
                 "after=2025-09-01T00%3A00%3A00&page=2",
             ),
-            (json!({"extended_info": true, "a": false, "b": null}), "extended_info=1&a=0"),
+            (json!({"extended_info": true, "a": false, "b": null}), "extended_info=1"),
+            (json!({"search": "", "page": 2}), "search&page=2"),
             (json!({"p": [11, 35]}), "p%5B0%5D=11&p%5B1%5D=35"),
             (json!({"p": [["2", "29"]]}), "p%5B0%5D%5B0%5D=2&p%5B0%5D%5B1%5D=29"),
             (json!({"p": {"a b": 1.0}, "q": []}), "p%5Ba+b%5D=1"),

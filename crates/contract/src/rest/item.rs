@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::Schema;
+use super::alternatives::{find_any, find_one};
 use super::args::{Args, Treatment};
-use super::check::{Path, find_any, find_one, is_list, types_or};
+use super::check::{Path, is_list, types_or};
 use super::node::{Additional, Node, Type, Types};
 
 /// An item of the interface: a title and an object schema.
@@ -167,6 +168,7 @@ fn filter_items(node: &Node, items: Vec<Value>, context: &str) -> Value {
 
 fn filter_members(node: &Node, members: Map<String, Value>, context: &str) -> Value {
     let Some(rules) = &node.object else { return Value::Object(members) };
+    let was_empty = members.is_empty();
     let mut shown = Map::new();
     for (name, member) in members {
         let inner = rules.property(&name).or(match &rules.additional {
@@ -180,5 +182,6 @@ fn filter_members(node: &Node, members: Map<String, Value>, context: &str) -> Va
         };
         shown.insert(name, member);
     }
-    Value::Object(shown)
+    // Clients know an object of which nothing is left as an empty list.
+    if shown.is_empty() && !was_empty { json!([]) } else { Value::Object(shown) }
 }

@@ -168,7 +168,7 @@ fn json_error_code(problem: &str) -> i64 {
     let known = [
         ("recursion limit", JSON_DEPTH),
         ("control character", JSON_CONTROL_CHARACTER),
-        ("surrogate", JSON_UTF16),
+        ("hex escape", JSON_UTF16),
     ];
     let found = known.iter().find(|(words, _)| problem.contains(words));
     found.map_or(JSON_SYNTAX, |(_, code)| *code)
