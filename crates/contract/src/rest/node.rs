@@ -288,13 +288,13 @@ fn object_rules(
     if !has_any(document, &keywords) && required_list.is_none() {
         return Ok(None);
     }
-    let properties = read(document, "properties", Value::as_object)?;
+    let properties = properties_of(document, "properties")?;
     let required = match required_list {
         Some(names) => texts(names),
         None => properties.map(required_properties).unwrap_or_default(),
     };
     let mut rules = ObjectRules {
-        says_properties: properties.is_some(),
+        says_properties: document.contains_key("properties"),
         properties: HashMap::new(),
         patterns: Vec::new(),
         additional: additional(document, depth)?,
@@ -306,12 +306,23 @@ fn object_rules(
         let node = inner(schema, None, depth).map_err(at(name))?;
         rules.properties.insert(name.clone(), node);
     }
-    let patterns = read(document, "patternProperties", Value::as_object)?;
+    let patterns = properties_of(document, "patternProperties")?;
     for (pattern, schema) in patterns.into_iter().flatten() {
         let node = inner(schema, None, depth).map_err(at(pattern))?;
         rules.patterns.push((regex(pattern)?, node));
     }
     Ok(Some(Box::new(rules)))
+}
+
+/// In its published form, an object without a property has an empty list of them.
+fn properties_of<'a>(
+    document: &'a Map<String, Value>,
+    keyword: &str,
+) -> Result<Option<&'a Map<String, Value>>, String> {
+    match document.get(keyword) {
+        Some(Value::Array(none)) if none.is_empty() => Ok(None),
+        _ => read(document, keyword, Value::as_object),
+    }
 }
 
 fn required_properties(properties: &Map<String, Value>) -> Vec<String> {

@@ -361,6 +361,8 @@ mod tests {
             "required": true
         });
         assert_eq!(requests.published(), expected);
+        let Value::Object(document) = expected else { panic!("an object") };
+        assert!(Schema::from_document(document).compile().is_ok(), "the published form compiles");
         assert_eq!(
             Schema::any().default("view").published(),
             json!({"default": "view", "required": false})

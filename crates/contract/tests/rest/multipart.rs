@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 const TYPE: &str = "multipart/form-data; boundary=XX";
 
 fn body(parts: &[&str]) -> Vec<u8> {
-    let joined: String = parts.iter().map(|part| format!("--XX\r\n{part}\r\n")).collect();
-    format!("{joined}--XX--\r\n").into_bytes()
+    let parts = parts.join("\r\n--XX\r\n");
+    format!("--XX\r\n{parts}\r\n--XX--\r\n").into_bytes()
 }
 
 fn field(name: &str, value: &str) -> String {
@@ -20,7 +20,7 @@ fn fields_and_files() {
                 Content-Type: image/png\r\n\r\n\0\r\n--X\r\nend\r\n";
     let parts =
         [&field("a[b]", "1"), &field("a[c]", "2\r\n"), file, &field("d.e", ""), &field("d.e", "ü")];
-    let (fields, files) = decode(TYPE, &body(&parts.map(|part| &part[..]))).expect("a form");
+    let (fields, files) = decode(TYPE, &body(&parts)).expect("a form");
     assert_eq!(Value::Object(fields), json!({"a": {"b": "1", "c": "2\r\n"}, "d_e": "ü"}));
     assert_eq!(files.len(), 1);
     let file = &files[0];
