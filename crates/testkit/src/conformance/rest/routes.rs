@@ -19,6 +19,8 @@ const REFUSED_UNSEEN: [&str; 2] = ["incorrect_password", "invalid_username"];
 /// Every path that is served at all answers this method.
 const ANY_METHOD: &str = "OPTIONS";
 const BATCH_PATH: &str = "/batch/v1";
+/// Where products are, and with them their pages.
+const PRODUCTS: (&str, &str) = ("GET", "/wc/v3/products");
 /// A batch that was looked at item by item.
 const BATCH_STATUS: u16 = 207;
 
@@ -65,8 +67,8 @@ impl Routes {
         } else {
             Vec::new()
         };
-        let unserved =
-            own.into_iter().chain(items).find(|(method, path)| !self.serve(method, path));
+        let mut needed = own.into_iter().chain(items).chain(page_owner(request));
+        let unserved = needed.find(|(method, path)| !self.serve(method, path));
         match unserved {
             Some((method, path)) => Some(format!("{method} {path}")),
             None => self.unlisted(body),
@@ -95,6 +97,11 @@ impl Routes {
         };
         listed.iter().find(lacks).map(|(pattern, _)| format!("{pattern} in the index"))
     }
+}
+
+/// A request about a product's page needs somebody who has products.
+fn page_owner(request: &Plan) -> Option<(&'static str, &'static str)> {
+    request.query.contains("/product/").then_some(PRODUCTS)
 }
 
 /// A path that was recorded as nobody's needs no route.
