@@ -61,9 +61,12 @@ pub(crate) enum Command {
     /// Make and list templates of terminal parameters
     #[command(subcommand)]
     Template(Template),
-    /// Make and list users of the site
+    /// Make and list users of the site, and their credentials
     #[command(subcommand)]
     User(User),
+    /// Import records
+    #[command(subcommand)]
+    Import(Import),
     /// Print the OpenAPI 3.1 document
     Openapi {
         /// Which interface to describe
@@ -188,6 +191,44 @@ pub(crate) enum User {
     Create(UserCreate),
     /// List the users
     List,
+    /// Make an application password; it is shown this once
+    AppPassword {
+        /// Whose password it is
+        #[arg(long)]
+        login: String,
+        /// The program that it is for
+        #[arg(long)]
+        name: String,
+    },
+    /// Make a consumer key with its secret; both are shown this once
+    ConsumerKey {
+        /// Whose key it is
+        #[arg(long)]
+        login: String,
+        /// What it may be used for
+        #[arg(long, value_enum)]
+        permissions: KeyPermissions,
+        /// What it is for
+        #[arg(long, default_value = "Consumer key")]
+        description: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum KeyPermissions {
+    Read,
+    Write,
+    ReadWrite,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// Import a whole site from a bundle, its ids kept
+    Bundle {
+        /// The bundle, a JSON file
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,6 +2,7 @@
 
 mod backup;
 mod doctor;
+mod import;
 mod iso;
 mod serve;
 mod user;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Key(command) => iso::key(&config, &common, command, printer),
         Command::Template(command) => iso::template(&config, &common, command, printer),
         Command::User(command) => user::user(&config, &common, command, printer),
+        Command::Import(command) => import::import(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),
         Command::Doctor => doctor::doctor(&config, &common, printer),

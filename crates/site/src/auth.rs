@@ -91,9 +91,12 @@ impl Site {
         method: &str,
         now: Timestamp,
     ) -> Result<Result<Identity, Refusal>, Error> {
+        // A nonce without a session is looked at only if nothing else says who asks.
+        let mut stale_nonce = None;
         match self.session_of(request, now).await? {
             Found::Somebody(identity) => return Ok(Ok(*identity)),
-            Found::Refused(refusal) | Found::Unknown(refusal) => return Ok(Err(*refusal)),
+            Found::Refused(refusal) => return Ok(Err(*refusal)),
+            Found::Unknown(refusal) => stale_nonce = Some(*refusal),
             Found::Nothing => {}
         }
         let commerce = self.settings().names.is_commerce(&request.path);
@@ -107,7 +110,7 @@ impl Site {
             }
         }
         match self.application_password_of(request, now).await? {
-            Found::Nothing => Ok(Ok(Identity::ANONYMOUS)),
+            Found::Nothing => Ok(stale_nonce.map_or(Ok(Identity::ANONYMOUS), Err)),
             Found::Somebody(identity) => Ok(Ok(*identity)),
             Found::Refused(refusal) | Found::Unknown(refusal) => {
                 let account = basic::of(request).map(|basic| basic.login).unwrap_or_default();

@@ -14,6 +14,7 @@
 pub mod action;
 pub mod auth;
 mod batch;
+pub mod bundle;
 pub mod call;
 pub mod content;
 pub mod docs;

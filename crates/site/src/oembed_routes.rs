@@ -1,7 +1,5 @@
 //! The two oEmbed routes: what this site says of its own pages, and what others say of theirs.
 
-use std::time::Duration;
-
 use contract::rest::args::absint;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
@@ -14,8 +12,6 @@ use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest};
 use crate::{Call, Names, Site, Visit, content};
 
 const XML: &str = "text/xml; charset=UTF-8";
-/// How long an answer of another site is kept.
-const CACHE_LIFE: Duration = Duration::from_hours(24);
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let url = || Schema::text().format("uri").required().about("Address of the page to embed.");
@@ -111,7 +107,7 @@ async fn proxy(later: Later) -> Result<Reply, Stop> {
     match oembed::proxy(&request, site.outbound(), &secret).await {
         Ok(answer) => {
             let text = Value::Object(answer.clone()).to_string();
-            let expires = now.plus(CACHE_LIFE);
+            let expires = now.plus(oembed::proxy::CACHE_LIFE);
             let keep =
                 move |conn: &mut dyn Conn| oembed_cache::put(conn, key.as_bytes(), &text, expires);
             site.store().write(keep).await?;

@@ -16,7 +16,7 @@ pub use list::{
 
 const POST_ID: &str = "post.id";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostRow {
     pub post_id: i64,
     /// `post`, `page` and what else the site has.

@@ -14,7 +14,7 @@ const USER_ID: &str = "user.id";
 /// How often a nicename is tried with another number behind it.
 const NICENAME_ATTEMPTS_MAX: u32 = 10_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserRow {
     pub user_id: i64,
     pub login: String,

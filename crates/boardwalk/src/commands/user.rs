@@ -1,20 +1,21 @@
 //! `boardwalk user`: the people who will sign in to the site.
 
-use argon2::Argon2;
-use argon2::password_hash::PasswordHasher as _;
+use std::sync::Arc;
+
 use clap::ValueEnum as _;
+use onboarding::Platform;
 use serde_json::json;
+use site::auth::consumer_key::{self, Permissions};
+use site::auth::{application_password, password};
 use store::user::{self, UserRow};
 use types::{Error, Result, Secret};
 
-use crate::args::{Common, Role, User, UserCreate};
+use crate::args::{Common, KeyPermissions, Role, User, UserCreate};
 use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
 
 const LOGIN_LENGTH_MAX: usize = 60;
-const PASSWORD_LENGTH_MIN: usize = 12;
-const PASSWORD_LENGTH_MAX: usize = 1024;
 
 pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printer) -> Result<()> {
     match command {
@@ -45,8 +46,58 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             });
             out.list("users", &["Id", "Login", "E-mail", "Role", "Bound to"], rows.collect());
         }
+        User::AppPassword { login, name } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            let (uuid, password) = make_app_password(&platform, &login, &name)?;
+            let shown = application_password::in_groups(password.expose());
+            let object = json!({ "uuid": uuid, "password": shown });
+            out.result(&object, &format!("The application password of {login}:\n\n  {shown}"));
+        }
+        User::ConsumerKey { login, permissions, description } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            let may = match permissions {
+                KeyPermissions::Read => Permissions::Read,
+                KeyPermissions::Write => Permissions::Write,
+                KeyPermissions::ReadWrite => Permissions::ReadWrite,
+            };
+            let user_id = find_user(&platform, &login)?.user_id;
+            let now = platform.clock.now();
+            let new = consumer_key::generate(&platform.vault, user_id, may, &description, now)?;
+            let row = new.row;
+            platform.store.write_blocking(move |conn| store::consumer_key::insert(conn, &row))?;
+            let (key, secret) = (new.key.expose(), new.secret.expose());
+            let object = json!({ "consumer_key": key, "consumer_secret": secret });
+            let text = format!("The key of {login}, and its secret:\n\n  {key}\n  {secret}");
+            out.result(&object, &text);
+        }
     }
     Ok(())
+}
+
+fn find_user(platform: &Platform, login: &str) -> Result<UserRow> {
+    let wanted = login.to_owned();
+    let found = platform.store.read_blocking(move |conn| user::find_by_login(conn, &wanted))?;
+    found.ok_or_else(|| {
+        Error::not_found(format!("there is no user {login}; `boardwalk user list` shows them"))
+    })
+}
+
+/// The uuid and the password, shown this once.
+pub(crate) fn make_app_password(
+    platform: &Platform,
+    login: &str,
+    name: &str,
+) -> Result<(String, Secret<String>)> {
+    let name = name.trim().to_owned();
+    if name.is_empty() {
+        return Err(Error::invalid("say with --name which program the password is for"));
+    }
+    let user_id = find_user(platform, login)?.user_id;
+    let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
+    let (row, password) = platform.store.write_blocking(move |conn| {
+        application_password::create(conn, &vault, user_id, (&name, ""), now)
+    })?;
+    Ok((row.uuid, password))
 }
 
 pub(crate) fn user_row(
@@ -74,7 +125,7 @@ pub(crate) fn user_row(
         nicename: nicename(&create.login),
         login: create.login,
         email: create.email,
-        password_hash: password.map(hash).transpose()?,
+        password_hash: password.map(password::hash).transpose()?,
         roles: vec![role],
         first_name: String::new(),
         last_name: String::new(),
@@ -123,18 +174,6 @@ fn read_password() -> Result<Secret<String>> {
         Error::invalid("cannot read the password from standard input").because(error)
     })?;
     let password = Secret::new(line.trim_end_matches(['\r', '\n']).to_owned());
-    let length = password.expose().chars().count();
-    if !(PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&length) {
-        return Err(Error::invalid(format!(
-            "a password has {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters"
-        )));
-    }
+    password::check(&password)?;
     Ok(password)
-}
-
-fn hash(password: &Secret<String>) -> Result<String> {
-    let hash = Argon2::default().hash_password(password.expose().as_bytes());
-    hash.map(|hash| hash.to_string()).map_err(|error| {
-        Error::internal("the password cannot be hashed").because(error.to_string())
-    })
 }

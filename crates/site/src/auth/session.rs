@@ -94,14 +94,16 @@ impl Site {
         now: Timestamp,
     ) -> Result<Found, Error> {
         let Some(given) = nonce_of(request) else { return Ok(Found::Nothing) };
+        let message = "The page was open for too long; reload it.";
+        let stale = || Box::new(Refusal::new(403, "rest_cookie_invalid_nonce", message));
+        let is_valid = |holder| nonce::is_valid(self.vault(), nonce::REST, holder, now, &given);
         let Some((user, token_hash)) = self.session_user(request, now).await? else {
-            return Ok(Found::Nothing);
+            let valid = is_valid(Holder { user_id: 0, session: &[] });
+            return Ok(if valid { Found::Nothing } else { Found::Unknown(stale()) });
         };
         let holder = Holder { user_id: user.id(), session: &token_hash };
-        if !nonce::is_valid(self.vault(), nonce::REST, holder, now, &given) {
-            let message = "The page was open for too long; reload it.";
-            let refusal = Refusal::new(403, "rest_cookie_invalid_nonce", message);
-            return Ok(Found::Refused(Box::new(refusal)));
+        if !is_valid(holder) {
+            return Ok(Found::Refused(stale()));
         }
         let fresh = nonce::make(self.vault(), nonce::REST, holder, now);
         let identity = Identity::of(user, Via::Session { token_hash });

@@ -1,0 +1,221 @@
+//! Import of a bundle: a whole site in one JSON file, its ids kept.
+//!
+//! Everything happens in one transaction. Importing the same bundle again changes nothing but what
+//! differs; passwords and bindings of users who are there already stay.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Conn;
+use store::post::{self, PostRow};
+use store::user::{self, UserRow};
+use types::{Error, Result, Role, Timestamp};
+
+use crate::{content, options, users};
+
+/// Stands in a bundle for the site's own address, which the importing site knows better.
+const ADDRESS_MARK: &str = "{{site}}";
+const CATEGORY: &str = "category";
+/// Sections whose ids come from the same numbers as those of posts.
+const NUMBERED_LIKE_POSTS: [&str; 5] = ["products", "variations", "coupons", "orders", "refunds"];
+
+/// The file. Sections that this importer does not know yet are kept as they are.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Bundle {
+    #[serde(default)]
+    options: Map<String, Value>,
+    #[serde(default)]
+    users: Vec<BundleUser>,
+    #[serde(default)]
+    posts: Vec<BundlePost>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct BundleUser {
+    id: i64,
+    username: String,
+    email: String,
+    roles: Vec<String>,
+    registered: String,
+    display_name: String,
+    #[serde(default)]
+    first_name: String,
+    #[serde(default)]
+    last_name: String,
+    #[serde(default)]
+    url: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct BundlePost {
+    id: i64,
+    #[serde(rename = "type")]
+    kind: String,
+    slug: String,
+    status: String,
+    title: String,
+    author: i64,
+    date: String,
+    date_gmt: String,
+    modified: String,
+    modified_gmt: String,
+    content: String,
+    #[serde(default)]
+    excerpt: String,
+    comment_status: String,
+    ping_status: String,
+    #[serde(default)]
+    template: String,
+}
+
+/// What was imported, and what was not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    pub options: usize,
+    pub users: usize,
+    pub posts: usize,
+    /// Sections of the file that this version does not import.
+    pub left_out: Vec<String>,
+    /// Options of the file that this site does not have.
+    pub unknown_options: Vec<String>,
+}
+
+impl Bundle {
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text)
+            .map_err(|error| Error::invalid(format!("this is no bundle: {error}")))
+    }
+
+    /// Imports everything that this version knows.
+    pub fn import(&self, conn: &mut dyn Conn) -> Result<Totals> {
+        content::found(conn)?;
+        let mut totals = Totals { left_out: self.left_out(), ..Totals::default() };
+        self.import_options(conn, &mut totals)?;
+        for user in &self.users {
+            user.import(conn).map_err(|error| at(error, "user", user.id))?;
+            totals.users += 1;
+        }
+        for post in &self.posts {
+            post.import(conn).map_err(|error| at(error, "post", post.id))?;
+            totals.posts += 1;
+        }
+        // Ids of records that are imported later must not be given to new posts meanwhile.
+        let records =
+            NUMBERED_LIKE_POSTS.iter().filter_map(|name| self.others.get(*name)?.as_array());
+        let ids = records.flatten().filter_map(|record| record.get("id")?.as_i64());
+        if let Some(greatest) = ids.max() {
+            post::reserve_id(conn, greatest)?;
+        }
+        Ok(totals)
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let filled = |value: &Value| match value {
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => false,
+        };
+        let names = self.others.iter().filter(|(_, value)| filled(value)).map(|(name, _)| name);
+        names.cloned().collect()
+    }
+
+    fn import_options(&self, conn: &mut dyn Conn, totals: &mut Totals) -> Result<()> {
+        for (name, value) in &self.options {
+            let is_address = value.as_str().is_some_and(|text| text.contains(ADDRESS_MARK));
+            if options::definition(name).is_none() {
+                totals.unknown_options.push(name.clone());
+            } else if !value.is_null() && !is_address {
+                options::set(conn, name, value)?;
+                totals.options += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at(error: Error, what: &str, id: i64) -> Error {
+    let message = format!("{what} {id} of the bundle: {error}");
+    Error::new(error.kind(), message).because(error)
+}
+
+fn time(text: &str) -> Result<Timestamp> {
+    let wrong = || Error::invalid(format!("`{text}` is no time; write it as 2026-11-15T08:00:00"));
+    Timestamp::parse(&format!("{}Z", text.trim_end_matches('Z'))).ok_or_else(wrong)
+}
+
+impl BundleUser {
+    fn import(&self, conn: &mut dyn Conn) -> Result<()> {
+        let roles: std::result::Result<Vec<Role>, _> =
+            self.roles.iter().map(|name| name.parse()).collect();
+        let known = user::get(conn, self.id)?;
+        let nicename = match &known {
+            Some(known) => known.nicename.clone(),
+            None => {
+                let wanted = users::names::slug_of_login(&self.username);
+                user::free_nicename(conn, &wanted, self.id)?
+            }
+        };
+        let is_new = known.is_none();
+        let before = known.unwrap_or_else(|| UserRow {
+            meta: String::from("{}"),
+            nickname: self.username.clone(),
+            ..UserRow::default()
+        });
+        let row = UserRow {
+            user_id: self.id,
+            login: self.username.clone(),
+            email: self.email.clone(),
+            roles: roles.map_err(Error::invalid)?,
+            display_name: self.display_name.clone(),
+            nicename,
+            first_name: self.first_name.clone(),
+            last_name: self.last_name.clone(),
+            url: self.url.replace(ADDRESS_MARK, ""),
+            registered: time(&self.registered)?,
+            ..before
+        };
+        if is_new { user::insert_with_id(conn, &row) } else { user::update(conn, &row).map(drop) }
+    }
+}
+
+impl BundlePost {
+    fn import(&self, conn: &mut dyn Conn) -> Result<()> {
+        let known = post::get(conn, self.id)?;
+        let is_new = known.is_none();
+        let before = known.unwrap_or_else(|| PostRow {
+            format: String::from("standard"),
+            meta: String::from("{}"),
+            ..PostRow::default()
+        });
+        let row = PostRow {
+            post_id: self.id,
+            kind: self.kind.clone(),
+            status: self.status.clone(),
+            slug: self.slug.clone(),
+            title: self.title.clone(),
+            content: self.content.clone(),
+            excerpt: self.excerpt.clone(),
+            author_id: self.author,
+            comment_status: self.comment_status.clone(),
+            ping_status: self.ping_status.clone(),
+            template: self.template.clone(),
+            date: time(&self.date)?,
+            date_gmt: Some(time(&self.date_gmt)?),
+            modified: time(&self.modified)?,
+            modified_gmt: time(&self.modified_gmt)?,
+            ..before
+        };
+        if !is_new {
+            return post::update(conn, &row).map(drop);
+        }
+        post::insert_with_id(conn, &row)?;
+        if self.kind == "post" {
+            let category = crate::Options::read(conn)?.integer("default_category");
+            store::term::set_terms(conn, self.id, CATEGORY, &[category])?;
+        }
+        Ok(())
+    }
+}
