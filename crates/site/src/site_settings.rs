@@ -1,8 +1,154 @@
-//! Placeholder until its routes are written down here.
-use contract::rest::route::Route;
+//! The settings of the site over REST: those options that are settings, by their published names.
+//!
+//! A value is checked here for what its schema cannot say. **Nothing of a request is stored unless
+//! all of it is fine.** Null puts a setting back to its default.
 
-use crate::{Action, Names};
+use std::sync::LazyLock;
 
-pub(crate) fn routes(_: &Names) -> Vec<Route<Action>> {
-    Vec::new()
+use contract::rest::route::{EDIT, READ, Route};
+use contract::rest::{
+    Args, Fault, Item, Node, Reply, Schema, Stop, Treatment, check, clean, params,
+};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+use types::Capability;
+use url::Url;
+
+use crate::action::{read, write};
+use crate::options::{self, DEFINITIONS, Definition, Kind, Setting};
+use crate::{Action, Call, Names, Options};
+
+/// Characters of a text at most.
+const TEXT_LENGTH_MAX: usize = 1_000;
+/// Languages that the site speaks; the empty one is the product's own.
+const LANGUAGES: &[&str] = &["", "en_US"];
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let args = settings().fold(Args::new(), |args, (_, setting)| {
+        args.treated(setting.name, (setting.schema)(), Treatment::Nullable)
+    });
+    let fields = settings().map(|(_, setting)| (setting.name, (setting.schema)()));
+    let item = Item::new("settings", Schema::object(fields));
+    let route = Route::at(&names.content, "/settings")
+        .on(READ, Args::new(), read(may_manage, get))
+        .on(EDIT, args, write(may_manage, edit))
+        .schema(item.document());
+    vec![route]
+}
+
+fn settings() -> impl Iterator<Item = (&'static Definition, &'static Setting)> {
+    DEFINITIONS.iter().filter_map(|definition| Some((definition, definition.setting.as_ref()?)))
+}
+
+/// The compiled schema of each setting, in the order of the settings.
+static NODES: LazyLock<Vec<Node>> = LazyLock::new(|| {
+    let compiled = settings().map(|(_, setting)| (setting.schema)().compile());
+    compiled.collect::<Result<_, _>>().expect("the settings are written down right")
+});
+
+fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(Capability::ManageOptions) { Ok(()) } else { Err(call.forbidden().into()) }
+}
+
+fn get(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let options = Options::read(call.conn()?)?;
+    Ok(Reply::new(values(call, &options)))
+}
+
+fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let mut changes: Vec<(&'static str, Option<Value>)> = Vec::new();
+    let mut faults = params::Faults::new();
+    for (definition, setting) in settings() {
+        if !call.params.given(setting.name) {
+            continue;
+        }
+        match call.params.get(setting.name) {
+            None => changes.push((definition.name, None)),
+            Some(value) => match accept(definition.name, value) {
+                Ok(value) => changes.push((definition.name, Some(value))),
+                Err(fault) => faults.push((setting.name.to_owned(), Some(fault))),
+            },
+        }
+    }
+    if !faults.is_empty() {
+        return Err(params::invalid_params(faults).into());
+    }
+    for (name, value) in changes {
+        match value {
+            Some(value) => options::set(call.conn()?, name, &value)?,
+            None => {
+                store::option::delete(call.conn()?, name)?;
+            }
+        }
+    }
+    get(call)
+}
+
+fn values(call: &Call<'_>, options: &Options) -> Value {
+    let value =
+        |((definition, setting), node): ((&'static Definition, &'static Setting), &Node)| {
+            let value = value(call, options, definition);
+            // What was stored by other means and does not fit is better not shown than wrong.
+            let fits = check::validate(node, &value, setting.name).is_ok();
+            (setting.name.to_owned(), if fits { value } else { Value::Null })
+        };
+    Value::Object(settings().zip(NODES.iter()).map(value).collect::<Map<_, _>>())
+}
+
+fn value(call: &Call<'_>, options: &Options, definition: &Definition) -> Value {
+    match definition.kind {
+        Kind::Text | Kind::YesNo | Kind::Decimal => {
+            let text = options.text(definition.name);
+            let is_unset_address = definition.name == "siteurl" && text.is_empty();
+            json!(if is_unset_address { call.visit.home.clone() } else { text })
+        }
+        Kind::Integer => json!(options.integer(definition.name)),
+        Kind::Switch => json!(options.is_on(definition.name)),
+        Kind::Json => options.get(definition.name),
+    }
+}
+
+/// The value as it is stored, or why it cannot be.
+fn accept(option: &str, value: &Value) -> Result<Value, Fault> {
+    match value {
+        Value::String(text) => accept_text(option, text).map(Value::String),
+        Value::Number(number) => accept_number(option, number.as_i64().unwrap_or_default()),
+        other => Ok(other.clone()),
+    }
+}
+
+fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
+    let refused = |message: &str| Err(Fault::new("rest_invalid_param", message));
+    if text.chars().count() > TEXT_LENGTH_MAX {
+        return refused("This is too long.");
+    }
+    match option {
+        "siteurl" => match Url::parse(text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => {
+                Ok(text.trim_end_matches('/').to_owned())
+            }
+            _ => refused("Give an address that starts with http:// or https://."),
+        },
+        "timezone_string" if text.is_empty() => Ok(String::new()),
+        "timezone_string" => match TimeZone::get(text) {
+            Ok(zone) => Ok(zone.iana_name().unwrap_or(text).to_owned()),
+            Err(_) => refused("Name a city whose time zone is known, such as Europe/Rome."),
+        },
+        "WPLANG" if !LANGUAGES.contains(&text) => refused("The site does not speak this language."),
+        "show_on_front" if !matches!(text, "posts" | "page") => refused("Say posts or page."),
+        _ => Ok(clean::text_field(text)),
+    }
+}
+
+fn accept_number(option: &str, number: i64) -> Result<Value, Fault> {
+    Ok(json!(match option {
+        "start_of_week" if !(0..=6).contains(&number) => {
+            let message = "Days of the week go from 0, which is Sunday, to 6.";
+            return Err(Fault::new("rest_out_of_bounds", message));
+        }
+        // Without a number of posts there is one; -1 means all of them.
+        "posts_per_page" if number == 0 => 1,
+        "posts_per_page" if number == -1 => -1,
+        _ => number.saturating_abs(),
+    }))
 }
