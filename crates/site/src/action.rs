@@ -94,7 +94,6 @@ where
 }
 
 /// The permission of what is open to everybody.
-#[expect(clippy::unnecessary_wraps, reason = "it has the form of every permission")]
 pub fn anyone(_: &mut Call<'_>) -> Result<(), Stop> {
     Ok(())
 }

@@ -133,16 +133,14 @@ impl Site {
         let account = fold_account(account);
         let checked =
             gate.by_address.check(&client.address, now).and(gate.by_account.check(&account, now));
-        match checked {
-            Err(wait) => too_many_guesses(wait),
-            Ok(()) => {
-                gate.by_address.note(client.address, now);
-                if !account.is_empty() {
-                    gate.by_account.note(account, now);
-                }
-                refusal
-            }
+        if let Err(wait) = checked {
+            return too_many_guesses(wait);
         }
+        gate.by_address.note(client.address, now);
+        if !account.is_empty() {
+            gate.by_account.note(account, now);
+        }
+        refusal
     }
 
     /// What was right a moment ago is right still; saves a look-up for each request of a busy

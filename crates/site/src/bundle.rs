@@ -151,12 +151,11 @@ impl BundleUser {
         let roles: std::result::Result<Vec<Role>, _> =
             self.roles.iter().map(|name| name.parse()).collect();
         let known = user::get(conn, self.id)?;
-        let nicename = match &known {
-            Some(known) => known.nicename.clone(),
-            None => {
-                let wanted = users::names::slug_of_login(&self.username);
-                user::free_nicename(conn, &wanted, self.id)?
-            }
+        let nicename = if let Some(known) = &known {
+            known.nicename.clone()
+        } else {
+            let wanted = users::names::slug_of_login(&self.username);
+            user::free_nicename(conn, &wanted, self.id)?
         };
         let is_new = known.is_none();
         let before = known.unwrap_or_else(|| UserRow {

@@ -11,6 +11,7 @@ mod response;
 
 use std::sync::Arc;
 
+use contract::rest::route::CompiledRoute;
 use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
 use serde_json::{Map, Value, json};
 use types::Error;
@@ -23,7 +24,7 @@ use self::perform::{Asked, Performed, accept, no_route};
 use self::response::Wrapping;
 use crate::action::{Later, Work};
 use crate::call::Call;
-use crate::{Identity, Request, Site, Visit};
+use crate::{Action, Identity, Request, Site, Visit};
 
 /// A path with one slash before and none after.
 pub(crate) fn tidy_path(path: &str) -> String {
@@ -112,7 +113,7 @@ impl Site {
                 };
                 self.perform_later(asked, visit, later).await
             }
-            Work::Memory(_) if self.is_memory_only(found.route) => {
+            Work::Memory(_) if is_memory_only(found.route) => {
                 perform::perform(self, visit, &asked, None)
             }
             Work::Write(_) if asked.refused.is_none() => self.perform_writing(asked, visit).await,
@@ -186,7 +187,7 @@ impl Site {
         self: &Arc<Self>,
         asked: &Asked,
         visit: &Arc<Visit>,
-        run: fn(&crate::Action, &mut Call<'_>) -> T,
+        run: fn(&Action, &mut Call<'_>) -> T,
     ) -> Result<T, Error> {
         let (site, visit, asked) = (Arc::clone(self), Arc::clone(visit), asked.clone());
         let run = move |conn: &mut dyn store::Conn| {
@@ -221,6 +222,11 @@ impl Site {
         }
         reply
     }
+}
+
+/// Whether no operation of the route needs storage, not even to see who may.
+fn is_memory_only(route: &CompiledRoute<Action>) -> bool {
+    route.endpoints.iter().all(|endpoint| matches!(endpoint.operation.work, Work::Memory(_)))
 }
 
 /// Our own failure, logged in full and told in general.

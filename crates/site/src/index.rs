@@ -70,6 +70,7 @@ fn context_arg(args: Args) -> Args {
     args.arg("context", Schema::any().default("view")).treat("context", Treatment::None)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it has the form of every operation")]
 fn show_root(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let help = call.params.text("context") == Some("help");
     if let Some(fields) = Fields::read(&call.params) {

@@ -88,13 +88,11 @@ async fn proxy(later: Later) -> Result<Reply, Stop> {
     let known = site.store().read(move |conn| {
         let width = asked.maxwidth.unwrap_or(600);
         let local = describe_local(&shared_site, &shared_visit, &asked.url, width, conn)?;
-        match local {
-            Some(local) => Ok(Some(Value::Object(local))),
-            None => {
-                let kept = oembed_cache::get(conn, wanted.as_bytes(), now)?;
-                Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
-            }
+        if let Some(local) = local {
+            return Ok(Some(Value::Object(local)));
         }
+        let kept = oembed_cache::get(conn, wanted.as_bytes(), now)?;
+        Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
     });
     if let Some(answer) = known.await? {
         return Ok(Reply::new(answer));

@@ -9,13 +9,13 @@ use crate::Names;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Address of the site, such as https://shop.example, for links. Empty: as each request names
+    /// Address of the site, such as `https://shop.example`, for links. Empty: as each request names
     /// it.
     pub url: Option<String>,
     /// Answer JSONP (`_jsonp=`) to anonymous readers.
     pub jsonp: bool,
     /// Origins whose pages may read answers with the reader's own session, besides the site itself.
-    /// `*` allows every origin, as WordPress does.
+    /// `*` allows every origin, as the reference product does.
     pub credential_origins: Vec<String>,
     /// Path of the REST interface and names of its namespaces.
     pub names: Names,

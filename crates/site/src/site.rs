@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::Table;
-use contract::rest::route::{CompiledRoute, Route};
+use contract::rest::route::Route;
 use store::Store;
 use types::{Clock, Environment, Error, Result, Timestamp};
 use vault::Vault;
 
-use crate::action::{Action, Work};
+use crate::action::Action;
 use crate::auth::Gate;
 use crate::index::Documents;
 use crate::outbound::Outbound;
@@ -94,11 +94,6 @@ impl Site {
         &self.documents
     }
 
-    /// Whether no operation of the route needs storage, not even to see who may.
-    pub(crate) fn is_memory_only(&self, route: &CompiledRoute<Action>) -> bool {
-        route.endpoints.iter().all(|e| matches!(e.operation.work, Work::Memory(_)))
-    }
-
     /// The options as they are, or were a moment ago.
     pub async fn options(&self) -> Result<Arc<Options>> {
         if let Some((at, options)) = &*self.options.lock().unwrap_or_else(PoisonError::into_inner)
@@ -125,7 +120,7 @@ impl Site {
         now: Timestamp,
     ) -> Result<Visit> {
         let options = self.options().await?;
-        Ok(Visit { options, identity, ..self.visit_without_options(request, now) })
+        Ok(Visit { identity, options, ..self.visit_without_options(request, now) })
     }
 
     pub(crate) fn visit_without_options(&self, request: &Request, now: Timestamp) -> Visit {

@@ -110,7 +110,7 @@ impl<O> Route<O> {
         }
         let literal = literal.to_owned();
         let Self { namespace, pattern, schema, .. } = self;
-        Ok(CompiledRoute { namespace, pattern, literal, regex, endpoints, schema })
+        Ok(CompiledRoute { namespace, pattern, endpoints, schema, literal, regex })
     }
 }
 
@@ -175,24 +175,26 @@ impl<O> CompiledRoute<O> {
             .endpoints
             .iter()
             .map(|endpoint| {
-                let mut document = json!({ "methods": names(endpoint.verbs) });
+                let mut document = Map::new();
+                document.insert("methods".into(), json!(names(endpoint.verbs)));
                 if endpoint.batch {
-                    document["allow_batch"] = json!({ "v1": true });
+                    document.insert("allow_batch".into(), json!({ "v1": true }));
                 }
-                document["args"] = endpoint.document.clone();
-                document
+                document.insert("args".into(), endpoint.document.clone());
+                Value::Object(document)
             })
             .collect();
-        let namespace = &self.namespace;
-        let mut document =
-            json!({ "namespace": namespace, "methods": all, "endpoints": endpoints });
+        let mut document = Map::new();
+        document.insert("namespace".into(), json!(self.namespace));
+        document.insert("methods".into(), json!(all));
+        document.insert("endpoints".into(), json!(endpoints));
         if let Some(schema) = self.schema.as_ref().filter(|_| help) {
-            document["schema"] = schema.clone();
+            document.insert("schema".into(), schema.clone());
         }
         if self.regex.is_none() {
             let href = format!("{rest_url}{}", self.pattern);
-            document["_links"] = json!({ "self": [{ "href": href }] });
+            document.insert("_links".into(), json!({ "self": [{ "href": href }] }));
         }
-        document
+        Value::Object(document)
     }
 }
