@@ -8,6 +8,7 @@ mod codes;
 mod fields;
 mod items;
 mod multipart;
+mod openapi;
 mod property;
 mod sources;
 mod types;

@@ -1,0 +1,204 @@
+//! From the index's flavour of JSON Schema draft 4 to draft 2020-12, as `OpenAPI` 3.1 reads it.
+//!
+//! What only this dialect knows is put into the words of the newer draft: `required` at a property,
+//! exclusive bounds as yes or no, lists written as maps, types that are none. A default that the
+//! schema itself refuses is kept beside it, as `x-default`.
+
+use serde_json::{Map, Value, json};
+
+const TYPES: &[&str] = &["array", "object", "string", "number", "integer", "boolean", "null"];
+
+/// Keywords that mean the same in both drafts and hold no schema.
+const SAME: &[&str] = &[
+    "title",
+    "description",
+    "format",
+    "minimum",
+    "maximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+];
+
+/// The schema in the newer draft. Whether a parameter is required is said elsewhere.
+pub(super) fn schema(old: &Value) -> Value {
+    let Value::Object(old) = old else {
+        // `additionalProperties` is yes or no where it is no schema.
+        return old.as_bool().map_or_else(|| json!({}), Value::Bool);
+    };
+    let mut new = Map::new();
+    for (name, value) in old {
+        let translated = match name.as_str() {
+            "type" => types(value),
+            "enum" => choices(value),
+            "items" | "additionalProperties" => Some(schema(value)),
+            "anyOf" | "oneOf" => Some(value.as_array().into_iter().flatten().map(schema).collect()),
+            "properties" | "patternProperties" => Some(members(value)),
+            name if SAME.contains(&name) => Some(value.clone()),
+            _ => None,
+        };
+        if let Some(translated) = translated {
+            new.insert(name.clone(), translated);
+        }
+    }
+    if let Some(names) = required(old) {
+        new.insert(String::from("required"), names);
+    }
+    bounds(old, &mut new);
+    if old.get("readonly") == Some(&Value::Bool(true)) {
+        new.insert(String::from("readOnly"), json!(true));
+    }
+    if let Some(views) = old.get("context").filter(|views| views.is_array()) {
+        new.insert(String::from("x-context"), views.clone());
+    }
+    if let Some(default) = old.get("default") {
+        let name = if fits(&new, default) { "default" } else { "x-default" };
+        new.insert(name.to_owned(), default.clone());
+    }
+    Value::Object(new)
+}
+
+/// A name that is no type lets everything pass, so nothing is said in its place.
+fn types(value: &Value) -> Option<Value> {
+    let is_type = |name: &Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
+    match value {
+        Value::Array(names) if !names.is_empty() && names.iter().all(is_type) => {
+            let mut unique: Vec<&Value> = Vec::new();
+            for name in names {
+                if !unique.contains(&name) {
+                    unique.push(name);
+                }
+            }
+            Some(json!(unique))
+        }
+        name => is_type(name).then(|| name.clone()),
+    }
+}
+
+fn choices(value: &Value) -> Option<Value> {
+    let all: Vec<&Value> = match value {
+        Value::Array(values) => values.iter().collect(),
+        Value::Object(members) => members.values().collect(),
+        _ => return None,
+    };
+    let mut unique: Vec<&Value> = Vec::new();
+    for choice in all {
+        if !unique.contains(&choice) {
+            unique.push(choice);
+        }
+    }
+    (!unique.is_empty()).then(|| json!(unique))
+}
+
+/// Properties; an object without one has an empty list of them in the index.
+fn members(value: &Value) -> Value {
+    let members = value.as_object().into_iter().flatten();
+    Value::Object(members.map(|(name, member)| (name.clone(), schema(member))).collect())
+}
+
+/// Names of the properties that must be there, from the list or from the properties themselves.
+fn required(old: &Map<String, Value>) -> Option<Value> {
+    if let Some(Value::Array(names)) = old.get("required") {
+        return (!names.is_empty()).then(|| json!(names));
+    }
+    let properties = old.get("properties")?.as_object()?;
+    let required = properties.iter().filter(|(_, property)| super::is_required(property));
+    let names: Vec<&String> = required.map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| json!(names))
+}
+
+/// An exclusive bound was a bound and a yes; now it is a number.
+fn bounds(old: &Map<String, Value>, new: &mut Map<String, Value>) {
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        if old.get(exclusive) == Some(&Value::Bool(true))
+            && let Some(number) = new.shift_remove(bound)
+        {
+            new.insert(exclusive.to_owned(), number);
+        }
+    }
+}
+
+/// Whether a default is of the schema's type and among its choices.
+fn fits(schema: &Map<String, Value>, value: &Value) -> bool {
+    let is = |name: &Value| match name.as_str() {
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        Some("string") => value.is_string(),
+        Some("number") => value.is_number(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("boolean") => value.is_boolean(),
+        Some("null") => value.is_null(),
+        _ => false,
+    };
+    let typed = match schema.get("type") {
+        None => true,
+        Some(Value::Array(names)) => names.iter().any(is),
+        Some(name) => is(name),
+    };
+    let chosen = |choices: &Value| choices.as_array().is_some_and(|list| list.contains(value));
+    let items_fit = match (value, schema.get("items")) {
+        (Value::Array(items), Some(Value::Object(inner))) => {
+            items.iter().all(|item| fits(inner, item))
+        }
+        _ => true,
+    };
+    typed && items_fit && schema.get("enum").is_none_or(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_oddity_is_said_in_the_newer_draft() {
+        let check = |old: Value, new: Value| assert_eq!(schema(&old), new, "{old}");
+        check(json!({"type": "integer", "required": true}), json!({"type": "integer"}));
+        check(json!({"type": "mixed"}), json!({}));
+        check(json!({"type": ["string", "date"]}), json!({}));
+        check(json!({"type": ["string", "null", "string"]}), json!({"type": ["string", "null"]}));
+        check(json!({"enum": {"0": "a", "2": "b"}}), json!({"enum": ["a", "b"]}));
+        check(json!({"enum": []}), json!({}));
+        check(
+            json!({"minimum": 0, "exclusiveMinimum": true, "exclusiveMaximum": false, "maximum": 9}),
+            json!({"maximum": 9, "exclusiveMinimum": 0}),
+        );
+        check(json!({"exclusiveMinimum": true}), json!({}));
+        check(
+            json!({"type": "object", "properties": {"a": {"required": true}, "b": {}}}),
+            json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]}),
+        );
+        check(
+            json!({"properties": [], "additionalProperties": false, "required": []}),
+            json!({"properties": {}, "additionalProperties": false}),
+        );
+        check(
+            json!({"readonly": true, "context": ["view"], "arg_options": {}, "$schema": "x"}),
+            json!({"readOnly": true, "x-context": ["view"]}),
+        );
+        check(
+            json!({"oneOf": [{"type": "mixed"}, {"minimum": 1, "exclusiveMinimum": true}]}),
+            json!({"oneOf": [{}, {"exclusiveMinimum": 1}]}),
+        );
+    }
+
+    #[test]
+    fn a_default_that_does_not_fit_stands_beside_the_schema() {
+        let check = |old: Value, name: &str| {
+            let new = schema(&old);
+            assert_eq!(new.get(name), old.get("default"), "{old}");
+        };
+        check(json!({"type": "integer", "default": 10}), "default");
+        check(json!({"default": {"any": "thing"}}), "default");
+        check(json!({"type": "array", "items": {"enum": ["a"]}, "default": ["a"]}), "default");
+        check(json!({"type": "integer", "default": ""}), "x-default");
+        check(json!({"type": "string", "default": null}), "x-default");
+        check(json!({"type": "string", "enum": ["a"], "default": ""}), "x-default");
+        check(json!({"type": "array", "items": {"enum": ["a"]}, "default": ["b"]}), "x-default");
+    }
+}

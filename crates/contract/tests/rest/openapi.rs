@@ -1,0 +1,141 @@
+//! The OpenAPI document of a table says what the table's index says, in the newer words.
+
+use std::collections::BTreeSet;
+
+use contract::rest::openapi::{About, document};
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Args, Item, Schema, Table};
+use serde_json::{Value, json};
+
+fn toy() -> Value {
+    let note = Item::new(
+        "note",
+        Schema::object([
+            ("id", Schema::integer().context(&["view"]).readonly()),
+            ("text", Schema::text().context(&["view"]).required()),
+            ("stars", Schema::number().min(0).exclusive_min().context(&["view"])),
+        ]),
+    );
+    let list = Args::new()
+        .arg("per_page", Schema::integer().default(10).min(1).max(100))
+        .arg("include", Schema::list(Schema::integer()).default(json!([])))
+        .arg("filter", Schema::map());
+    let id = Args::new().arg("id", Schema::integer());
+    let routes = [
+        Route::at("toy/v1", "/notes")
+            .on(READ, list, ())
+            .on(CREATE, note.create_args(), ())
+            .batchable()
+            .schema(note.document()),
+        Route::at("toy/v1", r"/notes/(?P<id>[\d]+)")
+            .on(READ, id.clone(), ())
+            .on(EDIT, id.clone().with(note.update_args()), ())
+            .on(DELETE, id.arg("force", Schema::boolean().default(false)), ())
+            .schema(note.document()),
+        Route::at("toy/v1", r"/notes/(?P<id>[a-z]+)").on(READ, Args::new(), ()),
+        Route::at("shop/v1", "/orders").on(READ, Args::new(), ()),
+    ];
+    let about = About {
+        title: "Toy",
+        version: "1.2.3",
+        description: "Notes.",
+        servers: &[("http://127.0.0.1:1/root", "Here.")],
+        session_cookie: "session",
+    };
+    document(&Table::compile(routes).unwrap(), &about, &|pattern| pattern.starts_with("/shop/"))
+}
+
+#[test]
+fn every_operation_has_a_place_and_a_name_of_its_own() {
+    let document = toy();
+    let mut found = Vec::new();
+    let mut names = BTreeSet::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (verb, operation) in operations.as_object().unwrap() {
+            found.push(format!("{verb} {path}"));
+            names.insert(operation["operationId"].as_str().unwrap().to_owned());
+        }
+    }
+    let expected = [
+        "get /toy/v1/notes",
+        "post /toy/v1/notes",
+        "get /toy/v1/notes/{id}",
+        "post /toy/v1/notes/{id}",
+        "put /toy/v1/notes/{id}",
+        "patch /toy/v1/notes/{id}",
+        "delete /toy/v1/notes/{id}",
+        "get /toy/v1/notes/{other_id}",
+        "get /shop/v1/orders",
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(names.len(), expected.len(), "{names:?}");
+}
+
+#[test]
+fn parameters_are_where_requests_have_them() {
+    let document = toy();
+    let notes = &document["paths"]["/toy/v1/notes"];
+    assert_eq!(
+        notes["get"]["parameters"],
+        json!([
+            { "name": "per_page", "in": "query", "required": false, "schema":
+                { "type": "integer", "minimum": 1, "maximum": 100, "default": 10 } },
+            { "name": "include", "in": "query", "required": false,
+              "style": "form", "explode": false, "schema":
+                { "type": "array", "items": { "type": "integer" }, "default": [] } },
+            { "name": "filter", "in": "query", "required": false,
+              "style": "deepObject", "explode": true, "schema": { "type": "object" } },
+        ])
+    );
+    let body = &notes["post"]["requestBody"];
+    assert_eq!(body["required"], true);
+    let fields = &body["content"]["application/json"]["schema"];
+    assert_eq!(*fields, body["content"]["application/x-www-form-urlencoded"]["schema"]);
+    assert_eq!(
+        *fields,
+        json!({
+            "type": "object", "required": ["text"],
+            "properties": { "text": { "type": "string" },
+                            "stars": { "type": "number", "exclusiveMinimum": 0 } },
+        })
+    );
+    let note = &document["paths"]["/toy/v1/notes/{id}"];
+    assert_eq!(note["put"]["requestBody"]["required"], false);
+    let pattern = r"^(?:[\d]+)$";
+    let id = json!({ "name": "id", "in": "path", "required": true, "schema":
+                     { "type": "integer", "pattern": pattern, "minimum": 0 } });
+    assert_eq!(note["get"]["parameters"], json!([id]));
+    assert_eq!(note["delete"]["parameters"][1]["name"], "force");
+    let other = &document["paths"]["/toy/v1/notes/{other_id}"]["get"]["parameters"][0];
+    assert_eq!(other["schema"], json!({ "type": "string", "pattern": "^(?:[a-z]+)$" }));
+}
+
+#[test]
+fn answers_show_the_items_of_the_route() {
+    let document = toy();
+    let reference = json!({ "$ref": "#/components/schemas/toy.v1.note" });
+    let schema = |path: &str, verb: &str| {
+        let success = &document["paths"][path][verb]["responses"]["2XX"];
+        success["content"]["application/json"]["schema"].clone()
+    };
+    let list = json!({ "type": "array", "items": reference });
+    assert_eq!(schema("/toy/v1/notes", "get"), list);
+    assert_eq!(schema("/toy/v1/notes", "post"), reference);
+    assert_eq!(schema("/toy/v1/notes/{id}", "get"), json!({ "anyOf": [reference, list] }));
+    assert_eq!(schema("/toy/v1/notes/{id}", "delete"), json!({}));
+    let item = &document["components"]["schemas"]["toy.v1.note"];
+    assert!(item.get("required").is_none(), "a view may hide any field");
+    assert_eq!(item["properties"]["id"]["readOnly"], true);
+    assert!(item.get("$schema").is_none());
+}
+
+#[test]
+fn keys_are_offered_where_they_are_taken() {
+    let document = toy();
+    let ways = |path: &str| document["paths"][path]["get"]["security"].as_array().unwrap().len();
+    assert_eq!((ways("/toy/v1/notes"), ways("/shop/v1/orders")), (3, 6));
+    let schemes = document["components"]["securitySchemes"].as_object().unwrap();
+    for way in document["paths"]["/shop/v1/orders"]["get"]["security"].as_array().unwrap() {
+        assert!(way.as_object().unwrap().keys().all(|name| schemes.contains_key(name)), "{way}");
+    }
+}
