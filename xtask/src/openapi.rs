@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::tools;
 
 /// The interfaces whose documents are checked, as `boardwalk openapi --interface` names them.
-const INTERFACES: &[&str] = &["onboarding"];
+const INTERFACES: &[&str] = &["onboarding", "rest"];
 
 /// The interface that Schemathesis sends requests to.
 const PROBED_INTERFACE: &str = "onboarding";

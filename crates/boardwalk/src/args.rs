@@ -272,7 +272,10 @@ pub(crate) enum Role {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Interface {
+    /// Merchants, stores and TPNs
     Onboarding,
+    /// The site's REST interface, under the names that the settings give it
+    Rest,
 }
 
 #[derive(Debug, Subcommand)]

@@ -23,8 +23,13 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             output::document(String::from_utf8_lossy(&text).trim_end());
             return Ok(());
         }
-        Command::Openapi { interface: Interface::Onboarding } => {
-            let document = onboarding::endpoints::openapi_document();
+        Command::Openapi { interface } => {
+            let document = match interface {
+                Interface::Onboarding => onboarding::endpoints::openapi_document(),
+                Interface::Rest => {
+                    site::openapi::document(&Config::load(&common)?.site, Vec::new())?
+                }
+            };
             let text = serde_json::to_string_pretty(&document).map_err(|error| {
                 Error::internal("the document cannot be written").because(error)
             })?;

@@ -25,6 +25,7 @@ mod index;
 pub mod names;
 pub mod oembed;
 mod oembed_routes;
+pub mod openapi;
 pub mod options;
 pub mod outbound;
 pub mod pages;
