@@ -1,6 +1,6 @@
 //! The seam between queries and engines: statements, values, rows and the connection trait.
 
-use types::{Error, Result, Timestamp};
+use types::{Amount, Error, Result, Timestamp};
 
 pub use crate::migrate::Engine;
 
@@ -42,6 +42,7 @@ val_from! {
     i64 => |value| Val::Int(value);
     bool => |value| Val::Int(i64::from(value));
     Timestamp => |value| Val::Int(value.as_micros());
+    Amount => |value| Val::Int(value.as_millionths());
     &'a str => |value| Val::Text(value);
     &'a String => |value| Val::Text(value);
     &'a [u8] => |value| Val::Bytes(value);
@@ -115,6 +116,7 @@ columns! {
     i64 => |row, index| row.int(index)?;
     bool => |row, index| row.int(index)?.map(|value| value != 0);
     Timestamp => |row, index| row.int(index)?.map(Timestamp::from_micros);
+    Amount => |row, index| row.int(index)?.map(Amount::from_millionths);
     String => |row, index| row.text(index)?;
     Vec<u8> => |row, index| row.bytes(index)?;
     types::IsoId => |row, index| row.text(index)?.map(types::IsoId::new);

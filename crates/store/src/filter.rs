@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use types::{Error, Result, Timestamp};
+use types::{Amount, Error, Result, Timestamp};
 
 use crate::{Conn, Row, Val};
 
@@ -74,6 +74,12 @@ impl From<bool> for Param {
 impl From<Timestamp> for Param {
     fn from(value: Timestamp) -> Self {
         Self::Int(value.as_micros())
+    }
+}
+
+impl From<Amount> for Param {
+    fn from(value: Amount) -> Self {
+        Self::Int(value.as_millionths())
     }
 }
 

@@ -1,4 +1,5 @@
-//! The words of the domain: ids, time, environments, scopes, roles, secrets and the one [`Error`].
+//! The words of the domain: ids, time, amounts, environments, scopes, roles, secrets and the one
+//! [`Error`].
 //!
 //! This crate is the ground floor. Everything here is a plain value: **no IO, no async, no SQL, no
 //! HTTP**. The one exception is [`Clock`], which is the only place in the workspace that reads the
@@ -6,6 +7,7 @@
 //!
 //! Start with [`Error`] and [`Environment`]; the rest explains itself.
 
+mod amount;
 mod capability;
 mod clock;
 mod environment;
@@ -17,6 +19,7 @@ mod role;
 mod scope;
 mod secret;
 
+pub use amount::Amount;
 pub use capability::Capability;
 pub use clock::{Clock, Timestamp};
 pub use environment::Environment;

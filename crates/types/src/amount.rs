@@ -1,0 +1,366 @@
+//! Money and quantities as exact numbers: an integer of millionths, never a binary fraction.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Millionths in one.
+const SCALE: i64 = 1_000_000;
+/// Decimals that an amount keeps.
+const DECIMALS: u32 = 6;
+
+/// An exact decimal number with six decimals, as stored in every column of money or quantity.
+///
+/// **Nothing overflows**: sums, differences and products stay at the greatest or least amount,
+/// which lies beyond nine million million. Whoever must know asks the `checked_` ones. What has
+/// more than six decimals is rounded half away from zero, here and everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Amount(i64);
+
+impl Amount {
+    pub const ZERO: Self = Self(0);
+    pub const ONE: Self = Self(SCALE);
+    pub const HUNDRED: Self = Self(100 * SCALE);
+    pub const MAX: Self = Self(i64::MAX);
+    pub const MIN: Self = Self(i64::MIN);
+
+    pub const fn from_millionths(millionths: i64) -> Self {
+        Self(millionths)
+    }
+
+    pub const fn as_millionths(self) -> i64 {
+        self.0
+    }
+
+    /// So many whole ones.
+    pub const fn from_whole(whole: i64) -> Self {
+        Self(whole.saturating_mul(SCALE))
+    }
+
+    /// The whole part, without regard to what is behind the point.
+    pub const fn to_whole(self) -> i64 {
+        self.0 / SCALE
+    }
+
+    /// Reads plain decimal text such as `-12.5`, `.5` or `12.`: no blanks, no grouping, no
+    /// exponent. None when it is something else, or too large.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (negative, digits) = match text.as_bytes() {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] | rest => (false, rest),
+        };
+        let mut parts = digits.splitn(2, |byte| *byte == b'.');
+        let whole = parts.next().unwrap_or_default();
+        let fraction = parts.next().unwrap_or_default();
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        let mut millionths: i128 = 0;
+        for byte in whole {
+            millionths = millionths.checked_mul(10)?.checked_add(digit(*byte)?)?;
+        }
+        millionths = millionths.checked_mul(i128::from(SCALE))?;
+        let mut place = i128::from(SCALE);
+        for (index, byte) in (0_u32..).zip(fraction) {
+            let value = digit(*byte)?;
+            place /= 10;
+            millionths = millionths.checked_add(value * place)?;
+            if index == DECIMALS && value >= 5 {
+                millionths = millionths.checked_add(1)?;
+            }
+        }
+        let signed = if negative { -millionths } else { millionths };
+        i64::try_from(signed).ok().map(Self)
+    }
+
+    /// With exactly so many decimals (six at most), rounded half away from zero: `12.50`.
+    pub fn to_text(self, decimals: u32) -> String {
+        let decimals = decimals.min(DECIMALS);
+        let rounded = self.rounded(decimals);
+        let sign = if rounded.0 < 0 { "-" } else { "" };
+        let magnitude = rounded.0.unsigned_abs();
+        let scale = SCALE.unsigned_abs();
+        let (whole, fraction) = (magnitude / scale, magnitude % scale);
+        if decimals == 0 {
+            return format!("{sign}{whole}");
+        }
+        let fraction = fraction / 10_u64.pow(DECIMALS - decimals);
+        let width = usize::try_from(decimals).unwrap_or_default();
+        format!("{sign}{whole}.{fraction:0width$}")
+    }
+
+    /// Rounded half away from zero to so many decimals. More than six change nothing.
+    #[must_use]
+    pub fn rounded(self, decimals: u32) -> Self {
+        let step = 10_i64.pow(DECIMALS.saturating_sub(decimals));
+        Self::saturated(divided(i128::from(self.0), i128::from(step)) * i128::from(step))
+    }
+
+    /// For whoever must calculate with binary fractions: the nearest of them.
+    pub fn to_f64(self) -> f64 {
+        self.to_string().parse().unwrap_or_default()
+    }
+
+    /// The nearest amount. None for what is no number, or too large.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        Self::parse(&value.to_string())
+    }
+
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    pub const fn is_negative(self) -> bool {
+        self.0 < 0
+    }
+
+    #[must_use]
+    pub const fn abs(self) -> Self {
+        Self(self.0.saturating_abs())
+    }
+
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+
+    /// The product, such as a price times a quantity.
+    #[must_use]
+    pub fn times(self, factor: Self) -> Self {
+        let product = i128::from(self.0) * i128::from(factor.0);
+        Self::saturated(divided(product, i128::from(SCALE)))
+    }
+
+    /// This amount times `part`, divided by `whole`, rounded once. None when `whole` is zero.
+    pub fn share(self, part: Self, whole: Self) -> Option<Self> {
+        if whole.is_zero() {
+            return None;
+        }
+        let product = i128::from(self.0) * i128::from(part.0);
+        Some(Self::saturated(divided(product, i128::from(whole.0))))
+    }
+
+    /// The quotient. None when the divisor is zero.
+    pub fn divided_by(self, divisor: Self) -> Option<Self> {
+        self.share(Self::ONE, divisor)
+    }
+
+    fn saturated(millionths: i128) -> Self {
+        let edge = if millionths < 0 { i64::MIN } else { i64::MAX };
+        Self(i64::try_from(millionths).unwrap_or(edge))
+    }
+}
+
+fn digit(byte: u8) -> Option<i128> {
+    byte.is_ascii_digit().then(|| i128::from(byte - b'0'))
+}
+
+/// The quotient, rounded half away from zero. The divisor is not zero.
+fn divided(number: i128, divisor: i128) -> i128 {
+    let (quotient, rest) = (number / divisor, number % divisor);
+    if rest.abs() * 2 < divisor.abs() {
+        return quotient;
+    }
+    if (number < 0) == (divisor < 0) { quotient + 1 } else { quotient - 1 }
+}
+
+/// Without zeros at the end, and without a point if nothing is behind it: `12.5`, `12`.
+impl fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.to_text(DECIMALS);
+        formatter.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+impl FromStr for Amount {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text).ok_or("write a decimal number such as 12.50")
+    }
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Add for Amount {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Amount {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Neg for Amount {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(self.0.saturating_neg())
+    }
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Amount {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Amount {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str) -> Amount {
+        Amount::parse(text).unwrap_or_else(|| panic!("{text} is an amount"))
+    }
+
+    #[test]
+    fn texts_are_read_exactly() {
+        let table = [
+            ("0", 0),
+            ("-0", 0),
+            ("12", 12_000_000),
+            ("+12.5", 12_500_000),
+            ("-12.50", -12_500_000),
+            (".5", 500_000),
+            ("5.", 5_000_000),
+            ("000012.000000", 12_000_000),
+            ("0.0000004999999", 0),
+            ("0.0000005", 1),
+            ("-0.0000005", -1),
+            ("0.99999950", 1_000_000),
+            ("1.0000014", 1_000_001),
+            ("9223372036854.775807", i64::MAX),
+            ("-9223372036854.775808", i64::MIN),
+        ];
+        for (text, expected) in table {
+            assert_eq!(amount(text).as_millionths(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        let long = "9".repeat(4096);
+        let table = [
+            "",
+            ".",
+            "-",
+            "+-1",
+            "--1",
+            "-.",
+            "1e3",
+            "0x1",
+            " 1",
+            "1 ",
+            "1,5",
+            "1.2.3",
+            "١",
+            "inf",
+            "NaN",
+            "9223372036854.775808",
+            "-9223372036854.775809",
+            "9223372036854.7758075",
+            &long,
+        ];
+        for text in table {
+            assert_eq!(Amount::parse(text), None, "{text}");
+        }
+        let zeros = format!("0.{}", "0".repeat(4096));
+        assert_eq!(Amount::parse(&zeros), Some(Amount::ZERO));
+    }
+
+    #[test]
+    fn texts_are_written_with_their_decimals() {
+        let table = [
+            ("12.5", 2, "12.50"),
+            ("12.345", 2, "12.35"),
+            ("-12.345", 2, "-12.35"),
+            ("12.344999", 2, "12.34"),
+            ("0.5", 0, "1"),
+            ("-0.4", 0, "0"),
+            ("-0.004", 2, "0.00"),
+            ("0.000001", 6, "0.000001"),
+            ("7", 99, "7.000000"),
+            ("1.05", 4, "1.0500"),
+        ];
+        for (text, decimals, expected) in table {
+            assert_eq!(amount(text).to_text(decimals), expected, "{text} {decimals}");
+        }
+        for (text, expected) in [("12.50", "12.5"), ("100", "100"), ("-0.10", "-0.1"), ("0", "0")] {
+            assert_eq!(amount(text).to_string(), expected);
+        }
+        assert_eq!(Amount::MIN.to_string(), "-9223372036854.775808");
+        assert_eq!(Amount::MIN.rounded(0), Amount::MIN, "there is no lesser one");
+    }
+
+    #[test]
+    fn arithmetic_stays_within_bounds() {
+        assert_eq!(amount("0.1") + amount("0.2"), amount("0.3"));
+        assert_eq!(Amount::MAX + Amount::ONE, Amount::MAX);
+        assert_eq!(Amount::MIN - Amount::ONE, Amount::MIN);
+        assert_eq!(-Amount::MIN, Amount::MAX);
+        assert_eq!(Amount::MAX.checked_add(Amount::ONE), None);
+        assert_eq!(Amount::MIN.checked_sub(Amount::ONE), None);
+        assert_eq!(Amount::MAX.times(Amount::MIN), Amount::MIN);
+        assert_eq!(Amount::MIN.share(Amount::MIN, Amount::from_millionths(1)), Some(Amount::MAX));
+        assert_eq!(["1", "2.5"].map(amount).into_iter().sum::<Amount>(), amount("3.5"));
+        assert_eq!(amount("-7.9").to_whole(), -7);
+    }
+
+    #[test]
+    fn products_and_shares_are_rounded_once() {
+        assert_eq!(amount("19.99").times(amount("3")), amount("59.97"));
+        assert_eq!(amount("0.000001").times(amount("0.5")), amount("0.000001"));
+        assert_eq!(amount("-0.000001").times(amount("0.5")), amount("-0.000001"));
+        assert_eq!(amount("10").divided_by(amount("3")), Some(amount("3.333333")));
+        assert_eq!(amount("20").divided_by(amount("-3")), Some(amount("-6.666667")));
+        assert_eq!(amount("121").share(amount("21"), amount("121")), Some(amount("21")));
+        assert_eq!(amount("1").divided_by(Amount::ZERO), None);
+    }
+
+    #[test]
+    fn fractions_go_there_and_back() {
+        for text in ["0.1", "1520.06", "-3.333333", "0"] {
+            assert_eq!(Amount::from_f64(amount(text).to_f64()), Some(amount(text)), "{text}");
+        }
+        for value in [f64::NAN, f64::INFINITY, 1e300] {
+            assert_eq!(Amount::from_f64(value), None, "{value}");
+        }
+        assert_eq!(Amount::from_f64(1e-7), Some(Amount::ZERO));
+    }
+}
