@@ -311,6 +311,22 @@ CREATE INDEX posts_by_date ON posts (kind, status, date_us, site_id);
 CREATE INDEX posts_by_author ON posts (author_id, kind, status, site_id);
 CREATE INDEX posts_by_parent ON posts (parent_id, site_id);
 
+-- Earlier texts of posts; revision_id is of the numbers of posts.
+CREATE TABLE revisions (
+  site_id @int NOT NULL,
+  revision_id @int NOT NULL,
+  post_id @int NOT NULL,
+  author_id @int NOT NULL,
+  title @text NOT NULL,
+  content @text NOT NULL,
+  excerpt @text NOT NULL,
+  date_us @int NOT NULL,
+  date_gmt_us @int NOT NULL,
+  PRIMARY KEY (site_id, revision_id),
+  FOREIGN KEY (site_id, post_id) REFERENCES posts (site_id, post_id) ON DELETE CASCADE
+) @strict;
+CREATE INDEX revisions_by_post ON revisions (post_id, revision_id, site_id);
+
 CREATE TABLE terms (
   site_id @int NOT NULL,
   term_id @int NOT NULL,

@@ -12,7 +12,7 @@
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
 //! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
 //!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
-//!   [`post`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters are put
+//!   [`post`], [`revision`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters are put
 //!   together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out numbers,
 //!   [`backup`] copies everything in a form that both engines read.
 //!
@@ -38,6 +38,7 @@ pub mod outbox;
 pub mod post;
 mod postgres;
 mod queue;
+pub mod revision;
 pub mod session;
 mod sqlite;
 mod statements;

@@ -2,7 +2,7 @@
 
 use crate::{
     Sql, api_key, application_password, consumer_key, counter, fact, idempotency, iso, merchant,
-    migrate, oembed_cache, option, outbox, post, session, template, term, tpn, user,
+    migrate, oembed_cache, option, outbox, post, revision, session, template, term, tpn, user,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -21,6 +21,7 @@ pub fn all() -> Vec<&'static Sql> {
         option::STATEMENTS,
         outbox::STATEMENTS,
         post::STATEMENTS,
+        revision::STATEMENTS,
         session::STATEMENTS,
         template::STATEMENTS,
         term::STATEMENTS,

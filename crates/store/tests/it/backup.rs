@@ -10,7 +10,7 @@ use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, api_key, application_password, consumer_key, counter, fact, idempotency, iso,
-    merchant, oembed_cache, option, outbox, post, session, template, term, tpn, user,
+    merchant, oembed_cache, option, outbox, post, revision, session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
@@ -118,6 +118,7 @@ fn fill_site(conn: &mut dyn Conn) -> Result<()> {
     option::set(conn, "blogname", r#""Pier""#)?;
     oembed_cache::put(conn, b"key", "{}", time(99))?;
     let post_id = post::insert(conn, &support::post("first"))?;
+    revision::insert(conn, &support::revision(post_id, "Before"))?;
     let term_id = term::insert(conn, &support::term("category", "news"))?;
     term::set_terms(conn, post_id, "category", &[term_id])
 }

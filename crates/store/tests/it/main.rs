@@ -25,6 +25,8 @@ mod power_loss;
 #[cfg(test)]
 mod queueing;
 #[cfg(test)]
+mod revisions;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod site;

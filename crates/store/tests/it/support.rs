@@ -13,6 +13,7 @@ use store::iso::IsoRow;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
 use store::post::PostRow;
+use store::revision::RevisionRow;
 use store::session::SessionRow;
 use store::template::TemplateRow;
 use store::term::TermRow;
@@ -342,6 +343,19 @@ pub(crate) fn post(slug: &str) -> PostRow {
         trashed_status: Some("draft".to_owned()),
         trashed: Some(time(23)),
         meta: r#"{"a":null}"#.to_owned(),
+    }
+}
+
+pub(crate) fn revision(post_id: i64, title: &str) -> RevisionRow {
+    RevisionRow {
+        revision_id: 0,
+        post_id,
+        author_id: 7,
+        title: title.to_owned(),
+        content: String::from("content"),
+        excerpt: String::new(),
+        date: time(3),
+        date_gmt: time(2),
     }
 }
 
