@@ -106,6 +106,19 @@ impl<'c> Call<'c> {
         self.params.text("context").unwrap_or("view").to_owned()
     }
 
+    /// Runs a part of this operation with other parameters; `run` says whether its changes stay.
+    pub fn nested(
+        &mut self,
+        params: Params,
+        run: &mut dyn FnMut(&mut Call<'_>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let (site, visit, verb) = (self.site, self.visit, self.verb);
+        self.conn()?.nested(&mut |conn| {
+            let mut inner = Call::new(site, visit, verb, false, params.clone(), Some(conn));
+            run(&mut inner)
+        })
+    }
+
     /// Carries out another operation within this one, as the same caller.
     pub fn dispatch(&mut self, asked: &Asked) -> Result<Performed, Error> {
         let (site, visit) = (self.site, self.visit);

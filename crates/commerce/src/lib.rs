@@ -1,0 +1,12 @@
+//! Commerce records: products, customers, orders, refunds, coupons, taxes, and their routes.
+//!
+//! Most records are a [`Resource`]: a schema, its rights, and what it means to find, list, show,
+//! create, update and delete one. [`resource::routes`] turns that into the collection, item and
+//! batch routes of a namespace. A record that appears in several namespaces, or in older shapes,
+//! is the same resource with other data.
+//!
+//! This crate knows no HTTP and no SQL. Start with [`resource`].
+
+pub mod resource;
+
+pub use resource::{Resource, Rights};

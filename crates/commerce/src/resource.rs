@@ -1,0 +1,275 @@
+//! What commerce records have in common: the routes of a collection, of an item and of a batch,
+//! with the permissions, codes and order of checks that clients of the commerce family know.
+
+mod batch;
+mod permit;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Args, Fields, Item, Links, Refusal, Reply, Schema, Stop};
+use serde_json::Value;
+use site::action::{read, write};
+use site::paging::with_totals;
+use site::{Action, Call};
+use types::Capability;
+
+pub use self::batch::ITEMS_MAX;
+
+/// The capabilities that the operations need.
+#[derive(Clone, Copy, Debug)]
+pub struct Rights {
+    pub read: Capability,
+    pub create: Capability,
+    pub edit: Capability,
+    pub delete: Capability,
+    pub batch: Capability,
+}
+
+/// What a list gives: a page of records, and how many there are in all.
+#[derive(Debug)]
+pub struct Listed<T> {
+    pub records: Vec<T>,
+    pub total: i64,
+}
+
+/// A kind of record with the usual operations.
+pub trait Resource: Send + Sync + Debug + 'static {
+    type Record: Send;
+
+    /// The word for it in error codes, such as `shop_coupon`.
+    fn word(&self) -> &'static str;
+
+    fn rights(&self) -> Rights;
+
+    /// The schema of an item; create and update parameters are derived from it.
+    fn item(&self) -> &Item;
+
+    /// The parameters of a list, but for `context`.
+    fn list_args(&self) -> Args;
+
+    /// Parameters of every operation on the collection that stand in its path.
+    fn path_args(&self) -> Args {
+        Args::new()
+    }
+
+    /// Whether deleting can mean to put aside.
+    fn has_trash(&self) -> bool {
+        true
+    }
+
+    /// The record of this id, if it is one of these. The path's other variables are parameters.
+    fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Self::Record>, Stop>;
+
+    fn list(&self, call: &mut Call<'_>) -> Result<Listed<Self::Record>, Stop>;
+
+    /// The body of an item, all fields; those of other contexts are taken out afterwards.
+    fn show(&self, call: &mut Call<'_>, record: &Self::Record) -> Result<Value, Stop>;
+
+    fn links(&self, call: &Call<'_>, record: &Self::Record, base: &str) -> Links;
+
+    fn id(&self, record: &Self::Record) -> i64;
+
+    /// Whether the record is in the trash.
+    fn is_trashed(&self, record: &Self::Record) -> bool {
+        let _ = record;
+        false
+    }
+
+    fn create(&self, call: &mut Call<'_>) -> Result<Self::Record, Stop>;
+
+    fn update(&self, call: &mut Call<'_>, record: Self::Record) -> Result<Self::Record, Stop>;
+
+    fn trash(&self, call: &mut Call<'_>, record: Self::Record) -> Result<(), Stop>;
+
+    fn delete(&self, call: &mut Call<'_>, record: Self::Record) -> Result<(), Stop>;
+
+    /// The refusal for an id that is none of these.
+    fn invalid_id(&self, status: u16) -> Refusal {
+        let code = format!("woocommerce_rest_{}_invalid_id", self.word());
+        Refusal::new(status, code, "There is nothing with this id.")
+    }
+
+    /// More operations on an item are refused to these callers; see [`permit`].
+    fn check_item(
+        &self,
+        call: &mut Call<'_>,
+        record: &Self::Record,
+        capability: Capability,
+    ) -> Result<bool, Stop> {
+        let _ = record;
+        Ok(call.can(capability))
+    }
+}
+
+/// A resource in its place: the namespace and the path at which it is served.
+#[derive(Debug)]
+struct Place<R> {
+    resource: R,
+    namespace: String,
+    /// After the namespace, such as `/coupons`; may hold path variables.
+    path: String,
+    item: contract::rest::CompiledItem,
+}
+
+/// The routes of a resource: its collection, its items, and batches of them. An error tells the
+/// programmer what is wrong with the schema.
+pub fn routes<R: Resource>(
+    namespace: &str,
+    path: &str,
+    resource: R,
+) -> Result<Vec<Route<Action>>, String> {
+    let item = resource.item().compile()?;
+    let document = resource.item().document();
+    let place = Arc::new(Place {
+        item,
+        namespace: namespace.to_owned(),
+        path: path.to_owned(),
+        resource,
+    });
+    let id = || Schema::integer().about("Unique number of the resource.");
+    let context = || place.resource.item().context_arg();
+    let on_path = || place.resource.path_args();
+    let with_id = || on_path().arg("id", id());
+    let force = Schema::boolean()
+        .default(false)
+        .about("Whether to delete for good instead of moving to the trash.");
+    macro_rules! of_place {
+        ($operation:path) => {{
+            let place = Arc::clone(&place);
+            move |call: &mut Call<'_>| $operation(&place, call)
+        }};
+    }
+    let list_args = on_path().arg("context", context()).with(place.resource.list_args());
+    let create_args = on_path().with(place.resource.item().create_args());
+    let collection = Route::at(namespace, path)
+        .on(READ, list_args, read(of_place!(permit::may_list), of_place!(list)))
+        .on(CREATE, create_args, write(of_place!(permit::may_create), of_place!(create)))
+        .schema(document.clone());
+    let one = Route::at(namespace, &format!(r"{path}/(?P<id>[\d]+)"))
+        .on(
+            READ,
+            with_id().arg("context", context()),
+            read(of_place!(permit::may_read), of_place!(get)),
+        )
+        .on(
+            EDIT,
+            with_id().with(place.resource.item().update_args()),
+            write(of_place!(permit::may_edit), of_place!(update)),
+        )
+        .on(
+            DELETE,
+            with_id().arg("force", force),
+            write(of_place!(permit::may_delete), of_place!(delete)),
+        )
+        .schema(document);
+    let batch_args = on_path().with(place.resource.item().update_args());
+    let batch = Route::at(namespace, &format!("{path}/batch")).on(
+        EDIT,
+        batch_args,
+        write(of_place!(permit::may_batch), of_place!(batch::run)),
+    );
+    Ok(vec![collection, one, batch])
+}
+
+impl<R: Resource> Place<R> {
+    /// The collection's REST path, with the path variables of the call filled in.
+    fn base(&self, call: &Call<'_>) -> String {
+        let mut path = format!("/{}{}", self.namespace, self.path);
+        for (name, value) in call.params.path() {
+            let Some(start) = path.find(&format!("(?P<{name}>")) else { continue };
+            let Some(length) = path.get(start..).and_then(|rest| rest.find(')')) else { continue };
+            let text = value.as_str().unwrap_or_default();
+            path.replace_range(start..=start + length, text);
+        }
+        path
+    }
+
+    fn body(
+        &self,
+        call: &mut Call<'_>,
+        record: &R::Record,
+        context: &str,
+    ) -> Result<Value, Stop> {
+        let body = self.resource.show(call, record)?;
+        Ok(self.item.filter_by_context(body, context))
+    }
+
+    /// The item of the call's id. Updates of unknown ids are told with another status.
+    fn item_of(&self, call: &mut Call<'_>, status: u16) -> Result<R::Record, Stop> {
+        let id = call.params.int("id").unwrap_or_default();
+        let found = self.resource.find(call, id)?;
+        found.ok_or_else(|| self.resource.invalid_id(status).into())
+    }
+
+    fn reply(
+        &self,
+        call: &mut Call<'_>,
+        record: &R::Record,
+        context: &str,
+    ) -> Result<Reply, Stop> {
+        let base = self.base(call);
+        let links = self.resource.links(call, record, &base);
+        Ok(Reply::new(self.body(call, record, context)?).links(links))
+    }
+}
+
+fn list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let Listed { records, total } = place.resource.list(call)?;
+    let (base, context) = (place.base(call), call.context());
+    let wants_links = Fields::read(&call.params).is_none_or(|fields| fields.includes("_links"));
+    let mut items = Vec::with_capacity(records.len());
+    for record in &records {
+        let mut body = place.body(call, record, &context)?;
+        let links = place.resource.links(call, record, &base).into_value();
+        if let (true, Value::Object(members), Some(links)) = (wants_links, &mut body, links) {
+            members.insert(String::from("_links"), links);
+        }
+        items.push(body);
+    }
+    Ok(with_totals(Reply::new(items), call, &base, total))
+}
+
+fn get<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = place.item_of(call, 404)?;
+    let context = call.context();
+    place.reply(call, &record, &context)
+}
+
+fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if call.params.int("id").is_some_and(|id| id != 0) {
+        let code = format!("woocommerce_rest_{}_exists", place.resource.word());
+        let message = "An id cannot be chosen; leave it out.";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    let record = place.resource.create(call)?;
+    let reply = place.reply(call, &record, "edit")?;
+    let location = format!("{}/{}", place.base(call), place.resource.id(&record));
+    let location = call.visit.rest(&location);
+    Ok(Reply { status: 201, ..reply }.header("location", location))
+}
+
+fn update<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = place.item_of(call, 400)?;
+    let record = place.resource.update(call, record)?;
+    place.reply(call, &record, "edit")
+}
+
+fn delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = place.item_of(call, 404)?;
+    // What is deleted is shown as it was.
+    let reply = place.reply(call, &record, "edit")?;
+    if call.params.flag("force") {
+        place.resource.delete(call, record)?;
+    } else if !place.resource.has_trash() {
+        let message = "This cannot be put into the trash; set force to delete it.";
+        return Err(Refusal::new(501, "woocommerce_rest_trash_not_supported", message).into());
+    } else if place.resource.is_trashed(&record) {
+        let message = "This is in the trash already; set force to delete it.";
+        return Err(Refusal::new(410, "woocommerce_rest_already_trashed", message).into());
+    } else {
+        place.resource.trash(call, record)?;
+    }
+    Ok(reply)
+}

@@ -1,0 +1,67 @@
+//! Who may do what with a record. **An id that is nobody's passes**: the operation then says that
+//! there is no such record, to everybody alike.
+
+use contract::rest::{Refusal, Stop};
+use site::Call;
+use types::Capability;
+
+use super::{Place, Resource};
+
+fn cannot(call: &Call<'_>, act: &'static str, message: &'static str) -> Refusal {
+    call.deny(act, message)
+}
+
+pub(super) fn may_list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(place.resource.rights().read) {
+        return Ok(());
+    }
+    Err(cannot(call, "woocommerce_rest_cannot_view", "You are not allowed to list these.").into())
+}
+
+pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(place.resource.rights().create) {
+        return Ok(());
+    }
+    Err(cannot(call, "woocommerce_rest_cannot_create", "You are not allowed to make one.").into())
+}
+
+pub(super) fn may_batch<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(place.resource.rights().batch) {
+        return Ok(());
+    }
+    let message = "You are not allowed to change several at once.";
+    Err(cannot(call, "woocommerce_rest_cannot_batch", message).into())
+}
+
+pub(super) fn may_read<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    let needed = place.resource.rights().read;
+    let message = "You are not allowed to see this.";
+    check_item(place, call, needed, ("woocommerce_rest_cannot_view", message))
+}
+
+pub(super) fn may_edit<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    let needed = place.resource.rights().edit;
+    let message = "You are not allowed to change this.";
+    check_item(place, call, needed, ("woocommerce_rest_cannot_edit", message))
+}
+
+pub(super) fn may_delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    let needed = place.resource.rights().delete;
+    let message = "You are not allowed to delete this.";
+    check_item(place, call, needed, ("woocommerce_rest_cannot_delete", message))
+}
+
+fn check_item<R: Resource>(
+    place: &Place<R>,
+    call: &mut Call<'_>,
+    needed: Capability,
+    (code, message): (&'static str, &'static str),
+) -> Result<(), Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    let Some(record) = place.resource.find(call, id)? else { return Ok(()) };
+    if place.resource.check_item(call, &record, needed)? {
+        Ok(())
+    } else {
+        Err(cannot(call, code, message).into())
+    }
+}
