@@ -18,7 +18,7 @@ mod view;
 mod write;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Refusal, Stop};
+use contract::rest::{Fields, Links, Refusal, Reply, Stop};
 use store::user::UserRow;
 
 use crate::action::{anyone, read as reading, write as writing};
@@ -57,6 +57,12 @@ fn list_path(call: &Call<'_>) -> String {
 
 fn item_path(call: &Call<'_>, user_id: i64) -> String {
     format!("{}/{user_id}", list_path(call))
+}
+
+/// Adds links to a single item unless the client listed fields without them.
+fn linked(reply: Reply, call: &Call<'_>, links: Links) -> Reply {
+    let wants = |fields: Fields| fields.includes("_links") || fields.includes("_embedded");
+    if Fields::read(&call.params).is_none_or(wants) { reply.links(links) } else { reply }
 }
 
 /// The user with this id, or the refusal of an id that nobody has.

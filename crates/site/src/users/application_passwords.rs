@@ -14,7 +14,7 @@ use types::{Error, Secret, Timestamp};
 use vault::Vault;
 
 use super::view::date_time;
-use super::{existing, item_path, not_logged_in, rights};
+use super::{existing, item_path, linked, not_logged_in, rights};
 use crate::action::{read, write};
 use crate::auth::application_password::{generate, hash, in_groups};
 use crate::{Action, Call, Names, Via, options};
@@ -189,7 +189,7 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn get(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let password = named(call)?;
     let body = body(&password, None, &call.context());
-    Ok(Reply::new(body).links(links(call, &password)))
+    Ok(linked(Reply::new(body), call, links(call, &password)))
 }
 
 fn introspect(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -202,7 +202,7 @@ fn introspect(call: &mut Call<'_>) -> Result<Reply, Stop> {
         return Err(not_found(500).into());
     };
     let body = body(&password, None, &call.context());
-    Ok(Reply::new(body).links(links(call, &password)))
+    Ok(linked(Reply::new(body), call, links(call, &password)))
 }
 
 fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -218,7 +218,7 @@ fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
         create_password(call.conn()?, site.vault(), owner.user_id, (&name, &app_id), now)?;
     let body = body(&password, Some(&secret), "edit");
     let location = call.visit.rest(&path(call, &password));
-    Ok(Reply::created(body, location).links(links(call, &password)))
+    Ok(linked(Reply::created(body, location), call, links(call, &password)))
 }
 
 fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -228,7 +228,7 @@ fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
         rows::rename(call.conn()?, password.user_id, &password.uuid, &password.name)?;
     }
     let body = body(&password, None, "edit");
-    Ok(Reply::new(body).links(links(call, &password)))
+    Ok(linked(Reply::new(body), call, links(call, &password)))
 }
 
 fn delete(call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -197,6 +197,7 @@ fn sentence(text: &str) -> String {
     first.into_iter().chain(letters).chain(['.']).collect()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it has the form of every conversion")]
 fn clean_slug(value: &Value, _: &str) -> Result<Value, Fault> {
     Ok(json!(names::slug(&loose::scalar_text(value).unwrap_or_default())))
 }

@@ -7,7 +7,7 @@ use store::user::{UserFilter, UserRow};
 use types::Capability;
 
 use super::fields::PUBLIC_KINDS;
-use super::{named, not_logged_in, oneself, rights, view};
+use super::{linked, named, not_logged_in, oneself, rights, view};
 use crate::Call;
 
 pub(super) fn may_get(call: &mut Call<'_>) -> Result<(), Stop> {
@@ -41,7 +41,7 @@ pub(super) fn get_me(call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn shown(call: &Call<'_>, user: &UserRow) -> Result<Reply, Stop> {
     let body = view::body(call, user, &call.context())?;
-    Ok(Reply::new(body).links(view::links(call, user)))
+    Ok(linked(Reply::new(body), call, view::links(call, user)))
 }
 
 fn has_published(call: &mut Call<'_>, user: &UserRow) -> Result<bool, Stop> {

@@ -7,7 +7,7 @@ use types::{Capability, Role, Secret};
 
 use super::account::{self, NewUser};
 use super::meta::Meta;
-use super::{item_path, named, names, oneself, rights, view};
+use super::{item_path, linked, named, names, oneself, rights, view};
 use crate::auth::password;
 use crate::{Call, Via};
 
@@ -24,9 +24,10 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "A new user has no id yet; leave it out.";
         return Err(Refusal::new(400, "rest_user_exists", message).into());
     }
-    let roles = match call.params.given("roles") {
-        true => rights::grant(call, None, &call.params.texts("roles"))?,
-        false => vec![DEFAULT_ROLE],
+    let roles = if call.params.get("roles").is_some() {
+        rights::grant(call, None, &call.params.texts("roles"))?
+    } else {
+        vec![DEFAULT_ROLE]
     };
     let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
     let new = NewUser {
@@ -48,7 +49,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let location = call.visit.rest(&item_path(call, user.user_id));
     let body = view::body(call, &user, "edit")?;
-    Ok(Reply::created(body, location).links(view::links(call, &user)))
+    Ok(linked(Reply::created(body, location), call, view::links(call, &user)))
 }
 
 pub(super) fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
@@ -110,7 +111,7 @@ fn edit_user(call: &mut Call<'_>, before: UserRow) -> Result<Reply, Stop> {
         end_other_sessions(call, &user)?;
     }
     let body = view::body(call, &user, "edit")?;
-    Ok(Reply::new(body).links(view::links(call, &user)))
+    Ok(linked(Reply::new(body), call, view::links(call, &user)))
 }
 
 /// What no two users share.

@@ -1,0 +1,9 @@
+//! What the site promises, asked for as clients ask: requests in, answers out, on a real store.
+#![cfg(test)]
+
+mod settings;
+mod support;
+mod users_deletion;
+mod users_editing;
+mod users_reading;
+mod users_with_applications;
