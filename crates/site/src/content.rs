@@ -1,27 +1,121 @@
-//! Placeholder until its routes are written down here.
-use contract::rest::route::Route;
+//! Posts and pages, their terms and revisions, and what kinds of content there are.
+//!
+//! One implementation serves both kinds, and one both taxonomies; what differs stands in [`kind`].
+//! The item's schema is written once ([`schema`]): what is taken, shown and published follows from
+//! it. **Markup of writers who are not trusted with all of it is cleaned before it is stored.**
 
-use crate::{Action, Names};
+mod address;
+mod dates;
+mod html;
+mod item;
+mod kind;
+mod labels;
+mod list;
+mod permit;
+pub mod render;
+mod revisions;
+mod schema;
+mod slug;
+mod status;
+mod term_write;
+mod terms;
+mod types;
+mod write;
 
-pub(crate) fn routes(_: &Names) -> Vec<Route<Action>> {
-    Vec::new()
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Reply, Stop};
+use store::Conn;
+use store::post::PostRow;
+
+pub use self::address::{find_by_path, is_publicly_viewable, permalink};
+pub use self::slug::slugify;
+pub use self::write::publish_due;
+
+use self::item::{Room, Terms, Wanted};
+use self::kind::{KINDS, Kind};
+use crate::action::{Action, read, write};
+use crate::{Call, Names};
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let mut routes = Vec::new();
+    for kind in KINDS {
+        routes.extend(routes_of(names, kind));
+    }
+    routes.extend(types::routes(names));
+    routes.extend(terms::routes(names));
+    routes
 }
 
-pub(crate) fn found(_: &mut dyn store::Conn) -> types::Result<()> {
-    Ok(())
+/// Makes what every site has: the category of posts that name none. Called at each start.
+pub(crate) fn found(conn: &mut dyn Conn) -> ::types::Result<()> {
+    term_write::found(conn)
 }
 
-pub fn find_by_path(
-    _: &mut dyn store::Conn,
-    _: &str,
-) -> types::Result<Option<store::post::PostRow>> {
-    Ok(None)
+/// The content as readers see it. What has a password shows nothing without it.
+pub fn shown_content(row: &PostRow) -> String {
+    if row.password.is_empty() { render::content(&row.content) } else { String::new() }
 }
 
-pub fn is_publicly_viewable(_: &store::post::PostRow) -> bool {
-    false
+/// The first words of the item as plain text, for lists and descriptions.
+pub fn shown_summary(row: &PostRow) -> String {
+    if !row.password.is_empty() {
+        return String::new();
+    }
+    let source = if row.excerpt.trim().is_empty() { &row.content } else { &row.excerpt };
+    let plain = render::plain_text(source);
+    let words: Vec<&str> = plain.split_whitespace().take(render::EXCERPT_WORDS).collect();
+    words.join(" ")
 }
 
-pub fn permalink(visit: &crate::Visit, post: &store::post::PostRow) -> String {
-    visit.page(&post.slug)
+fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
+    let item = schema::item(kind);
+    let compiled = item.compile().expect("the schema of an item is well formed");
+    let namespace = names.content.clone();
+    let room = Arc::new(Room { kind, item: compiled, namespace });
+    let run = |operation: fn(&Room, &mut Call<'_>) -> Result<Reply, Stop>| {
+        let room = Arc::clone(&room);
+        move |call: &mut Call<'_>| operation(&room, call)
+    };
+    let may = |permission: fn(&mut Call<'_>, &Kind) -> Result<(), Stop>| {
+        move |call: &mut Call<'_>| permission(call, kind)
+    };
+    let (list_args, create_args) = (schema::list_args(kind, &item), schema::create_args(&item));
+    let delete_args = schema::delete_args("Delete it for good instead of moving it to the trash.");
+    let base = format!("/{}", kind.base);
+    let mut routes = vec![
+        Route::at(&names.content, &base)
+            .on(READ, list_args, read(may(permit::list), run(list::run)))
+            .on(CREATE, create_args, write(may(permit::create), run(write::create)))
+            .batchable()
+            .schema(item.document()),
+        Route::at(&names.content, &format!("{base}/(?P<id>[\\d]+)"))
+            .on(READ, schema::read_args(&item), read(may(permit::read), run(read_one)))
+            .on(EDIT, schema::update_args(&item), write(may(permit::update), run(write::update)))
+            .on(DELETE, delete_args, write(may(permit::delete), run(write::delete)))
+            .batchable()
+            .schema(item.document()),
+    ];
+    routes.extend(revisions::routes(&room));
+    routes
+}
+
+fn read_one(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = permit::item_of(call, room.kind, "id", permit::invalid_id)?;
+    let terms = Terms::read(call.conn()?, std::slice::from_ref(&row))?;
+    let context = call.context();
+    let password = call.params.text("password").map(str::to_owned);
+    let words = call.params.int("excerpt_length").filter(|words| *words > 0);
+    let words = words.and_then(|words| usize::try_from(words).ok());
+    let wanted = Wanted {
+        password: password.as_deref(),
+        excerpt_words: words.unwrap_or(render::EXCERPT_WORDS),
+        ..Wanted::in_context(&context)
+    };
+    let (fields, links) = item::prepare(room, call, &row, &terms, wanted)?;
+    let visit = call.visit;
+    let address = permalink(call.conn()?, visit, &row)?;
+    let alternate = format!("<{address}>; rel=\"alternate\"; type=text/html");
+    Ok(Reply::new(fields).links(links).header("link", alternate))
 }

@@ -157,5 +157,6 @@ fn describe_local(
         .as_ref()
         .zip(author_url.as_ref())
         .map(|(user, url)| Author { name: &user.display_name, url });
-    Ok(Some(page(&post.title, &content::permalink(visit, &post), author)))
+    let permalink = content::permalink(conn, visit, &post)?;
+    Ok(Some(page(&post.title, &permalink, author)))
 }

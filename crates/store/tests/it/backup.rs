@@ -59,7 +59,7 @@ fn everything_moves(source: &Database, target: &Database) {
         format!(r#"["id",{}]"#, ID_STEP + 7),
         format!(r#"["options.version",{}]"#, ID_STEP + 1),
         r#"["outbox.seq",4]"#.to_owned(),
-        format!(r#"["post.id",{}]"#, ID_STEP + 1),
+        format!(r#"["post.id",{}]"#, ID_STEP + 2),
         format!(r#"["term.id",{}]"#, ID_STEP + 1),
         format!(r#"["user.id",{}]"#, ID_STEP + 1),
     ];

@@ -1,0 +1,265 @@
+//! How stored texts become HTML for readers: paragraphs, excerpts, titles.
+//!
+//! Nothing is cleaned here: what may not be shown was never stored.
+
+use contract::rest::clean;
+
+/// Words of an excerpt that is taken from the content.
+pub const EXCERPT_WORDS: usize = 55;
+/// Starts each block of the editor.
+const BLOCK_START: &str = "<!-- wp:";
+const BLOCK_END: &str = "<!-- /wp:";
+const COMMENT_END: &str = "-->";
+
+/// Elements around which no paragraph is put.
+const BLOCK_ELEMENTS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "caption",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "iframe",
+    "legend",
+    "li",
+    "main",
+    "map",
+    "math",
+    "menu",
+    "nav",
+    "noscript",
+    "object",
+    "ol",
+    "option",
+    "p",
+    "pre",
+    "script",
+    "section",
+    "select",
+    "style",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
+
+/// Whether the content was made of the editor's blocks.
+pub fn has_blocks(content: &str) -> bool {
+    content.contains(BLOCK_START)
+}
+
+/// Markup as one block of the editor, for content that comes from elsewhere.
+pub fn as_block(html: &str) -> String {
+    if html.trim().is_empty() || has_blocks(html) {
+        return html.to_owned();
+    }
+    format!("{BLOCK_START}paragraph -->\n{html}\n{BLOCK_END}paragraph -->")
+}
+
+/// Stored content as HTML.
+pub fn content(raw: &str) -> String {
+    if has_blocks(raw) { without_block_marks(raw) } else { paragraphs(raw) }
+}
+
+/// A stored excerpt as HTML, or what stands in for one: the first words of the content.
+pub fn excerpt(excerpt: &str, content: &str, words: usize) -> String {
+    if excerpt.trim().is_empty() {
+        paragraphs(&summary(content, words))
+    } else {
+        paragraphs(excerpt)
+    }
+}
+
+/// The first words of the content as text that can stand in HTML.
+fn summary(content: &str, words: usize) -> String {
+    let plain = plain_text(content);
+    let mut all = plain.split_whitespace();
+    let first: Vec<&str> = all.by_ref().take(words).collect();
+    let more = if all.next().is_some() { " [&hellip;]" } else { "" };
+    format!("{}{more}", first.join(" "))
+}
+
+/// Content without any markup; entities stay as they are.
+pub fn plain_text(content: &str) -> String {
+    let spaced = without_block_marks(content).replace("</p>", "</p> ").replace("<br", " <br");
+    clean::textarea_field(&spaced)
+}
+
+/// A title as HTML: an ampersand that starts no entity is written as one.
+pub fn title(raw: &str) -> String {
+    let mut html = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((before, after)) = rest.split_once('&') {
+        html.push_str(before);
+        html.push_str(if starts_entity(after) { "&" } else { "&#038;" });
+        rest = after;
+    }
+    html.push_str(rest);
+    html
+}
+
+fn starts_entity(text: &str) -> bool {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '#');
+    end.is_some_and(|end| end > 0 && text.get(end..).is_some_and(|rest| rest.starts_with(';')))
+}
+
+fn without_block_marks(content: &str) -> String {
+    let mut html = String::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(place) = next_mark(rest) {
+        html.push_str(rest.get(..place).unwrap_or_default());
+        let mark = rest.get(place..).unwrap_or_default();
+        let Some((_, after)) = mark.split_once(COMMENT_END) else { return html };
+        rest = after;
+    }
+    html.push_str(rest);
+    html
+}
+
+fn next_mark(text: &str) -> Option<usize> {
+    let places = [text.find(BLOCK_START), text.find(BLOCK_END)];
+    places.into_iter().flatten().min()
+}
+
+/// Text with paragraphs where it has blank lines, and line breaks where it has line breaks.
+/// Elements that are paragraphs of their own are left alone.
+fn paragraphs(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut html = String::with_capacity(text.len());
+    let mut verbatim = Verbatim::default();
+    for part in text.split("\n\n") {
+        let part = if verbatim.is_open() { part } else { part.trim() };
+        let was_open = verbatim.is_open();
+        verbatim.see(part);
+        if was_open || verbatim.is_open() {
+            html.push_str(part);
+            html.push_str(if verbatim.is_open() { "\n\n" } else { "\n" });
+        } else if !part.is_empty() {
+            push_part(&mut html, part);
+        }
+    }
+    html
+}
+
+fn push_part(html: &mut String, part: &str) {
+    if starts_block(part) {
+        html.push_str(part);
+    } else {
+        html.push_str("<p>");
+        html.push_str(&part.replace("<br />\n", "\n").replace('\n', "<br />\n"));
+        html.push_str("</p>");
+    }
+    html.push('\n');
+}
+
+fn starts_block(part: &str) -> bool {
+    let Some(tag) = part.strip_prefix('<') else { return false };
+    let tag = tag.strip_prefix('/').unwrap_or(tag);
+    if tag.starts_with("!--") {
+        return true;
+    }
+    let end = tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len());
+    let name = tag.get(..end).unwrap_or_default().to_ascii_lowercase();
+    BLOCK_ELEMENTS.contains(&name.as_str())
+}
+
+/// Elements whose blank lines mean something.
+#[derive(Default)]
+struct Verbatim {
+    open: Option<&'static str>,
+}
+
+impl Verbatim {
+    const ELEMENTS: &[(&str, &str)] =
+        &[("<pre", "</pre"), ("<script", "</script"), ("<style", "</style")];
+
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    fn see(&mut self, part: &str) {
+        let lower = part.to_ascii_lowercase();
+        let mut rest = lower.as_str();
+        loop {
+            if let Some(end) = self.open {
+                let Some((_, after)) = rest.split_once(end) else { return };
+                self.open = None;
+                rest = after;
+            }
+            let first = Self::ELEMENTS
+                .iter()
+                .filter_map(|(start, end)| Some((rest.find(start)?, *start, *end)))
+                .min();
+            let Some((place, start, end)) = first else { return };
+            self.open = Some(end);
+            rest = rest.get(place + start.len()..).unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_becomes_paragraphs() {
+        for (raw, expected) in [
+            ("", ""),
+            ("One\nline\n\nTwo", "<p>One<br />\nline</p>\n<p>Two</p>\n"),
+            ("<p>Done</p>", "<p>Done</p>\n"),
+            ("<h2>Head</h2>\n\ntext", "<h2>Head</h2>\n<p>text</p>\n"),
+            ("<pre>a\n\n\n\nb</pre>\n\nc", "<pre>a\n\n\n\nb</pre>\n<p>c</p>\n"),
+            ("<!-- wp:paragraph -->\n<p>x</p>\n<!-- /wp:paragraph -->", "\n<p>x</p>\n"),
+            ("<!-- wp:heading {\"level\":2} --><h2>x</h2><!-- /wp:heading", "<h2>x</h2>"),
+        ] {
+            assert_eq!(content(raw), expected, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_written_or_taken_from_the_content() {
+        assert_eq!(excerpt("Mine", "Other", EXCERPT_WORDS), "<p>Mine</p>\n");
+        assert_eq!(excerpt("", "", EXCERPT_WORDS), "");
+        assert_eq!(excerpt("", "<p>a</p><p>b</p>", EXCERPT_WORDS), "<p>a b</p>\n");
+        let long = "word ".repeat(56);
+        assert!(excerpt("", &long, EXCERPT_WORDS).ends_with("word [&hellip;]</p>\n"));
+        assert_eq!(excerpt("", "a b c", 2), "<p>a b [&hellip;]</p>\n");
+    }
+
+    #[test]
+    fn titles_are_html() {
+        assert_eq!(title("A & B &amp; C &#8211; D &"), "A &#038; B &amp; C &#8211; D &#038;");
+    }
+
+    #[test]
+    fn blocks_are_told_from_other_content() {
+        assert!(!has_blocks("<p>x</p>") && has_blocks(&as_block("<p>x</p>")));
+        assert_eq!(content(&as_block("<p>x</p>")), "\n<p>x</p>\n");
+        assert_eq!(as_block(""), "");
+    }
+}
