@@ -1,6 +1,7 @@
 //! What the site promises, asked for as clients ask: requests in, answers out, on a real store.
 #![cfg(test)]
 
+mod frame;
 mod settings;
 mod support;
 mod users_deletion;
