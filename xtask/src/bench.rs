@@ -26,23 +26,24 @@ pub(crate) struct Options {
 enum Subject {
     /// Onboardings of merchant, store and TPN: rate, latency, processor time, memory, start
     Onboarding,
+    /// Requests of the REST interface: rate, latency, and the share of a bare server's rate
+    Rest,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    match options.what {
-        Subject::Onboarding => onboarding(options),
-    }
-}
-
-fn onboarding(options: &Options) -> Result<()> {
+    let subject = match options.what {
+        Subject::Onboarding => "onboarding",
+        Subject::Rest => "rest",
+    };
     Tool::Postgres.ensure()?;
     // Built by itself, so that it has no feature of a dependency that only the benchmark asks for.
     tools::run(tools::cargo().args(["build", "--release", "--package", "boardwalk"]))?;
     let target_dir = tools::target_dir()?;
     let mut bench: Command = tools::cargo();
-    bench.args(["bench", "--quiet", "--package", "xtask", "--bench", "onboarding", "--"]);
+    bench.args(["bench", "--quiet", "--package", "xtask", "--bench", "measure", "--"]);
+    bench.args(["--subject", subject]);
     bench.arg("--program").arg(target_dir.join("release/boardwalk"));
-    bench.arg("--output").arg(target_dir.join("bench/onboarding.json"));
+    bench.arg("--output").arg(target_dir.join(format!("bench/{subject}.json")));
     if options.quick {
         bench.arg("--quick");
     }

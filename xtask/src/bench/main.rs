@@ -1,10 +1,11 @@
-//! The benchmark of onboarding: the real server under load, beside a bare loop that stores the
-//! same rows. Started by `cargo xtask bench onboarding`, which hands over the built server.
+//! The benchmarks: the real server under load, beside the least that could do the same. Started by
+//! `cargo xtask bench …`, which hands over the built server.
 //!
-//! [`measure`] runs the phases of one engine and [`report`] compares them with the targets. The
-//! server is the released program with its usual settings ([`subject`]); the clients are one
-//! thread ([`load`]); the bare loop is in [`bare`]. **A missed target is a result, not a failure**:
-//! the exit status tells only whether the measuring went well.
+//! Onboarding is measured beside a bare loop that stores the same rows: [`measure`] runs the phases
+//! of one engine and [`report`] compares them with the targets. The server is the released program
+//! with its usual settings ([`subject`]); the clients are one thread ([`load`]); the bare loop is in
+//! [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether the
+//! measuring went well. The REST interface is measured in [`rest`], beside a bare server.
 
 #![expect(
     clippy::print_stdout,
@@ -18,25 +19,32 @@ mod measure;
 mod processes;
 mod report;
 mod request;
+mod rest;
 mod rows;
 mod statistics;
 mod subject;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 
 #[derive(Parser, Debug)]
 struct Options {
+    /// What to measure
+    #[arg(long, value_enum, default_value_t = Subject::Onboarding)]
+    subject: Subject,
     /// The server to measure
     #[arg(long)]
-    program: PathBuf,
+    program: Option<PathBuf>,
     /// The JSON file to write
     #[arg(long)]
-    output: PathBuf,
+    output: Option<PathBuf>,
+    /// Be the server that the REST interface is compared with
+    #[arg(long, hide = true)]
+    bare_server: bool,
     #[arg(long)]
     quick: bool,
     /// Measure on this engine only
@@ -45,6 +53,12 @@ struct Options {
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Subject {
+    Onboarding,
+    Rest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -91,11 +105,23 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
+    if options.bare_server {
+        return rest::serve_bare();
+    }
+    let program = options.program.as_deref().context("say with --program what to measure")?;
+    let output = options.output.as_deref().context("say with --output which file to write")?;
+    match options.subject {
+        Subject::Onboarding => onboarding(options, program, output),
+        Subject::Rest => rest::run(options, program, output),
+    }
+}
+
+fn onboarding(options: &Options, program: &Path, output: &Path) -> Result<()> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
     let mut results = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
         if options.engine.is_none_or(|wanted| wanted == engine) {
-            results.push(measure::engine(engine, &options.program, &plan)?);
+            results.push(measure::engine(engine, program, &plan)?);
         }
     }
     let reports: Vec<report::Report<'_>> =
@@ -106,5 +132,5 @@ fn run(options: &Options) -> Result<()> {
     if options.quick {
         println!("\nA quick run: these numbers show that it works, not how fast it is.");
     }
-    report::write_json(&reports, &plan, &options.output)
+    report::write_json(&reports, &plan, output)
 }

@@ -242,6 +242,10 @@ pub(crate) fn write_json(reports: &[Report<'_>], plan: &Plan, path: &Path) -> Re
         "phase_seconds": plan.phase.as_secs(),
         "engines": engines,
     });
+    write_document(&document, path)
+}
+
+pub(crate) fn write_document(document: &Value, path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
@@ -252,7 +256,7 @@ pub(crate) fn write_json(reports: &[Report<'_>], plan: &Plan, path: &Path) -> Re
 }
 
 /// What the numbers depend on.
-fn machine() -> Value {
+pub(crate) fn machine() -> Value {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -41,6 +41,11 @@ impl Subject {
         Ok(Self { installation, key })
     }
 
+    /// Runs a command of the program on the server's data, and returns what it printed.
+    pub(crate) fn run(&self, command: &[&str]) -> Result<Value> {
+        self.installation.run(command)
+    }
+
     /// Starts the server; also returns how long it took to be ready in both environments.
     pub(crate) fn start(&self) -> Result<(Running, Duration)> {
         for _ in 1..START_ATTEMPTS_MAX {
