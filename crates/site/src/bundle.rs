@@ -181,6 +181,15 @@ impl BundleUser {
 }
 
 impl BundlePost {
+    /// A bundle holds what the block editor wrote without its marks: it is one block of HTML.
+    fn blocks(&self) -> String {
+        let content = self.content.trim();
+        if content.is_empty() || content.contains("<!-- wp:") {
+            return self.content.clone();
+        }
+        format!("<!-- wp:html -->\n{content}\n<!-- /wp:html -->")
+    }
+
     fn import(&self, conn: &mut dyn Conn) -> Result<()> {
         let known = post::get(conn, self.id)?;
         let is_new = known.is_none();
@@ -195,7 +204,7 @@ impl BundlePost {
             status: self.status.clone(),
             slug: self.slug.clone(),
             title: self.title.clone(),
-            content: self.content.clone(),
+            content: self.blocks(),
             excerpt: self.excerpt.clone(),
             author_id: self.author,
             comment_status: self.comment_status.clone(),
