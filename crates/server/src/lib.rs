@@ -23,6 +23,7 @@ mod pipeline;
 mod rest;
 mod settings;
 mod tls;
+mod web;
 mod wishes;
 
 use std::net::SocketAddr;

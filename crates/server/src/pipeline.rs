@@ -28,6 +28,7 @@ use crate::intake::{add_query, check_headers, check_media_type, drain, read_body
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
 use crate::rest::RestDesk;
+use crate::web::WebDesk;
 use crate::wishes::{self, Kept, StagedFailures};
 use crate::{Shared, admin};
 
@@ -78,12 +79,16 @@ pub(crate) fn router(
         );
     }
     let rest = Arc::new(RestDesk { shared: Arc::clone(&desk.shared), site });
+    let web = Arc::new(WebDesk { rest: Arc::clone(&rest) });
     router.fallback(move |request: Request| {
-        let (desk, rest) = (Arc::clone(&desk), Arc::clone(&rest));
+        let (desk, rest, web) = (Arc::clone(&desk), Arc::clone(&rest), Arc::clone(&web));
         async move {
-            match rest.path_of(request.uri()) {
-                Some(path) => rest.answer(path, request).await,
-                None => answer_request(desk, None, request).await,
+            if let Some(path) = rest.path_of(request.uri()) {
+                return rest.answer(path, request).await;
+            }
+            match web.answer(request).await {
+                Ok(page) => page,
+                Err(request) => answer_request(desk, None, *request).await,
             }
         }
     })

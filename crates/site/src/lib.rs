@@ -38,6 +38,7 @@ mod site_settings;
 pub mod throttle;
 pub mod users;
 mod visit;
+pub mod web;
 
 pub use action::Action;
 pub use call::Call;

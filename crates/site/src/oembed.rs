@@ -15,6 +15,7 @@ pub mod providers;
 pub mod proxy;
 pub mod xml;
 
+pub(crate) use html::decoded;
 pub use local::{Author, LocalPage, Thumbnail, describe};
 pub use proxy::{ProxyFault, ProxyRequest, proxy};
 

@@ -169,8 +169,8 @@ fn is_name_end(character: char) -> bool {
 }
 
 /// The text with its character references replaced: those by number, and the few by name that
-/// markup itself needs. Others stay as they are.
-pub(super) fn decoded(text: &str) -> String {
+/// markup and typography need. Others stay as they are.
+pub(crate) fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, reference)) = rest.split_once('&') {
@@ -206,6 +206,13 @@ fn referred(name: &str) -> Option<char> {
         "quot" => Some('"'),
         "apos" => Some('\''),
         "nbsp" => Some('\u{a0}'),
+        "hellip" => Some('…'),
+        "ndash" => Some('–'),
+        "mdash" => Some('—'),
+        "lsquo" => Some('‘'),
+        "rsquo" => Some('’'),
+        "ldquo" => Some('“'),
+        "rdquo" => Some('”'),
         _ => None,
     }
 }

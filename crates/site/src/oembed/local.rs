@@ -75,7 +75,7 @@ fn frame_size(maxwidth: u64) -> (u64, u64) {
 }
 
 /// A quote that links to the page, for readers without frames, and the page in a frame that may
-/// run its own scripts and nothing else. The class and the data attributes are those by which
+/// run its own scripts and follow a link that the reader clicks, and nothing else. The class and the data attributes are those by which
 /// consumers' scripts find both.
 fn frame(page: &LocalPage<'_>, width: u64, height: u64, secret: &str) -> String {
     let (title, permalink, secret) =
@@ -85,7 +85,8 @@ fn frame(page: &LocalPage<'_>, width: u64, height: u64, secret: &str) -> String 
     format!(
         "<blockquote class=\"wp-embedded-content\" data-secret=\"{secret}\">\
          <a href=\"{permalink}\">{title}</a></blockquote>\
-         <iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts\" security=\"restricted\" \
+         <iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts \
+         allow-top-navigation-by-user-activation\" security=\"restricted\" \
          src=\"{embed}#?secret={secret}\" data-secret=\"{secret}\" title=\"{label}\" \
          width=\"{width}\" height=\"{height}\" frameborder=\"0\" marginwidth=\"0\" \
          marginheight=\"0\" scrolling=\"no\"></iframe>"
@@ -156,7 +157,8 @@ mod tests {
             "{html}"
         );
         assert_eq!(html.matches("data-secret=\"S3cretS3cr\"").count(), 2, "{html}");
-        assert!(html.contains("sandbox=\"allow-scripts\""), "{html}");
+        let sandbox = "sandbox=\"allow-scripts allow-top-navigation-by-user-activation\"";
+        assert!(html.contains(sandbox), "{html}");
     }
 
     #[test]

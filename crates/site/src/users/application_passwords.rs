@@ -22,9 +22,9 @@ use crate::{Action, Call, Names, Via, options};
 /// The option that says that application passwords have been made on this site.
 const IN_USE: &str = "using_application_passwords";
 /// Characters of a name at most.
-const NAME_LENGTH_MAX: usize = 250;
+pub const NAME_LENGTH_MAX: usize = 250;
 /// Passwords that one user may have.
-const PASSWORDS_MAX: usize = 500;
+pub(crate) const PASSWORDS_MAX: usize = 500;
 
 static COMPILED: LazyLock<CompiledItem> =
     LazyLock::new(|| item().compile().expect("the fields of a password are written down right"));

@@ -1,0 +1,134 @@
+//! Hands requests for pages to the site, and its pages to the connection. What is no page is handed
+//! back, for the interface whose paths these are.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use site::web::{FORM_BYTES_MAX, WebAnswer, may_be_page};
+use tracing::Instrument as _;
+
+use crate::intake::{BodyFault, drain, receive};
+use crate::pipeline::catch_panic;
+use crate::rest::RestDesk;
+
+type Response = axum::http::Response<Body>;
+
+/// The pages of one environment.
+#[derive(Debug)]
+pub(crate) struct WebDesk {
+    pub(crate) rest: Arc<RestDesk>,
+}
+
+impl WebDesk {
+    /// The page that the request asks for, or the request, without its body.
+    pub(crate) async fn answer(&self, request: Request) -> Result<Response, Box<Request>> {
+        let limits = &self.rest.shared.settings.limits;
+        let headers = request.headers();
+        let bytes: usize = headers.iter().map(|(n, v)| n.as_str().len() + v.len()).sum();
+        let fits = headers.len() <= limits.header_fields && bytes <= limits.header_bytes;
+        if !fits || !may_be_page(request.method().as_str(), request.uri().path()) {
+            return Err(Box::new(request));
+        }
+        let started = Instant::now();
+        let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+        let span = tracing::info_span!("request", request.id = request_id);
+        let is_head = request.method() == Method::HEAD;
+        let (parts, body) = request.into_parts();
+        let handled = AssertUnwindSafe(self.handle(&parts, body).instrument(span));
+        let answered = catch_panic(handled).await.unwrap_or_else(|message| {
+            tracing::error!(panic = message, request.id = request_id, "request handler panicked");
+            Some(WebAnswer::sentence(500, "Something went wrong on our side."))
+        });
+        let Some(answered) = answered else {
+            return Err(Box::new(Request::from_parts(parts, Body::empty())));
+        };
+        let took = started.elapsed();
+        self.note(&answered, took, &request_id);
+        let mut response = into_response(answered, is_head);
+        let headers = response.headers_mut();
+        set(headers, "x-request-id", request_id);
+        let micros = took.as_micros();
+        set(headers, "server-timing", format!("app;dur={}.{:03}", micros / 1000, micros % 1000));
+        if self.rest.shared.settings.tls.is_some() {
+            set(headers, "strict-transport-security", String::from("max-age=31536000"));
+        }
+        Ok(response)
+    }
+
+    fn note(&self, answered: &WebAnswer, took: Duration, request_id: &str) {
+        let environment = self.rest.site.environment();
+        let metrics = &self.rest.shared.metrics;
+        metrics.count_request(environment, answered.kind, answered.status, took);
+        tracing::info!(
+            op = answered.kind,
+            environment = environment.name(),
+            status = answered.status,
+            duration_ms = took.as_secs_f64() * 1000.0,
+            request.id = request_id,
+            user.id = answered.user_id,
+            "request answered"
+        );
+    }
+
+    async fn handle(&self, parts: &axum::http::request::Parts, body: Body) -> Option<WebAnswer> {
+        let limits = &self.rest.shared.settings.limits;
+        let form = if parts.method == Method::POST {
+            match receive(body, &parts.headers, FORM_BYTES_MAX, limits).await {
+                Ok(form) => form.to_vec(),
+                Err(fault) => return Some(body_fault(fault)),
+            }
+        } else {
+            drain(body).await;
+            Vec::new()
+        };
+        let path = parts.uri.path().to_owned();
+        let request = self.rest.request(path, parts, form);
+        let time = Duration::from_millis(limits.answer_ms);
+        tokio::time::timeout(time, self.rest.site.page(request)).await.unwrap_or_else(|_| {
+            let mut late = WebAnswer::sentence(503, "It took too long; try again.");
+            late.headers.push(("retry-after", String::from("1")));
+            Some(late)
+        })
+    }
+}
+
+fn body_fault(fault: BodyFault) -> WebAnswer {
+    match fault {
+        BodyFault::TooLarge => {
+            let message = format!("The form may have {FORM_BYTES_MAX} bytes at most.");
+            WebAnswer::sentence(413, &message)
+        }
+        BodyFault::CutOff => WebAnswer::sentence(400, "The form was cut off."),
+        BodyFault::TooSlow => {
+            let mut answer = WebAnswer::sentence(408, "The form was not received in time.");
+            answer.headers.push((CONNECTION.as_str(), String::from("close")));
+            answer
+        }
+    }
+}
+
+fn into_response(answered: WebAnswer, is_head: bool) -> Response {
+    let length = answered.body.len();
+    let body = if is_head { Body::empty() } else { Body::from(answered.body) };
+    let mut response = axum::http::Response::new(body);
+    *response.status_mut() =
+        StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    for (name, value) in answered.headers {
+        set(headers, name, value);
+    }
+    response
+}
+
+/// What cannot be a header's value, such as one with a line end, is left out.
+fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        headers.append(HeaderName::from_static(name), value);
+    }
+}

@@ -1,0 +1,152 @@
+//! Which page a path asks for. Nothing is looked up here.
+
+use crate::docs;
+
+/// A page by its address.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place<'a> {
+    Front,
+    /// A post or a page, or the card of one that other sites show.
+    Content {
+        path: &'a str,
+        embed: bool,
+    },
+    Author(&'a str),
+    Guides,
+    Guide {
+        slug: &'a str,
+        embed: bool,
+    },
+    /// A file beside the guides, by its path below theirs.
+    Attachment(&'a str),
+    SignIn(Spelling),
+    Authorize(Spelling),
+    Nonce(Spelling),
+    AdminHome,
+}
+
+/// Whether a page was asked for by the address that existing clients know, or by our own. Links
+/// from there keep to the same kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Known,
+    Neutral,
+}
+
+impl Spelling {
+    pub(super) fn sign_in(self) -> &'static str {
+        match self {
+            Self::Known => "/wp-login.php",
+            Self::Neutral => "/login",
+        }
+    }
+
+    pub(super) fn authorize(self) -> &'static str {
+        match self {
+            Self::Known => "/wp-admin/authorize-application.php",
+            Self::Neutral => "/authorize-application",
+        }
+    }
+
+    fn nonce(self) -> &'static str {
+        match self {
+            Self::Known => "/wp-admin/admin-ajax.php",
+            Self::Neutral => "/session/nonce",
+        }
+    }
+}
+
+/// Below this path is the interface of onboarding, and no page.
+const ONBOARDING_ROOT: &str = "/v1";
+const AUTHORS_ROOT: &str = "/author/";
+const EMBED: &str = "/embed";
+
+impl<'a> Place<'a> {
+    /// The page at the path, still encoded. Paths of other interfaces have none.
+    pub(super) fn at(path: &'a str) -> Option<Self> {
+        if !path.starts_with('/') || is_below(path, ONBOARDING_ROOT) {
+            return None;
+        }
+        if path == "/" {
+            return Some(Self::Front);
+        }
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        for spelling in [Spelling::Known, Spelling::Neutral] {
+            if bare == spelling.sign_in() {
+                return Some(Self::SignIn(spelling));
+            }
+            if bare == spelling.authorize() {
+                return Some(Self::Authorize(spelling));
+            }
+            if bare == spelling.nonce() {
+                return Some(Self::Nonce(spelling));
+            }
+        }
+        if bare == "/wp-admin" {
+            return Some(Self::AdminHome);
+        }
+        if format!("{bare}/") == docs::ROOT_PATH {
+            return Some(Self::Guides);
+        }
+        let (page, embed) = match bare.strip_suffix(EMBED) {
+            Some(page) if !page.is_empty() => (page, true),
+            _ => (bare, false),
+        };
+        if let Some(below) = path.strip_prefix(docs::ROOT_PATH) {
+            if below.contains('.') {
+                return Some(Self::Attachment(below));
+            }
+            let slug = page.strip_prefix(docs::ROOT_PATH).unwrap_or_default();
+            return Some(Self::Guide { slug, embed });
+        }
+        if let Some(slug) = bare.strip_prefix(AUTHORS_ROOT) {
+            return Some(Self::Author(slug));
+        }
+        Some(Self::Content { path: page, embed })
+    }
+
+    /// Whether the page takes forms.
+    pub(super) fn has_form(&self) -> bool {
+        matches!(self, Self::SignIn(_) | Self::Authorize(_))
+    }
+}
+
+fn is_below(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_place() {
+        let content = |path, embed| Some(Place::Content { path, embed });
+        for (path, expected) in [
+            ("/", Some(Place::Front)),
+            ("/hello-world/", content("/hello-world", false)),
+            ("/hello-world", content("/hello-world", false)),
+            ("/about/team/", content("/about/team", false)),
+            ("/hello-world/embed/", content("/hello-world", true)),
+            ("/embed/", content("/embed", false)),
+            ("/v1x", content("/v1x", false)),
+            ("/author/anna/", Some(Place::Author("anna"))),
+            ("/docs", Some(Place::Guides)),
+            ("/docs/", Some(Place::Guides)),
+            ("/docs/rest/", Some(Place::Guide { slug: "rest", embed: false })),
+            ("/docs/rest/embed/", Some(Place::Guide { slug: "rest", embed: true })),
+            ("/docs/examples/a.json", Some(Place::Attachment("examples/a.json"))),
+            ("/wp-login.php", Some(Place::SignIn(Spelling::Known))),
+            ("/login", Some(Place::SignIn(Spelling::Neutral))),
+            ("/authorize-application", Some(Place::Authorize(Spelling::Neutral))),
+            ("/session/nonce", Some(Place::Nonce(Spelling::Neutral))),
+            ("/wp-admin/", Some(Place::AdminHome)),
+            ("/v1", None),
+            ("/v1/onboardmerchant", None),
+            ("*", None),
+            ("", None),
+        ] {
+            assert_eq!(Place::at(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The pages of the site's content: the front page, a post or a page, its card, an author.
+//! **Only what everybody may read is shown**, whoever asks.
+
+use std::sync::Arc;
+
+use store::post::{self, PostFilter, PostOrder, PostRow};
+use store::user::{self, UserFilter, UserRow};
+use store::{Conn, filter};
+use types::{Error, Result};
+
+use super::WebAnswer;
+use super::desk::Desk;
+use super::headers;
+use super::plain::{plain, summary};
+use crate::content;
+use crate::pages::{
+    self, Address, AuthorPage, Date, EmbedPage, FrontPage, Link, Policy, PostPage, PostSummary,
+    TrustedHtml,
+};
+use crate::{Visit, oembed};
+
+/// Posts on a page at most, whatever the site's setting says.
+const LISTED_MAX: i64 = 100;
+const POST: &str = "post";
+const PAGE: &str = "page";
+const PUBLISHED: &str = "publish";
+const PROTECTED: &str = "<p>This is protected by a password.</p>";
+
+/// A post or a page with what its page shows beside it.
+struct Piece {
+    row: PostRow,
+    permalink: String,
+    author: Option<UserRow>,
+}
+
+/// A post in a list.
+struct Entry {
+    title: String,
+    link: String,
+    published: String,
+    summary: String,
+}
+
+impl Entry {
+    fn view(&self) -> PostSummary<'_> {
+        PostSummary {
+            title: &self.title,
+            link: Address::new(&self.link),
+            published: Date(&self.published),
+            summary: &self.summary,
+        }
+    }
+}
+
+impl Desk<'_> {
+    /// The latest posts, or the page that the site shows instead; a number in the query string asks
+    /// for one post.
+    pub(super) async fn front(&self) -> Result<Option<WebAnswer>> {
+        let query = self.query();
+        if query.has("p") || query.has("page_id") {
+            return self.content("/", query.text("embed") == "true").await;
+        }
+        let options = &self.visit.options;
+        let chosen = (options.text("show_on_front") == "page")
+            .then(|| options.integer("page_on_front"))
+            .filter(|id| *id > 0);
+        if let Some(id) = chosen
+            && let Some(piece) = self.piece(format!("/?page_id={id}")).await?
+        {
+            return Ok(Some(self.post(&piece)));
+        }
+        let entries = self.entries(Vec::new()).await?;
+        let posts: Vec<PostSummary<'_>> = entries.iter().map(Entry::view).collect();
+        let body = pages::front(&FrontPage {
+            site: self.masthead(),
+            tagline: &options.text("blogdescription"),
+            posts: &posts,
+            docs: self.site.docs().pages(),
+        });
+        Ok(Some(self.open_page("page:front", Policy::Page, body)))
+    }
+
+    /// A post or a page at its path, or by the number in the query string of the front page.
+    pub(super) async fn content(&self, path: &str, embed: bool) -> Result<Option<WebAnswer>> {
+        let query = if path == "/" { self.request.query_text.as_str() } else { "" };
+        let Some(piece) = self.piece(format!("{path}?{query}")).await? else { return Ok(None) };
+        let kind = if embed { "page:embed" } else { "page:post" };
+        let asked_by_number = path == "/";
+        let has_path = !piece.permalink.contains("/?");
+        if asked_by_number && has_path {
+            let target =
+                if embed { oembed::local::embed_url(&piece.permalink) } else { piece.permalink };
+            return Ok(Some(self.moved(kind, &target)));
+        }
+        if let Some(moved) = self.with_slash(kind) {
+            return Ok(Some(moved));
+        }
+        Ok(Some(if embed { self.card(&piece) } else { self.post(&piece) }))
+    }
+
+    async fn piece(&self, address: String) -> Result<Option<Piece>> {
+        let visit = Arc::clone(&self.visit);
+        self.site.store().read(move |conn| read_piece(conn, &visit, &address)).await
+    }
+
+    fn post(&self, piece: &Piece) -> WebAnswer {
+        let Piece { row, permalink, author } = piece;
+        let (title, summary) = (plain(&row.title), summary(row));
+        let json = self.rest_address(row);
+        let names = &self.site.settings().names;
+        let oembed = |format: &str| {
+            let url = super::callback::encoded(permalink);
+            self.visit.rest(&format!("/{}/embed?url={url}{format}", names.oembed))
+        };
+        let (oembed_json, oembed_xml) = (oembed(""), oembed("&format=xml"));
+        let date = row.date.to_string();
+        let author = author.as_ref().map(|user| {
+            (user.display_name.as_str(), self.visit.page(&format!("/author/{}/", user.nicename)))
+        });
+        let is_post = row.kind == POST;
+        let content = if row.password.is_empty() {
+            content::shown_content(row)
+        } else {
+            PROTECTED.to_owned()
+        };
+        let body = pages::post(&PostPage {
+            site: self.masthead(),
+            title: &title,
+            summary: &summary,
+            permalink: Address::new(permalink),
+            rest_url: Address::new(&json),
+            oembed_json: Address::new(&oembed_json),
+            oembed_xml: Address::new(&oembed_xml),
+            published: is_post.then_some(Date(&date)),
+            author: author
+                .as_ref()
+                .filter(|_| is_post)
+                .map(|(text, href)| Link { text, href: Address::new(href) }),
+            content: TrustedHtml(&content),
+        });
+        let mut answer = self.open_page("page:post", Policy::Post, body);
+        headers::link_json(&mut answer.headers, &json);
+        answer
+    }
+
+    fn card(&self, piece: &Piece) -> WebAnswer {
+        let (title, summary) = (plain(&piece.row.title), summary(&piece.row));
+        let body = pages::embed(&EmbedPage {
+            site: self.masthead(),
+            title: &title,
+            summary: &summary,
+            permalink: Address::new(&piece.permalink),
+        });
+        self.open_page("page:embed", Policy::Embed, body)
+    }
+
+    /// An author is somebody who has published something; other users are nobody's business.
+    pub(super) async fn author(&self, slug: &str) -> Result<Option<WebAnswer>> {
+        let wanted = UserFilter {
+            nicenames: vec![slug.to_ascii_lowercase()],
+            published_kinds: vec![POST.to_owned()],
+            page: filter::Page { offset: 0, limit: 1 },
+            ..UserFilter::default()
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_%".contains(c);
+        if slug.is_empty() || !slug.chars().all(is_plain) {
+            return Ok(None);
+        }
+        let (users, _) = self.site.store().read(move |conn| user::list(conn, &wanted)).await?;
+        let Some(user) = users.into_iter().next() else { return Ok(None) };
+        if let Some(moved) = self.with_slash("page:author") {
+            return Ok(Some(moved));
+        }
+        let entries = self.entries(vec![user.user_id]).await?;
+        let posts: Vec<PostSummary<'_>> = entries.iter().map(Entry::view).collect();
+        let namespace = &self.site.settings().names.content;
+        let json = self.visit.rest(&format!("/{namespace}/users/{}", user.user_id));
+        let permalink = self.visit.page(&format!("/author/{}/", user.nicename));
+        let body = pages::author(&AuthorPage {
+            site: self.masthead(),
+            name: &user.display_name,
+            description: &plain(&user.description),
+            permalink: Address::new(&permalink),
+            rest_url: Address::new(&json),
+            posts: &posts,
+        });
+        let mut answer = self.open_page("page:author", Policy::Page, body);
+        headers::link_json(&mut answer.headers, &json);
+        Ok(Some(answer))
+    }
+
+    /// The latest posts, of these authors or of all.
+    async fn entries(&self, authors: Vec<i64>) -> Result<Vec<Entry>> {
+        let limit = self.visit.options.integer("posts_per_page").clamp(1, LISTED_MAX);
+        let wanted = PostFilter {
+            kinds: vec![POST.to_owned()],
+            statuses: vec![PUBLISHED.to_owned()],
+            authors,
+            order: PostOrder::Date,
+            direction: filter::Direction::Descending,
+            page: filter::Page { offset: 0, limit },
+            ..PostFilter::default()
+        };
+        let visit = Arc::clone(&self.visit);
+        let read = move |conn: &mut dyn Conn| {
+            let (rows, _) = post::list(conn, &wanted)?;
+            rows.into_iter().map(|row| entry(conn, &visit, &row)).collect()
+        };
+        self.site.store().read(read).await
+    }
+
+    fn rest_address(&self, row: &PostRow) -> String {
+        let namespace = &self.site.settings().names.content;
+        let base = if row.kind == PAGE { "pages" } else { "posts" };
+        self.visit.rest(&format!("/{namespace}/{base}/{}", row.post_id))
+    }
+}
+
+fn read_piece(conn: &mut dyn Conn, visit: &Visit, address: &str) -> Result<Option<Piece>, Error> {
+    let found = content::find_by_path(conn, address)?;
+    let Some(row) = found.filter(content::is_publicly_viewable) else { return Ok(None) };
+    let permalink = content::permalink(conn, visit, &row)?;
+    let author = user::get(conn, row.author_id)?;
+    Ok(Some(Piece { row, permalink, author }))
+}
+
+fn entry(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Entry> {
+    Ok(Entry {
+        title: plain(&row.title),
+        link: content::permalink(conn, visit, row)?,
+        published: row.date.to_string(),
+        summary: summary(row),
+    })
+}
