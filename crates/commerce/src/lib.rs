@@ -7,6 +7,7 @@
 //!
 //! This crate knows no HTTP and no SQL. Start with [`resource`].
 
+pub mod common;
 pub mod resource;
 
 pub use resource::{Resource, Rights};

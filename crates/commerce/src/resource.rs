@@ -122,12 +122,8 @@ pub fn routes<R: Resource>(
 ) -> Result<Vec<Route<Action>>, String> {
     let item = resource.item().compile()?;
     let document = resource.item().document();
-    let place = Arc::new(Place {
-        item,
-        namespace: namespace.to_owned(),
-        path: path.to_owned(),
-        resource,
-    });
+    let place =
+        Arc::new(Place { item, namespace: namespace.to_owned(), path: path.to_owned(), resource });
     let id = || Schema::integer().about("Unique number of the resource.");
     let context = || place.resource.item().context_arg();
     let on_path = || place.resource.path_args();
@@ -186,12 +182,7 @@ impl<R: Resource> Place<R> {
         path
     }
 
-    fn body(
-        &self,
-        call: &mut Call<'_>,
-        record: &R::Record,
-        context: &str,
-    ) -> Result<Value, Stop> {
+    fn body(&self, call: &mut Call<'_>, record: &R::Record, context: &str) -> Result<Value, Stop> {
         let body = self.resource.show(call, record)?;
         Ok(self.item.filter_by_context(body, context))
     }
@@ -203,12 +194,7 @@ impl<R: Resource> Place<R> {
         found.ok_or_else(|| self.resource.invalid_id(status).into())
     }
 
-    fn reply(
-        &self,
-        call: &mut Call<'_>,
-        record: &R::Record,
-        context: &str,
-    ) -> Result<Reply, Stop> {
+    fn reply(&self, call: &mut Call<'_>, record: &R::Record, context: &str) -> Result<Reply, Stop> {
         let base = self.base(call);
         let links = self.resource.links(call, record, &base);
         Ok(Reply::new(self.body(call, record, context)?).links(links))

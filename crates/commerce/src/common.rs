@@ -1,0 +1,5 @@
+//! What the fields and lists of commerce records share: paging and filters, amounts, free data.
+
+pub mod amounts;
+pub mod args;
+pub mod meta;
