@@ -82,7 +82,6 @@ impl NewUser {
 pub fn create_user(conn: &mut dyn Conn, new: &NewUser) -> Result<UserRow, Stop> {
     check_login(conn, &new.login)?;
     check_bindings(new)?;
-    let wanted = if new.slug.is_empty() { &new.login } else { &new.slug };
     let mut user = UserRow {
         user_id: new.user_id.unwrap_or_default(),
         login: new.login.clone(),
@@ -90,7 +89,7 @@ pub fn create_user(conn: &mut dyn Conn, new: &NewUser) -> Result<UserRow, Stop> 
         password_hash: new.password_hash.clone(),
         roles: new.roles.clone(),
         display_name: display_name(new),
-        nicename: names::slug_of_login(wanted),
+        nicename: wanted_slug(new),
         first_name: new.first_name.clone(),
         last_name: new.last_name.clone(),
         nickname: if new.nickname.is_empty() { &new.login } else { &new.nickname }.clone(),
@@ -193,6 +192,12 @@ fn check_bindings(new: &NewUser) -> Result<(), Stop> {
     let message = "ISO users are bound to an ISO, merchants to a merchant, stores to a store, and \
                    others to nobody.";
     Err(refused("rest_user_invalid_role", message))
+}
+
+/// The slug before it is made unique.
+fn wanted_slug(new: &NewUser) -> String {
+    let chosen = names::slug(&new.slug);
+    if chosen.is_empty() { names::slug_of_login(&new.login) } else { chosen }
 }
 
 fn display_name(new: &NewUser) -> String {

@@ -95,7 +95,7 @@ fn a_new_user_is_refused_for_good_reasons() {
         (json!({ "email": "nonsense" }), "rest_invalid_param", "rest_invalid_email"),
         (json!({ "locale": "xx_XX" }), "rest_invalid_param", "rest_not_in_enum"),
         (json!({ "name": "n".repeat(251) }), "user_name_too_long", ""),
-        (json!({ "slug": "s".repeat(51) }), "", ""),
+        (json!({ "slug": "s".repeat(51) }), "user_nicename_too_long", ""),
         (
             json!({ "id": 1, "username": "anna2", "email": "b@example.test" }),
             "rest_user_exists",
@@ -106,7 +106,6 @@ fn a_new_user_is_refused_for_good_reasons() {
         (json!({ "roles": ["iso_staff"] }), "rest_user_invalid_role", ""),
         (json!({ "roles": ["merchant"] }), "rest_user_invalid_role", ""),
         (json!({ "roles": ["customer", "store"] }), "rest_user_invalid_role", ""),
-        (json!({ "name": "a\u{0}b\u{0}" , "first_name": "\u{0}"}), "existing_user_login", ""),
     ] {
         let answer = site.ask("POST", "/wp/v2/users", ADMIN, &new_user(&fields));
         let expected = if code.is_empty() { 201 } else { 400 };
