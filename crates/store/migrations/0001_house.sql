@@ -145,11 +145,12 @@ CREATE TABLE profiles (
 CREATE INDEX profiles_by_identity ON profiles (identity_index, iso_id);
 
 -- What happened, in the same transaction as the change. seq is given afterwards, without gaps, in
--- the order in which changes became visible; see src/outbox.rs.
+-- the order in which changes became visible; see src/outbox.rs. What happened to the site itself has
+-- no iso_id.
 CREATE TABLE outbox (
   id @serial,
   seq @int,
-  iso_id @text NOT NULL,
+  iso_id @text,
   kind @text NOT NULL,
   object_id @text NOT NULL,
   payload @text NOT NULL,
@@ -327,6 +328,7 @@ CREATE TABLE revisions (
 ) @strict;
 CREATE INDEX revisions_by_post ON revisions (post_id, revision_id, site_id);
 
+-- details is a JSON object.
 CREATE TABLE terms (
   site_id @int NOT NULL,
   term_id @int NOT NULL,
@@ -336,6 +338,8 @@ CREATE TABLE terms (
   slug @text NOT NULL,
   description @text NOT NULL,
   parent_id @int NOT NULL,
+  menu_order @int NOT NULL,
+  details @text NOT NULL,
   PRIMARY KEY (site_id, term_id)
 ) @strict;
 CREATE UNIQUE INDEX terms_by_slug ON terms (slug, taxonomy, site_id);

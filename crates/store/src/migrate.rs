@@ -10,7 +10,10 @@ use crate::conn::sql;
 use crate::{Conn, Val};
 
 /// All migrations in order. The number of a migration is its place in this list, from one.
-const MIGRATIONS: &[(&str, &str)] = &[("0001_house", include_str!("../migrations/0001_house.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("0001_house", include_str!("../migrations/0001_house.sql")),
+    ("0002_commerce", include_str!("../migrations/0002_commerce.sql")),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {

@@ -14,7 +14,8 @@ use crate::{Conn, Row, Sql, Val};
 /// Something that happened to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    pub iso_id: IsoId,
+    /// Whose object it is; none when it is the site's own, such as a product.
+    pub iso_id: Option<IsoId>,
     /// Such as `merchant.created`.
     pub kind: &'static str,
     pub object_id: String,
@@ -23,11 +24,24 @@ pub struct Event {
     pub created: Timestamp,
 }
 
+impl Event {
+    /// Something that happened to an object of the site, of which followers know enough when they
+    /// know its number. `payload` is a JSON object.
+    pub fn of_site(
+        kind: &'static str,
+        object_id: i64,
+        payload: String,
+        created: Timestamp,
+    ) -> Self {
+        Self { iso_id: None, kind, object_id: object_id.to_string(), payload, created }
+    }
+}
+
 /// An event with its place in the feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequencedEvent {
     pub seq: i64,
-    pub iso_id: IsoId,
+    pub iso_id: Option<IsoId>,
     pub kind: String,
     pub object_id: String,
     pub payload: String,
@@ -77,7 +91,7 @@ pub fn append(conn: &mut dyn Conn, event: &Event) -> Result<()> {
     conn.execute_one(
         &OUTBOX_INSERT,
         &[
-            (&event.iso_id).into(),
+            event.iso_id.as_ref().into(),
             event.kind.into(),
             (&event.object_id).into(),
             (&event.payload).into(),

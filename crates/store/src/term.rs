@@ -1,4 +1,5 @@
-//! Terms of taxonomies, such as categories and tags, and which posts bear them.
+//! Terms of taxonomies, such as categories and tags, and which posts bear them. Which products do
+//! is in [`crate::product`].
 
 mod list;
 
@@ -20,7 +21,10 @@ pub struct TermRow {
     pub slug: String,
     pub description: String,
     pub parent_id: i64,
-    /// How many published posts bear the term: counted when it is read, never written.
+    pub menu_order: i64,
+    /// A JSON object.
+    pub details: String,
+    /// How many published posts and products bear the term: counted when it is read, never written.
     pub count: i64,
 }
 
@@ -28,11 +32,16 @@ pub struct TermRow {
 macro_rules! term_columns {
     () => {
         "terms.term_id, terms.taxonomy, terms.name, terms.slug, terms.description,
-         terms.parent_id,
+         terms.parent_id, terms.menu_order, terms.details,
          (SELECT COUNT(*) FROM post_terms JOIN posts
             ON posts.site_id = post_terms.site_id AND posts.post_id = post_terms.post_id
           WHERE post_terms.site_id = terms.site_id AND post_terms.term_id = terms.term_id
-            AND posts.status = 'publish') AS term_count"
+            AND posts.status = 'publish')
+         + (SELECT COUNT(*) FROM product_terms JOIN products
+            ON products.site_id = product_terms.site_id
+              AND products.product_id = product_terms.product_id
+          WHERE product_terms.site_id = terms.site_id AND product_terms.term_id = terms.term_id
+            AND products.status = 'publish') AS term_count"
     };
 }
 use term_columns;
@@ -40,14 +49,15 @@ use term_columns;
 sql!(
     TERM_INSERT,
     "INSERT INTO terms
-       (taxonomy, name, name_key, slug, description, parent_id, site_id, term_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+       (taxonomy, name, name_key, slug, description, parent_id, menu_order, details, site_id,
+        term_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 );
 sql!(
     TERM_UPDATE,
     "UPDATE terms SET taxonomy = $1, name = $2, name_key = $3, slug = $4, description = $5,
-       parent_id = $6
-     WHERE site_id = $7 AND term_id = $8"
+       parent_id = $6, menu_order = $7, details = $8
+     WHERE site_id = $9 AND term_id = $10"
 );
 sql!(TERM_DELETE, "DELETE FROM terms WHERE site_id = $1 AND term_id = $2");
 sql!(
@@ -163,13 +173,15 @@ pub fn set_terms(
 
 fn write(conn: &mut dyn Conn, sql: &Sql, term: &TermRow, term_id: i64) -> Result<bool> {
     let name_key = fold(&term.name);
-    let params: [Val<'_>; 8] = [
+    let params: [Val<'_>; 10] = [
         (&term.taxonomy).into(),
         (&term.name).into(),
         (&name_key).into(),
         (&term.slug).into(),
         (&term.description).into(),
         term.parent_id.into(),
+        term.menu_order.into(),
+        (&term.details).into(),
         SITE.into(),
         term_id.into(),
     ];
@@ -190,7 +202,9 @@ impl TermRow {
             slug: row.get(3)?,
             description: row.get(4)?,
             parent_id: row.get(5)?,
-            count: row.get(6)?,
+            menu_order: row.get(6)?,
+            details: row.get(7)?,
+            count: row.get(8)?,
         })
     }
 }

@@ -11,7 +11,7 @@ use store::merchant::{self, MerchantRow, StoreRow};
 use store::outbox::{self, Event};
 use store::tpn::{self, ProfileRow, TpnRow};
 use store::{Conn, Location, Store};
-use types::{IsoId, MerchantId, StoreId, Tpn};
+use types::{MerchantId, StoreId, Tpn};
 
 use crate::request::number_text;
 
@@ -119,7 +119,7 @@ impl Model {
 fn read_first(conn: &mut dyn Conn) -> types::Result<Option<(IsoRow, Onboarding)>> {
     let sequenced = outbox::after(conn, 0, i64::try_from(EVENTS).unwrap_or(i64::MAX))?;
     let [merchant_event, store_event, tpn_event] = sequenced.as_slice() else { return Ok(None) };
-    let iso_id: &IsoId = &merchant_event.iso_id;
+    let Some(iso_id) = &merchant_event.iso_id else { return Ok(None) };
     let merchant_id = MerchantId::new(merchant_event.object_id.as_str());
     let store_id = StoreId::new(store_event.object_id.as_str());
     let tpn = Tpn::new(tpn_event.object_id.as_str());

@@ -293,7 +293,7 @@ impl Builder<'_> {
 
     fn event(&self, kind: &'static str, object_id: &str, data: &Value) -> Event {
         Event {
-            iso_id: self.iso_id(),
+            iso_id: Some(self.iso_id()),
             kind,
             object_id: object_id.to_owned(),
             payload: data.to_string(),

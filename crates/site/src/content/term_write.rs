@@ -38,6 +38,8 @@ pub(super) fn found(conn: &mut dyn Conn) -> Result<()> {
         slug: slug::slugify(DEFAULT_CATEGORY_NAME),
         description: String::new(),
         parent_id: 0,
+        menu_order: 0,
+        details: String::from("{}"),
         count: 0,
     };
     term::insert_with_id(conn, &row)
@@ -52,6 +54,8 @@ pub(super) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
         slug: String::new(),
         description: String::new(),
         parent_id: 0,
+        menu_order: 0,
+        details: String::from("{}"),
         count: 0,
     };
     let mut row = changed(taxonomy, call, blank)?;

@@ -46,7 +46,7 @@ fn everything_moves(source: &Database, target: &Database) {
     from.write_blocking(fill).unwrap();
     let (text, written) = back_up(&from);
     assert_eq!(written.rows["merchants"], MERCHANTS);
-    assert_eq!((written.created, written.schema), (time(0), 1));
+    assert_eq!((written.created, written.schema), (time(0), 2));
     let to = target.open();
     let restored = backup::restore(&to, &save(target, &text), SANDBOX).unwrap();
     assert_eq!(restored, written);
@@ -225,9 +225,9 @@ fn a_bad_backup_changes_nothing(database: &Database) {
         ("not complete", good[..=last_line].to_owned()),
         ("no end", good.trim_end().to_owned()),
         ("is of production", forge(&good, r#""sandbox""#, r#""production""#)),
-        ("newer version", forge(&good, r#""schema":1"#, r#""schema":2"#)),
+        ("newer version", forge(&good, r#""schema":2"#, r#""schema":99"#)),
         ("newer version", forge(&good, r#""version":1"#, r#""version":2"#)),
-        ("damaged at line 1", forge(&good, r#""schema":1"#, r#""schema":0"#)),
+        ("damaged at line 1", forge(&good, r#""schema":2"#, r#""schema":0"#)),
         ("no backup", forge(&good, "boardwalk-backup", "postgres-backup")),
         ("no backup", "\n".to_owned()),
         ("empty", String::new()),

@@ -367,6 +367,8 @@ pub(crate) fn term(taxonomy: &str, slug: &str) -> TermRow {
         slug: slug.to_owned(),
         description: String::new(),
         parent_id: 0,
+        menu_order: 0,
+        details: "{}".to_owned(),
         count: 0,
     }
 }
@@ -386,7 +388,7 @@ pub(crate) fn answer(key_hash: &[u8], expires: i64) -> StoredAnswer {
 
 pub(crate) fn event(object_id: &str, payload: &str) -> Event {
     Event {
-        iso_id: iso_id(),
+        iso_id: Some(iso_id()),
         kind: "merchant.created",
         object_id: object_id.to_owned(),
         payload: payload.to_owned(),
