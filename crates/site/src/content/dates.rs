@@ -59,16 +59,13 @@ fn read(text: &str) -> Option<(Timestamp, Option<i64>)> {
     let time = time.checked_add(SignedDuration::from_secs(seconds)).ok()?;
     let moment = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     let zone = text.get(19..)?.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
-    Some((Timestamp::from_micros(moment.as_microsecond()), offset_of(zone)?))
+    let offset = if zone.is_empty() { None } else { Some(offset_of(zone)?) };
+    Some((Timestamp::from_micros(moment.as_microsecond()), offset))
 }
 
-/// The outer nothing is a zone that cannot be read, the inner one no zone.
-fn offset_of(zone: &str) -> Option<Option<i64>> {
-    if zone.is_empty() {
-        return Some(None);
-    }
+fn offset_of(zone: &str) -> Option<i64> {
     if zone.eq_ignore_ascii_case("z") {
-        return Some(Some(0));
+        return Some(0);
     }
     let sign = match zone.get(..1)? {
         "+" => 1,
@@ -81,7 +78,7 @@ fn offset_of(zone: &str) -> Option<Option<i64>> {
         "" => 0,
         minutes => minutes.parse().ok()?,
     };
-    Some(Some(sign * (hours * 3600 + minutes * 60)))
+    Some(sign * (hours * 3600 + minutes * 60))
 }
 
 /// `2026-03-31T12:00:00`, without a zone, as clients know it.

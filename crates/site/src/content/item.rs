@@ -98,9 +98,10 @@ pub(crate) fn prepare(
     let mut fields = base(room, call, row)?;
     let protected = !row.password.is_empty();
     let rendered = if hidden { String::new() } else { render::content(&row.content) };
-    let excerpt = match hidden {
-        true => String::new(),
-        false => render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words),
+    let excerpt = if hidden {
+        String::new()
+    } else {
+        render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words)
     };
     let mut say = |name: &str, value: Value| {
         fields.insert(name.to_owned(), value);

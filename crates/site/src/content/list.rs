@@ -1,7 +1,7 @@
 //! Lists of posts and pages: what was asked for becomes a filter, and what was found becomes items.
 
 use contract::rest::check::Fault;
-use contract::rest::{Params, Refusal, Reply, Stop, params};
+use contract::rest::{Params, Refusal, Reply, Stop, loose, params};
 use serde_json::{Value, json};
 use store::Conn;
 use store::filter::{Direction, PAGE_MAX, Page};
@@ -235,8 +235,9 @@ struct TermQuery {
 
 impl TermQuery {
     fn read(params: &Params, name: &str) -> Self {
-        let Some(Value::Object(query)) = params.get(name) else {
-            return Self { ids: params.ints(name), with_children: false, all: false };
+        let query = match params.get(name) {
+            Some(Value::Object(query)) if !loose::has_numbered_keys(query) => query,
+            _ => return Self { ids: params.ints(name), with_children: false, all: false },
         };
         let ids = query.get("terms").and_then(Value::as_array);
         Self {

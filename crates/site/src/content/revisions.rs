@@ -1,13 +1,13 @@
 //! The revisions of posts and pages: read and deleted by those who may edit the item.
 
+use std::sync::Arc;
+
 use contract::rest::route::{DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use store::filter::Direction;
 use store::post::PostRow;
 use store::revision::{self, RevisionRow};
-use types::Error;
 
 use super::item::Room;
 use super::schema::{ALL, FULL};
@@ -135,15 +135,17 @@ fn list_all(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let whole = call.params.int("per_page").is_none();
     let page = list::page(&call.params);
-    let (offset, limit) = match whole {
-        true => (call.params.int("offset").unwrap_or(0).max(0), total),
-        false => (page.offset, page.limit),
+    let (offset, limit) = if whole {
+        (call.params.int("offset").unwrap_or(0).max(0), total)
+    } else {
+        (page.offset, page.limit)
     };
     if total > 0 && offset >= total {
         let given = call.params.int("offset").is_some_and(|offset| offset > 0);
-        let (code, message) = match given {
-            true => ("rest_revision_invalid_offset_number", "Leave out fewer revisions."),
-            false => ("rest_revision_invalid_page_number", "Ask for a page that exists."),
+        let (code, message) = if given {
+            ("rest_revision_invalid_offset_number", "Leave out fewer revisions.")
+        } else {
+            ("rest_revision_invalid_page_number", "Ask for a page that exists.")
         };
         return Err(Refusal::new(400, code, message).into());
     }
@@ -152,7 +154,7 @@ fn list_all(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let take = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut items = Vec::new();
     for row in found.iter().skip(skip).take(take) {
-        let (mut fields, links) = prepare(room, call, row, &context)?;
+        let (mut fields, links) = prepare(room, call, row, &context);
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
         }
@@ -194,7 +196,7 @@ fn read_one(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let parent = permit_read(room, call)?;
     let row = revision_of(call, &parent)?;
     let context = call.context();
-    let (fields, links) = prepare(room, call, &row, &context)?;
+    let (fields, links) = prepare(room, call, &row, &context);
     Ok(Reply::new(fields).links(links))
 }
 
@@ -205,23 +207,15 @@ fn delete_one(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Revisions have no trash: use force=true to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
-    let (previous, _) = prepare(room, call, &row, "view")?;
+    let (previous, _) = prepare(room, call, &row, "view");
     revision::delete(call.conn()?, row.revision_id)?;
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
 }
 
-fn prepare(
-    room: &Revisions,
-    call: &Call<'_>,
-    row: &RevisionRow,
-    context: &str,
-) -> Result<(Value, Links), Error> {
+fn prepare(room: &Revisions, call: &Call<'_>, row: &RevisionRow, context: &str) -> (Value, Links) {
     let visit = call.visit;
     let guid = visit.page(&format!("/?p={}", row.revision_id));
-    let excerpt = match row.excerpt.is_empty() {
-        true => String::new(),
-        false => render::excerpt(&row.excerpt, "", render::EXCERPT_WORDS),
-    };
+    let excerpt = render::excerpt(&row.excerpt, "", render::EXCERPT_WORDS);
     let (date, date_gmt) = (dates::written(row.date), dates::written(row.date_gmt));
     let fields = json!({
         "author": row.author_id,
@@ -238,5 +232,5 @@ fn prepare(
         "excerpt": { "raw": row.excerpt, "rendered": excerpt },
     });
     let links = Links::new().to("parent", visit.rest(&room.parent.path_of(row.post_id)));
-    Ok((room.item.filter_by_context(fields, context), links))
+    (room.item.filter_by_context(fields, context), links)
 }

@@ -5,10 +5,7 @@
 pub(crate) struct Status {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
-    pub(crate) public: bool,
-    pub(crate) private: bool,
-    /// Not for readers, and not secret either: work in progress.
-    pub(crate) protected: bool,
+    pub(crate) visibility: Visibility,
     /// The item has no date of its own until it gets another status.
     pub(crate) floating_date: bool,
     /// Shown as a choice in lists.
@@ -17,13 +14,28 @@ pub(crate) struct Status {
     pub(crate) settable: bool,
 }
 
+/// For whom items of a status are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Everybody,
+    /// Work in progress: for those who may edit.
+    Unfinished,
+    /// For those who may read what is private.
+    Few,
+    Nobody,
+}
+
+impl Status {
+    pub(crate) fn is_public(&self) -> bool {
+        self.visibility == Visibility::Everybody
+    }
+}
+
 const fn status(name: &'static str, label: &'static str) -> Status {
     Status {
         name,
         label,
-        public: false,
-        private: false,
-        protected: false,
+        visibility: Visibility::Nobody,
         floating_date: false,
         listed: true,
         settable: true,
@@ -31,11 +43,15 @@ const fn status(name: &'static str, label: &'static str) -> Status {
 }
 
 pub(crate) static STATUSES: &[Status] = &[
-    Status { public: true, ..status("publish", "Published") },
-    Status { protected: true, ..status("future", "Scheduled") },
-    Status { protected: true, floating_date: true, ..status("draft", "Draft") },
-    Status { protected: true, floating_date: true, ..status("pending", "Pending") },
-    Status { private: true, ..status("private", "Private") },
+    Status { visibility: Visibility::Everybody, ..status("publish", "Published") },
+    Status { visibility: Visibility::Unfinished, ..status("future", "Scheduled") },
+    Status { visibility: Visibility::Unfinished, floating_date: true, ..status("draft", "Draft") },
+    Status {
+        visibility: Visibility::Unfinished,
+        floating_date: true,
+        ..status("pending", "Pending")
+    },
+    Status { visibility: Visibility::Few, ..status("private", "Private") },
     Status { listed: false, settable: false, ..status("trash", "Trash") },
 ];
 
@@ -77,7 +93,7 @@ pub(crate) fn settable() -> Vec<&'static str> {
 }
 
 pub(crate) fn is_public(name: &str) -> bool {
-    find(name).is_some_and(|status| status.public)
+    find(name).is_some_and(Status::is_public)
 }
 
 /// Whether an item of this status has no slug and no date until it leaves it.

@@ -91,8 +91,11 @@ pub(super) fn delete(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// Posts that had no other category get the default one.
 fn replace_in_posts(conn: &mut dyn Conn, gone: i64, default: i64) -> Result<(), Error> {
     let known = term::get(conn, default)?.is_some_and(|term| term.taxonomy == CATEGORY.name);
+    if !known {
+        return Ok(());
+    }
     let mut offset = 0;
-    while known {
+    loop {
         let wanted = post::PostFilter {
             terms: vec![post::TermCondition::AnyOf(vec![gone])],
             order: post::PostOrder::Id,
@@ -109,10 +112,9 @@ fn replace_in_posts(conn: &mut dyn Conn, gone: i64, default: i64) -> Result<(), 
         }
         offset += POSTS_AT_A_TIME;
         if offset >= total {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 /// The term with what the request changes about it.

@@ -10,7 +10,7 @@ use types::Result;
 use super::kind::{KINDS, Kind, TAXONOMIES, Taxonomy};
 use super::labels;
 use super::schema::{ALL, EDIT, FULL};
-use super::status::{self, STATUSES, Status};
+use super::status::{self, STATUSES, Status, Visibility};
 use crate::action::{Action, memory};
 use crate::{Call, Names};
 
@@ -60,7 +60,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         namespace: namespace(),
         all: || STATUSES.iter().collect(),
         name: |status| status.name,
-        may: |call, status, _| status.public || may_edit_anything(call),
+        may: |call, status, _| status.is_public() || may_edit_anything(call),
         fields: status_fields,
         links: status_links,
         missing: || Refusal::new(404, "rest_status_invalid", "There is no such status."),
@@ -123,6 +123,7 @@ fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it has the form of every operation")]
 fn list_all<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = call.context();
     let kind = call.params.text("type").filter(|_| collection.base == "taxonomies");
@@ -344,10 +345,10 @@ fn status_item() -> Item {
 fn status_fields(status: &Status) -> Value {
     json!({
         "name": status.label,
-        "private": status.private,
-        "protected": status.protected,
-        "public": status.public,
-        "queryable": status.public,
+        "private": status.visibility == Visibility::Few,
+        "protected": status.visibility == Visibility::Unfinished,
+        "public": status.is_public(),
+        "queryable": status.is_public(),
         "show_in_list": status.listed,
         "slug": status.name,
         "date_floating": status.floating_date,

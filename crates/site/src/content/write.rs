@@ -1,5 +1,7 @@
 //! Making, changing, trashing and deleting posts and pages.
 
+use std::time::Duration;
+
 use contract::rest::{Refusal, Reply, Stop, params};
 use serde_json::{Value, json};
 use store::post::{self, PostRow};
@@ -17,6 +19,8 @@ use crate::Call;
 const TRASHED_SUFFIX: &str = "__trashed";
 /// What is to be published less than this from now is published now.
 const SOON_MICROS: i64 = 60 * 1_000_000;
+/// Bounds of dates exclude themselves.
+const A_MICROSECOND: Duration = Duration::from_micros(1);
 /// Levels of pages that are looked at for a circle.
 const DEPTH_MAX: usize = 100;
 
@@ -30,9 +34,8 @@ fn answer(room: &Room, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop
 pub(crate) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let kind = room.kind;
     let now = Moment::at(call.options(), call.now());
-    let setting = |name: &str| match kind.hierarchical {
-        true => String::from("closed"),
-        false => call.options().text(name),
+    let setting = |name: &str| {
+        if kind.hierarchical { String::from("closed") } else { call.options().text(name) }
     };
     let blank = PostRow {
         kind: kind.name.to_owned(),
@@ -135,12 +138,11 @@ fn set_texts(call: &Call<'_>, row: &mut PostRow) {
     let trusted = call.can(Capability::UnfilteredHtml);
     // No engine stores this character, and it means nothing in HTML.
     let text_of = |name: &str| raw_text(call, name).map(|text| text.replace('\0', ""));
-    let cleaned = |text: String, clean: fn(&str) -> String| match trusted {
-        true => text,
-        false => clean(&text),
+    let cleaned = |text: String, clean: fn(&str) -> String| {
+        if trusted { text } else { clean(&text) }
     };
     if let Some(title) = text_of("title") {
-        row.title = cleaned(title, html::clean_title).trim().to_owned();
+        row.title = String::from(cleaned(title, html::clean_title).trim());
     }
     if let Some(content) = text_of("content") {
         row.content = cleaned(content, html::clean_content);
@@ -165,7 +167,7 @@ fn set_status(
         let message = "You are not allowed to publish items of this kind.";
         call.need(kind.may.publish, "rest_cannot_publish", message)?;
     }
-    row.status = wanted.to_owned();
+    row.status = String::from(wanted);
     if wanted != status::TRASH {
         (row.trashed_status, row.trashed) = (None, None);
     }
@@ -235,13 +237,13 @@ fn lies_within(conn: &mut dyn Conn, id: i64, other: i64) -> Result<bool, Error> 
 fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     let chosen = |name: &str| call.params.text(name).filter(|text| !text.is_empty());
     if let Some(choice) = chosen("comment_status") {
-        row.comment_status = choice.to_owned();
+        row.comment_status = String::from(choice);
     }
     if let Some(choice) = chosen("ping_status") {
-        row.ping_status = choice.to_owned();
+        row.ping_status = String::from(choice);
     }
     if let Some(format) = chosen("format").filter(|_| row.kind == super::kind::POST.name) {
-        row.format = format.to_owned();
+        row.format = String::from(format);
     }
     // There are no media yet: a picture can be taken away, and one that is not there not be set.
     if call.params.int("featured_media") == Some(0) {
@@ -254,7 +256,7 @@ fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
             let faults = vec![(String::from("template"), Some(fault))];
             return Err(params::invalid_params(faults).into());
         }
-        row.template = template.to_owned();
+        row.template = String::from(template);
     }
     let footnotes = call.params.get("meta").and_then(|meta| meta.get("footnotes"));
     if let Some(Value::String(footnotes)) = footnotes {
@@ -298,8 +300,8 @@ fn schedule(call: &Call<'_>, row: &mut PostRow) {
     let Some(date) = row.date_gmt else { return };
     let ahead = date.as_micros().saturating_sub(call.now().as_micros());
     match row.status.as_str() {
-        status::PUBLISH if ahead >= SOON_MICROS => row.status = status::FUTURE.to_owned(),
-        status::FUTURE if ahead < SOON_MICROS => row.status = status::PUBLISH.to_owned(),
+        status::PUBLISH if ahead >= SOON_MICROS => row.status = String::from(status::FUTURE),
+        status::FUTURE if ahead < SOON_MICROS => row.status = String::from(status::PUBLISH),
         _ => {}
     }
 }
@@ -311,12 +313,12 @@ fn set_slug(
     row: &mut PostRow,
 ) -> Result<(), Stop> {
     if let Some(slug) = call.params.text("slug") {
-        row.slug = slug.to_owned();
+        row.slug = String::from(slug);
     } else if before.status == status::TRASH
         && row.status != status::TRASH
         && let Some(slug) = row.slug.strip_suffix(TRASHED_SUFFIX)
     {
-        row.slug = slug.to_owned();
+        row.slug = String::from(slug);
     }
     // Who may not publish does not choose the address of what waits for review.
     if row.status == status::PENDING && !call.can(kind.may.publish) {
@@ -395,14 +397,14 @@ pub fn publish_due(
 ) -> types::Result<usize> {
     let wanted = post::PostFilter {
         statuses: vec![status::FUTURE.to_owned()],
-        before: Some(options.local(now)),
+        before: Some(options.local(now.plus(A_MICROSECOND))),
         ..post::PostFilter::default()
     };
     let (rows, _) = post::list(conn, &wanted)?;
     let mut published = 0;
     for mut row in rows {
         if kind_of(&row.kind).is_some() && row.date_gmt.is_some_and(|date| date <= now) {
-            row.status = status::PUBLISH.to_owned();
+            row.status = String::from(status::PUBLISH);
             post::update(conn, &row)?;
             published += 1;
         }

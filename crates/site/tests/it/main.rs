@@ -1,6 +1,9 @@
 //! What the site promises, asked for as clients ask: requests in, answers out, on a real store.
 #![cfg(test)]
 
+mod content_items;
+mod content_lists;
+mod content_terms;
 mod frame;
 mod settings;
 mod support;
