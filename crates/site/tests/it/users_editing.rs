@@ -1,7 +1,8 @@
 //! Making and changing users: who may, what is refused, and what becomes of it.
 
 use serde_json::{Value, json};
-use site::auth::password;
+use site::auth::nonce::{self, Holder};
+use site::auth::{password, session};
 use site::users::BoundTo;
 use store::session::SessionRow;
 use types::{Role, Secret};
@@ -274,6 +275,35 @@ fn a_new_password_ends_the_sessions() {
     assert!(!alive("one") && alive("two"));
     let still = site.get("/wp/v2/users/me", "subscriber");
     assert_eq!(still.status, 200, "application passwords stay");
+}
+
+#[test]
+fn whoever_changes_their_password_stays_signed_in() {
+    let site = site();
+    let begin = |token: &str| {
+        let token_hash = session::hash(site.site.vault(), token);
+        let row = SessionRow {
+            token_hash: token_hash.clone(),
+            user_id: 4,
+            created: now(),
+            expires: now().plus(std::time::Duration::from_hours(1)),
+            ip: String::new(),
+            user_agent: String::new(),
+        };
+        site.write(move |conn| store::session::insert(conn, &row));
+        token_hash
+    };
+    let change = |token: &str, hash: &[u8]| {
+        let holder = Holder { user_id: 4, session: hash };
+        let nonce = nonce::make(site.site.vault(), nonce::REST, holder, now());
+        let cookie = ("cookie".to_owned(), format!("{}={token}", session::COOKIE));
+        let headers = vec![cookie, ("x-wp-nonce".to_owned(), nonce)];
+        site.send("POST", "/wp/v2/users/me", headers, &json!({ "password": PASSWORD }))
+    };
+    let (here, elsewhere) = (begin("here"), begin("elsewhere"));
+    assert_eq!(change("here", &here).status, 200);
+    assert_eq!(change("here", &here).status, 200, "this session goes on");
+    assert_ne!(change("elsewhere", &elsewhere).status, 200, "the other one is over");
 }
 
 #[test]
