@@ -128,7 +128,7 @@ impl RestDesk {
         let proxied = settings.trusted_proxies.contains(&peer.to_canonical())
             && parts.headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
         let host = parts.headers.get(HOST).map(text);
-        let host = host.or_else(|| parts.uri.authority().map(|authority| authority.to_string()));
+        let host = host.or_else(|| parts.uri.authority().map(ToString::to_string));
         let query_text = parts.uri.query().unwrap_or_default().to_owned();
         site::Request {
             method: parts.method.as_str().to_owned(),

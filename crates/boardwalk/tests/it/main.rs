@@ -15,6 +15,7 @@ mod load;
 mod rates;
 mod refusals;
 mod rest_conformance;
+mod rest_refusals;
 mod rest_site;
 mod retries;
 mod secrets;

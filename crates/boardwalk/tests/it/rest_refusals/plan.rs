@@ -1,0 +1,179 @@
+//! Requests that a route would take, made from nothing but the index of a running site.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// An id that no row has, and a name that nothing has.
+const NO_ID: &str = "999999999";
+const NO_NAME: &str = "no-such-thing";
+
+/// One operation of a route.
+pub(super) struct Endpoint {
+    pub(super) pattern: String,
+    pub(super) methods: Vec<String>,
+    pub(super) batchable: bool,
+    args: Map<String, Value>,
+}
+
+/// All operations, and a path for each route.
+pub(super) struct Routes {
+    pub(super) endpoints: Vec<Endpoint>,
+    /// By pattern.
+    existing: BTreeMap<String, String>,
+}
+
+impl Routes {
+    /// `get` reads a path as somebody who sees everything.
+    pub(super) fn read(index: &Value, site: &str, get: &dyn Fn(&str) -> Value) -> Self {
+        let mut endpoints = Vec::new();
+        let mut existing = BTreeMap::new();
+        for (pattern, route) in index["routes"].as_object().unwrap() {
+            existing
+                .insert(pattern.clone(), fill(pattern, &|collection| known_name(&get(collection))));
+            for endpoint in route["endpoints"].as_array().unwrap() {
+                let methods = endpoint["methods"].as_array().unwrap();
+                let methods = methods.iter().map(|method| method.as_str().unwrap().to_owned());
+                let args = endpoint["args"].as_object().cloned().unwrap_or_default();
+                endpoints.push(Endpoint {
+                    pattern: pattern.clone(),
+                    methods: methods.collect(),
+                    batchable: endpoint.get("allow_batch").is_some(),
+                    args,
+                });
+            }
+        }
+        assert!(endpoints.len() > 20, "the index of {site} is nearly empty");
+        Self { endpoints, existing }
+    }
+
+    /// Operations that add to a collection of which the items have a route.
+    pub(super) fn creating(&self) -> impl Iterator<Item = &Endpoint> {
+        let is_collection = |endpoint: &&Endpoint| {
+            let item = format!("{}/(?P<", endpoint.pattern);
+            self.existing.keys().any(|pattern| pattern.starts_with(&item))
+        };
+        self.endpoints.iter().filter(Endpoint::is_post).filter(is_collection)
+    }
+
+    /// Operations that change one item.
+    pub(super) fn changing(&self) -> impl Iterator<Item = &Endpoint> {
+        let changes = |endpoint: &&Endpoint| endpoint.pattern.ends_with(')');
+        self.endpoints.iter().filter(Endpoint::is_post).filter(changes)
+    }
+
+    /// The route's path with things that exist, as far as the site shows any.
+    pub(super) fn existing_path(&self, pattern: &str) -> String {
+        self.existing[pattern].clone()
+    }
+
+    /// With things that exist, and with things that do not.
+    pub(super) fn paths(&self, pattern: &str) -> Vec<String> {
+        let mut paths = vec![self.existing_path(pattern), fill(pattern, &|_| None)];
+        paths.dedup();
+        paths
+    }
+}
+
+impl Endpoint {
+    fn is_post(self: &&Self) -> bool {
+        self.methods.iter().any(|method| method == "POST")
+    }
+
+    /// What must be given, and a title where there may be one, so that there is something to do.
+    pub(super) fn params(&self, site: &str) -> Map<String, Value> {
+        let in_path = |name: &str| self.pattern.contains(&format!("(?P<{name}>"));
+        let wanted = self.args.iter().filter(|(name, arg)| {
+            !in_path(name)
+                && (arg["required"] == json!(true) || matches!(&***name, "title" | "force"))
+        });
+        wanted.map(|(name, arg)| (name.clone(), plausible(name, arg, site))).collect()
+    }
+}
+
+/// A value that the parameter's schema accepts.
+fn plausible(name: &str, arg: &Value, site: &str) -> Value {
+    if let Some(first) = arg["enum"].as_array().and_then(|choices| choices.first()) {
+        return first.clone();
+    }
+    let kind = arg["type"].as_str().or_else(|| arg["type"][0].as_str());
+    match (kind, arg["format"].as_str()) {
+        (_, Some("email")) => json!("refused@site.example"),
+        (_, Some("uri")) => json!(format!("{site}/")),
+        (_, Some("uuid")) => json!("6f0a4c1e-7d0b-4d9e-8f6a-0a1b2c3d4e5f"),
+        (_, Some("date-time")) => json!("2024-05-06T07:08:09"),
+        (Some("integer" | "number"), _) => arg.get("minimum").cloned().unwrap_or_else(|| json!(1)),
+        (Some("boolean"), _) => json!(true),
+        (Some("array"), _) => json!([]),
+        (Some("object"), _) => json!({}),
+        _ if name == "password" => json!("refused and long enough"),
+        _ if name == "url" => json!(format!("{site}/")),
+        _ => json!("refused"),
+    }
+}
+
+/// The pattern with its variables filled in: what `known` finds in the collection before a variable,
+/// or what nobody has.
+fn fill(pattern: &str, known: &dyn Fn(&str) -> Option<(String, String)>) -> String {
+    let mut path = String::new();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once("(?P<") {
+        path.push_str(before);
+        let (group, after) = split_group(after);
+        let (_, constraint) = group.split_once('>').unwrap();
+        let is_number = constraint.contains(r"\d") && !constraint.contains('-');
+        let found = known(path.trim_end_matches('/'));
+        let absent = if is_number { NO_ID } else { NO_NAME }.to_owned();
+        path.push_str(&found.map_or(absent, |(id, name)| if is_number { id } else { name }));
+        rest = after;
+    }
+    path.push_str(rest);
+    path
+}
+
+/// Id and name of the newest thing in a collection: the oldest is often one that all depends on.
+fn known_name(collection: &Value) -> Option<(String, String)> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match collection {
+        Value::Array(items) => {
+            let item = items.iter().max_by_key(|item| item["id"].as_i64())?;
+            let id = item.get("id").map(text);
+            let name =
+                ["uuid", "slug", "id"].into_iter().find_map(|name| item.get(name)).map(text)?;
+            Some((id.unwrap_or_else(|| NO_ID.to_owned()), name))
+        }
+        // Some collections are maps by name; an error object is none.
+        Value::Object(members) if !members.contains_key("code") => {
+            let (name, _) = members.iter().next()?;
+            Some((NO_ID.to_owned(), name.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Splits behind the parenthesis that closes the group.
+fn split_group(inside: &str) -> (&str, &str) {
+    let mut depth = 1;
+    for (at, sign) in inside.char_indices() {
+        depth += match sign {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if depth == 0 {
+            return (&inside[..at], &inside[at + 1..]);
+        }
+    }
+    panic!("{inside} does not end");
+}
+
+/// The parameters as a query string.
+pub(super) fn query(params: &Map<String, Value>) -> String {
+    let pairs = params.iter().map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        format!("{name}={escaped}")
+    });
+    let pairs: Vec<String> = pairs.collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
