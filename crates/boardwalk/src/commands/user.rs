@@ -7,6 +7,8 @@ use onboarding::Platform;
 use serde_json::json;
 use site::auth::consumer_key::{self, Permissions};
 use site::auth::{application_password, password};
+use site::users::application_passwords::create_password;
+use site::users::{BoundTo, NewUser, account, create_user};
 use store::user::{self, UserRow};
 use types::{Error, Result, Secret};
 
@@ -15,19 +17,17 @@ use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
 
-const LOGIN_LENGTH_MAX: usize = 60;
-
 pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printer) -> Result<()> {
     match command {
         User::Create(create) => {
             let platform = environment::open(config, common.environment())?;
             let password = create.password_stdin.then(read_password).transpose()?;
             let login = create.login.clone();
-            let row = user_row(create, password.as_ref(), platform.clock.now())?;
-            let user_id = platform.store.write_blocking(move |conn| {
-                let nicename = user::free_nicename(conn, &nicename(&row.login), 0)?;
-                user::insert(conn, &UserRow { nicename, ..row.clone() })
-            })?;
+            let new = new_user(create, password.as_ref(), platform.clock.now())?;
+            let made = platform.store.write_blocking(move |conn| {
+                create_user(conn, &new).map_err(account::error_of)
+            });
+            let user_id = made?.user_id;
             out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
         }
         User::List => {
@@ -95,58 +95,31 @@ pub(crate) fn make_app_password(
     let user_id = find_user(platform, login)?.user_id;
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
     let (row, password) = platform.store.write_blocking(move |conn| {
-        application_password::create(conn, &vault, user_id, (&name, ""), now)
+        create_password(conn, &vault, user_id, (&name, ""), now)
     })?;
     Ok((row.uuid, password))
 }
 
-pub(crate) fn user_row(
+fn new_user(
     create: UserCreate,
     password: Option<&Secret<String>>,
     now: types::Timestamp,
-) -> Result<UserRow> {
+) -> Result<NewUser> {
     check_binding(&create)?;
-    let login_is_fine = (1..=LOGIN_LENGTH_MAX).contains(&create.login.len())
-        && create.login.chars().all(|c| c.is_ascii_alphanumeric() || "._-@ ".contains(c));
-    if !login_is_fine {
-        return Err(Error::invalid(format!(
-            "a login has 1 to {LOGIN_LENGTH_MAX} letters, digits, blanks or the signs . _ - @"
-        )));
-    }
-    if !onboarding::text::is_email(&create.email) {
-        return Err(Error::invalid(format!("`{}` is no e-mail address", create.email)));
-    }
     let role = create.role.to_possible_value().map(|value| value.get_name().to_owned());
     let role = role.unwrap_or_default().parse().map_err(Error::invalid)?;
-    Ok(UserRow {
-        user_id: 0,
-        display_name: create.login.clone(),
-        nickname: create.login.clone(),
-        nicename: nicename(&create.login),
-        login: create.login,
-        email: create.email,
+    let bound_to = match (create.iso, create.merchant, create.store) {
+        (Some(iso), _, _) => BoundTo::Iso(iso),
+        (_, Some(merchant), _) => BoundTo::Merchant(merchant),
+        (_, _, Some(store)) => BoundTo::Store(store),
+        _ => BoundTo::Nobody,
+    };
+    Ok(NewUser {
         password_hash: password.map(password::hash).transpose()?,
         roles: vec![role],
-        first_name: String::new(),
-        last_name: String::new(),
-        description: String::new(),
-        url: String::new(),
-        locale: String::new(),
-        registered: now,
-        meta: String::from("{}"),
-        iso_id: create.iso,
-        merchant_id: create.merchant,
-        store_id: create.store,
+        bound_to,
+        ..NewUser::new(create.login, create.email, now)
     })
-}
-
-/// The login as it stands in addresses: lower case, words parted by single hyphens.
-fn nicename(login: &str) -> String {
-    let kept = login.chars().filter(|c| c.is_ascii_alphanumeric() || "._- ".contains(*c));
-    let parted: String = kept.map(|c| if c == '.' || c == ' ' { '-' } else { c }).collect();
-    let words = parted.split('-').filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
-    if joined.is_empty() { String::from("user") } else { joined }
 }
 
 /// A user who acts for someone must be bound to exactly that one.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::Refusal;
-use store::Conn;
 use store::application_password::{self as rows, ApplicationPasswordRow};
 use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
@@ -45,29 +44,6 @@ pub fn in_groups(password: &str) -> String {
 pub fn hash(vault: &Vault, user_id: i64, password: &str) -> Vec<u8> {
     let letters: String = password.chars().filter(char::is_ascii_alphanumeric).collect();
     vault.site_hash(HASH_PURPOSE, &letters, &user_id.to_string()).to_vec()
-}
-
-/// Makes a password for a user's program and stores it. The text is shown this once.
-pub fn create(
-    conn: &mut dyn Conn,
-    vault: &Vault,
-    user_id: i64,
-    (name, app_id): (&str, &str),
-    now: Timestamp,
-) -> Result<(ApplicationPasswordRow, Secret<String>)> {
-    let password = generate()?;
-    let row = ApplicationPasswordRow {
-        user_id,
-        uuid: uuid::Uuid::new_v4().to_string(),
-        app_id: app_id.to_owned(),
-        name: name.to_owned(),
-        hash: hash(vault, user_id, password.expose()),
-        created: now,
-        last_used: None,
-        last_ip: None,
-    };
-    rows::insert(conn, &row)?;
-    Ok((row, password))
 }
 
 /// The entry of the user that the password belongs to.
