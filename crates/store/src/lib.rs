@@ -12,9 +12,9 @@
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
 //! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
 //!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
-//!   [`post`], [`revision`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters are put
-//!   together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out numbers,
-//!   [`backup`] copies everything in a form that both engines read.
+//!   [`post`], [`revision`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters
+//!   are put together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out
+//!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 

@@ -121,6 +121,7 @@ fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFilter {
         parents_exclude: if kind.hierarchical { params.ints("parent_exclude") } else { Vec::new() },
         formats: if kind.hierarchical { Vec::new() } else { stored_formats(formats) },
         search: words(search, exact),
+        search_exact: exact,
         search_columns: columns.iter().filter_map(|name| column(name)).collect(),
         after: moment("after"),
         before: moment("before"),

@@ -73,14 +73,6 @@ pub fn has_blocks(content: &str) -> bool {
     content.contains(BLOCK_START)
 }
 
-/// Markup as one block of the editor, for content that comes from elsewhere.
-pub fn as_block(html: &str) -> String {
-    if html.trim().is_empty() || has_blocks(html) {
-        return html.to_owned();
-    }
-    format!("{BLOCK_START}paragraph -->\n{html}\n{BLOCK_END}paragraph -->")
-}
-
 /// Stored content as HTML.
 pub fn content(raw: &str) -> String {
     if has_blocks(raw) { without_block_marks(raw) } else { paragraphs(raw) }
@@ -254,12 +246,5 @@ mod tests {
     #[test]
     fn titles_are_html() {
         assert_eq!(title("A & B &amp; C &#8211; D &"), "A &#038; B &amp; C &#8211; D &#038;");
-    }
-
-    #[test]
-    fn blocks_are_told_from_other_content() {
-        assert!(!has_blocks("<p>x</p>") && has_blocks(&as_block("<p>x</p>")));
-        assert_eq!(content(&as_block("<p>x</p>")), "\n<p>x</p>\n");
-        assert_eq!(as_block(""), "");
     }
 }

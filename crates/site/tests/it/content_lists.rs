@@ -98,6 +98,8 @@ fn filters_find_what_they_say() {
         (String::from("search=APPLE"), vec!["Beta", "Alpha apple"]),
         (String::from("search=apple&search_columns=post_title"), vec!["Alpha apple"]),
         (String::from("search=pie+apple"), vec!["Beta"]),
+        (String::from("search=alpha+apple&search_semantics=exact"), vec!["Alpha apple"]),
+        (String::from("search=alpha&search_semantics=exact"), vec![]),
         (String::from("search=%22pie+apple%22"), vec![]),
         (String::from("search=apple&orderby=relevance"), vec!["Alpha apple", "Beta"]),
         (format!("categories={news}"), vec!["Alpha apple"]),

@@ -4,6 +4,7 @@
 mod content_items;
 mod content_lists;
 mod content_terms;
+mod content_texts;
 mod frame;
 mod settings;
 mod support;

@@ -3,7 +3,7 @@
 use types::{Error, Result, Timestamp};
 
 use super::{PostRow, post_columns};
-use crate::filter::{Clause, Direction, Filter, Page, containing};
+use crate::filter::{Clause, Direction, Filter, Page, containing, fold};
 use crate::{Conn, SITE};
 
 /// Words of one search.
@@ -26,6 +26,8 @@ pub struct PostFilter {
     pub formats: Vec<String>,
     /// Words, each of which must be in one of the columns.
     pub search: Vec<String>,
+    /// Each word must be the whole of a column, not a part of it.
+    pub search_exact: bool,
     /// The columns to search; none means all of them.
     pub search_columns: Vec<PostColumn>,
     /// Bounds of the local date and time; posts of exactly that moment are not listed.
@@ -51,6 +53,14 @@ pub enum PostColumn {
 
 impl PostColumn {
     pub const ALL: &[Self] = &[Self::Title, Self::Excerpt, Self::Content];
+
+    fn equals(self) -> &'static str {
+        match self {
+            Self::Title => "title_key = ?",
+            Self::Excerpt => "excerpt_key = ?",
+            Self::Content => "content_key = ?",
+        }
+    }
 
     fn contains(self) -> &'static str {
         match self {
@@ -128,10 +138,13 @@ fn search(filter: &mut Filter, wanted: &PostFilter) -> Result<()> {
         wanted.search_columns.is_empty() || wanted.search_columns.contains(column)
     };
     for word in &wanted.search {
-        let pattern = containing(word)?;
+        let pattern = if wanted.search_exact { fold(word) } else { containing(word)? };
         let columns = PostColumn::ALL.iter().filter(|column| chosen(column));
-        let clauses =
-            columns.map(|column| filter.clause(column.contains(), pattern.clone())).collect();
+        let clauses = columns.map(|column| {
+            let condition = if wanted.search_exact { column.equals() } else { column.contains() };
+            filter.clause(condition, pattern.clone())
+        });
+        let clauses = clauses.collect();
         filter.and(Clause::joined(clauses, " OR "));
     }
     Ok(())

@@ -131,6 +131,12 @@ fn searches_find(database: &Database) {
         let search_columns = columns.to_vec();
         check(&store, PostFilter { search: texts(words), search_columns, ..any() }, expected);
     }
+    // The whole of a column, in whatever case, and not a part of it.
+    let exact: [(&str, &[i64]); 3] = [("big WHEEL", &[1]), ("wheel", &[3]), ("big", &[])];
+    for (text, expected) in exact {
+        let search = texts(&[text]);
+        check(&store, PostFilter { search, search_exact: true, ..any() }, expected);
+    }
 }
 
 fn terms_choose(database: &Database) {
@@ -230,6 +236,7 @@ fn all_filters_at_once(database: &Database) {
                 parents_exclude: vec![4],
                 formats: texts(&["standard"]),
                 search: texts(&["big", "wheel"]),
+                search_exact: false,
                 search_columns: PostColumn::ALL.to_vec(),
                 after: Some(time(1)),
                 before: Some(time(99)),
