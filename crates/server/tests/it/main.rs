@@ -3,3 +3,7 @@
 
 mod bytes;
 mod oembed_proxy;
+mod web_authorize;
+mod web_pages;
+mod web_sign_in;
+mod web_support;

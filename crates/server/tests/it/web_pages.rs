@@ -1,0 +1,204 @@
+//! The public pages: what is shown, where it is, and which headers say so.
+
+use store::post::PostRow;
+use types::Environment;
+
+use crate::web_support::{Shop, post};
+
+const API: &str = "<https://shop.example/wp-json/>; rel=\"https://api.w.org/\"";
+
+fn shop() -> Shop {
+    let shop = Shop::new(Environment::Production);
+    let hello = post("post", "hello-world", "Hello &amp; <em>world</em>", "<p>First words.</p>");
+    shop.add_post(hello);
+    let about = shop.add_post(post("page", "about", "About", "<p>About us.</p>"));
+    let team = post("page", "team", "Team", "<p>The team.</p>");
+    shop.add_post(PostRow { parent_id: about, ..team });
+    let draft = post("post", "secret-plan", "Secret plan", "<p>Not yet.</p>");
+    shop.add_post(PostRow { status: String::from("draft"), ..draft });
+    let closed = post("post", "closed", "Closed", "<p>Hidden words.</p>");
+    shop.add_post(PostRow { password: String::from("sesame"), ..closed });
+    shop
+}
+
+#[test]
+fn pages_are_where_their_addresses_say() {
+    let shop = shop();
+    let mut browser = shop.browser();
+    for (path, status, text) in [
+        ("/", 200, "Hello &#38; world"),
+        ("/hello-world/", 200, "First words."),
+        ("/about/", 200, "About us."),
+        ("/about/team/", 200, "The team."),
+        ("/author/anna/", 200, "Anna Example"),
+        ("/docs/", 200, "Onboarding guide"),
+        ("/docs/?q=idempotency", 200, "Search the documentation"),
+        ("/docs/rest/", 200, "<h1"),
+        ("/docs/examples/full.json", 200, "merchantData"),
+        ("/docs/rest/embed/", 200, "target=\"_top\""),
+        ("/hello-world/embed/", 200, "Hello &#38; world"),
+        ("/secret-plan/", 404, "Error 404"),
+        ("/?p=4", 404, "Error 404"),
+        ("/team/", 404, "Error 404"),
+        ("/author/nobody/", 404, "Error 404"),
+        ("/author/%00/", 404, "Error 404"),
+        ("/docs/nothing/", 404, "Error 404"),
+        ("/docs/examples/nothing.json", 404, "Error 404"),
+        ("/nothing/embed/", 404, "Error 404"),
+        ("/..%2f..%2fetc/passwd", 404, "Error 404"),
+        ("/closed/", 200, "protected by a password"),
+        ("/wp-login.php", 200, "name=\"pwd\""),
+        ("/login", 200, "name=\"pwd\""),
+    ] {
+        let answer = browser.get(path);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        assert!(answer.has(text), "{path}: {}", answer.body);
+        assert!(!answer.has("Hidden words") && !answer.has("Not yet."), "{path}");
+        let head = browser.head(path);
+        assert_eq!((head.status, head.body.as_str()), (status, ""), "{path}");
+        assert_eq!(head.header("content-type"), answer.header("content-type"), "{path}");
+        let length: usize = head.header("content-length").parse().unwrap();
+        assert!(length > 0, "{path}");
+    }
+}
+
+#[test]
+fn addresses_lead_to_the_one_address_of_a_page() {
+    let shop = shop();
+    let mut browser = shop.browser();
+    for (path, expected) in [
+        ("/hello-world", "/hello-world/"),
+        ("/hello-world?a=b", "/hello-world/?a=b"),
+        ("/about/team", "/about/team/"),
+        ("/?p=1", "/hello-world/"),
+        ("/?page_id=3", "/about/team/"),
+        ("/?p=1&embed=true", "/hello-world/embed/"),
+        ("/hello-world/embed", "/hello-world/embed/"),
+        ("/author/anna", "/author/anna/"),
+        ("/docs", "/docs/"),
+        ("/docs/rest", "/docs/rest/"),
+    ] {
+        let answer = browser.get(path);
+        assert_eq!(answer.status, 301, "{path}: {answer:?}");
+        assert_eq!(answer.location(), format!("https://shop.example{expected}"), "{path}");
+    }
+    let admin = browser.get("/wp-admin/");
+    assert_eq!((admin.status, admin.location()), (302, "https://shop.example/"));
+}
+
+#[test]
+fn headers_say_what_a_browser_may_do_and_where_the_interface_is() {
+    let shop = shop();
+    let mut browser = shop.browser();
+    let json = |path: &str| {
+        let address = format!("https://shop.example/wp-json{path}");
+        let kind = "rel=\"alternate\"; title=\"JSON\"; type=\"application/json\"";
+        format!("{API}, <{address}>; {kind}")
+    };
+    for (path, link) in [
+        ("/", API.to_owned()),
+        ("/hello-world/", json("/wp/v2/posts/1")),
+        ("/about/", json("/wp/v2/pages/2")),
+        ("/author/anna/", json("/wp/v2/users/1")),
+        ("/docs/", API.to_owned()),
+        ("/docs/rest/", json("/boardwalk/v1/pages/rest")),
+        ("/hello-world/embed/", API.to_owned()),
+        ("/wp-login.php", API.to_owned()),
+        ("/nothing/", API.to_owned()),
+    ] {
+        let answer = browser.get(path);
+        assert_eq!(answer.all("link"), [link.as_str()], "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert!(!answer.header("referrer-policy").is_empty(), "{path}");
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        let framed = path.ends_with("/embed/");
+        assert_eq!(policy.contains("frame-ancestors *"), framed, "{path}: {policy}");
+        let frames = if framed { "" } else { "DENY" };
+        assert_eq!(answer.header("x-frame-options"), frames, "{path}");
+        let kept =
+            if path == "/wp-login.php" || path == "/nothing/" { "no-store" } else { "no-cache" };
+        assert_eq!(answer.header("cache-control"), kept, "{path}");
+        assert!(answer.header("x-request-id").starts_with("req_"), "{path}");
+    }
+    browser.sign_in("anna");
+    assert_eq!(browser.get("/hello-world/").header("cache-control"), "no-store");
+}
+
+#[test]
+fn a_post_says_how_it_is_embedded() {
+    let shop = shop();
+    let page = shop.browser().get("/hello-world/");
+    let url = "https%3A%2F%2Fshop.example%2Fhello-world%2F";
+    for format in ["", "&#38;format=xml"] {
+        let address = format!("https://shop.example/wp-json/oembed/1.0/embed?url={url}{format}\"");
+        assert!(page.has(&address), "{address} is not in {}", page.body);
+    }
+    // The address works as it stands in the page.
+    let answer = shop.browser().get(&format!("/wp-json/oembed/1.0/embed?url={url}"));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(
+        answer.has("hello-world\\/embed\\/#?secret=") || answer.has("hello-world/embed/#?secret=")
+    );
+}
+
+#[test]
+fn programs_get_json_where_there_is_no_page() {
+    let shop = shop();
+    for (method_and_path, accept, is_json) in [
+        ("/nothing", "", true),
+        ("/nothing", "*/*", true),
+        ("/nothing", "application/json", true),
+        ("/nothing", "text/html", false),
+        ("/v1/nothing", "text/html", true),
+        ("/v1", "text/html", true),
+    ] {
+        let mut browser = shop.browser();
+        browser.set("Accept", accept);
+        let answer = browser.get(method_and_path);
+        assert_eq!(answer.status, 404, "{method_and_path} {accept}");
+        assert_eq!(answer.has("\"errors\":["), is_json, "{method_and_path} {accept}: {answer:?}");
+    }
+    // Pages do not depend on it, and forms go to forms only.
+    let mut program = shop.browser();
+    program.set("Accept", "");
+    assert_eq!(program.get("/").status, 200);
+    assert!(program.post("/hello-world/", &[("a", "b")]).has("\"errors\":["));
+}
+
+#[test]
+fn markup_of_titles_and_names_is_text() {
+    let shop = shop();
+    let hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>";
+    shop.add_user("mallory", hostile);
+    let title = "<script>alert(1)</script>&lt;script&gt;alert(2)&lt;/script&gt;";
+    let row = post("post", "hostile", title, "<p>Fine.</p>");
+    let excerpt = "&lt;img src=x onerror=alert(3)&gt;".to_owned();
+    shop.add_post(PostRow { author_id: 2, excerpt, ..row });
+    let mut browser = shop.browser();
+    let query = crate::web_support::encoded(hostile);
+    let search = format!("/docs/?q={query}");
+    for path in ["/", "/hostile/", "/hostile/embed/", "/author/mallory/", &search] {
+        let answer = browser.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.has("<script") && !answer.has("<img"), "{path}: {}", answer.body);
+    }
+}
+
+#[test]
+fn the_front_page_may_be_a_page() {
+    let shop = shop();
+    let options = [("show_on_front", "\"page\""), ("page_on_front", "2")];
+    shop.platform
+        .store
+        .write_blocking(move |conn| {
+            for (name, value) in options {
+                let value = serde_json::from_str(value).unwrap();
+                site::options::set(conn, name, &value)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let answer = shop.browser().get("/");
+    assert!(answer.has("About us."), "{}", answer.body);
+}
