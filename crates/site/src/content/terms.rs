@@ -190,6 +190,7 @@ fn list_all(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
         order: order(params.text("orderby").unwrap_or_default()),
         direction: list::direction(params),
         page,
+        ..TermFilter::default()
     };
     let (rows, total) = term::list(call.conn()?, &wanted)?;
     let context = call.context();
