@@ -8,6 +8,10 @@
 //! This crate knows no HTTP and no SQL. Start with [`resource`].
 
 pub mod common;
+pub mod data;
+mod managers;
 pub mod resource;
+mod routes;
 
 pub use resource::{Resource, Rights};
+pub use routes::routes;

@@ -1,0 +1,154 @@
+//! What an address looks like: the fields that every country has, and what differs in one.
+
+use contract::rest::Args;
+use contract::rest::Reply;
+use contract::rest::route::{READ, Route};
+use serde_json::{Map, Value, json};
+use site::action::memory;
+use site::{Action, Call, Options};
+
+use super::tables::{self, AddressField};
+use crate::managers::may_view;
+
+/// A field as most countries have it.
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    class: &'static [&'static str],
+    autocomplete: &'static str,
+    priority: i64,
+}
+
+const WIDE: &[&str] = &["form-row-wide", "address-field"];
+
+const FIELDS: &[Field] = &[
+    field("first_name", "First name", &["form-row-first"], "given-name", 10),
+    field("last_name", "Last name", &["form-row-last"], "family-name", 20),
+    field("company", "Company", &["form-row-wide"], "organization", 30),
+    field("country", "Country", COUNTRY_CLASS, "country", 40),
+    field("address_1", "Street", WIDE, "address-line1", 50),
+    field("address_2", "Flat, floor, building", WIDE, "address-line2", 60),
+    field("city", "City", WIDE, "address-level2", 70),
+    field("state", "State", WIDE, "address-level1", 80),
+    field("postcode", "Postcode", WIDE, "postal-code", 90),
+];
+const COUNTRY_CLASS: &[&str] = &["form-row-wide", "address-field", "update_totals_on_change"];
+
+const fn field(
+    name: &'static str,
+    label: &'static str,
+    class: &'static [&'static str],
+    autocomplete: &'static str,
+    priority: i64,
+) -> Field {
+    Field { name, label, class, autocomplete, priority }
+}
+
+pub(super) fn route(namespace: &str) -> Route<Action> {
+    let list = |call: &mut Call<'_>| Ok(Reply::new(locales(call.options())));
+    Route::at(namespace, "/data/countries/locales").on(READ, Args::new(), memory(may_view, list))
+}
+
+/// The differences by country, for the countries to which the shop sells or ships; the usual
+/// fields as `default`, and as those of the shop's own country if it has no difference.
+fn locales(options: &Options) -> Value {
+    let mut locales = Map::new();
+    for field in tables::address_fields() {
+        if !serves(options, field.country) {
+            continue;
+        }
+        let fields = locales.entry(field.country).or_insert_with(|| json!({}));
+        if let Value::Object(fields) = fields {
+            fields.insert(field.field.to_owned(), difference(field));
+        }
+    }
+    let usual = usual_fields(options);
+    locales.insert(String::from("default"), usual.clone());
+    let base = options.text("woocommerce_default_country");
+    let base = base.split(':').next().unwrap_or_default().to_owned();
+    locales.entry(base).or_insert(usual);
+    Value::Object(locales)
+}
+
+fn difference(field: &AddressField) -> Value {
+    let mut members = Map::new();
+    if !field.label.is_empty() {
+        members.insert(String::from("label"), json!(field.label));
+    }
+    let flags = [("required", field.required), ("hidden", field.hidden)];
+    members.extend(flags.into_iter().filter_map(|(name, flag)| Some((name.into(), json!(flag?)))));
+    if !field.class.is_empty() {
+        let classes: Vec<&str> = field.class.split_ascii_whitespace().collect();
+        members.insert(String::from("class"), json!(classes));
+    }
+    if let Some(priority) = field.priority {
+        members.insert(String::from("priority"), json!(priority));
+    }
+    Value::Object(members)
+}
+
+fn usual_fields(options: &Options) -> Value {
+    let mut fields = Map::new();
+    for field in FIELDS {
+        // Two fields are the shop's choice; the others every address has.
+        let choice = match field.name {
+            "company" => options.text("woocommerce_checkout_company_field"),
+            "address_2" => options.text("woocommerce_checkout_address_2_field"),
+            _ => String::from("required"),
+        };
+        if choice == "hidden" {
+            continue;
+        }
+        let mut body = json!({
+            "label": field.label,
+            "required": choice == "required",
+            "class": field.class,
+            "autocomplete": field.autocomplete,
+            "priority": field.priority,
+        });
+        if let Value::Object(members) = &mut body {
+            members.extend(extras(field.name, &choice));
+        }
+        fields.insert(field.name.to_owned(), body);
+    }
+    Value::Object(fields)
+}
+
+/// What only some fields have.
+fn extras(name: &str, choice: &str) -> Map<String, Value> {
+    let extras = match name {
+        "country" => json!({ "type": "country" }),
+        "state" => json!({ "type": "state", "validate": ["state"] }),
+        "postcode" => json!({ "validate": ["postcode"] }),
+        "address_1" => json!({ "placeholder": "Street and number" }),
+        "address_2" => {
+            let optional = if choice == "optional" { " (optional)" } else { "" };
+            json!({
+                "label_class": ["screen-reader-text"],
+                "placeholder": format!("Flat, floor, building{optional}"),
+            })
+        }
+        _ => json!({}),
+    };
+    if let Value::Object(members) = extras { members } else { Map::new() }
+}
+
+/// Whether the shop sells or ships to a country.
+fn serves(options: &Options, country: &str) -> bool {
+    let names = |option: &str| match options.get(option) {
+        Value::Array(codes) => codes.iter().any(|code| code == country),
+        _ => false,
+    };
+    let sells = match options.text("woocommerce_allowed_countries").as_str() {
+        "specific" => names("woocommerce_specific_allowed_countries"),
+        "all_except" => !names("woocommerce_all_except_countries"),
+        _ => true,
+    };
+    let ships = match options.text("woocommerce_ship_to_countries").as_str() {
+        "all" => true,
+        "specific" => names("woocommerce_specific_ship_to_countries"),
+        "disabled" => false,
+        _ => sells,
+    };
+    sells || ships
+}

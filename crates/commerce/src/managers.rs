@@ -1,0 +1,24 @@
+//! What the shop's managers administer, such as settings: who may, and how its lists look.
+
+use contract::rest::{Links, Stop};
+use serde_json::Value;
+use site::Call;
+use types::Capability;
+
+pub(crate) fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see this.";
+    call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_view", message)
+}
+
+pub(crate) fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to change this.";
+    call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_edit", message)
+}
+
+/// An item of a list, which carries its links in its body.
+pub(crate) fn linked(mut body: Value, links: Links) -> Value {
+    if let (Value::Object(members), Some(links)) = (&mut body, links.into_value()) {
+        members.insert(String::from("_links"), links);
+    }
+    body
+}

@@ -1,0 +1,11 @@
+//! Every route of commerce, module by module, in the order in which the index lists them.
+
+use contract::rest::route::Route;
+use site::{Action, Names};
+
+/// The routes of commerce records and of the shop's settings.
+pub fn routes(names: &Names) -> Vec<Route<Action>> {
+    let mut routes = Vec::new();
+    routes.extend(crate::data::routes(names));
+    routes
+}

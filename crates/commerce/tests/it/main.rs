@@ -1,0 +1,5 @@
+//! What commerce promises, asked for as clients ask: requests in, answers out, on a real store.
+#![cfg(test)]
+
+mod data;
+mod support;
