@@ -5,7 +5,7 @@
 -- shown, never searched. Products, orders and coupons share the numbers of posts.
 
 -- Products and variations. price is the least price of a variable product and price_max the
--- greatest; author_id, parent_id and shipping_class_id may name what is gone, or 0 for nothing.
+-- greatest; author_id and parent_id may name what is gone, or 0 for nothing.
 CREATE TABLE products (
   site_id @int NOT NULL,
   product_id @int NOT NULL,
@@ -43,7 +43,6 @@ CREATE TABLE products (
   downloadable @int NOT NULL,
   tax_status @text NOT NULL,
   tax_class @text NOT NULL,
-  shipping_class_id @int NOT NULL,
   menu_order @int NOT NULL,
   author_id @int NOT NULL,
   created_us @int NOT NULL,
@@ -70,7 +69,8 @@ CREATE TABLE product_terms (
 ) @strict;
 CREATE INDEX product_terms_by_term ON product_terms (term_id, site_id);
 
--- What makes a variation differ from its sisters; an empty value stands for any.
+-- What makes a variation differ from its sisters; an empty value stands for any. pair_key is the
+-- folded name, an equals sign and the folded value.
 CREATE TABLE variation_attributes (
   site_id @int NOT NULL,
   product_id @int NOT NULL,
@@ -78,10 +78,11 @@ CREATE TABLE variation_attributes (
   name @text NOT NULL,
   value @text NOT NULL,
   value_key @text NOT NULL,
+  pair_key @text NOT NULL,
   PRIMARY KEY (site_id, product_id, position),
   FOREIGN KEY (site_id, product_id) REFERENCES products (site_id, product_id) ON DELETE CASCADE
 ) @strict;
-CREATE INDEX variation_attributes_by_value ON variation_attributes (name, value_key, site_id);
+CREATE INDEX variation_attributes_by_pair ON variation_attributes (pair_key, site_id);
 
 -- Attributes whose values are terms, of the taxonomy pa_ and the name.
 CREATE TABLE attributes (

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use types::{Amount, Error, Result, Timestamp};
 
-use crate::{Conn, Row, Val};
+use crate::{Column, Conn, Row, Val};
 
 /// Values in one list of a filter.
 pub const LIST_MAX: usize = 1024;
@@ -46,11 +46,16 @@ pub fn fold(text: &str) -> String {
 
 /// The pattern for `LIKE ? ESCAPE '!'` that finds the text anywhere in a folded column.
 pub(crate) fn containing(text: &str) -> Result<String> {
+    Ok(format!("%{}", starting_with(text)?))
+}
+
+/// The pattern for `LIKE ? ESCAPE '!'` that finds folded columns which begin with the text.
+pub(crate) fn starting_with(text: &str) -> Result<String> {
     let folded = fold(text);
     if folded.len() > SEARCH_LENGTH_MAX {
         return Err(Error::invalid("the text to search for is too long"));
     }
-    Ok(format!("%{}%", folded.replace('!', "!!").replace('%', "!%").replace('_', "!_")))
+    Ok(format!("{}%", folded.replace('!', "!!").replace('%', "!%").replace('_', "!_")))
 }
 
 #[derive(Clone, Debug)]
@@ -189,6 +194,26 @@ impl Filter {
         let clause = self.list(fragment, values)?;
         self.and(clause);
         Ok(())
+    }
+
+    /// How many rows that match there are for each value of the column, by that value.
+    pub(crate) fn counts<T: Column>(
+        self,
+        conn: &mut dyn Conn,
+        column: &'static str,
+        table: &'static str,
+    ) -> Result<Vec<(T, i64)>> {
+        let text = format!(
+            "SELECT {column}, COUNT(*) FROM {table} WHERE {} GROUP BY {column} ORDER BY {column}",
+            self.conditions
+        );
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        let mut counts = Vec::new();
+        conn.query_text(&text, &params, &mut |row| {
+            counts.push((row.get(0)?, row.get(1)?));
+            Ok(())
+        })?;
+        Ok(counts)
     }
 
     fn parameter(&mut self, value: Param) -> String {

@@ -1,8 +1,9 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, application_password, consumer_key, counter, fact, idempotency, iso, merchant,
-    migrate, oembed_cache, option, outbox, post, revision, session, template, term, tpn, user,
+    Sql, api_key, application_password, attribute, consumer_key, counter, coupon, download_log,
+    download_permission, fact, idempotency, iso, merchant, migrate, oembed_cache, option, outbox,
+    post, product, review, revision, session, tax_class, tax_rate, template, term, tpn, user,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -10,8 +11,12 @@ pub fn all() -> Vec<&'static Sql> {
     [
         api_key::STATEMENTS,
         application_password::STATEMENTS,
+        attribute::STATEMENTS,
         consumer_key::STATEMENTS,
         counter::STATEMENTS,
+        coupon::STATEMENTS,
+        download_log::STATEMENTS,
+        download_permission::STATEMENTS,
         fact::STATEMENTS,
         idempotency::STATEMENTS,
         iso::STATEMENTS,
@@ -21,8 +26,12 @@ pub fn all() -> Vec<&'static Sql> {
         option::STATEMENTS,
         outbox::STATEMENTS,
         post::STATEMENTS,
+        product::STATEMENTS,
+        review::STATEMENTS,
         revision::STATEMENTS,
         session::STATEMENTS,
+        tax_class::STATEMENTS,
+        tax_rate::STATEMENTS,
         template::STATEMENTS,
         term::STATEMENTS,
         tpn::STATEMENTS,

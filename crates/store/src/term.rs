@@ -9,7 +9,7 @@ use crate::conn::sql;
 use crate::filter::fold;
 use crate::{Conn, Row, SITE, Sql, Val, counter};
 
-pub use list::{TermFilter, TermOrder, ids_of_posts, list};
+pub use list::{TermFilter, TermOrder, ids_of_posts, list, with_descendants};
 
 const TERM_ID: &str = "term.id";
 
@@ -60,6 +60,8 @@ sql!(
      WHERE site_id = $9 AND term_id = $10"
 );
 sql!(TERM_DELETE, "DELETE FROM terms WHERE site_id = $1 AND term_id = $2");
+sql!(TERMS_RENAME, "UPDATE terms SET taxonomy = $1 WHERE site_id = $2 AND taxonomy = $3");
+sql!(TERMS_DELETE, "DELETE FROM terms WHERE site_id = $1 AND taxonomy = $2");
 sql!(
     TERM_CHILDREN_MOVE,
     "UPDATE terms SET parent_id =
@@ -106,6 +108,8 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &TERM_INSERT,
     &TERM_UPDATE,
     &TERM_DELETE,
+    &TERMS_RENAME,
+    &TERMS_DELETE,
     &TERM_CHILDREN_MOVE,
     &TERM_GET,
     &TERM_BY_SLUG,
@@ -138,6 +142,16 @@ pub fn delete(conn: &mut dyn Conn, term_id: i64) -> Result<bool> {
     let params = [SITE.into(), term_id.into()];
     conn.execute(&TERM_CHILDREN_MOVE, &params)?;
     Ok(conn.execute(&TERM_DELETE, &params)? == 1)
+}
+
+/// Gives all terms of a taxonomy to another one, and returns how many there were.
+pub fn rename_taxonomy(conn: &mut dyn Conn, from: &str, to: &str) -> Result<u64> {
+    conn.execute(&TERMS_RENAME, &[to.into(), SITE.into(), from.into()])
+}
+
+/// Deletes all terms of a taxonomy, and returns how many there were.
+pub fn delete_taxonomy(conn: &mut dyn Conn, taxonomy: &str) -> Result<u64> {
+    conn.execute(&TERMS_DELETE, &[SITE.into(), taxonomy.into()])
 }
 
 pub fn get(conn: &mut dyn Conn, term_id: i64) -> Result<Option<TermRow>> {

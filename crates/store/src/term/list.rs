@@ -1,10 +1,15 @@
 //! Lists of terms: which match, in which order, and how many there are.
 
+use std::collections::BTreeSet;
+
 use types::{Error, Result};
 
 use super::{TermRow, term_columns};
 use crate::filter::{Clause, Direction, Filter, PAGE_MAX, Page, containing};
 use crate::{Conn, Row, SITE};
+
+/// Levels of terms below terms that are looked into.
+const LEVELS_MAX: usize = 32;
 
 /// Which terms to list. An empty list asks for nothing.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +21,12 @@ pub struct TermFilter {
     pub exclude: Vec<i64>,
     pub slugs: Vec<String>,
     pub parent: Option<i64>,
-    /// Only terms that a published post bears.
+    /// Only terms that a published post or product bears.
     pub hide_empty: bool,
     /// Only terms that this post bears.
     pub post: Option<i64>,
+    /// Only terms that this product bears.
+    pub product: Option<i64>,
     pub order: TermOrder,
     pub direction: Direction,
     pub page: Page,
@@ -33,6 +40,8 @@ pub enum TermOrder {
     Slug,
     Description,
     Count,
+    /// Then by name.
+    MenuOrder,
     /// Terms are not grouped here, so all are of one group and sorted by their ids.
     Group,
     /// As the ids are listed in `include`.
@@ -53,10 +62,15 @@ pub fn list(conn: &mut dyn Conn, wanted: &TermFilter) -> Result<(Vec<TermRow>, i
     filter.and_value("terms.parent_id = ?", wanted.parent);
     if wanted.hide_empty {
         filter.and(Clause::fixed(
-            "EXISTS (SELECT 1 FROM post_terms JOIN posts
+            "(EXISTS (SELECT 1 FROM post_terms JOIN posts
                 ON posts.site_id = post_terms.site_id AND posts.post_id = post_terms.post_id
               WHERE post_terms.site_id = terms.site_id AND post_terms.term_id = terms.term_id
-                AND posts.status = 'publish')",
+                AND posts.status = 'publish')
+              OR EXISTS (SELECT 1 FROM product_terms JOIN products
+                ON products.site_id = product_terms.site_id
+                  AND products.product_id = product_terms.product_id
+              WHERE product_terms.site_id = terms.site_id
+                AND product_terms.term_id = terms.term_id AND products.status = 'publish'))",
         ));
     }
     filter.and_value(
@@ -64,9 +78,37 @@ pub fn list(conn: &mut dyn Conn, wanted: &TermFilter) -> Result<(Vec<TermRow>, i
            AND post_terms.term_id = terms.term_id AND post_terms.post_id = ?)",
         wanted.post,
     );
+    filter.and_value(
+        "EXISTS (SELECT 1 FROM product_terms WHERE product_terms.site_id = terms.site_id
+           AND product_terms.term_id = terms.term_id AND product_terms.product_id = ?)",
+        wanted.product,
+    );
     let key = order(&mut filter, wanted)?;
-    let order = vec![(key, wanted.direction), (Clause::fixed("term_id"), wanted.direction)];
+    let second = match wanted.order {
+        TermOrder::MenuOrder => Some("name_key"),
+        _ => None,
+    };
+    let rest = second.into_iter().chain(["term_id"]).map(Clause::fixed);
+    let order = [key].into_iter().chain(rest).map(|key| (key, wanted.direction)).collect();
     filter.page(conn, (term_columns!(), "terms"), order, wanted.page, TermRow::read)
+}
+
+/// These terms and all that are below them, each once, by id.
+pub fn with_descendants(conn: &mut dyn Conn, term_ids: &[i64]) -> Result<Vec<i64>> {
+    let mut found: BTreeSet<i64> = term_ids.iter().copied().collect();
+    let mut level: Vec<i64> = found.iter().copied().collect();
+    for _ in 0..LEVELS_MAX {
+        if level.is_empty() {
+            break;
+        }
+        let mut filter = Filter::new("terms.site_id = ?", SITE);
+        filter.and_list("parent_id IN (?)", &level)?;
+        let order = vec![(Clause::fixed("term_id"), Direction::Ascending)];
+        let below = filter
+            .page(conn, ("term_id", "terms"), order, Page::default(), |row| row.get::<i64>(0));
+        level = below?.0.into_iter().filter(|term_id| found.insert(*term_id)).collect();
+    }
+    Ok(found.into_iter().collect())
 }
 
 /// The post, taxonomy and id of every term that these posts bear: by post, then by name.
@@ -104,5 +146,6 @@ fn order(filter: &mut Filter, wanted: &TermFilter) -> Result<Clause> {
         TermOrder::Slug => "slug",
         TermOrder::Description => "description",
         TermOrder::Count => "term_count",
+        TermOrder::MenuOrder => "menu_order",
     }))
 }

@@ -125,6 +125,7 @@ fn all_filters_at_once(database: &Database) {
                 parent: Some(1),
                 hide_empty: true,
                 post: Some(1),
+                product: None,
                 order,
                 direction: Direction::Descending,
                 page: Page { offset, limit: 1 },
