@@ -120,8 +120,13 @@ pub(crate) fn finish(
         }
     }
     let fields = Fields::read(&asked.params);
-    if let (Some(fields), Body::Json(body), true) = (fields, &mut reply.body, reply.status < 400) {
+    if let (Some(fields), Body::Json(body), true) = (&fields, &mut reply.body, reply.status < 400) {
         *body = fields.filter(body.take());
+        // A single item of the commerce family shows its links whether or not they were chosen.
+        let chosen = fields.includes("_links") || fields.includes("_embedded");
+        if !chosen && !call.site.settings().names.is_commerce(&asked.path) {
+            reply.links = Links::default();
+        }
     }
     if let Body::Json(body) = &mut reply.body {
         let mut links = std::mem::take(&mut reply.links).into_value();
