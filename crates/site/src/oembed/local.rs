@@ -75,8 +75,8 @@ fn frame_size(maxwidth: u64) -> (u64, u64) {
 }
 
 /// A quote that links to the page, for readers without frames, and the page in a frame that may
-/// run its own scripts and follow a link that the reader clicks, and nothing else. The class and the data attributes are those by which
-/// consumers' scripts find both.
+/// run its own scripts and follow a link that the reader clicks, and nothing else. The class and
+/// the data attributes are those by which consumers' scripts find both.
 fn frame(page: &LocalPage<'_>, width: u64, height: u64, secret: &str) -> String {
     let (title, permalink, secret) =
         (escaped(page.title), escaped(page.permalink), escaped(secret));
