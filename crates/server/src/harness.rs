@@ -64,12 +64,16 @@ impl Harness {
 
 /// Where the API key of the harness goes in prepared bytes.
 const KEY_MARK: &str = "{KEY}";
+/// Where the administrator's login and application password go, as Basic has them.
+const BASIC_MARK: &str = "{BASIC}";
+const ADMINISTRATOR: &str = "fuzz";
 
 /// A complete sandbox in a folder, for feeding bytes to.
 #[derive(Debug)]
 pub struct Sandbox {
     harness: Harness,
     key: String,
+    basic: String,
 }
 
 impl Sandbox {
@@ -87,11 +91,12 @@ impl Sandbox {
         let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System)?;
         let iso_id = platform.iso_create("Fuzz", ResponseStyle::Detailed)?;
         let key = platform.key_create(&iso_id, "fuzz", ScopeSet::Full, KeyLife::Forever)?;
+        let basic = administrator(&platform)?;
         let mut settings = Settings::default();
         settings.rate_limits.enabled = false;
         settings.limits.read_ms = 200;
         let harness = Harness::new(Arc::new(platform), settings)?;
-        Ok(Self { harness, key: key.text.expose().clone() })
+        Ok(Self { harness, key: key.text.expose().clone(), basic })
     }
 
     /// Sends raw bytes, with `{KEY}` replaced by the key, checks the answer and returns its
@@ -103,6 +108,17 @@ impl Sandbox {
         let bytes = replace(bytes, KEY_MARK.as_bytes(), self.key.as_bytes());
         let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
         check_answer(&answer)
+    }
+
+    /// Sends raw bytes whose first line asks for something below the REST root, with `{BASIC}`
+    /// replaced by an administrator's credentials, and checks the answer.
+    ///
+    /// # Panics
+    /// As [`Sandbox::check_request`].
+    pub async fn check_rest(&self, bytes: &[u8]) -> Option<u16> {
+        let bytes = replace(bytes, BASIC_MARK.as_bytes(), self.basic.as_bytes());
+        let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
+        check_rest_answer(&answer)
     }
 
     /// Sends bytes as the body of an onboarding with a valid key, and checks the answer.
@@ -122,6 +138,24 @@ impl Sandbox {
         let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
         check_answer(&answer)
     }
+}
+
+/// Makes a user who may do everything, and their credentials.
+fn administrator(platform: &Platform) -> types::Result<String> {
+    use base64::Engine as _;
+    use site::users::account::error_of;
+    use site::users::application_passwords::create_password;
+    use site::users::{NewUser, create_user};
+
+    let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
+    let (_, password) = platform.store.write_blocking(move |conn| {
+        let mut user = NewUser::new(ADMINISTRATOR, "fuzz@site.example", now);
+        user.roles = vec![types::Role::Administrator];
+        let user = create_user(conn, &user).map_err(error_of)?;
+        create_password(conn, &vault, user.user_id, ("fuzz", ""), now)
+    })?;
+    let pair = format!("{ADMINISTRATOR}:{}", password.expose());
+    Ok(base64::prelude::BASE64_STANDARD.encode(pair))
 }
 
 fn replace(bytes: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
@@ -147,5 +181,32 @@ fn check_answer(answer: &[u8]) -> Option<u16> {
     {
         assert!(body.contains("\"errors\":["), "not the published shape: {text}");
     }
+    Some(status)
+}
+
+/// Returns the status of the first answer. An error of the REST interface has a code, a message and
+/// data; the two faults of JSONP have none, and neither have answers without a body.
+fn check_rest_answer(answer: &[u8]) -> Option<u16> {
+    let rest = answer.strip_prefix(b"HTTP/1.")?;
+    let text = String::from_utf8_lossy(answer);
+    let digits: Vec<u8> = rest.iter().skip(2).take(3).copied().collect();
+    let status: u16 = String::from_utf8_lossy(&digits).parse().expect("a status");
+    assert!(status < 500, "the server failed: {text}");
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&*text, ""));
+    let is_rest = head.contains("x-robots-tag: noindex");
+    // Others are scripts for JSONP, and XML for oEmbed.
+    let is_json = head.contains("content-type: application/json");
+    if !is_rest || !is_json || status < 400 || body.is_empty() {
+        return Some(status);
+    }
+    // What follows a complete body belongs to the next answer of the connection.
+    let mut values = serde_json::Deserializer::from_str(body).into_iter::<serde_json::Value>();
+    let error = values.next().and_then(Result::ok);
+    let code = error.as_ref().and_then(|error| error.get("code")?.as_str());
+    let message = error.as_ref().and_then(|error| error.get("message")?.as_str());
+    assert!(code.is_some() && message.is_some(), "not the published shape: {text}");
+    let is_bare = code.is_some_and(|code| code.starts_with("rest_callback_"));
+    let has_data = error.is_some_and(|error| error.get("data").is_some());
+    assert!(has_data || is_bare, "an error without data: {text}");
     Some(status)
 }

@@ -61,9 +61,52 @@ fn the_corpus_of_bodies_is_answered() {
 }
 
 #[test]
+fn the_corpus_of_the_rest_interface_is_answered() {
+    let setup = setup();
+    for (path, bytes) in corpus("rest") {
+        let status = setup.runtime.block_on(setup.sandbox.check_rest(&bytes));
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let expected = match name {
+            "index"
+            | "index-envelope-pretty"
+            | "jsonp"
+            | "rest-route"
+            | "options"
+            | "head"
+            | "list"
+            | "fields"
+            | "docs-search" => Some(200),
+            "post" | "post-form" | "post-multipart" => Some(201),
+            "batch" | "batch-validate" => Some(207),
+            "jsonp-hostile" | "rest-route-list" | "list-invalid" | "post-malformed"
+            | "post-types" | "user" | "batch-many" => Some(400),
+            "no-route" => Some(404),
+            _ => status,
+        };
+        assert_eq!(status, expected, "{name}");
+    }
+}
+
+#[test]
 fn random_bytes_are_answered() {
     let setup = setup();
-    let seeds = corpus("request");
+    let check = |bytes: &[u8]| {
+        setup.runtime.block_on(setup.sandbox.check_request(bytes));
+    };
+    check_mutations(corpus("request"), &check);
+}
+
+#[test]
+fn random_requests_of_the_rest_interface_are_answered() {
+    let setup = setup();
+    let check = |bytes: &[u8]| {
+        setup.runtime.block_on(setup.sandbox.check_rest(bytes));
+    };
+    check_mutations(corpus("rest"), &check);
+}
+
+/// Changes some bytes of the seeds, or makes up all of them.
+fn check_mutations(seeds: Vec<(PathBuf, Vec<u8>)>, check: &dyn Fn(&[u8])) {
     let mutated = (0..seeds.len(), prop::collection::vec((any::<u16>(), any::<u8>()), 0..12))
         .prop_map(move |(seed, changes)| {
             let mut bytes = seeds[seed].1.clone();
@@ -77,7 +120,7 @@ fn random_bytes_are_answered() {
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     runner
         .run(&prop_oneof![3 => mutated, 1 => noise], |bytes| {
-            setup.runtime.block_on(setup.sandbox.check_request(&bytes));
+            check(&bytes);
             Ok(())
         })
         .unwrap();
