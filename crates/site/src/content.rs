@@ -20,6 +20,7 @@ mod status;
 mod term_write;
 mod terms;
 mod types;
+mod typography;
 mod write;
 
 use std::sync::Arc;

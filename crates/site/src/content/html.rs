@@ -274,12 +274,43 @@ fn builder(
 
 /// Content or an excerpt as far as anybody may write it.
 pub(crate) fn clean_content(html: &str) -> String {
-    CONTENT.clean(html).to_string()
+    clean(&CONTENT, html)
 }
 
 /// A title as far as anybody may write it.
 pub(crate) fn clean_title(html: &str) -> String {
-    TITLE.clean(html).to_string()
+    clean(&TITLE, html)
+}
+
+fn clean(builder: &Builder<'_>, html: &str) -> String {
+    if is_tangled(html) { ammonia::clean_text(html) } else { builder.clean(html).to_string() }
+}
+
+/// Tags that a text may have; parsing takes the square of their number when they are nested.
+const TAGS_MAX: usize = 10_000;
+/// Elements that a text may become.
+const ELEMENTS_MAX: usize = 1_000_000;
+/// Elements that stay open over the end of a paragraph and are opened again in the next one.
+const FORMATTING: &[&str] =
+    &["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"];
+/// How often one of them stays open when its tags are all alike.
+const ALIKE_MAX: usize = 3;
+
+/// Whether parsing the text would take too long or too much room, so that it is shown as text.
+fn is_tangled(html: &str) -> bool {
+    let mut tags = 0_usize;
+    let mut reopened = FORMATTING.len() * ALIKE_MAX;
+    for (place, _) in html.match_indices('<') {
+        tags += 1;
+        let tag = html.get(place + 1..).unwrap_or_default();
+        let end = tag.bytes().take(8).position(|byte| !byte.is_ascii_alphanumeric());
+        let name = end.and_then(|end| tag.get(..end)).unwrap_or_default();
+        let has_attributes = end.and_then(|end| tag.as_bytes().get(end)) != Some(&b'>');
+        if has_attributes && FORMATTING.iter().any(|other| other.eq_ignore_ascii_case(name)) {
+            reopened += 1;
+        }
+    }
+    tags > TAGS_MAX || tags.saturating_mul(reopened) > ELEMENTS_MAX
 }
 
 #[cfg(test)]
@@ -323,6 +354,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each of these would take minutes or all memory if it were parsed.
+    #[test]
+    fn what_is_tangled_is_shown_as_text() {
+        let formats: Vec<String> = (0..2_000).map(|number| format!("<b id={number}>")).collect();
+        for tangled in ["<div>".repeat(200_000), formats.concat() + &"<p>x".repeat(5_000)] {
+            let clean = clean_content(&tangled);
+            assert!(clean.starts_with("&lt;") && !clean.contains('<'));
+        }
+        let long = "<p>A <strong>strong</strong> <code class=\"x\">word</code></p>".repeat(160);
+        assert_eq!(clean_content(&long), long);
+        let deep = "<div>".repeat(TAGS_MAX);
+        assert!(clean_content(&deep).ends_with("</div>"));
     }
 
     #[test]

@@ -150,8 +150,7 @@ fn changed(taxonomy: &Taxonomy, call: &mut Call<'_>, before: TermRow) -> Result<
 
 /// Names are stored as HTML; the cleaning of the parameter took the tags away.
 fn escaped(name: &str) -> String {
-    let name = name.replace('\0', "");
-    super::render::title(&name).replace("&#038;", "&amp;")
+    html::clean_title(&name.replace('\0', ""))
 }
 
 fn set_parent(taxonomy: &Taxonomy, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
