@@ -156,20 +156,22 @@ impl Browser<'_> {
     }
 
     fn send(&mut self, method: &str, path: &str, body: &str) -> Answer {
-        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n");
-        for (name, value) in &self.headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
+        let mut head = vec![
+            format!("{method} {path} HTTP/1.1"),
+            format!("Host: {HOST}"),
+            String::from("Connection: close"),
+        ];
+        head.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         if !self.cookies.is_empty() {
             let pairs: Vec<String> =
                 self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            text.push_str(&format!("Cookie: {}\r\n", pairs.join("; ")));
+            head.push(format!("Cookie: {}", pairs.join("; ")));
         }
         if method == "POST" {
-            let kind = "application/x-www-form-urlencoded";
-            text.push_str(&format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len()));
+            head.push(String::from("Content-Type: application/x-www-form-urlencoded"));
+            head.push(format!("Content-Length: {}", body.len()));
         }
-        text.push_str(&format!("\r\n{body}"));
+        let text = format!("{}\r\n\r\n{body}", head.join("\r\n"));
         let exchange = self.shop.harness.exchange(text.as_bytes());
         let bytes = self.shop.runtime.block_on(exchange).expect("the server answers");
         let answer = Answer::read(&String::from_utf8(bytes).unwrap());
