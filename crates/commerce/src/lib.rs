@@ -7,11 +7,13 @@
 //!
 //! This crate knows no HTTP and no SQL. Start with [`resource`].
 
+pub mod bundle;
 pub mod common;
 pub mod data;
 mod managers;
 pub mod resource;
 mod routes;
+mod settings;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

@@ -158,7 +158,8 @@ pub fn make_site(
             u32::MAX
         },
     };
-    Ok(Arc::new(site::Site::new(parts, Vec::new())?))
+    let routes = commerce::routes(&parts.settings.names);
+    Ok(Arc::new(site::Site::new(parts, routes)?))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

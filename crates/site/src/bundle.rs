@@ -112,6 +112,11 @@ impl Bundle {
         Ok(totals)
     }
 
+    /// The sections that the crates above import.
+    pub fn others(&self) -> &BTreeMap<String, Value> {
+        &self.others
+    }
+
     fn left_out(&self) -> Vec<String> {
         let filled = |value: &Value| match value {
             Value::Array(items) => !items.is_empty(),

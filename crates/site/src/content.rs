@@ -5,7 +5,7 @@
 //! it. **Markup of writers who are not trusted with all of it is cleaned before it is stored.**
 
 mod address;
-mod dates;
+pub mod dates;
 mod html;
 mod item;
 mod kind;

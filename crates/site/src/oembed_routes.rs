@@ -1,6 +1,7 @@
 //! The two oEmbed routes: what this site says of its own pages, and what others say of theirs.
 
 use contract::rest::args::absint;
+use contract::rest::clean;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
 use serde_json::{Map, Value};
@@ -158,5 +159,6 @@ fn describe_local(
         .zip(author_url.as_ref())
         .map(|(user, url)| Author { name: &user.display_name, url });
     let permalink = content::permalink(conn, visit, &post)?;
-    Ok(Some(page(&post.title, &permalink, author)))
+    let title = oembed::decoded(&clean::text_field(&post.title));
+    Ok(Some(page(&title, &permalink, author)))
 }

@@ -25,20 +25,33 @@ pub(crate) fn import(
         Import::Bundle { file } => {
             let bundle = read_bundle(&file)?;
             let platform = environment::open(config, common.environment())?;
-            let totals = platform.store.write_blocking(move |conn| bundle.import(conn))?;
-            let mut text = format!(
-                "Imported {} options, {} users and {} posts.",
-                totals.options, totals.users, totals.posts
-            );
+            let (mut totals, records) = platform.store.write_blocking(move |conn| {
+                let totals = bundle.import(conn)?;
+                Ok((totals, commerce::bundle::import(conn, bundle.others())?))
+            })?;
+            totals.left_out.retain(|name| !records.contains_key(name.as_str()));
+            let own =
+                [("options", totals.options), ("users", totals.users), ("posts", totals.posts)];
+            let counts: Vec<(&str, usize)> = own.into_iter().chain(records).collect();
+            let named: Vec<String> =
+                counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let mut lines = vec![format!("Imported {}.", named.join(", "))];
             if !totals.left_out.is_empty() {
                 let names = totals.left_out.join(", ");
-                text.push_str(&format!("\nThis version does not import: {names}."));
+                lines.push(format!("This version does not import: {names}."));
             }
             if !totals.unknown_options.is_empty() {
                 let names = totals.unknown_options.join(", ");
-                text.push_str(&format!("\nThis site has no such options: {names}."));
+                lines.push(format!("This site has no such options: {names}."));
             }
-            out.result(&json!(totals), &text);
+            let mut object = json!({
+                "left_out": totals.left_out,
+                "unknown_options": totals.unknown_options,
+            });
+            if let Some(members) = object.as_object_mut() {
+                members.extend(counts.into_iter().map(|(name, count)| (name.into(), json!(count))));
+            }
+            out.result(&object, &lines.join("\n"));
         }
     }
     Ok(())

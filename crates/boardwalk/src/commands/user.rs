@@ -24,9 +24,9 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             let password = create.password_stdin.then(read_password).transpose()?;
             let login = create.login.clone();
             let new = new_user(create, password.as_ref(), platform.clock.now())?;
-            let made = platform.store.write_blocking(move |conn| {
-                create_user(conn, &new).map_err(account::error_of)
-            });
+            let made = platform
+                .store
+                .write_blocking(move |conn| create_user(conn, &new).map_err(account::error_of));
             let user_id = made?.user_id;
             out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
         }
@@ -94,9 +94,9 @@ pub(crate) fn make_app_password(
     }
     let user_id = find_user(platform, login)?.user_id;
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
-    let (row, password) = platform.store.write_blocking(move |conn| {
-        create_password(conn, &vault, user_id, (&name, ""), now)
-    })?;
+    let (row, password) = platform
+        .store
+        .write_blocking(move |conn| create_password(conn, &vault, user_id, (&name, ""), now))?;
     Ok((row.uuid, password))
 }
 

@@ -10,21 +10,21 @@ const MICROS: i64 = 1_000_000;
 
 /// A moment in both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub struct Moment {
     /// The site's time of day, written as if it were UTC.
-    pub(crate) local: Timestamp,
-    pub(crate) gmt: Timestamp,
+    pub local: Timestamp,
+    pub gmt: Timestamp,
 }
 
 impl Moment {
     /// A moment of the present, to the second.
-    pub(crate) fn at(options: &Options, time: Timestamp) -> Self {
+    pub fn at(options: &Options, time: Timestamp) -> Self {
         let gmt = to_the_second(time);
         Self { local: options.local(gmt), gmt }
     }
 
     /// Reads a date and time. Without a zone it is the site's time, or UTC if `is_gmt` says so.
-    pub(crate) fn parse(options: &Options, text: &str, is_gmt: bool) -> Option<Self> {
+    pub fn parse(options: &Options, text: &str, is_gmt: bool) -> Option<Self> {
         let (written, offset) = read(text)?;
         match offset {
             Some(seconds) => Some(Self::at(options, moved(written, -seconds))),
@@ -82,7 +82,7 @@ fn offset_of(zone: &str) -> Option<i64> {
 }
 
 /// `2026-03-31T12:00:00`, without a zone, as clients know it.
-pub(crate) fn written(time: Timestamp) -> String {
+pub fn written(time: Timestamp) -> String {
     let Ok(moment) = jiff::Timestamp::from_microsecond(time.as_micros()) else {
         return String::new();
     };

@@ -12,7 +12,23 @@ const SLUG_LENGTH_MAX: usize = 200;
 /// How often a slug is tried with another number behind it.
 const ATTEMPTS_MAX: u32 = 10_000;
 /// What other addresses of the site are called.
-const RESERVED: &[&str] = &["embed", "feed", "rdf", "rss", "rss2", "atom", "docs"];
+const RESERVED: &[&str] = &[
+    "embed",
+    "feed",
+    "rdf",
+    "rss",
+    "rss2",
+    "atom",
+    "docs",
+    "login",
+    "author",
+    "session",
+    "v1",
+    "authorize-application",
+    "wp-admin",
+    "wp-json",
+    "product",
+];
 
 /// The slug of a title or of what a client wants: lower case ASCII letters, digits, `-` and `_`;
 /// letters with accents lose them, other letters are percent-encoded.

@@ -1,0 +1,41 @@
+//! Import of the commerce sections of a bundle, their ids kept, in the transaction of the whole.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use store::Conn;
+use types::{Error, Result};
+
+/// Imports one section and says how many records it had.
+type Import = fn(&mut dyn Conn, &Value) -> Result<usize>;
+
+/// The sections in the order in which their records refer to each other.
+const SECTIONS: &[(&str, Import)] = &[];
+
+/// Imports the sections that this crate knows, and says how many records each had.
+pub fn import(
+    conn: &mut dyn Conn,
+    sections: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<&'static str, usize>> {
+    let mut totals = BTreeMap::new();
+    for (name, import) in SECTIONS {
+        let Some(section) = sections.get(*name) else { continue };
+        let count = import(conn, section).map_err(|error| {
+            let message = format!("the section {name} of the bundle: {error}");
+            Error::new(error.kind(), message).because(error)
+        })?;
+        totals.insert(*name, count);
+    }
+    Ok(totals)
+}
+
+/// The records of a section.
+pub(crate) fn records<T: DeserializeOwned>(section: &Value) -> Result<Vec<T>> {
+    let list = section.as_array().ok_or_else(|| Error::invalid("it must be a list"))?;
+    let read = |(index, record): (usize, &Value)| {
+        T::deserialize(record)
+            .map_err(|error| Error::invalid(format!("record {}: {error}", index + 1)))
+    };
+    list.iter().enumerate().map(read).collect()
+}
