@@ -214,3 +214,222 @@ CREATE TABLE download_log (
 CREATE INDEX download_log_by_permission ON download_log (permission_id, site_id);
 CREATE INDEX download_log_by_time ON download_log (at_us, site_id);
 CREATE INDEX download_log_by_ip ON download_log (ip, site_id);
+
+-- Orders and the refunds of orders, in the numbers of posts. parent_id is the order of a refund, or
+-- 0; customer_id is a user, or 0 for a guest; merchant_id, store_id and tpn name what was onboarded.
+-- search is folded. details, a JSON object, has what nobody asks the database for, and is last, so
+-- that a search need not read past it. The indexes serve lists by date, by status, of what changed
+-- lately, and of one customer, order, merchant, store or terminal; a partial one costs nothing for
+-- orders that it does not hold.
+CREATE TABLE orders (
+  site_id @int NOT NULL,
+  order_id @int NOT NULL,
+  kind @text NOT NULL,
+  parent_id @int NOT NULL,
+  status @text NOT NULL,
+  currency @text NOT NULL,
+  customer_id @int NOT NULL,
+  billing_email @text NOT NULL,
+  number @text NOT NULL,
+  order_key @text NOT NULL,
+  payment_method @text NOT NULL,
+  created_via @text NOT NULL,
+  total @int NOT NULL,
+  total_tax @int NOT NULL,
+  cart_tax @int NOT NULL,
+  shipping_total @int NOT NULL,
+  shipping_tax @int NOT NULL,
+  discount_total @int NOT NULL,
+  discount_tax @int NOT NULL,
+  prices_include_tax @int NOT NULL,
+  created_us @int NOT NULL,
+  modified_us @int NOT NULL,
+  paid_us @int,
+  completed_us @int,
+  trashed_status @text,
+  merchant_id @text,
+  store_id @text,
+  tpn @text,
+  refund_amount @int NOT NULL,
+  refunded_by @int NOT NULL,
+  reason @text NOT NULL,
+  search @text NOT NULL,
+  details @text NOT NULL,
+  PRIMARY KEY (site_id, order_id)
+) @strict;
+CREATE INDEX orders_by_date ON orders (kind, created_us, order_id, site_id);
+CREATE INDEX orders_by_status ON orders (kind, status, created_us, order_id, site_id);
+CREATE INDEX orders_by_change ON orders (kind, modified_us, order_id, site_id);
+CREATE INDEX orders_by_customer ON orders (customer_id, kind, status, site_id)
+  WHERE customer_id <> 0;
+CREATE INDEX orders_by_parent ON orders (parent_id, site_id) WHERE parent_id <> 0;
+CREATE INDEX orders_by_merchant ON orders (merchant_id, created_us, site_id)
+  WHERE merchant_id IS NOT NULL;
+CREATE INDEX orders_by_store ON orders (store_id, created_us, site_id) WHERE store_id IS NOT NULL;
+CREATE INDEX orders_by_tpn ON orders (tpn, created_us, site_id) WHERE tpn IS NOT NULL;
+
+-- Lines of orders and refunds. Written by one module only, together with their order; a reference
+-- to it would make an import look up every order once more for each of its lines.
+CREATE TABLE order_items (
+  site_id @int NOT NULL,
+  order_id @int NOT NULL,
+  item_id @int NOT NULL,
+  position @int NOT NULL,
+  kind @text NOT NULL,
+  name @text NOT NULL,
+  product_id @int NOT NULL,
+  variation_id @int NOT NULL,
+  quantity @int NOT NULL,
+  subtotal @int NOT NULL,
+  subtotal_tax @int NOT NULL,
+  total @int NOT NULL,
+  total_tax @int NOT NULL,
+  rate_id @int NOT NULL,
+  details @text NOT NULL,
+  PRIMARY KEY (site_id, order_id, item_id)
+) @strict;
+CREATE INDEX order_items_by_product ON order_items (product_id, order_id, site_id)
+  WHERE product_id <> 0;
+CREATE INDEX order_items_by_variation ON order_items (variation_id, order_id, site_id)
+  WHERE variation_id <> 0;
+
+CREATE TABLE order_notes (
+  site_id @int NOT NULL,
+  note_id @int NOT NULL,
+  order_id @int NOT NULL,
+  author @text NOT NULL,
+  text @text NOT NULL,
+  customer_note @int NOT NULL,
+  added_by_user @int NOT NULL,
+  created_us @int NOT NULL,
+  PRIMARY KEY (site_id, note_id),
+  FOREIGN KEY (site_id, order_id) REFERENCES orders (site_id, order_id) ON DELETE CASCADE
+) @strict;
+CREATE INDEX order_notes_by_order ON order_notes (order_id, created_us, note_id, site_id);
+
+-- What a user has as a customer; billing, shipping and meta are JSON objects.
+CREATE TABLE customers (
+  site_id @int NOT NULL,
+  user_id @int NOT NULL,
+  billing @text NOT NULL,
+  shipping @text NOT NULL,
+  is_paying @int NOT NULL,
+  last_active_us @int,
+  meta @text NOT NULL,
+  PRIMARY KEY (site_id, user_id),
+  FOREIGN KEY (site_id, user_id) REFERENCES users (site_id, user_id) ON DELETE CASCADE
+) @strict;
+
+-- Customers as reports count them: users and guests in one row of numbers. A guest is known by the
+-- folded e-mail address, a user by user_id, which may name a user who is gone.
+CREATE TABLE customer_lookup (
+  site_id @int NOT NULL,
+  customer_id @int NOT NULL,
+  user_id @int,
+  username @text NOT NULL,
+  username_key @text NOT NULL,
+  first_name @text NOT NULL,
+  last_name @text NOT NULL,
+  name_key @text NOT NULL,
+  email @text NOT NULL,
+  email_key @text NOT NULL,
+  last_active_us @int,
+  registered_us @int,
+  country @text NOT NULL,
+  postcode @text NOT NULL,
+  city @text NOT NULL,
+  state @text NOT NULL,
+  PRIMARY KEY (site_id, customer_id)
+) @strict;
+CREATE UNIQUE INDEX customer_lookup_by_user ON customer_lookup (user_id, site_id)
+  WHERE user_id IS NOT NULL;
+CREATE UNIQUE INDEX customer_lookup_by_guest ON customer_lookup (email_key, site_id)
+  WHERE user_id IS NULL;
+
+CREATE TABLE shipping_zones (
+  site_id @int NOT NULL,
+  zone_id @int NOT NULL,
+  name @text NOT NULL,
+  position @int NOT NULL,
+  PRIMARY KEY (site_id, zone_id)
+) @strict;
+
+CREATE TABLE shipping_zone_locations (
+  site_id @int NOT NULL,
+  zone_id @int NOT NULL,
+  position @int NOT NULL,
+  kind @text NOT NULL,
+  code @text NOT NULL,
+  PRIMARY KEY (site_id, zone_id, position),
+  FOREIGN KEY (site_id, zone_id) REFERENCES shipping_zones (site_id, zone_id) ON DELETE CASCADE
+) @strict;
+
+-- zone_id is 0 for the rest of the world, which is no row of shipping_zones. settings is JSON.
+CREATE TABLE shipping_zone_methods (
+  site_id @int NOT NULL,
+  instance_id @int NOT NULL,
+  zone_id @int NOT NULL,
+  method_id @text NOT NULL,
+  position @int NOT NULL,
+  enabled @int NOT NULL,
+  settings @text NOT NULL,
+  PRIMARY KEY (site_id, instance_id)
+) @strict;
+CREATE INDEX shipping_zone_methods_by_zone ON shipping_zone_methods (zone_id, position, site_id);
+
+-- secret_sealed signs deliveries, so it is sealed, not hashed. user_id may name a user who is gone.
+CREATE TABLE webhooks (
+  site_id @int NOT NULL,
+  webhook_id @int NOT NULL,
+  name @text NOT NULL,
+  name_key @text NOT NULL,
+  status @text NOT NULL,
+  topic @text NOT NULL,
+  delivery_url @text NOT NULL,
+  secret_sealed @bytes NOT NULL,
+  user_id @int NOT NULL,
+  api_version @text NOT NULL,
+  created_us @int NOT NULL,
+  modified_us @int NOT NULL,
+  failure_count @int NOT NULL,
+  pending @int NOT NULL,
+  PRIMARY KEY (site_id, webhook_id)
+) @strict;
+CREATE INDEX webhooks_by_topic ON webhooks (status, topic, site_id);
+
+-- Who gets deliveries: every endpoint that ever had one, so that the oldest delivery of each is
+-- found without reading the others that wait behind it.
+CREATE TABLE delivery_endpoints (
+  site_id @int NOT NULL,
+  endpoint_kind @text NOT NULL,
+  endpoint_id @text NOT NULL,
+  PRIMARY KEY (site_id, endpoint_kind, endpoint_id)
+) @strict;
+
+-- What is to be sent, and what came of it. While a delivery is in somebody's hands, due_us is when
+-- that lease ends. The number is a serial one, so that writers do not wait for each other, and the
+-- endpoint is no reference, so that one that goes away does not refuse the change that is told of.
+CREATE TABLE webhook_deliveries (
+  delivery_id @serial,
+  site_id @int NOT NULL,
+  endpoint_kind @text NOT NULL,
+  endpoint_id @text NOT NULL,
+  topic @text NOT NULL,
+  body @bytes NOT NULL,
+  details @text NOT NULL,
+  state @text NOT NULL,
+  attempt @int NOT NULL,
+  due_us @int NOT NULL,
+  created_us @int NOT NULL,
+  finished_us @int,
+  last_status @int,
+  last_body @text NOT NULL,
+  last_duration_us @int
+) @strict;
+CREATE INDEX webhook_deliveries_waiting
+  ON webhook_deliveries (endpoint_kind, endpoint_id, delivery_id, site_id)
+  WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_by_endpoint
+  ON webhook_deliveries (endpoint_kind, endpoint_id, delivery_id, site_id);
+CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_us, site_id)
+  WHERE finished_us IS NOT NULL;

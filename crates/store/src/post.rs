@@ -124,6 +124,11 @@ pub fn take_id(conn: &mut dyn Conn) -> Result<i64> {
     Ok(counter::take(conn, POST_ID, 1)? + 1)
 }
 
+/// The first of so many numbers in a row.
+pub(crate) fn take_ids(conn: &mut dyn Conn, count: i64) -> Result<i64> {
+    Ok(counter::take(conn, POST_ID, count)? + 1)
+}
+
 /// Sees to it that an imported number is not given again.
 pub fn reserve_id(conn: &mut dyn Conn, post_id: i64) -> Result<()> {
     counter::raise(conn, POST_ID, post_id)

@@ -1,9 +1,10 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, application_password, attribute, consumer_key, counter, coupon, download_log,
-    download_permission, fact, idempotency, iso, merchant, migrate, oembed_cache, option, outbox,
-    post, product, review, revision, session, tax_class, tax_rate, template, term, tpn, user,
+    Sql, api_key, application_password, attribute, consumer_key, counter, coupon, customer,
+    customer_lookup, download_log, download_permission, fact, idempotency, iso, merchant, migrate,
+    oembed_cache, option, order, order_note, outbox, post, product, review, revision, session,
+    shipping, tax_class, tax_rate, template, term, tpn, user, webhook, webhook_delivery,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -15,6 +16,8 @@ pub fn all() -> Vec<&'static Sql> {
         consumer_key::STATEMENTS,
         counter::STATEMENTS,
         coupon::STATEMENTS,
+        customer::STATEMENTS,
+        customer_lookup::STATEMENTS,
         download_log::STATEMENTS,
         download_permission::STATEMENTS,
         fact::STATEMENTS,
@@ -24,18 +27,25 @@ pub fn all() -> Vec<&'static Sql> {
         migrate::STATEMENTS,
         oembed_cache::STATEMENTS,
         option::STATEMENTS,
+        order::STATEMENTS,
+        order::SUM_STATEMENTS,
+        order::ITEM_STATEMENTS,
+        order_note::STATEMENTS,
         outbox::STATEMENTS,
         post::STATEMENTS,
         product::STATEMENTS,
         review::STATEMENTS,
         revision::STATEMENTS,
         session::STATEMENTS,
+        shipping::STATEMENTS,
         tax_class::STATEMENTS,
         tax_rate::STATEMENTS,
         template::STATEMENTS,
         term::STATEMENTS,
         tpn::STATEMENTS,
         user::STATEMENTS,
+        webhook::STATEMENTS,
+        webhook_delivery::STATEMENTS,
     ]
     .concat()
 }

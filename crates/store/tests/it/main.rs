@@ -12,11 +12,19 @@ mod backup;
 #[cfg(test)]
 mod content;
 #[cfg(test)]
+mod customers;
+#[cfg(test)]
+mod deliveries;
+#[cfg(test)]
 mod feed;
 #[cfg(test)]
 mod nouns;
 #[cfg(test)]
 mod one_engine;
+#[cfg(test)]
+mod order_lists;
+#[cfg(test)]
+mod orders;
 #[cfg(test)]
 mod post_lists;
 #[cfg(test)]
@@ -27,7 +35,11 @@ mod queueing;
 #[cfg(test)]
 mod revisions;
 #[cfg(test)]
+mod sales;
+#[cfg(test)]
 mod schema;
+#[cfg(test)]
+mod shipping;
 #[cfg(test)]
 mod site;
 #[cfg(test)]
@@ -38,3 +50,5 @@ mod term_lists;
 mod transactions;
 #[cfg(test)]
 mod user_lists;
+#[cfg(test)]
+mod webhooks;

@@ -1,0 +1,75 @@
+//! Orders counted and summed: by status, and for customers.
+
+use types::{Amount, Error, Result, Timestamp};
+
+use super::OrderKind;
+use crate::conn::sql;
+use crate::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
+use crate::{Conn, Row, SITE, Sql};
+
+/// The orders of one customer that have one status. Which statuses count as a sale is not decided
+/// here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomerSum {
+    pub customer_id: i64,
+    pub status: String,
+    pub orders: i64,
+    pub total: Amount,
+    /// The greatest id.
+    pub last_order_id: i64,
+    /// When the newest of them was made.
+    pub last_created: Timestamp,
+}
+
+sql!(
+    ORDER_COUNT_BY_STATUS,
+    "SELECT status, COUNT(*) FROM orders WHERE site_id = $1 AND kind = $2
+     GROUP BY status ORDER BY status"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ORDER_COUNT_BY_STATUS];
+
+/// How many orders, or refunds, have each status. A status that none has is not listed.
+pub fn count_by_status(conn: &mut dyn Conn, kind: OrderKind) -> Result<Vec<(String, i64)>> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    conn.rows(&ORDER_COUNT_BY_STATUS, &[SITE.into(), kind.into()], read)
+}
+
+/// The orders of these users by user and status, refunds left out, in one query.
+pub fn sums_of_customers(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<Vec<CustomerSum>> {
+    if user_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and_list("customer_id IN (?)", user_ids)?;
+    let keys = ["customer_id", "status"];
+    let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
+    let (columns, table) = (
+        "customer_id, status, order_count, order_total, last_order_id, last_created_us",
+        // A sum is of a wider type on PostgreSQL. Both engines apply the conditions inside.
+        "(SELECT site_id, customer_id, status, COUNT(*) AS order_count,
+                 CAST(SUM(total) AS BIGINT) AS order_total,
+                 MAX(order_id) AS last_order_id, MAX(created_us) AS last_created_us
+          FROM orders WHERE kind = 'order' AND customer_id <> 0
+          GROUP BY site_id, customer_id, status) AS sums",
+    );
+    let page = Page::default();
+    let (sums, total) = filter.page(conn, (columns, table), order, page, CustomerSum::read)?;
+    if total > PAGE_MAX {
+        return Err(Error::invalid("these customers have too many orders; ask for fewer of them"));
+    }
+    Ok(sums)
+}
+
+impl CustomerSum {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            customer_id: row.get(0)?,
+            status: row.get(1)?,
+            orders: row.get(2)?,
+            total: row.get(3)?,
+            last_order_id: row.get(4)?,
+            last_created: row.get(5)?,
+        })
+    }
+}

@@ -1,0 +1,270 @@
+//! The queue of deliveries: in order, one at a time for an endpoint, never to two who claim at
+//! once, and again when a lease ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use store::Store;
+use store::filter::Page;
+use store::webhook_delivery::{
+    self, Answer, CLAIM_MAX, DeliveryRow, DeliveryState, Endpoint, Outcome,
+};
+
+use crate::sales;
+use crate::support::{Database, count, time, together};
+
+on_both_engines!(
+    a_delivery_is_claimed_and_finished,
+    an_endpoint_gets_its_deliveries_in_order,
+    a_lease_that_ends_makes_it_due_again,
+    the_longest_due_come_first,
+    two_claimers_never_get_the_same,
+    old_deliveries_are_forgotten,
+    a_change_that_fails_delivers_nothing,
+);
+
+const LEASE: Duration = Duration::from_micros(100);
+
+fn hook(number: i64) -> Endpoint {
+    Endpoint::webhook(number)
+}
+
+fn onboarding() -> Endpoint {
+    Endpoint { kind: "onboarding".to_owned(), id: "ep_1".to_owned() }
+}
+
+fn enqueue(store: &Store, endpoint: &Endpoint, body: &str, due: i64) -> i64 {
+    let delivery = sales::delivery(endpoint, body);
+    let delivery = webhook_delivery::NewDelivery { due: time(due), ..delivery };
+    store.write_blocking(move |conn| webhook_delivery::enqueue(conn, &delivery)).unwrap()
+}
+
+fn claim(store: &Store, now: i64, limit: i64) -> Vec<DeliveryRow> {
+    let claimed = store
+        .write_blocking(move |conn| webhook_delivery::claim_due(conn, time(now), limit, LEASE));
+    claimed.unwrap()
+}
+
+fn bodies(deliveries: &[DeliveryRow]) -> Vec<&str> {
+    deliveries.iter().map(|one| std::str::from_utf8(&one.body).unwrap()).collect()
+}
+
+fn finish(store: &Store, claimed: &DeliveryRow, now: i64, outcome: Outcome) -> bool {
+    let claimed = claimed.clone();
+    let answer = Answer {
+        status: Some(200),
+        body: "ok".to_owned(),
+        duration: Some(Duration::from_micros(1234)),
+    };
+    let finished = store.write_blocking(move |conn| {
+        webhook_delivery::finish(conn, &claimed, time(now), outcome, &answer)
+    });
+    finished.unwrap()
+}
+
+fn get(store: &Store, delivery_id: i64) -> DeliveryRow {
+    store.read_blocking(move |conn| webhook_delivery::get(conn, delivery_id)).unwrap().unwrap()
+}
+
+fn next_due(store: &Store) -> Option<i64> {
+    let due = store.read_blocking(webhook_delivery::next_due).unwrap();
+    due.map(|due| due.as_micros() - time(0).as_micros())
+}
+
+fn a_delivery_is_claimed_and_finished(database: &Database) {
+    let store = database.open();
+    assert_eq!(next_due(&store), None);
+    assert_eq!(claim(&store, 0, 10), []);
+    let delivery_id = enqueue(&store, &onboarding(), "{}", 5);
+    let waiting = DeliveryRow {
+        delivery_id,
+        endpoint: onboarding(),
+        topic: "order.updated".to_owned(),
+        body: b"{}".to_vec(),
+        details: r#"{"event":1}"#.to_owned(),
+        state: DeliveryState::Waiting,
+        attempt: 0,
+        due: time(5),
+        created: time(-1),
+        finished: None,
+        answer: Answer::default(),
+    };
+    assert_eq!(get(&store, delivery_id), waiting);
+    assert_eq!(next_due(&store), Some(5));
+    assert_eq!(claim(&store, 4, 10), [], "not before it is due");
+    assert_eq!(claim(&store, 5, 0), []);
+    assert_eq!(claim(&store, 5, -1), []);
+    let claimed = claim(&store, 5, i64::MAX);
+    let expected = DeliveryRow { attempt: 1, due: time(105), ..waiting };
+    assert_eq!(claimed, std::slice::from_ref(&expected));
+    assert_eq!(claim(&store, 104, 10), [], "it is in somebody's hands");
+    assert!(finish(&store, &claimed[0], 60, Outcome::Delivered));
+    assert!(!finish(&store, &claimed[0], 61, Outcome::Failed), "it is finished already");
+    let delivered = DeliveryRow {
+        state: DeliveryState::Delivered,
+        due: time(60),
+        finished: Some(time(60)),
+        answer: Answer {
+            status: Some(200),
+            body: "ok".to_owned(),
+            duration: Some(Duration::from_micros(1234)),
+        },
+        ..expected
+    };
+    assert_eq!(get(&store, delivery_id), delivered);
+    assert_eq!(claim(&store, 1000, CLAIM_MAX), []);
+    assert_eq!(next_due(&store), None);
+}
+
+fn an_endpoint_gets_its_deliveries_in_order(database: &Database) {
+    use DeliveryState::{Delivered, Failed, Waiting};
+    let store = database.open();
+    for body in ["a1", "a2", "a3"] {
+        enqueue(&store, &hook(1), body, 0);
+    }
+    enqueue(&store, &hook(2), "b1", 0);
+    enqueue(&store, &onboarding(), "c1", 0);
+    let first = claim(&store, 0, 10);
+    assert_eq!(bodies(&first), ["a1", "b1", "c1"]);
+    assert_eq!(claim(&store, 0, 10), []);
+    assert!(finish(&store, &first[1], 1, Outcome::Delivered));
+    assert!(finish(&store, &first[0], 1, Outcome::Retry(time(50))));
+    assert_eq!(claim(&store, 49, 10), [], "what is tried again holds back the rest");
+    assert_eq!(next_due(&store), Some(50));
+    let again = claim(&store, 50, 10);
+    assert_eq!((bodies(&again), again[0].attempt), (vec!["a1"], 2));
+    assert_eq!(again[0].answer.status, Some(200), "what the last attempt brought is kept");
+    assert!(finish(&store, &again[0], 51, Outcome::Failed));
+    let second = claim(&store, 51, 10);
+    assert_eq!(bodies(&second), ["a2"]);
+    assert!(finish(&store, &second[0], 52, Outcome::Delivered));
+    assert_eq!(bodies(&claim(&store, 52, 10)), ["a3"]);
+    let listed = |states: &'static [DeliveryState], offset| {
+        let page = Page { offset, limit: 2 };
+        let found = store
+            .read_blocking(move |conn| webhook_delivery::list(conn, &hook(1), states, page))
+            .unwrap();
+        let states = found.0.iter().map(|one| (one.delivery_id, one.state)).collect::<Vec<_>>();
+        (states, found.1)
+    };
+    assert_eq!(listed(&[], 0), (vec![(3, Waiting), (2, Delivered)], 3));
+    assert_eq!(listed(&[], 2), (vec![(1, Failed)], 3));
+    assert_eq!(listed(&[Failed, Waiting], 0), (vec![(3, Waiting), (1, Failed)], 2));
+}
+
+fn a_lease_that_ends_makes_it_due_again(database: &Database) {
+    let store = database.open();
+    enqueue(&store, &hook(1), "a", 0);
+    enqueue(&store, &hook(1), "b", 0);
+    let lost = claim(&store, 0, 10);
+    assert_eq!(next_due(&store), Some(100));
+    assert_eq!(claim(&store, 99, 10), []);
+    let taken_over = claim(&store, 100, 10);
+    assert_eq!((bodies(&taken_over), taken_over[0].attempt), (vec!["a"], 2));
+    assert!(!finish(&store, &lost[0], 101, Outcome::Delivered), "the claim is lost");
+    assert!(!finish(&store, &lost[0], 101, Outcome::Retry(time(0))));
+    assert_eq!(get(&store, 1).answer, Answer::default());
+    assert!(finish(&store, &taken_over[0], 102, Outcome::Delivered));
+    let second = claim(&store, 102, 10);
+    assert_eq!(bodies(&second), ["b"]);
+    // A lease that ended, but that nobody took over, may still be finished.
+    assert!(finish(&store, &second[0], 900, Outcome::Delivered));
+}
+
+fn the_longest_due_come_first(database: &Database) {
+    let store = database.open();
+    for (number, due) in [(1, 30), (2, 10), (3, 20), (4, 99)] {
+        enqueue(&store, &hook(number), &number.to_string(), due);
+    }
+    assert_eq!(bodies(&claim(&store, 50, 2)), ["2", "3"]);
+    assert_eq!(bodies(&claim(&store, 50, 2)), ["1"]);
+    assert_eq!(bodies(&claim(&store, 50, 2)), [""; 0]);
+}
+
+/// Eight who send work off a queue while some of them fill it: each delivery is sent once.
+fn two_claimers_never_get_the_same(database: &Database) {
+    const ENDPOINTS: i64 = 6;
+    const EACH: i64 = 8;
+    let store = database.open();
+    let sent = together(8, |index| {
+        if index % 2 == 0 {
+            for number in 0..ENDPOINTS * EACH / 4 {
+                enqueue(&store, &hook(number % ENDPOINTS), "x", 0);
+            }
+        }
+        let mut sent = Vec::new();
+        let mut now = 0;
+        while count(&store, "webhook_deliveries WHERE state = 'delivered'") < ENDPOINTS * EACH {
+            // The leases never end here, since the time stands still.
+            for claimed in claim(&store, 0, 3) {
+                now += 1;
+                assert_eq!(claimed.attempt, 1);
+                assert!(finish(&store, &claimed, now, Outcome::Delivered));
+                sent.push(claimed.delivery_id);
+            }
+        }
+        sent
+    });
+    let all: Vec<i64> = sent.concat();
+    let distinct: BTreeSet<i64> = all.iter().copied().collect();
+    assert_eq!(all.len(), distinct.len(), "{sent:?}");
+    assert_eq!(i64::try_from(all.len()).unwrap(), ENDPOINTS * EACH);
+}
+
+/// Two processes that claim at once get different deliveries, however often they try.
+#[test]
+fn two_processes_share_a_queue_on_postgres() {
+    let database = Database::postgres_with(2);
+    let stores = [database.open(), database.open()];
+    for round in 0..10 {
+        for number in 0..4 {
+            enqueue(&stores[0], &hook(number), &format!("{round}.{number}"), 0);
+        }
+        let claimed = together(2, |index| claim(&stores[index], 0, 2));
+        let mut times: BTreeMap<i64, usize> = BTreeMap::new();
+        for one in claimed.iter().flatten() {
+            *times.entry(one.delivery_id).or_default() += 1;
+        }
+        assert_eq!(times.len(), 4, "each gets its share");
+        assert!(times.values().all(|times| *times == 1), "{times:?}");
+        for one in claimed.iter().flatten() {
+            assert!(finish(&stores[0], one, 1, Outcome::Delivered));
+        }
+    }
+}
+
+fn old_deliveries_are_forgotten(database: &Database) {
+    let store = database.open();
+    for number in 1..=5 {
+        enqueue(&store, &hook(number), "x", 0);
+    }
+    for (now, claimed) in (10..).zip(claim(&store, 0, 4)) {
+        assert!(finish(&store, &claimed, now, Outcome::Delivered));
+    }
+    let prune = |before: i64, limit: i64| {
+        store
+            .write_blocking(move |conn| webhook_delivery::prune(conn, time(before), limit))
+            .unwrap()
+    };
+    assert_eq!(prune(10, 100), 0);
+    assert_eq!(prune(13, 2), 2);
+    assert_eq!(prune(13, 2), 1);
+    assert_eq!(prune(1000, 100), 1, "what waits is not old");
+    let forget = |number: i64| {
+        store.write_blocking(move |conn| webhook_delivery::forget(conn, &hook(number))).unwrap()
+    };
+    assert_eq!((forget(4), forget(5)), (0, 1));
+    assert_eq!(count(&store, "webhook_deliveries"), 0);
+    enqueue(&store, &hook(5), "y", 0);
+    assert_eq!(bodies(&claim(&store, 0, 10)), ["y"]);
+}
+
+fn a_change_that_fails_delivers_nothing(database: &Database) {
+    let store = database.open();
+    let refused = store.write_blocking(|conn| -> types::Result<()> {
+        webhook_delivery::enqueue(conn, &sales::delivery(&hook(1), "x"))?;
+        Err(types::Error::conflict("no"))
+    });
+    assert!(refused.is_err());
+    assert_eq!(count(&store, "webhook_deliveries"), 0);
+}
