@@ -8,8 +8,12 @@ use onboarding::dialect::ResponseStyle;
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
 use serde_json::json;
 use server::Serving;
+use site::auth::application_password::in_groups;
+use site::users::application_passwords::create_password;
+use site::users::{NewUser, account, create_user};
+use store::application_password;
 use tokio::signal::unix::{SignalKind, signal};
-use types::{Environment, Error, IsoId, Result, ScopeSet};
+use types::{Environment, Error, IsoId, Result, Role, ScopeSet};
 
 use crate::args::{Common, Demo, Serve};
 use crate::config::Config;
@@ -21,6 +25,8 @@ const ADMIN_DEFAULT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8082);
 const DEMO_ISO: &str = "Demo ISO";
 const DEMO_KEY: &str = "demo";
 const DEMO_TEMPLATE: &str = "RESTAURANT01";
+const DEMO_LOGIN: &str = "admin";
+const DEMO_EMAIL: &str = "admin@site.example";
 
 pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Printer) -> Result<()> {
     let _log = logging::start(&config.log)?;
@@ -58,10 +64,17 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     choose_admin_address(&mut config, args.admin_listen);
     let serving = serving(&config, Environment::Sandbox)?;
     let key = furnish(&serving.platform)?;
+    let password = furnish_site(&serving.platform)?;
     // Port 0 lets the system choose, so the address is known only when it is served.
     let greet = |url: &str| {
-        let object = json!({ "url": url, "api_key": key, "template": DEMO_TEMPLATE });
-        out.result(&object, &welcome(url, &key));
+        let object = json!({
+            "url": url,
+            "api_key": key,
+            "template": DEMO_TEMPLATE,
+            "login": DEMO_LOGIN,
+            "application_password": password,
+        });
+        out.result(&object, &welcome(url, &key, &password));
     };
     run(vec![serving], config, out, &greet)
 }
@@ -148,14 +161,40 @@ fn furnish(platform: &Platform) -> Result<String> {
     Ok(key.text.expose().clone())
 }
 
-fn welcome(url: &str, key: &str) -> String {
+/// An administrator with a fresh application password. Run again, it replaces the password only.
+fn furnish_site(platform: &Platform) -> Result<String> {
+    let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
+    let (_, password) = platform.store.write_blocking(move |conn| {
+        let user = match store::user::find_by_login(conn, DEMO_LOGIN)? {
+            Some(user) => user,
+            None => {
+                let mut new = NewUser::new(DEMO_LOGIN, DEMO_EMAIL, now);
+                new.roles = vec![Role::Administrator];
+                create_user(conn, &new).map_err(account::error_of)?
+            }
+        };
+        for old in application_password::list(conn, user.user_id)? {
+            if old.name == DEMO_KEY {
+                application_password::delete(conn, user.user_id, &old.uuid)?;
+            }
+        }
+        create_password(conn, &vault, user.user_id, (DEMO_KEY, ""), now)
+    })?;
+    Ok(in_groups(password.expose()))
+}
+
+fn welcome(url: &str, key: &str, password: &str) -> String {
     format!(
         "A sandbox with an ISO and the template {DEMO_TEMPLATE} is ready. Its key:\n\n  {key}\n\n\
          Onboard a merchant, a store and a TPN:\n\n  \
          curl -s {url}/v1/onboardmerchant -H 'Authorization: api-key {key}' \\\n    \
          -H 'Content-Type: application/json' -d '{DEMO_BODY}'\n\n\
          Send the same again to see a refusal, and read the merchant back with\n\n  \
-         curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n"
+         curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n\n\
+         The site's REST interface knows the administrator {DEMO_LOGIN} by this application \
+         password:\n\n  {password}\n\n  \
+         curl -s {url}/wp-json/wp/v2/users/me -u '{DEMO_LOGIN}:{password}'\n\n\
+         The documentation is at {url}/docs/.\n"
     )
 }
 
