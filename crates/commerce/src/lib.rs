@@ -10,10 +10,13 @@
 pub mod bundle;
 pub mod common;
 pub mod data;
+mod gateways;
+mod layout_templates;
 mod managers;
 pub mod resource;
 mod routes;
 mod settings;
+mod shipping_methods;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

@@ -7,5 +7,9 @@ use site::{Action, Names};
 pub fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
     routes.extend(crate::data::routes(names));
+    routes.extend(crate::settings::routes(names));
+    routes.extend(crate::gateways::routes(names));
+    routes.extend(crate::shipping_methods::routes(names));
+    routes.extend(crate::layout_templates::routes(names));
     routes
 }

@@ -2,4 +2,6 @@
 #![cfg(test)]
 
 mod data;
+mod gateways;
+mod settings;
 mod support;

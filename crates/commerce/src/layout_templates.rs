@@ -1,0 +1,31 @@
+//! Layouts of product forms. They come with extensions, and this shop has none, so the list is
+//! empty and no id leads anywhere.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema};
+use serde_json::json;
+use site::action::{anyone, memory};
+use site::{Action, Call, Names};
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let namespace = &names.commerce_v3;
+    let area = Schema::text().about("Where the layouts are used.").default("");
+    let id = Schema::text().about("Id of the layout.");
+    let list = |_: &mut Call<'_>| Ok(Reply::new(json!([])));
+    let one = |_: &mut Call<'_>| {
+        let message = "There is no such layout.";
+        Err(Refusal::new(404, "woocommerce_rest_layout_template_invalid_id", message).into())
+    };
+    vec![
+        Route::at(namespace, "/layout-templates").on(
+            READ,
+            Args::new().arg("area", area),
+            memory(anyone, list),
+        ),
+        Route::at(namespace, r"/layout-templates/(?P<id>\w[\w\s\-]*)").on(
+            READ,
+            Args::new().arg("id", id),
+            memory(anyone, one),
+        ),
+    ]
+}

@@ -1,0 +1,78 @@
+//! What the choices among the settings offer. Some of it is in tables, some in the store.
+
+use contract::rest::Stop;
+use site::Call;
+use store::filter::{Direction, Page};
+use store::post::{PostFilter, PostOrder};
+
+use super::kind::Choices;
+use super::table::Offers;
+use crate::data::tables;
+
+/// Pages that are offered at most.
+const PAGES_MAX: i64 = 500;
+
+/// The statuses of orders, with their names.
+const ORDER_STATUSES: &[(&str, &str)] = &[
+    ("pending", "Pending payment"),
+    ("processing", "Processing"),
+    ("on-hold", "On hold"),
+    ("completed", "Completed"),
+    ("cancelled", "Cancelled"),
+    ("refunded", "Refunded"),
+    ("failed", "Failed"),
+    ("checkout-draft", "Draft"),
+];
+
+pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
+    Ok(match offers {
+        Offers::Nothing => Vec::new(),
+        Offers::These(choices) => owned(choices),
+        Offers::OrderStatuses => owned(ORDER_STATUSES),
+        Offers::Countries => {
+            let countries = tables::countries().iter();
+            countries.map(|country| (country.code.to_owned(), country.name.to_owned())).collect()
+        }
+        Offers::CountriesAndStates => tables::countries().iter().flat_map(with_states).collect(),
+        Offers::Currencies => tables::currencies().iter().map(named_currency).collect(),
+        Offers::Pages => pages(call)?,
+    })
+}
+
+fn owned(choices: &[(&str, &str)]) -> Choices {
+    choices.iter().map(|(value, name)| ((*value).to_owned(), (*name).to_owned())).collect()
+}
+
+fn with_states(country: &tables::Country) -> Choices {
+    if country.states.is_empty() {
+        return vec![(country.code.to_owned(), country.name.to_owned())];
+    }
+    let of_state = |state: &tables::State| {
+        let value = format!("{}:{}", country.code, state.code);
+        (value, format!("{} - {}", country.name, state.name))
+    };
+    country.states.iter().map(of_state).collect()
+}
+
+fn named_currency(currency: &tables::Currency) -> (String, String) {
+    let tables::Currency { code, symbol, name } = currency;
+    ((*code).to_owned(), format!("{name} ({symbol}) — {code}"))
+}
+
+fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
+    let wanted = PostFilter {
+        kinds: vec![String::from("page")],
+        statuses: vec![String::from("publish")],
+        order: PostOrder::MenuOrder,
+        direction: Direction::Ascending,
+        page: Page { limit: PAGES_MAX, offset: 0 },
+        ..PostFilter::default()
+    };
+    let (pages, _) = store::post::list(call.conn()?, &wanted)?;
+    let choice = |page: store::post::PostRow| {
+        let id = page.post_id.to_string();
+        let title = if page.title.is_empty() { format!("#{id}") } else { page.title };
+        (id, title)
+    };
+    Ok(pages.into_iter().map(choice).collect())
+}
