@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onboarding::Platform;
+use site::content;
 use store::{consumer_key, idempotency, oembed_cache, outbox, session};
 use tokio::sync::watch;
 
@@ -12,11 +13,14 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
+/// How late a scheduled post may appear.
+const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
 const NONCE_LIFE_S: i64 = 3_600;
 
 pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let mut purged: Option<Instant> = None;
+    let mut published: Option<Instant> = None;
     loop {
         if let Err(error) = number_events(&platform).await {
             tracing::warn!(error = %error.report(), "events could not be numbered; trying again");
@@ -25,6 +29,10 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             purged = Some(Instant::now());
             purge_answers(&platform).await;
             forget_credentials(&platform).await;
+        }
+        if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
+            published = Some(Instant::now());
+            publish_due_posts(&platform).await;
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
@@ -71,5 +79,23 @@ async fn forget_credentials(platform: &Platform) {
     if let Err(error) = forgotten.await {
         let error = error.report();
         tracing::warn!(error, "what has expired could not be forgotten");
+    }
+}
+
+/// Scheduled posts appear when their time has come. Looking costs a read; only then is written.
+async fn publish_due_posts(platform: &Platform) {
+    let now = platform.clock.now();
+    let due = platform.store.read(move |conn| content::is_any_due(conn, now)).await;
+    let published = match due {
+        Ok(false) => return,
+        Ok(true) => platform.store.write(move |conn| content::publish_due(conn, now)).await,
+        Err(error) => Err(error),
+    };
+    match published {
+        Ok(count) => tracing::info!(count, "scheduled posts were published"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "scheduled posts could not be published");
+        }
     }
 }

@@ -32,7 +32,7 @@ use store::post::PostRow;
 
 pub use self::address::{find_by_path, is_publicly_viewable, permalink};
 pub use self::slug::slugify;
-pub use self::write::publish_due;
+pub use self::write::{is_any_due, publish_due};
 
 use self::item::{Room, Terms, Wanted};
 use self::kind::{KINDS, Kind};

@@ -165,13 +165,12 @@ fn furnish(platform: &Platform) -> Result<String> {
 fn furnish_site(platform: &Platform) -> Result<String> {
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
     let (_, password) = platform.store.write_blocking(move |conn| {
-        let user = match store::user::find_by_login(conn, DEMO_LOGIN)? {
-            Some(user) => user,
-            None => {
-                let mut new = NewUser::new(DEMO_LOGIN, DEMO_EMAIL, now);
-                new.roles = vec![Role::Administrator];
-                create_user(conn, &new).map_err(account::error_of)?
-            }
+        let user = if let Some(user) = store::user::find_by_login(conn, DEMO_LOGIN)? {
+            user
+        } else {
+            let mut new = NewUser::new(DEMO_LOGIN, DEMO_EMAIL, now);
+            new.roles = vec![Role::Administrator];
+            create_user(conn, &new).map_err(account::error_of)?
         };
         for old in application_password::list(conn, user.user_id)? {
             if old.name == DEMO_KEY {

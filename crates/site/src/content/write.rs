@@ -389,17 +389,27 @@ fn keep_revision(call: &mut Call<'_>, row: &PostRow) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Publishes what was scheduled for before now. Returns how many items that were.
-pub fn publish_due(
-    conn: &mut dyn Conn,
-    options: &crate::Options,
-    now: types::Timestamp,
-) -> types::Result<usize> {
-    let wanted = post::PostFilter {
+/// What was scheduled for before now, in the site's own time.
+fn due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<post::PostFilter> {
+    let options = crate::Options::read(conn)?;
+    Ok(post::PostFilter {
         statuses: vec![status::FUTURE.to_owned()],
         before: Some(options.local(now.plus(A_MICROSECOND))),
         ..post::PostFilter::default()
-    };
+    })
+}
+
+/// Whether something that was scheduled is due.
+pub fn is_any_due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<bool> {
+    let wanted = due(conn, now)?;
+    let counting = store::filter::Page { limit: 0, ..wanted.page };
+    let (_, total) = post::list(conn, &post::PostFilter { page: counting, ..wanted })?;
+    Ok(total > 0)
+}
+
+/// Publishes what is due. Returns how many items that were.
+pub fn publish_due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<usize> {
+    let wanted = due(conn, now)?;
     let (rows, _) = post::list(conn, &wanted)?;
     let mut published = 0;
     for mut row in rows {

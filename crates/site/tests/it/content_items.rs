@@ -373,10 +373,7 @@ fn dates_are_kept_in_both_clocks() {
         assert_eq!(found, (&json!(date), &json!(date_gmt), &json!(status)), "{given}");
     }
     let due = types::Timestamp::parse("2026-11-15T08:30:00Z").unwrap();
-    let published = site.write(move |conn| {
-        let options = site::Options::read(conn)?;
-        site::content::publish_due(conn, &options, due)
-    });
+    let published = site.write(move |conn| site::content::publish_due(conn, due));
     assert_eq!(published, 1);
 }
 
