@@ -120,7 +120,15 @@ impl Site {
         now: Timestamp,
     ) -> Result<Visit> {
         let options = self.options().await?;
-        Ok(Visit { identity, options, ..self.visit_without_options(request, now) })
+        let mut visit = Visit { identity, ..self.visit_without_options(request, now) };
+        // An address that the site itself was given counts, unless the operator set another.
+        let own = options.text("siteurl");
+        if self.settings().url.is_none() && !own.is_empty() {
+            visit.home = own.trim_end_matches('/').to_owned();
+            visit.rest_url = format!("{}/{}", visit.home, self.settings().names.rest_root);
+        }
+        visit.options = options;
+        Ok(visit)
     }
 
     pub(crate) fn visit_without_options(&self, request: &Request, now: Timestamp) -> Visit {

@@ -109,3 +109,12 @@ fn a_wrong_value_changes_nothing_at_all() {
     let unknown = site.ask("POST", SETTINGS, ADMIN, &json!({ "siteurl": "https://x.example" }));
     assert_eq!((unknown.status, &unknown.json["url"]), (200, &json!(HOME)));
 }
+
+#[test]
+fn the_address_that_the_site_is_given_stands_in_its_links() {
+    let site = TestSite::without_address();
+    assert_eq!(site.get("/", NOBODY).json["home"], "http://shop.example");
+    let changed = json!({ "url": "https://pier.example" });
+    assert_eq!(site.ask("POST", "/wp/v2/settings", ADMIN, &changed).status, 200);
+    assert_eq!(site.get("/", NOBODY).json["home"], "https://pier.example");
+}

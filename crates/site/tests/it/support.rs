@@ -73,6 +73,15 @@ impl TestSite {
     }
 
     pub(crate) fn of(environment: Environment) -> Self {
+        Self::at(environment, Some(HOME))
+    }
+
+    /// A site whose operator left its address to the requests.
+    pub(crate) fn without_address() -> Self {
+        Self::at(Environment::Sandbox, None)
+    }
+
+    fn at(environment: Environment, url: Option<&str>) -> Self {
         let folder = testkit::temp_dir().unwrap();
         let location = Location::parse(None, folder.path(), environment, 1).unwrap();
         let parts = Parts {
@@ -80,7 +89,7 @@ impl TestSite {
             store: Store::open(&location).unwrap(),
             vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
             clock: Clock::Fixed(now()),
-            settings: Settings { url: Some(HOME.to_owned()), ..Settings::default() },
+            settings: Settings { url: url.map(str::to_owned), ..Settings::default() },
             outbound: Arc::new(NoNetwork),
             wrong_credentials_per_minute: 100,
         };
