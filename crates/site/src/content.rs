@@ -31,6 +31,7 @@ use store::Conn;
 use store::post::PostRow;
 
 pub use self::address::{find_by_path, is_publicly_viewable, permalink};
+pub use self::html::{clean_content, clean_title};
 pub use self::slug::slugify;
 pub use self::write::{is_any_due, publish_due};
 

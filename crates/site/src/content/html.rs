@@ -273,12 +273,12 @@ fn builder(
 }
 
 /// Content or an excerpt as far as anybody may write it.
-pub(crate) fn clean_content(html: &str) -> String {
+pub fn clean_content(html: &str) -> String {
     clean(&CONTENT, html)
 }
 
 /// A title as far as anybody may write it.
-pub(crate) fn clean_title(html: &str) -> String {
+pub fn clean_title(html: &str) -> String {
     clean(&TITLE, html)
 }
 

@@ -127,7 +127,7 @@ fn without_block_marks(content: &str) -> String {
 
 /// Text with paragraphs where it has blank lines, and line breaks where it has line breaks.
 /// Elements that are paragraphs of their own are left alone.
-fn paragraphs(text: &str) -> String {
+pub fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut html = String::with_capacity(text.len());
     let mut verbatim = Verbatim::default();

@@ -67,7 +67,7 @@ pub(super) fn listed(call: &Call<'_>, user: &UserRow, context: &str) -> Result<V
 }
 
 /// Addresses of the picture, by size.
-fn avatar_urls(email: &str) -> Value {
+pub fn avatar_urls(email: &str) -> Value {
     let folded = email.trim().to_lowercase();
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(folded.as_bytes()));
     let address =
