@@ -17,6 +17,7 @@ pub mod resource;
 mod routes;
 mod settings;
 mod shipping_methods;
+mod system_status;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

@@ -57,5 +57,13 @@ fn body(country: &Country) -> Value {
 
 pub(super) fn states(country: &Country) -> Vec<Value> {
     let states = country.states.iter();
-    states.map(|state| json!({ "code": state.code, "name": state.name })).collect()
+    states.map(|state| json!({ "code": code(state.code), "name": state.name })).collect()
+}
+
+/// A code that looks like a number is one, as clients know it; `07` does not.
+fn code(text: &str) -> Value {
+    match text.parse::<u32>() {
+        Ok(number) if number.to_string() == text => json!(number),
+        _ => json!(text),
+    }
 }

@@ -36,6 +36,12 @@ pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
         Offers::CountriesAndStates => tables::countries().iter().flat_map(with_states).collect(),
         Offers::Currencies => tables::currencies().iter().map(named_currency).collect(),
         Offers::Pages => pages(call)?,
+        Offers::TaxClasses => {
+            let mut choices = owned(&[("inherit", "That of the goods"), ("", "Standard")]);
+            let classes = store::tax_class::all(call.conn()?)?;
+            choices.extend(classes.into_iter().map(|class| (class.slug, class.name)));
+            choices
+        }
     })
 }
 

@@ -46,7 +46,7 @@ pub(super) fn setting() -> Item {
         "image_width",
         "checkbox",
     ];
-    let mixed = |about: &str| value_schema().about(about).context(CONTEXTS);
+    let mixed = |about: &str| Schema::typed("mixed").about(about).context(CONTEXTS);
     let options = Schema::map().about("What a choice offers.").context(CONTEXTS).readonly();
     Item::new(
         "setting",

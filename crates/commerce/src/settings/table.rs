@@ -44,6 +44,8 @@ pub(super) enum Offers {
     Currencies,
     OrderStatuses,
     Pages,
+    /// The standard class, all others, or that of the goods.
+    TaxClasses,
 }
 
 /// What the value is as long as nobody chose one.

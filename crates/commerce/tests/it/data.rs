@@ -64,6 +64,8 @@ fn places_are_found_by_their_codes_in_any_case() {
     );
     assert_eq!(germany["num_decimals"], json!(2));
     assert_eq!(germany["states"].as_array().unwrap().len(), 16);
+    let numbered = shop.get("/wc/v3/data/countries/um", ADMIN).json;
+    assert_eq!(numbered["states"][0]["code"], json!(81), "as clients know it");
     let unknown = (404, "woocommerce_rest_data_invalid_location");
     for path in ["/wc/v3/data/countries/xx", "/wc/v3/data/continents/us"] {
         assert_eq!(shop.get(path, ADMIN).refusal(), unknown, "{path}");

@@ -5,3 +5,4 @@ mod data;
 mod gateways;
 mod settings;
 mod support;
+mod system_status;

@@ -25,12 +25,7 @@ pub(super) static TAX: &[Setting] = &[
         "woocommerce_shipping_tax_class",
         "Tax on shipping",
         "Which class of taxes shipping has.",
-        Offers::These(&[
-            ("inherit", "That of the goods"),
-            ("", "Standard"),
-            ("reduced-rate", "Reduced rate"),
-            ("zero-rate", "Zero rate"),
-        ]),
+        Offers::TaxClasses,
     ),
     checkbox(
         "woocommerce_tax_round_at_subtotal",

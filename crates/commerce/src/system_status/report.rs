@@ -1,0 +1,197 @@
+//! What there is to say about the shop and what it runs on, as of now.
+
+use contract::rest::Stop;
+use serde_json::{Map, Value, json};
+use site::{Call, Options};
+use store::coupon::CouponFilter;
+use store::filter::Page;
+use store::order::{OrderFilter, OrderKind};
+use store::post::PostFilter;
+use store::product::ProductFilter;
+use store::{Conn, Engine};
+use types::Result as StoreResult;
+
+use crate::data::tables;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Counting needs no rows.
+const COUNT_ONLY: Page = Page { offset: 0, limit: 1 };
+
+pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let options = Options::read(call.conn()?)?;
+    let engine = match call.conn()?.engine() {
+        Engine::Sqlite => "SQLite",
+        Engine::Postgres => "PostgreSQL",
+    };
+    let shop_page = shop_page(call, &options)?;
+    let counts = post_type_counts(call.conn()?)?;
+    Ok(json!({
+        "environment": environment(call, &options, engine),
+        "database": {
+            "wc_database_version": VERSION,
+            "database_prefix": "",
+            "maxmind_geoip_database": null,
+            "database_tables": { "woocommerce": tables_in_use(), "other": {} },
+            "database_size": { "data": null, "index": null },
+        },
+        "active_plugins": [],
+        "inactive_plugins": [],
+        "dropins_mu_plugins": { "dropins": [], "mu_plugins": [] },
+        "theme": theme(),
+        "settings": settings(&options),
+        "security": { "secure_connection": call.visit.secure, "hide_errors": true },
+        "pages": [shop_page],
+        "post_type_counts": counts,
+        "logging": {
+            "logging_enabled": true,
+            "default_handler": "standard error",
+            "retention_period_days": null,
+            "level_threshold": null,
+            "log_directory_size": null,
+        },
+    }))
+}
+
+fn environment(call: &Call<'_>, options: &Options, engine: &str) -> Value {
+    let address = options.text("siteurl");
+    let home = &call.visit.home;
+    let server = format!("Boardwalk/{VERSION}");
+    let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    json!({
+        "home_url": home,
+        "site_url": if address.is_empty() { home.clone() } else { address },
+        "store_id": null,
+        "version": VERSION,
+        "log_directory": null,
+        "log_directory_writable": false,
+        "wp_version": null,
+        "wp_multisite": false,
+        "wp_memory_limit": null,
+        "wp_debug_mode": cfg!(debug_assertions),
+        "wp_cron": true,
+        "wp_environment_type": call.site.environment().name(),
+        "language": options.text("WPLANG"),
+        "server_info": server,
+        "server_architecture": machine,
+        "php_version": null,
+        "php_post_max_size": null,
+        "php_max_execution_time": null,
+        "php_max_input_vars": null,
+        "curl_version": null,
+        "suhosin_installed": false,
+        "max_upload_size": null,
+        "mysql_version": null,
+        "mysql_version_string": engine,
+        "default_timezone": "UTC",
+        "fsockopen_or_curl_enabled": true,
+        "soapclient_enabled": false,
+        "domdocument_enabled": false,
+        "gzip_enabled": true,
+        "mbstring_enabled": true,
+        "remote_post_successful": null,
+        "remote_post_response": null,
+        "remote_get_successful": null,
+        "remote_get_response": null,
+    })
+}
+
+/// The tables that the product's statements use, by their names.
+fn tables_in_use() -> Value {
+    let statements = store::all_statements().into_iter();
+    let inserts = statements.filter_map(|sql| sql.text.trim_start().strip_prefix("INSERT INTO "));
+    let names = inserts.filter_map(|rest| rest.split_ascii_whitespace().next());
+    let table = |name: &str| {
+        let size = json!({ "data": null, "index": null, "engine": null });
+        (name.to_owned(), size)
+    };
+    Value::Object(names.map(table).collect::<Map<_, _>>())
+}
+
+fn theme() -> Value {
+    json!({
+        "name": "Boardwalk",
+        "version": VERSION,
+        "version_latest": VERSION,
+        "author_url": "",
+        "is_child_theme": false,
+        "is_block_theme": false,
+        "has_woocommerce_support": true,
+        "has_woocommerce_file": false,
+        "has_outdated_templates": false,
+        "overrides": [],
+        "parent_name": "",
+        "parent_version": "",
+        "parent_author_url": "",
+    })
+}
+
+fn settings(options: &Options) -> Value {
+    let currency = options.text("woocommerce_currency");
+    let symbol = tables::currency(&currency).map_or("", |currency| currency.symbol);
+    let place = options.text("woocommerce_default_customer_address");
+    let kinds = ["external", "grouped", "simple", "variable"];
+    let taxonomies: Map<String, Value> =
+        kinds.iter().map(|kind| ((*kind).to_owned(), json!(kind))).collect();
+    json!({
+        "api_enabled": true,
+        "force_ssl": false,
+        "currency": currency,
+        "currency_symbol": symbol,
+        "currency_position": options.text("woocommerce_currency_pos"),
+        "thousand_separator": options.text("woocommerce_price_thousand_sep"),
+        "decimal_separator": options.text("woocommerce_price_decimal_sep"),
+        "number_of_decimals": options.integer("woocommerce_price_num_decimals"),
+        "geolocation_enabled": place.starts_with("geolocation"),
+        "taxonomies": taxonomies,
+        "product_visibility_terms": {},
+        "wccom_connected": "no",
+        "enforce_approved_download_dirs": false,
+        "HPOS_enabled": true,
+        "order_datastore": null,
+        "HPOS_sync_enabled": false,
+        "enabled_features": [],
+    })
+}
+
+fn shop_page(call: &mut Call<'_>, options: &Options) -> StoreResult<Value> {
+    let page_id = options.integer("woocommerce_shop_page_id");
+    let page = if page_id == 0 { None } else { store::post::get(call.conn()?, page_id)? };
+    let page = page.filter(|post| post.kind == "page");
+    Ok(json!({
+        "page_name": "Shop page",
+        "page_id": options.text("woocommerce_shop_page_id"),
+        "page_set": page_id != 0,
+        "page_exists": page.is_some(),
+        "page_visible": page.is_some_and(|page| page.status == "publish"),
+        "shortcode": "",
+        "block": "",
+        "shortcode_required": false,
+        "shortcode_present": false,
+        "block_present": false,
+        "block_required": false,
+    }))
+}
+
+fn post_type_counts(conn: &mut dyn Conn) -> StoreResult<Vec<Value>> {
+    let mut counts = Vec::new();
+    let mut add = |name: &str, count: i64| {
+        counts.push(json!({ "type": name, "count": count.to_string() }));
+    };
+    for kind in ["page", "post"] {
+        let kinds = vec![kind.to_owned()];
+        let wanted = PostFilter { kinds, page: COUNT_ONLY, ..PostFilter::default() };
+        add(kind, store::post::list(conn, &wanted)?.1);
+    }
+    let variation = || vec![String::from("variation")];
+    let wanted = ProductFilter { page: COUNT_ONLY, ..ProductFilter::default() };
+    let products = ProductFilter { kinds_exclude: variation(), ..wanted.clone() };
+    add("product", store::product::list(conn, &products)?.1);
+    let variations = ProductFilter { kinds: variation(), ..wanted };
+    add("product_variation", store::product::list(conn, &variations)?.1);
+    let wanted = CouponFilter { page: COUNT_ONLY, ..CouponFilter::default() };
+    add("shop_coupon", store::coupon::list(conn, &wanted)?.1);
+    let kinds = vec![OrderKind::Order];
+    let wanted = OrderFilter { kinds, page: COUNT_ONLY, ..OrderFilter::default() };
+    add("shop_order", store::order::list(conn, &wanted)?.1);
+    Ok(counts)
+}
