@@ -3,13 +3,14 @@
 
 mod batch;
 mod permit;
+mod requests;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, Fields, Item, Links, Refusal, Reply, Schema, Stop};
-use serde_json::Value;
+use contract::rest::{Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
 use site::action::{read, write};
 use site::paging::with_totals;
 use site::{Action, Call};
@@ -34,6 +35,25 @@ pub struct Listed<T> {
     pub total: i64,
 }
 
+/// What is to be done with an item that a request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Read,
+    Edit,
+    Delete,
+}
+
+/// How a deletion is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Farewell {
+    /// With the item as it was.
+    AsItWas,
+    /// With the item as it was, and with what the caller could do there.
+    WithHints,
+    /// With the item inside of a note that it was deleted; one in the trash as it is there.
+    Noted,
+}
+
 /// A kind of record with the usual operations.
 pub trait Resource: Send + Sync + Debug + 'static {
     type Record: Send;
@@ -46,6 +66,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
     /// The schema of an item; create and update parameters are derived from it.
     fn item(&self) -> &Item;
 
+    /// The parameters of a creation: those of the schema, unless more of them are required.
+    fn create_args(&self) -> Args {
+        self.item().create_args()
+    }
+
     /// The parameters of a list, but for `context`.
     fn list_args(&self) -> Args;
 
@@ -54,9 +79,46 @@ pub trait Resource: Send + Sync + Debug + 'static {
         Args::new()
     }
 
+    /// Whether several can be changed at once.
+    fn has_batch(&self) -> bool {
+        true
+    }
+
+    /// Whether a list has pages; else it is whole.
+    fn has_pages(&self) -> bool {
+        true
+    }
+
     /// Whether deleting can mean to put aside.
     fn has_trash(&self) -> bool {
         true
+    }
+
+    /// Whether deleting is for good unless the request says otherwise.
+    fn is_forced(&self) -> bool {
+        false
+    }
+
+    /// What becomes of the answer to a deletion.
+    fn farewell(&self) -> Farewell {
+        Farewell::AsItWas
+    }
+
+    /// What must hold of the path before anything else is looked at, even for nobody.
+    fn check_path(&self, call: &mut Call<'_>) -> Result<(), Stop> {
+        let _ = call;
+        Ok(())
+    }
+
+    /// Whether an id that is nobody's is refused before any permission is looked at, so that no
+    /// method is allowed there.
+    fn refuses_unknown_first(&self) -> bool {
+        false
+    }
+
+    /// The code for somebody who may not change an item.
+    fn edit_refusal(&self) -> &'static str {
+        "woocommerce_rest_cannot_edit"
     }
 
     /// The record of this id, if it is one of these. The path's other variables are parameters.
@@ -85,13 +147,19 @@ pub trait Resource: Send + Sync + Debug + 'static {
 
     fn delete(&self, call: &mut Call<'_>, record: Self::Record) -> Result<(), Stop>;
 
-    /// The refusal for an id that is none of these.
-    fn invalid_id(&self, status: u16) -> Refusal {
-        let code = format!("woocommerce_rest_{}_invalid_id", self.word());
-        Refusal::new(status, code, "There is nothing with this id.")
+    /// The status and the code of the refusal for an id that is none of these.
+    fn unknown_id(&self, act: Act) -> (u16, String) {
+        let status = if act == Act::Edit { 400 } else { 404 };
+        (status, format!("woocommerce_rest_{}_invalid_id", self.word()))
     }
 
-    /// More operations on an item are refused to these callers; see [`permit`].
+    /// Whether anybody at all is told that there is no record of an id. Otherwise callers without
+    /// the right are refused first.
+    fn tells_unknown_ids(&self) -> bool {
+        true
+    }
+
+    /// Whether the caller may do with this record what needs the capability.
     fn check_item(
         &self,
         call: &mut Call<'_>,
@@ -110,7 +178,9 @@ struct Place<R> {
     namespace: String,
     /// After the namespace, such as `/coupons`; may hold path variables.
     path: String,
-    item: contract::rest::CompiledItem,
+    item: CompiledItem,
+    /// What is created without these is created with them.
+    defaults: Map<String, Value>,
 }
 
 /// The routes of a resource: its collection, its items, and batches of them. An error tells the
@@ -122,14 +192,16 @@ pub fn routes<R: Resource>(
 ) -> Result<Vec<Route<Action>>, String> {
     let item = resource.item().compile()?;
     let document = resource.item().document();
-    let place =
-        Arc::new(Place { item, namespace: namespace.to_owned(), path: path.to_owned(), resource });
+    let defaults = requests::defaults(&resource.create_args());
+    let (namespace_name, path_name) = (namespace.to_owned(), path.to_owned());
+    let place = Place { resource, namespace: namespace_name, path: path_name, item, defaults };
+    let place = Arc::new(place);
     let id = || Schema::integer().about("Unique number of the resource.");
     let context = || place.resource.item().context_arg();
     let on_path = || place.resource.path_args();
     let with_id = || on_path().arg("id", id());
     let force = Schema::boolean()
-        .default(false)
+        .default(place.resource.is_forced())
         .about("Whether to delete for good instead of moving to the trash.");
     macro_rules! of_place {
         ($operation:path) => {{
@@ -138,7 +210,8 @@ pub fn routes<R: Resource>(
         }};
     }
     let list_args = on_path().arg("context", context()).with(place.resource.list_args());
-    let create_args = on_path().with(place.resource.item().create_args());
+    let create_args = on_path().with(requests::args(place.resource.create_args()));
+    let update_args = || requests::args(place.resource.item().update_args());
     let collection = Route::at(namespace, path)
         .on(READ, list_args, read(of_place!(permit::may_list), of_place!(list)))
         .on(CREATE, create_args, write(of_place!(permit::may_create), of_place!(create)))
@@ -151,7 +224,7 @@ pub fn routes<R: Resource>(
         )
         .on(
             EDIT,
-            with_id().with(place.resource.item().update_args()),
+            with_id().with(update_args()),
             write(of_place!(permit::may_edit), of_place!(update)),
         )
         .on(
@@ -160,7 +233,10 @@ pub fn routes<R: Resource>(
             write(of_place!(permit::may_delete), of_place!(delete)),
         )
         .schema(document);
-    let batch_args = on_path().with(place.resource.item().update_args());
+    if !place.resource.has_batch() {
+        return Ok(vec![collection, one]);
+    }
+    let batch_args = on_path().with(update_args());
     let batch = Route::at(namespace, &format!("{path}/batch")).on(
         EDIT,
         batch_args,
@@ -187,14 +263,21 @@ impl<R: Resource> Place<R> {
         Ok(self.item.filter_by_context(body, context))
     }
 
-    /// The item of the call's id. Updates of unknown ids are told with another status.
-    fn item_of(&self, call: &mut Call<'_>, status: u16) -> Result<R::Record, Stop> {
+    /// The item of the call's id.
+    fn item_of(&self, call: &mut Call<'_>, act: Act) -> Result<R::Record, Stop> {
         let id = call.params.int("id").unwrap_or_default();
         let found = self.resource.find(call, id)?;
-        found.ok_or_else(|| self.resource.invalid_id(status).into())
+        found.ok_or_else(|| self.unknown(act).into())
+    }
+
+    fn unknown(&self, act: Act) -> Refusal {
+        let (status, code) = self.resource.unknown_id(act);
+        Refusal::new(status, code, "There is nothing with this id.")
     }
 
     fn reply(&self, call: &mut Call<'_>, record: &R::Record, context: &str) -> Result<Reply, Stop> {
+        // Fields that differ by context are shown by the one of the call.
+        call.params.set("context", context);
         let base = self.base(call);
         let links = self.resource.links(call, record, &base);
         Ok(Reply::new(self.body(call, record, context)?).links(links))
@@ -214,11 +297,15 @@ fn list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Sto
         }
         items.push(body);
     }
-    Ok(with_totals(Reply::new(items), call, &base, total))
+    let reply = Reply::new(items);
+    if !place.resource.has_pages() {
+        return Ok(reply.header("x-wp-total", total.to_string()).header("x-wp-totalpages", "1"));
+    }
+    Ok(with_totals(reply, call, &base, total))
 }
 
 fn get<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, 404)?;
+    let record = place.item_of(call, Act::Read)?;
     let context = call.context();
     place.reply(call, &record, &context)
 }
@@ -237,25 +324,50 @@ fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, S
 }
 
 fn update<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, 400)?;
+    let record = place.item_of(call, Act::Edit)?;
     let record = place.resource.update(call, record)?;
     place.reply(call, &record, "edit")
 }
 
 fn delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, 404)?;
-    // What is deleted is shown as it was.
-    let reply = place.reply(call, &record, "edit")?;
+    let record = place.item_of(call, Act::Delete)?;
+    let id = place.resource.id(&record);
+    let mut reply = place.reply(call, &record, "edit")?;
+    let farewell = place.resource.farewell();
+    if farewell == Farewell::WithHints {
+        reply = with_hints(reply, call, &format!("{}/{id}", place.base(call)))?;
+    }
     if call.params.flag("force") {
         place.resource.delete(call, record)?;
-    } else if !place.resource.has_trash() {
+        if farewell == Farewell::Noted {
+            let previous = Reply { links: Links::default(), ..reply }.into_json().2;
+            return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
+        }
+        return Ok(reply);
+    }
+    if !place.resource.has_trash() {
         let message = "This cannot be put into the trash; set force to delete it.";
         return Err(Refusal::new(501, "woocommerce_rest_trash_not_supported", message).into());
-    } else if place.resource.is_trashed(&record) {
+    }
+    if place.resource.is_trashed(&record) {
         let message = "This is in the trash already; set force to delete it.";
         return Err(Refusal::new(410, "woocommerce_rest_already_trashed", message).into());
-    } else {
-        place.resource.trash(call, record)?;
     }
-    Ok(reply)
+    place.resource.trash(call, record)?;
+    match farewell {
+        Farewell::Noted => get_again(place, call),
+        _ => Ok(reply),
+    }
+}
+
+fn get_again<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = place.item_of(call, Act::Delete)?;
+    place.reply(call, &record, "edit")
+}
+
+/// What is allowed at a path is known only as long as the item is there.
+fn with_hints(reply: Reply, call: &mut Call<'_>, path: &str) -> Result<Reply, Stop> {
+    let allowed = call.allowed_at(path, Map::new())?;
+    let links = reply.links.clone().hint("self", &allowed);
+    Ok(reply.links(links).header("allow", allowed.join(", ")))
 }

@@ -25,7 +25,11 @@ pub(super) fn run<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<
         return Err(Refusal::new(413, code, message).into());
     }
     let mut results = Map::new();
-    let create = creates.iter().filter_map(Value::as_object).cloned();
+    let create = creates.iter().filter_map(Value::as_object).map(|item| {
+        let mut whole = place.defaults.clone();
+        whole.extend(item.clone());
+        whole
+    });
     add(place, call, &mut results, ("create", super::create), create.collect())?;
     let update = updates.iter().filter_map(Value::as_object).cloned();
     add(place, call, &mut results, ("update", super::update), update.collect())?;

@@ -1,17 +1,18 @@
-//! Who may do what with a record. **An id that is nobody's passes**: the operation then says that
-//! there is no such record, to everybody alike.
+//! Who may do what with a record. **An id that is nobody's passes** with most kinds of records: the
+//! operation then says that there is no such record, to everybody alike.
 
 use contract::rest::{Refusal, Stop};
 use site::Call;
 use types::Capability;
 
-use super::{Place, Resource};
+use super::{Act, Place, Resource};
 
 fn cannot(call: &Call<'_>, act: &'static str, message: &'static str) -> Refusal {
     call.deny(act, message)
 }
 
 pub(super) fn may_list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    place.resource.check_path(call)?;
     if call.can(place.resource.rights().read) {
         return Ok(());
     }
@@ -19,6 +20,7 @@ pub(super) fn may_list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Re
 }
 
 pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    place.resource.check_path(call)?;
     if call.can(place.resource.rights().create) {
         return Ok(());
     }
@@ -26,6 +28,7 @@ pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> 
 }
 
 pub(super) fn may_batch<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
+    place.resource.check_path(call)?;
     if call.can(place.resource.rights().batch) {
         return Ok(());
     }
@@ -42,7 +45,7 @@ pub(super) fn may_read<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Re
 pub(super) fn may_edit<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
     let needed = place.resource.rights().edit;
     let message = "You are not allowed to change this.";
-    check_item(place, call, needed, ("woocommerce_rest_cannot_edit", message))
+    check_item(place, call, needed, (place.resource.edit_refusal(), message))
 }
 
 pub(super) fn may_delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
@@ -58,10 +61,13 @@ fn check_item<R: Resource>(
     (code, message): (&'static str, &'static str),
 ) -> Result<(), Stop> {
     let id = call.params.int("id").unwrap_or_default();
-    let Some(record) = place.resource.find(call, id)? else { return Ok(()) };
-    if place.resource.check_item(call, &record, needed)? {
-        Ok(())
-    } else {
-        Err(cannot(call, code, message).into())
-    }
+    place.resource.check_path(call)?;
+    let allowed = match place.resource.find(call, id)? {
+        Some(record) => place.resource.check_item(call, &record, needed)?,
+        None if place.resource.refuses_unknown_first() => {
+            return Err(place.unknown(Act::Read).into());
+        }
+        None => place.resource.tells_unknown_ids() || call.can(needed),
+    };
+    if allowed { Ok(()) } else { Err(cannot(call, code, message).into()) }
 }

@@ -41,6 +41,16 @@ impl Links {
         self
     }
 
+    /// Says at the targets of a relation what the caller may do there.
+    #[must_use]
+    pub fn hint(mut self, relation: &str, allow: &[&str]) -> Self {
+        let targets = self.relations.get_mut(relation).and_then(Value::as_array_mut);
+        for target in targets.into_iter().flatten().filter_map(Value::as_object_mut) {
+            target.insert(String::from("targetHints"), json!({ "allow": allow }));
+        }
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
         self.relations.is_empty()
     }
