@@ -14,6 +14,8 @@ use store::{
 };
 use types::{Environment, Kind, Result, Timestamp};
 
+use crate::goods;
+use crate::sales;
 use crate::support::{self, Database, Stop, count, event, number, time};
 
 const SANDBOX: Environment = Environment::Sandbox;
@@ -54,21 +56,20 @@ fn everything_moves(source: &Database, target: &Database) {
     let (mut before, mut after) = (rows(&text), rows(&again));
     assert!(before.len() >= 12, "the test cannot read a backup");
     assert!(before.values().all(|rows| !rows.is_empty()), "the test leaves a table empty");
-    let jumped = [
-        format!(r#"["consumer_key.id",{}]"#, ID_STEP + 1),
-        format!(r#"["id",{}]"#, ID_STEP + 7),
-        format!(r#"["options.version",{}]"#, ID_STEP + 1),
-        r#"["outbox.seq",4]"#.to_owned(),
-        format!(r#"["post.id",{}]"#, ID_STEP + 2),
-        format!(r#"["term.id",{}]"#, ID_STEP + 1),
-        format!(r#"["user.id",{}]"#, ID_STEP + 1),
-    ];
-    before.insert("counters".to_owned(), jumped.into());
+    let jumped = before["counters"].iter().map(|row| jumped(row)).collect();
+    before.insert("counters".to_owned(), jumped);
     assert_eq!(after.remove("counters"), before.remove("counters"));
     assert_eq!(before, after);
     the_feed_goes_on(&to);
     let next = to.write_blocking(|conn| user::insert(conn, &support::user("new"))).unwrap();
     assert_eq!(next, ID_STEP + 2);
+}
+
+/// The counter as a restore leaves it: all go ahead but that of the feed.
+fn jumped(counter: &str) -> String {
+    let (name, next): (String, i64) = serde_json::from_str(counter).unwrap();
+    let next = if name == "outbox.seq" { next } else { next + ID_STEP };
+    serde_json::to_string(&(name, next)).unwrap()
 }
 
 /// Three events were numbered in the backup and two were not; one more comes behind them.
@@ -97,6 +98,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
     tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
     fill_site(conn)?;
+    goods::fill(conn)?;
     idempotency::insert(conn, &support::answer(b"key", 20))?;
     fact::get_or_set(conn, "master key", "\u{1}\u{1f511}\"\\\u{2028}")?;
     counter::take(conn, "id", 7)?;
@@ -120,7 +122,8 @@ fn fill_site(conn: &mut dyn Conn) -> Result<()> {
     let post_id = post::insert(conn, &support::post("first"))?;
     revision::insert(conn, &support::revision(post_id, "Before"))?;
     let term_id = term::insert(conn, &support::term("category", "news"))?;
-    term::set_terms(conn, post_id, "category", &[term_id])
+    term::set_terms(conn, post_id, "category", &[term_id])?;
+    sales::fill(conn, user_id)
 }
 
 fn an_empty_database_can_be_restored(source: &Database) {

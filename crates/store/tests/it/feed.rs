@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::outbox::SequencedEvent;
+use store::outbox::{Event, SequencedEvent};
 use store::{Store, counter, outbox};
 use types::Result;
 
-use crate::support::{Database, Stop, event, together};
+use crate::support::{Database, Stop, event, time, together};
 
 const WRITERS: usize = 6;
 const SEQUENCERS: usize = 2;
@@ -20,6 +20,7 @@ on_both_engines!(
     blocks_of_numbers_never_overlap,
     counters_are_separate,
     events_are_numbered_in_order,
+    events_of_the_site_are_in_the_same_feed,
     numbering_has_a_limit,
     the_feed_has_no_gaps_while_everybody_writes,
 );
@@ -63,6 +64,26 @@ fn events_are_numbered_in_order(database: &Database) {
     assert_eq!(found.unwrap(), expected);
     let page = store.read_blocking(|conn| outbox::after(conn, 1, 1)).unwrap();
     assert_eq!(page, expected[1..2]);
+}
+
+fn events_of_the_site_are_in_the_same_feed(database: &Database) {
+    let store = database.open();
+    let events = store.write_blocking(|conn| {
+        outbox::append(conn, &event("a", "{}"))?;
+        let deleted = Event::of_site("product.deleted", 7, r#"{"id":7}"#.to_owned(), time(14));
+        outbox::append(conn, &deleted)?;
+        outbox::sequence(conn, 10)?;
+        outbox::after(conn, 0, 10)
+    });
+    let of_site = SequencedEvent {
+        seq: 2,
+        iso_id: None,
+        kind: "product.deleted".to_owned(),
+        object_id: "7".to_owned(),
+        payload: r#"{"id":7}"#.to_owned(),
+        created: time(14),
+    };
+    assert_eq!(events.unwrap(), [sequenced((1, "a")), of_site]);
 }
 
 fn sequenced((seq, object): (i64, &str)) -> SequencedEvent {

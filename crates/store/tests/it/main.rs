@@ -16,7 +16,11 @@ mod customers;
 #[cfg(test)]
 mod deliveries;
 #[cfg(test)]
+mod downloads;
+#[cfg(test)]
 mod feed;
+#[cfg(test)]
+mod goods;
 #[cfg(test)]
 mod nouns;
 #[cfg(test)]
@@ -31,6 +35,10 @@ mod post_lists;
 #[cfg(target_os = "linux")]
 mod power_loss;
 #[cfg(test)]
+mod product_lists;
+#[cfg(test)]
+mod products;
+#[cfg(test)]
 mod queueing;
 #[cfg(test)]
 mod revisions;
@@ -40,6 +48,8 @@ mod sales;
 mod schema;
 #[cfg(test)]
 mod shipping;
+#[cfg(test)]
+mod shop;
 #[cfg(test)]
 mod site;
 #[cfg(test)]
