@@ -1,4 +1,4 @@
-//! Countries with their states.
+//! Countries with their states, as a list and one by one.
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};

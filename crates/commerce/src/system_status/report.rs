@@ -31,7 +31,7 @@ pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
             "wc_database_version": VERSION,
             "database_prefix": "",
             "maxmind_geoip_database": null,
-            "database_tables": { "woocommerce": tables_in_use(), "other": {} },
+            "database_tables": { "woocommerce": {}, "other": {} },
             "database_size": { "data": null, "index": null },
         },
         "active_plugins": [],
@@ -93,18 +93,6 @@ fn environment(call: &Call<'_>, options: &Options, engine: &str) -> Value {
         "remote_get_successful": null,
         "remote_get_response": null,
     })
-}
-
-/// The tables that the product's statements use, by their names.
-fn tables_in_use() -> Value {
-    let statements = store::all_statements().into_iter();
-    let inserts = statements.filter_map(|sql| sql.text.trim_start().strip_prefix("INSERT INTO "));
-    let names = inserts.filter_map(|rest| rest.split_ascii_whitespace().next());
-    let table = |name: &str| {
-        let size = json!({ "data": null, "index": null, "engine": null });
-        (name.to_owned(), size)
-    };
-    Value::Object(names.map(table).collect::<Map<_, _>>())
 }
 
 fn theme() -> Value {

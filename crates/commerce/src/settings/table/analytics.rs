@@ -1,4 +1,4 @@
-//! Settings of analytics.
+//! Settings of analytics: what reports count, and by which date.
 
 use super::{Default, Offers, Setting, multiselect, radio, select, text};
 
