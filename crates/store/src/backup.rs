@@ -70,8 +70,8 @@ pub fn write(
     })?;
     let mut rows = BTreeMap::new();
     for table in migrate::tables() {
-        let count = write_table(conn, &table, &mut writer)?;
-        rows.insert(table.name, count);
+        let count = write_table(conn, table, &mut writer)?;
+        rows.insert(table.name.clone(), count);
     }
     let checksum = writer.hasher.finalize().to_hex().to_string();
     writer.line(&Trailer { rows: rows.clone(), blake3: checksum.clone() })?;

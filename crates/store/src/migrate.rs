@@ -4,6 +4,8 @@
 //! authority on which tables and columns exist: [`tables`] reads them from it, and the backup is
 //! derived from that.
 
+use std::sync::LazyLock;
+
 use types::{Error, Result};
 
 use crate::conn::sql;
@@ -95,7 +97,12 @@ pub(crate) enum ColumnType {
 }
 
 /// The tables of all migrations, in the order of creation, so that references point backwards.
-pub(crate) fn tables() -> Vec<Table> {
+pub(crate) fn tables() -> &'static [Table] {
+    static TABLES: LazyLock<Vec<Table>> = LazyLock::new(declared_tables);
+    &TABLES
+}
+
+fn declared_tables() -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for line in MIGRATIONS.iter().flat_map(|(_, text)| text.lines()) {
         let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != "--").collect();

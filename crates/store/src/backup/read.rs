@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
                     visit(Part::Table(&table))?;
                     current = Some((table, 0));
                 }
-                Ok(Mark::Trailer(trailer)) => return self.finish(&trailer, rows, &known),
+                Ok(Mark::Trailer(trailer)) => return self.finish(&trailer, rows, known),
                 Err(error) => return Err(self.lines.damaged(error)),
             }
         }
@@ -89,13 +89,15 @@ impl<'a> Reader<'a> {
     /// The declared table with the columns that the backup has. **Names that go into SQL come from
     /// the migrations**, never from the file. Tables come in the order of their creation, each
     /// once.
-    fn table(&self, line: &TableLine, known: &mut Vec<Table>) -> Result<Table> {
+    fn table(&self, line: &TableLine, known: &mut &'static [Table]) -> Result<Table> {
         let unknown = || self.lines.damaged(format!("the table {} is not expected", line.table));
         let place = known.iter().position(|table| table.name == line.table).ok_or_else(unknown)?;
         if place > 0 && self.has_all_tables() {
             return Err(unknown());
         }
-        let declared = known.drain(..=place).next_back().ok_or_else(unknown)?;
+        let (declared, rest) =
+            known.get(place..).and_then(<[Table]>::split_first).ok_or_else(unknown)?;
+        *known = rest;
         let find = |name: &String| declared.columns.iter().find(|(column, _)| column == name);
         let columns: Option<Vec<_>> = line.columns.iter().map(|name| find(name).cloned()).collect();
         let table = Table {
@@ -103,7 +105,7 @@ impl<'a> Reader<'a> {
             columns: columns.filter(|columns| !columns.is_empty()).ok_or_else(unknown)?,
             serial: declared.serial.clone(),
         };
-        if self.has_all_tables() && table != declared {
+        if self.has_all_tables() && table != *declared {
             return Err(self.lines.damaged(format!("columns of {} are missing", line.table)));
         }
         Ok(table)
