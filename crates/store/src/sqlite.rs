@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::ffi::{
     SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE,
 };
@@ -82,6 +83,8 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     let settings = || -> rusqlite::Result<()> {
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        // One plan for every value: SQLite would else compile a statement again for each.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             connection.pragma_update(None, "journal_mode", "WAL")?;
