@@ -20,6 +20,9 @@ pub(crate) struct Options {
     /// Measure on this engine only: sqlite or postgres
     #[arg(long, value_name = "ENGINE")]
     engine: Option<String>,
+    /// Of the REST interface, measure only the requests whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    case: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -49,6 +52,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if let Some(engine) = &options.engine {
         bench.args(["--engine", engine]);
+    }
+    if let Some(case) = &options.case {
+        bench.args(["--case", case]);
     }
     tools::run(&mut bench)
 }

@@ -50,6 +50,9 @@ struct Options {
     /// Measure on this engine only
     #[arg(long, value_enum)]
     engine: Option<Engine>,
+    /// Of the REST interface, only the requests whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    case: Option<String>,
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,

@@ -88,7 +88,7 @@ pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()
     let mut measured = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
         if options.engine.is_none_or(|wanted| wanted == engine) {
-            measured.push(measure(engine, program, &plan)?);
+            measured.push(measure(engine, program, &plan, options.case.as_deref())?);
         }
     }
     for engine in &measured {
@@ -102,7 +102,7 @@ pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()
     report::verdict(&measured)
 }
 
-fn measure(engine: Engine, program: &Path, plan: &Plan) -> Result<Measured> {
+fn measure(engine: Engine, program: &Path, plan: &Plan, only: Option<&str>) -> Result<Measured> {
     println!("{}: starting", engine.name());
     let folder = testkit::temp_dir()?;
     let cluster = match engine {
@@ -113,7 +113,8 @@ fn measure(engine: Engine, program: &Path, plan: &Plan) -> Result<Measured> {
     let scene = Scene::create(program, &folder.path().join("data"), database)?;
     let bare = BareServer::start()?;
     let mut cases = Vec::new();
-    for case in scene.cases()? {
+    let wanted = |case: &Case| only.is_none_or(|text| case.name.contains(text));
+    for case in scene.cases()?.into_iter().filter(wanted) {
         let measured = measure_case(case, &scene, &bare, plan)?;
         cases.push(measured);
     }
