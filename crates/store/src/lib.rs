@@ -12,9 +12,12 @@
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
 //! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
 //!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
-//!   [`post`], [`revision`], [`term`], [`oembed_cache`]) hold the queries; lists with many filters
-//!   are put together by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out
-//!   numbers, [`backup`] copies everything in a form that both engines read.
+//!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
+//!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
+//!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
+//!   [`webhook`], [`webhook_delivery`]) hold the queries; lists with many filters are put together
+//!   by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out numbers,
+//!   [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
