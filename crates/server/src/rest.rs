@@ -212,7 +212,7 @@ fn into_response(answered: site::Response) -> Response {
 }
 
 /// What cannot be a header's value, such as one with a line end, is left out.
-fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
+pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
     if let Ok(value) = HeaderValue::try_from(value) {
         headers.append(HeaderName::from_static(name), value);
     }

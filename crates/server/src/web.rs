@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH};
+use axum::http::{HeaderValue, Method, StatusCode};
 use site::web::{FORM_BYTES_MAX, WebAnswer, may_be_page};
 use tracing::Instrument as _;
 
 use crate::intake::{BodyFault, drain, receive};
 use crate::pipeline::catch_panic;
 use crate::rest::RestDesk;
+use crate::rest::set;
 
 type Response = axum::http::Response<Body>;
 
@@ -124,11 +125,4 @@ fn into_response(answered: WebAnswer, is_head: bool) -> Response {
         set(headers, name, value);
     }
     response
-}
-
-/// What cannot be a header's value, such as one with a line end, is left out.
-fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
-    if let Ok(value) = HeaderValue::try_from(value) {
-        headers.append(HeaderName::from_static(name), value);
-    }
 }

@@ -19,6 +19,7 @@ mod slug;
 mod status;
 mod term_write;
 mod terms;
+pub mod tree;
 mod types;
 mod typography;
 mod write;

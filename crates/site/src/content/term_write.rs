@@ -8,6 +8,7 @@ use types::{Capability, Error, Result};
 
 use super::kind::{CATEGORY, Taxonomy};
 use super::terms::{Room, prepare, term_of};
+use super::tree::lies_within;
 use super::{html, slug};
 use crate::Call;
 
@@ -16,8 +17,6 @@ const DEFAULT_CATEGORY_ID: i64 = 1;
 const DEFAULT_CATEGORY_NAME: &str = "Uncategorized";
 /// How often a slug is tried with another number behind it.
 const ATTEMPTS_MAX: u32 = 10_000;
-/// Levels of terms that are looked at for a circle.
-const DEPTH_MAX: usize = 100;
 /// Posts that are given another category at a time when theirs goes.
 const POSTS_AT_A_TIME: i64 = 500;
 
@@ -167,24 +166,11 @@ fn set_parent(taxonomy: &Taxonomy, call: &mut Call<'_>, row: &mut TermRow) -> Re
         let message = "Use the id of a parent that exists.";
         return Err(Refusal::new(400, "rest_term_invalid", message).into());
     }
-    let circle = lies_within(call.conn()?, parent_id, row.term_id)?;
+    let conn = call.conn()?;
+    let parent_of = |id| Ok(term::get(conn, id)?.map_or(0, |row| row.parent_id));
+    let circle = lies_within(parent_id, row.term_id, parent_of)?;
     row.parent_id = if circle { 0 } else { parent_id };
     Ok(())
-}
-
-/// Whether the term is the other one or lies somewhere within it.
-fn lies_within(conn: &mut dyn Conn, id: i64, other: i64) -> Result<bool, Error> {
-    let mut current = id;
-    for _ in 0..DEPTH_MAX {
-        if current == 0 || other == 0 {
-            return Ok(false);
-        }
-        if current == other {
-            return Ok(true);
-        }
-        current = term::get(conn, current)?.map_or(0, |row| row.parent_id);
-    }
-    Ok(true)
 }
 
 /// Two terms with the same parent cannot have the same name, unless the new one brings a slug of

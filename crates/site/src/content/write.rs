@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use store::post::{self, PostRow};
 use store::revision::{self, RevisionRow};
 use store::{Conn, term, user};
-use types::{Capability, Error};
+use types::Capability;
 
 use super::dates::Moment;
 use super::item::{self, Room, Terms, Wanted};
 use super::kind::{Kind, STANDARD_FORMAT, kind_of};
+use super::tree::lies_within;
 use super::{html, permit, schema, slug, status};
 use crate::Call;
 
@@ -21,8 +22,6 @@ const TRASHED_SUFFIX: &str = "__trashed";
 const SOON_MICROS: i64 = 60 * 1_000_000;
 /// Bounds of dates exclude themselves.
 const A_MICROSECOND: Duration = Duration::from_micros(1);
-/// Levels of pages that are looked at for a circle.
-const DEPTH_MAX: usize = 100;
 
 /// Answers with the item as its editor sees it.
 fn answer(room: &Room, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
@@ -214,24 +213,11 @@ fn set_place(call: &mut Call<'_>, kind: &Kind, row: &mut PostRow) -> Result<(), 
         let message = "Use the id of a parent that exists.";
         return Err(Refusal::new(400, "rest_post_invalid_id", message).into());
     }
-    let circle = lies_within(call.conn()?, parent_id, row.post_id)?;
+    let conn = call.conn()?;
+    let parent_of = |id| Ok(post::get(conn, id)?.map_or(0, |row| row.parent_id));
+    let circle = lies_within(parent_id, row.post_id, parent_of)?;
     row.parent_id = if circle { 0 } else { parent_id };
     Ok(())
-}
-
-/// Whether the item is the other one or lies somewhere within it.
-fn lies_within(conn: &mut dyn Conn, id: i64, other: i64) -> Result<bool, Error> {
-    let mut current = id;
-    for _ in 0..DEPTH_MAX {
-        if current == 0 || other == 0 {
-            return Ok(false);
-        }
-        if current == other {
-            return Ok(true);
-        }
-        current = post::get(conn, current)?.map_or(0, |row| row.parent_id);
-    }
-    Ok(true)
 }
 
 fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
