@@ -260,13 +260,16 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_date ON orders (kind, created_us, order_id, site_id);
 CREATE INDEX orders_by_status ON orders (kind, status, created_us, order_id, site_id);
 CREATE INDEX orders_by_change ON orders (kind, modified_us, order_id, site_id);
-CREATE INDEX orders_by_customer ON orders (customer_id, kind, status, site_id)
+CREATE INDEX orders_by_customer ON orders (customer_id, kind, created_us, order_id, site_id)
   WHERE customer_id <> 0;
-CREATE INDEX orders_by_parent ON orders (parent_id, site_id) WHERE parent_id <> 0;
-CREATE INDEX orders_by_merchant ON orders (merchant_id, created_us, site_id)
+CREATE INDEX orders_by_parent ON orders (parent_id, kind, created_us, order_id, site_id)
+  WHERE parent_id <> 0;
+CREATE INDEX orders_by_merchant ON orders (merchant_id, kind, created_us, order_id, site_id)
   WHERE merchant_id IS NOT NULL;
-CREATE INDEX orders_by_store ON orders (store_id, created_us, site_id) WHERE store_id IS NOT NULL;
-CREATE INDEX orders_by_tpn ON orders (tpn, created_us, site_id) WHERE tpn IS NOT NULL;
+CREATE INDEX orders_by_store ON orders (store_id, kind, created_us, order_id, site_id)
+  WHERE store_id IS NOT NULL;
+CREATE INDEX orders_by_tpn ON orders (tpn, kind, created_us, order_id, site_id)
+  WHERE tpn IS NOT NULL;
 
 -- Lines of orders and refunds. Written by one module only, together with their order; a reference
 -- to it would make an import look up every order once more for each of its lines.
@@ -427,7 +430,7 @@ CREATE TABLE webhook_deliveries (
   last_duration_us @int
 ) @strict;
 CREATE INDEX webhook_deliveries_waiting
-  ON webhook_deliveries (endpoint_kind, endpoint_id, delivery_id, site_id)
+  ON webhook_deliveries (endpoint_kind, endpoint_id, state, delivery_id, site_id)
   WHERE state = 'waiting';
 CREATE INDEX webhook_deliveries_by_endpoint
   ON webhook_deliveries (endpoint_kind, endpoint_id, delivery_id, site_id);

@@ -82,17 +82,16 @@ pub fn refunds_of(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<OrderRow
     if order_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = OrderFilter {
-        kinds: vec![OrderKind::Refund],
-        parents: order_ids.to_vec(),
-        sort: OrderSort::Date,
-        ..OrderFilter::default()
-    };
-    let (mut refunds, total) = list(conn, &wanted)?;
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and(Clause::fixed("kind = 'refund'"));
+    filter.and_list("(parent_id <> 0 AND parent_id IN (?))", order_ids)?;
+    let keys = ["parent_id", "created_us", "order_id"];
+    let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
+    let selection = (order_columns!(), "orders");
+    let (refunds, total) = filter.page(conn, selection, order, Page::default(), OrderRow::read)?;
     if total > PAGE_MAX {
         return Err(Error::invalid("these orders have too many refunds; ask for fewer orders"));
     }
-    refunds.sort_by_key(|refund| refund.parent_id);
     Ok(refunds)
 }
 
@@ -121,10 +120,11 @@ fn products(filter: &mut Filter, wanted: &OrderFilter) -> Result<()> {
         return Ok(());
     }
     let clause = filter.list(
-        "(site_id, order_id) IN (
-           SELECT sold.site_id, sold.order_id FROM order_items AS sold
+        // One counter numbers the orders of all sites.
+        "order_id IN (
+           SELECT sold.order_id FROM order_items AS sold
              WHERE sold.product_id <> 0 AND sold.product_id IN (?)
-           UNION ALL SELECT sold.site_id, sold.order_id FROM order_items AS sold
+           UNION ALL SELECT sold.order_id FROM order_items AS sold
              WHERE sold.variation_id <> 0 AND sold.variation_id IN (?))",
         &wanted.products,
     )?;
@@ -136,6 +136,10 @@ fn order(filter: &mut Filter, wanted: &OrderFilter) -> Result<Vec<(Clause, Direc
     let mut keys = match wanted.sort {
         OrderSort::Include if !wanted.include.is_empty() => {
             vec![filter.place("order_id", &wanted.include)?]
+        }
+        // Who asks for a product is better served from its lines than from all orders by date.
+        OrderSort::Date | OrderSort::Include if !wanted.products.is_empty() => {
+            vec![Clause::fixed("+created_us")]
         }
         OrderSort::Date | OrderSort::Include => vec![Clause::fixed("created_us")],
         OrderSort::Modified => vec![Clause::fixed("modified_us")],
