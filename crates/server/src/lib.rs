@@ -68,8 +68,8 @@ impl Shared {
     }
 }
 
-/// Serves the environments until `stop` completes; then sends clients away, finishes the requests under
-/// way and returns.
+/// Serves the environments until `stop` completes; then sends clients away, finishes the requests
+/// under way and returns.
 pub async fn serve(
     environments: Vec<Serving>,
     settings: Settings,

@@ -9,10 +9,10 @@ use types::{Error, Result};
 use crate::auth::session::COOKIE;
 use crate::{Action, Settings, routes};
 
-const DESCRIPTION: &str = "The site's content, users and settings, and discovery. Every route also \
-                           takes `_fields`, `_embed`, `_envelope`, `_method` and `_locale`, answers \
-                           HEAD like GET, and describes itself on OPTIONS. A list may also be sent \
-                           in brackets (`include[]=1`), an object as `name[member]=value`.";
+const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
+    route also takes `_fields`, `_embed`, `_envelope`, `_method` and `_locale`, answers HEAD like \
+    GET, and describes itself on OPTIONS. A list may also be sent in brackets (`include[]=1`), an \
+    object as `name[member]=value`.";
 
 /// Describes the interface as these settings name it; `more` are the routes of the crates above.
 pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> {

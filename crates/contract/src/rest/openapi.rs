@@ -1,9 +1,9 @@
 //! Folds the routes of the REST interface into an `OpenAPI` 3.1 document.
 //!
 //! It reads what the index publishes and adds nothing that is not enforced. The index speaks a
-//! flavour of JSON Schema draft 4, which [`translate`] turns into draft 2020-12; its patterns become
-//! templates with the constraint kept at the parameter ([`template`]). HEAD is left out, being GET
-//! without a body, and so is OPTIONS, which describes its route to anybody.
+//! flavour of JSON Schema draft 4, which [`translate`] turns into draft 2020-12; its patterns
+//! become templates with the constraint kept at the parameter ([`template`]). HEAD is left out,
+//! being GET without a body, and so is OPTIONS, which describes its route to anybody.
 
 mod template;
 mod translate;

@@ -1,5 +1,5 @@
-//! Making and changing users: the checks that need the store, then the change itself. A new password
-//! ends the sessions that the old one began.
+//! Making and changing users: the checks that need the store, then the change itself. A new
+//! password ends the sessions that the old one began.
 
 use contract::rest::{Refusal, Reply, Stop, clean};
 use serde_json::Value;
