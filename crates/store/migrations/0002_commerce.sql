@@ -151,13 +151,13 @@ CREATE TABLE tax_classes (
   PRIMARY KEY (site_id, slug)
 ) @strict;
 
--- rate is in percent; the standard class is the empty text.
+-- rate is in percent, null if it was never given; the standard class is the empty text.
 CREATE TABLE tax_rates (
   site_id @int NOT NULL,
   rate_id @int NOT NULL,
   country @text NOT NULL,
   state @text NOT NULL,
-  rate @int NOT NULL,
+  rate @int,
   name @text NOT NULL,
   priority @int NOT NULL,
   compound @int NOT NULL,

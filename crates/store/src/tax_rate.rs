@@ -15,8 +15,8 @@ pub struct TaxRateRow {
     pub country: String,
     /// Empty for every state.
     pub state: String,
-    /// In percent.
-    pub rate: Amount,
+    /// In percent. None for a rate that was never given, which is no rate of zero.
+    pub rate: Option<Amount>,
     pub name: String,
     pub priority: i64,
     pub compound: bool,

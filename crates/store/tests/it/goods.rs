@@ -127,7 +127,7 @@ pub(crate) fn tax_rate(country: &str, state: &str, name: &str) -> TaxRateRow {
         rate_id: 0,
         country: country.to_owned(),
         state: state.to_owned(),
-        rate: amount("7.25"),
+        rate: Some(amount("7.25")),
         name: name.to_owned(),
         priority: 2,
         compound: true,

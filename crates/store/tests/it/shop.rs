@@ -321,7 +321,7 @@ fn tax_rates(database: &Database) {
         assert_eq!(tax_rate::insert(conn, &goods::tax_rate("", "", "x"))?, 8);
         let changed = TaxRateRow {
             rate_id: 8,
-            rate: amount("19.0001"),
+            rate: Some(amount("19.0001")),
             priority: 1,
             compound: false,
             shipping: true,
