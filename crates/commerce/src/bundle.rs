@@ -11,7 +11,11 @@ use types::{Error, Result};
 type Import = fn(&mut dyn Conn, &Value) -> Result<usize>;
 
 /// The sections in the order in which their records refer to each other.
-const SECTIONS: &[(&str, Import)] = &[];
+const SECTIONS: &[(&str, Import)] = &[
+    ("tax_classes", crate::taxes::import_classes),
+    ("tax_rates", crate::taxes::import_rates),
+    ("coupons", crate::coupons::import),
+];
 
 /// Imports the sections that this crate knows, and says how many records each had.
 pub fn import(

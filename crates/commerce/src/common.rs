@@ -2,4 +2,8 @@
 
 pub mod amounts;
 pub mod args;
+pub mod events;
 pub mod meta;
+pub mod moments;
+pub mod paging;
+pub mod version;

@@ -9,6 +9,7 @@
 
 pub mod bundle;
 pub mod common;
+pub mod coupons;
 pub mod data;
 mod gateways;
 mod layout_templates;
@@ -18,6 +19,12 @@ mod routes;
 mod settings;
 mod shipping_methods;
 mod system_status;
+pub mod taxes;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;
+
+/// Makes what every new shop has. Called at each start.
+pub fn found(conn: &mut dyn store::Conn) -> ::types::Result<()> {
+    taxes::found(conn)
+}

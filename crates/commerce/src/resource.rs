@@ -71,6 +71,16 @@ pub trait Resource: Send + Sync + Debug + 'static {
         self.item().create_args()
     }
 
+    /// The parameters of a change.
+    fn update_args(&self) -> Args {
+        self.item().update_args()
+    }
+
+    /// What a deletion takes besides `force`.
+    fn delete_args(&self) -> Args {
+        Args::new()
+    }
+
     /// The parameters of a list, but for `context`.
     fn list_args(&self) -> Args;
 
@@ -211,7 +221,7 @@ pub fn routes<R: Resource>(
     }
     let list_args = on_path().arg("context", context()).with(place.resource.list_args());
     let create_args = on_path().with(requests::args(place.resource.create_args()));
-    let update_args = || requests::args(place.resource.item().update_args());
+    let update_args = || requests::args(place.resource.update_args());
     let collection = Route::at(namespace, path)
         .on(READ, list_args, read(of_place!(permit::may_list), of_place!(list)))
         .on(CREATE, create_args, write(of_place!(permit::may_create), of_place!(create)))
@@ -229,7 +239,7 @@ pub fn routes<R: Resource>(
         )
         .on(
             DELETE,
-            with_id().arg("force", force),
+            with_id().arg("force", force).with(place.resource.delete_args()),
             write(of_place!(permit::may_delete), of_place!(delete)),
         )
         .schema(document);

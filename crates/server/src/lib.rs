@@ -158,6 +158,7 @@ pub fn make_site(
             u32::MAX
         },
     };
+    platform.store.write_blocking(commerce::found)?;
     let routes = commerce::routes(&parts.settings.names);
     Ok(Arc::new(site::Site::new(parts, routes)?))
 }

@@ -84,6 +84,7 @@ impl TestShop {
             outbound: Arc::new(NoNetwork),
             wrong_credentials_per_minute: 100,
         };
+        parts.store.write_blocking(commerce::found).unwrap();
         let mut site = Self {
             site: Arc::new(Site::new(parts, more).unwrap()),
             passwords: HashMap::new(),

@@ -1,0 +1,164 @@
+//! Rates of taxes, the places where they hold, and the classes of goods that they are for.
+
+use serde_json::{Value, json};
+use types::Role;
+
+use crate::support::{ADMIN, HOME, NOBODY, TestShop};
+
+const TAXES: &str = "/wc/v3/taxes";
+const CLASSES: &str = "/wc/v3/taxes/classes";
+
+#[test]
+fn a_rate_holds_where_it_says() {
+    let shop = TestShop::new();
+    let body = json!({
+        "country": "fr", "state": "*", "rate": "20", "name": "TVA",
+        "postcodes": ["75001", " 75*… ", "*"], "cities": ["Paris", ""],
+    });
+    let answer = shop.ask("POST", TAXES, ADMIN, &body);
+    assert_eq!(answer.status, 201);
+    let expected = json!({
+        "id": 1, "country": "FR", "state": "", "postcode": "75*...", "city": "PARIS",
+        "rate": "20.0000", "name": "TVA", "priority": 1, "compound": false, "shipping": true,
+        "order": 0, "class": "standard", "postcodes": ["75001", "75*..."], "cities": ["PARIS"],
+    });
+    let mut rate = answer.json;
+    rate.as_object_mut().unwrap().shift_remove("_links");
+    assert_eq!(rate, expected);
+    let path = format!("{TAXES}/1");
+    let change = |body: &Value| shop.ask("PUT", &path, ADMIN, body).json;
+    let changed = change(&json!({ "rate": "abc", "name": "", "cities": [] }));
+    assert_eq!(
+        [&changed["rate"], &changed["name"], &changed["city"], &changed["postcode"]],
+        [&json!("0.0000"), &json!("Tax"), &json!(""), &json!("75*...")],
+    );
+    let old = change(&json!({ "postcode": "1;2", "class": "zero-rate", "order": -3 }));
+    assert_eq!(old["postcodes"], json!(["1", "2"]));
+    assert_eq!((&old["class"], &old["order"]), (&json!("zero-rate"), &json!(3)));
+    let first = shop.get("/wc/v1/taxes/1", ADMIN).json;
+    assert_eq!((&first["postcode"], first.get("postcodes")), (&json!("2"), None));
+    let empty = shop.ask("POST", TAXES, ADMIN, &json!({})).json;
+    assert_eq!((&empty["rate"], &empty["name"]), (&json!(""), &json!("")));
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    let shop = TestShop::new();
+    shop.ask("POST", TAXES, ADMIN, &json!({ "country": "DE", "rate": "19" }));
+    let one = format!("{TAXES}/1");
+    let unknown = format!("{TAXES}/99");
+    let table = [
+        ("POST", TAXES, json!({ "id": 3 }), 400, "woocommerce_rest_tax_exists"),
+        ("POST", TAXES, json!({ "class": "bogus" }), 400, "rest_invalid_param"),
+        ("PUT", &one, json!({ "class": "bogus" }), 400, "rest_invalid_param"),
+        ("PUT", &unknown, json!({}), 404, "woocommerce_rest_invalid_id"),
+        ("DELETE", &one, json!({}), 501, "woocommerce_rest_trash_not_supported"),
+        ("DELETE", &unknown, json!({ "force": true }), 400, "woocommerce_rest_invalid_id"),
+        ("GET", &unknown, Value::Null, 404, "woocommerce_rest_invalid_id"),
+        ("GET", "/wc/v3/taxes?class=bogus", Value::Null, 400, "rest_invalid_param"),
+    ];
+    for (method, path, body, status, code) in table {
+        let answer = shop.ask(method, path, ADMIN, &body);
+        assert_eq!(answer.refusal(), (status, code), "{method} {path} {body}");
+    }
+    let detail = shop.get("/wc/v3/taxes?class=bogus", ADMIN).json;
+    assert_eq!(detail["data"]["details"]["class"]["code"], json!("rest_not_in_enum"));
+    assert_eq!(shop.ask("DELETE", &format!("{one}?force=1"), ADMIN, &Value::Null).status, 200);
+    assert_eq!(shop.get(&one, ADMIN).status, 404);
+}
+
+#[test]
+fn lists_are_sorted_and_searched() {
+    let shop = TestShop::new();
+    for (country, state, class, priority) in
+        [("US", "CA", "standard", 2), ("US", "NY", "reduced-rate", 1), ("GB", "", "standard", 3)]
+    {
+        let body = json!({
+            "country": country, "state": state, "class": class, "priority": priority,
+            "rate": "1", "name": "x",
+        });
+        assert_eq!(shop.ask("POST", TAXES, ADMIN, &body).status, 201);
+    }
+    let ids = |path: &str| shop.get(path, ADMIN).each("id");
+    for (path, expected) in [
+        ("/wc/v3/taxes", vec![1, 2, 3]),
+        ("/wc/v3/taxes?orderby=id&order=desc", vec![3, 2, 1]),
+        ("/wc/v3/taxes?orderby=priority", vec![2, 1, 3]),
+        ("/wc/v3/taxes?class=standard", vec![1, 3]),
+        ("/wc/v3/taxes?class=reduced-rate", vec![2]),
+        ("/wc/v3/taxes?offset=1&per_page=1", vec![2]),
+        ("/wc-analytics/taxes?orderby=id&order=desc", vec![1, 2, 3]),
+        ("/wc-analytics/taxes?search=us-ny", vec![2]),
+        ("/wc-analytics/taxes?include=3,1", vec![1, 3]),
+    ] {
+        assert_eq!(ids(path), expected, "{path}");
+    }
+}
+
+#[test]
+fn classes_come_and_go_with_their_rates() {
+    let shop = TestShop::new();
+    let slugs = || shop.get(CLASSES, ADMIN).each("slug");
+    assert_eq!(slugs(), ["standard", "reduced-rate", "zero-rate"]);
+    let made = shop.ask("POST", CLASSES, ADMIN, &json!({ "name": "Holy Books" }));
+    assert_eq!((made.status, &made.json["slug"]), (201, &json!("holy-books")));
+    assert_eq!(made.header("location"), format!("{HOME}/wp-json{CLASSES}/holy-books"));
+    let rate = json!({ "class": "holy-books", "rate": "2" });
+    assert_eq!(shop.ask("POST", TAXES, ADMIN, &rate).json["class"], json!("holy-books"));
+    assert_eq!(shop.get(&format!("{CLASSES}/holy-books"), ADMIN).each("name"), ["Holy Books"]);
+    assert_eq!(shop.get(&format!("{CLASSES}/none"), ADMIN).json, json!([]));
+    for (name, code) in [
+        ("", "woocommerce_rest_tax_class_invalid_name"),
+        ("Holy Books", "woocommerce_rest_tax_class_exists"),
+        ("holy books", "woocommerce_rest_tax_class_slug_exists"),
+        ("Standard", "woocommerce_rest_tax_class_slug_exists"),
+        ("!", "woocommerce_rest_tax_class_slug_invalid"),
+    ] {
+        let answer = shop.ask("POST", CLASSES, ADMIN, &json!({ "name": name }));
+        assert_eq!(answer.refusal(), (400, code), "{name}");
+    }
+    let delete = |slug: &str, force: bool| {
+        shop.ask("DELETE", &format!("{CLASSES}/{slug}?force={force}"), ADMIN, &Value::Null)
+    };
+    let kept = delete("holy-books", false);
+    assert_eq!(kept.refusal(), (501, "woocommerce_rest_trash_not_supported"));
+    assert_eq!(delete("holy-books", true).json["name"], json!("Holy Books"));
+    assert_eq!(shop.get(TAXES, ADMIN).json, json!([]), "its rates went with it");
+    let standard = delete("standard", true);
+    assert_eq!(standard.refusal(), (400, "woocommerce_rest_invalid_tax_class"));
+    assert_eq!(shop.get("/wc/v1/taxes/classes/zero-rate", ADMIN).status, 404);
+}
+
+#[test]
+fn classes_that_were_deleted_stay_deleted() {
+    let shop = TestShop::new();
+    for slug in ["reduced-rate", "zero-rate"] {
+        let path = format!("{CLASSES}/{slug}?force=true");
+        assert_eq!(shop.ask("DELETE", &path, ADMIN, &Value::Null).status, 200);
+    }
+    shop.write(commerce::found);
+    assert_eq!(shop.get(CLASSES, ADMIN).each("slug"), ["standard"]);
+}
+
+#[test]
+fn only_managers_have_to_do_with_taxes() {
+    let mut shop = TestShop::new();
+    shop.user("editor", Role::Editor);
+    let unknown = format!("{TAXES}/99");
+    for (method, path, code) in [
+        ("GET", TAXES, "woocommerce_rest_cannot_view"),
+        ("GET", &unknown, "woocommerce_rest_cannot_view"),
+        ("PUT", &unknown, "woocommerce_rest_cannot_edit"),
+        ("DELETE", &unknown, "woocommerce_rest_cannot_delete"),
+        ("POST", TAXES, "woocommerce_rest_cannot_create"),
+        ("POST", "/wc/v3/taxes/batch", "woocommerce_rest_cannot_batch"),
+        ("GET", CLASSES, "woocommerce_rest_cannot_view"),
+        ("POST", CLASSES, "woocommerce_rest_cannot_create"),
+    ] {
+        let body = if method == "GET" { Value::Null } else { json!({ "name": "x" }) };
+        for (who, status) in [(NOBODY, 401), ("editor", 403)] {
+            let answer = shop.ask(method, path, who, &body);
+            assert_eq!(answer.refusal(), (status, code), "{method} {path} {who}");
+        }
+    }
+}
