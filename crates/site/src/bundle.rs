@@ -17,16 +17,16 @@ use crate::{content, options, users};
 /// Stands in a bundle for the site's own address, which the importing site knows better.
 const ADDRESS_MARK: &str = "{{site}}";
 const CATEGORY: &str = "category";
+const USERS: &str = "users";
 /// Sections whose ids come from the same numbers as those of posts.
 const NUMBERED_LIKE_POSTS: [&str; 5] = ["products", "variations", "coupons", "orders", "refunds"];
 
-/// The file. Sections that this importer does not know yet are kept as they are.
+/// The file. Sections that the crates above import are kept as they are; users among them, who are
+/// customers, too.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Bundle {
     #[serde(default)]
     options: Map<String, Value>,
-    #[serde(default)]
-    users: Vec<BundleUser>,
     #[serde(default)]
     posts: Vec<BundlePost>,
     #[serde(flatten)]
@@ -85,8 +85,14 @@ pub struct Totals {
 
 impl Bundle {
     pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text)
-            .map_err(|error| Error::invalid(format!("this is no bundle: {error}")))
+        let wrong = |error| Error::invalid(format!("this is no bundle: {error}"));
+        let bundle: Self = serde_json::from_str(text).map_err(wrong)?;
+        bundle.users().map_err(wrong)?;
+        Ok(bundle)
+    }
+
+    fn users(&self) -> serde_json::Result<Vec<BundleUser>> {
+        self.others.get(USERS).map_or_else(|| Ok(Vec::new()), Vec::deserialize)
     }
 
     /// Imports everything that this version knows.
@@ -94,7 +100,8 @@ impl Bundle {
         content::found(conn)?;
         let mut totals = Totals { left_out: self.left_out(), ..Totals::default() };
         self.import_options(conn, &mut totals)?;
-        for user in &self.users {
+        let users = self.users().map_err(|error| Error::invalid(error.to_string()))?;
+        for user in &users {
             user.import(conn).map_err(|error| at(error, "user", user.id))?;
             totals.users += 1;
         }
@@ -123,7 +130,8 @@ impl Bundle {
             Value::Object(members) => !members.is_empty(),
             _ => false,
         };
-        let names = self.others.iter().filter(|(_, value)| filled(value)).map(|(name, _)| name);
+        let unknown = self.others.iter().filter(|(name, _)| *name != USERS);
+        let names = unknown.filter(|(_, value)| filled(value)).map(|(name, _)| name);
         names.cloned().collect()
     }
 

@@ -25,7 +25,9 @@ use crate::action::{anyone, read as reading, write as writing};
 use crate::{Action, Call, Names};
 
 pub use self::account::{BoundTo, NewUser, create_user};
+pub use self::delete::remove_user;
 pub use self::view::avatar_urls;
+pub use self::write::end_other_sessions;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let item = fields::item();

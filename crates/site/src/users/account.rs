@@ -151,7 +151,7 @@ fn check_login(conn: &mut dyn Conn, login: &str) -> Result<(), Stop> {
 }
 
 /// What holds for every user, new or changed.
-pub(super) fn check_fields(user: &UserRow) -> Result<(), Stop> {
+pub fn check_fields(user: &UserRow) -> Result<(), Stop> {
     if !formats::is_email(&user.email) {
         return Err(refused("rest_user_invalid_email", "This is no e-mail address."));
     }

@@ -47,14 +47,21 @@ fn delete_user(call: &mut Call<'_>, user: &UserRow) -> Result<Reply, Stop> {
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
     let heir = heir(call, user)?;
-    rights::keep_an_administrator(call, user)?;
     let previous = view::body(call, user, "edit")?;
+    remove_user(call, user, heir)?;
+    Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
+}
+
+/// Deletes the user with their credentials and sessions. Their posts go to the heir, or else to the
+/// trash. The last administrator stays.
+pub fn remove_user(call: &mut Call<'_>, user: &UserRow, heir: Option<i64>) -> Result<(), Stop> {
+    rights::keep_an_administrator(call, user)?;
     match heir {
         Some(heir) => hand_over_posts(call, user.user_id, heir)?,
         None => trash_posts(call, user.user_id)?,
     }
     store::user::delete(call.conn()?, user.user_id)?;
-    Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
+    Ok(())
 }
 
 /// The user who gets the posts, if anybody does.

@@ -198,7 +198,7 @@ fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
 }
 
 /// Whoever knew the old password is shown the door; the one who changed it may stay.
-fn end_other_sessions(call: &mut Call<'_>, user: &UserRow) -> Result<(), Stop> {
+pub fn end_other_sessions(call: &mut Call<'_>, user: &UserRow) -> Result<(), Stop> {
     let kept = match &call.visit.identity.via {
         Via::Session { token_hash } if rights::is_oneself(call, user) => Some(token_hash.clone()),
         _ => None,
