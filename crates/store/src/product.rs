@@ -5,6 +5,7 @@
 //! decided here.
 
 mod list;
+mod sold;
 mod terms;
 mod variation;
 
@@ -18,8 +19,11 @@ pub use list::{
     LowStock, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductSearch,
     SEARCHES_MAX, count_by, list,
 };
+pub use sold::last_ordered;
 pub use terms::{ProductTerm, counts_by_term, set_terms, terms_of};
-pub use variation::{VariationAttribute, attributes_of, rename_attribute, set_attributes};
+pub use variation::{
+    VariationAttribute, attributes_of, rename_attribute, rename_value, set_attributes, values_of,
+};
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,6 +162,15 @@ sql!(
      ORDER BY product_id LIMIT 1"
 );
 sql!(
+    PRODUCTS_BY_DETAILS,
+    concat!(
+        "SELECT ",
+        product_columns!(),
+        " FROM products WHERE site_id = $1 AND product_id > $2 AND details LIKE $3 ESCAPE '!'
+          ORDER BY product_id LIMIT $4"
+    )
+);
+sql!(
     PRODUCTS_SALE_DUE,
     "SELECT product_id FROM products
      WHERE site_id = $1 AND ((on_sale = 1 AND sale_to_us <= $2)
@@ -178,6 +191,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &PRODUCT_SLUG_TAKEN,
     &PRODUCT_OF_SKU,
     &PRODUCT_OF_UNIQUE_ID,
+    &PRODUCTS_BY_DETAILS,
     &PRODUCTS_SALE_DUE,
     &terms::PRODUCT_TERMS_CLEAR,
     &terms::PRODUCT_TERM_INSERT,
@@ -185,6 +199,8 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &variation::VARIATION_ATTRIBUTES_CLEAR,
     &variation::VARIATION_ATTRIBUTE_INSERT,
     &variation::VARIATION_ATTRIBUTES_RENAME,
+    &variation::VARIATION_VALUES_RENAME,
+    &variation::VARIATION_VALUES,
 ];
 
 /// Inserts the product with the next id, whatever `product_id` says, and returns that id.
@@ -241,6 +257,20 @@ pub fn delete(conn: &mut dyn Conn, product_id: i64) -> Result<bool> {
 
 pub fn get(conn: &mut dyn Conn, product_id: i64) -> Result<Option<ProductRow>> {
     conn.row(&PRODUCT_GET, &[SITE.into(), product_id.into()], ProductRow::read)
+}
+
+/// Up to `limit` products and variations after `after_id` whose details hold a text, by id. An engine
+/// may find it in another case as well.
+pub fn find_by_details(
+    conn: &mut dyn Conn,
+    text: &str,
+    after_id: i64,
+    limit: i64,
+) -> Result<Vec<ProductRow>> {
+    let pattern = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    let pattern = format!("%{pattern}%");
+    let params = [SITE.into(), after_id.into(), (&pattern).into(), limit.into()];
+    conn.rows(&PRODUCTS_BY_DETAILS, &params, ProductRow::read)
 }
 
 /// The product with this slug, a published one if there are several. Never a variation.

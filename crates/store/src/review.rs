@@ -138,7 +138,12 @@ pub fn list(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<(Vec<ReviewRow
         ReviewOrder::Id => Clause::fixed("review_id"),
         ReviewOrder::Product => Clause::fixed("product_id"),
     };
-    let order = vec![(key, wanted.direction), (Clause::fixed("review_id"), wanted.direction)];
+    // Of one product, the latest come first in either direction.
+    let tie = match wanted.order {
+        ReviewOrder::Product => Direction::Descending,
+        _ => wanted.direction,
+    };
+    let order = vec![(key, wanted.direction), (Clause::fixed("review_id"), tie)];
     filter.page(conn, (review_columns!(), "reviews"), order, wanted.page, ReviewRow::read)
 }
 

@@ -16,6 +16,7 @@ pub struct ProductTerm {
     pub term_id: i64,
     pub name: String,
     pub slug: String,
+    pub menu_order: i64,
 }
 
 sql!(
@@ -74,7 +75,8 @@ pub fn terms_of(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<ProductT
     let keys = ["product_terms.product_id", "terms.name_key", "terms.term_id"];
     let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
     let (columns, tables) = (
-        "product_terms.product_id, terms.taxonomy, terms.term_id, terms.name, terms.slug",
+        "product_terms.product_id, terms.taxonomy, terms.term_id, terms.name, terms.slug,
+         terms.menu_order",
         "product_terms JOIN terms
            ON terms.site_id = product_terms.site_id AND terms.term_id = product_terms.term_id",
     );
@@ -102,6 +104,7 @@ impl ProductTerm {
             term_id: row.get(2)?,
             name: row.get(3)?,
             slug: row.get(4)?,
+            menu_order: row.get(5)?,
         })
     }
 }

@@ -50,6 +50,35 @@ pub fn rename_attribute(conn: &mut dyn Conn, from: &str, to: &str) -> Result<u64
     conn.execute(&VARIATION_ATTRIBUTES_RENAME, &params)
 }
 
+sql!(
+    VARIATION_VALUES_RENAME,
+    "UPDATE variation_attributes SET value = $1, value_key = $2, pair_key = $3
+     WHERE site_id = $4 AND name = $5 AND value = $6"
+);
+sql!(
+    VARIATION_VALUES,
+    "SELECT value, COUNT(*) FROM variation_attributes
+     WHERE site_id = $1 AND name = $2 AND value <> '' GROUP BY value ORDER BY value"
+);
+
+/// Gives a value of the attribute another name in all variations that have it, and returns how many
+/// have.
+pub fn rename_value(conn: &mut dyn Conn, name: &str, from: &str, to: &str) -> Result<u64> {
+    let (value_key, pair_key) = (fold(to), VariationAttribute::pair_key(name, to));
+    let params =
+        [to.into(), (&value_key).into(), (&pair_key).into(), SITE.into(), name.into(), from.into()];
+    conn.execute(&VARIATION_VALUES_RENAME, &params)
+}
+
+/// The values that variations have of an attribute, and how many have each; by value.
+pub fn values_of(conn: &mut dyn Conn, name: &str) -> Result<Vec<(String, i64)>> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let mut values = conn.rows(&VARIATION_VALUES, &[SITE.into(), name.into()], read)?;
+    // The engines do not sort texts alike.
+    values.sort();
+    Ok(values)
+}
+
 /// Gives the variation these attributes and no others.
 pub fn set_attributes(
     conn: &mut dyn Conn,

@@ -19,6 +19,7 @@ on_both_engines!(
     products_bear_terms,
     terms_count_what_is_below_them,
     variations_have_attributes,
+    products_are_found_by_their_details,
     a_deleted_product_leaves_nothing_of_its_own,
 );
 
@@ -246,6 +247,34 @@ fn variations_have_attributes(database: &Database) {
                 ..product::ProductFilter::default()
             };
             assert_eq!(product::list(conn, &wanted)?.1, 2);
+            assert_eq!(product::values_of(conn, "size")?, []);
+            assert_eq!(product::values_of(conn, "pa_shade")?, [("Red".to_owned(), 2)]);
+            assert_eq!(product::rename_value(conn, "pa_shade", "Red", "ruby")?, 2);
+            assert_eq!(product::rename_value(conn, "pa_shade", "Red", "ruby")?, 0);
+            let attributes = vec![("pa_shade".to_owned(), vec!["RUBY".to_owned()])];
+            let wanted = product::ProductFilter { attributes, ..wanted };
+            assert_eq!(product::list(conn, &wanted)?.1, 2);
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn products_are_found_by_their_details(database: &Database) {
+    let store = database.open();
+    store
+        .write_blocking(|conn| {
+            for details in [r#"{"a":"x_y"}"#, r#"{"a":"xzy"}"#, r#"{"b":"x_y"}"#] {
+                let row = ProductRow { details: details.to_owned(), ..product("p") };
+                product::insert(conn, &row)?;
+            }
+            let mut ids = |text: &str, after: i64, limit: i64| {
+                let rows = product::find_by_details(conn, text, after, limit)?;
+                Ok::<_, types::Error>(rows.iter().map(|row| row.product_id).collect::<Vec<_>>())
+            };
+            assert_eq!(ids(r#""x_y""#, 0, 10)?, [1, 3]);
+            assert_eq!(ids(r#""x_y""#, 1, 10)?, [3]);
+            assert_eq!(ids(r#""x_y""#, 0, 1)?, [1]);
+            assert_eq!(ids("%", 0, 10)?, [0; 0]);
             Ok(())
         })
         .unwrap();

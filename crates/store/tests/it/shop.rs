@@ -171,7 +171,6 @@ fn reviews_are_listed(database: &Database) {
         (ReviewOrder::Date, [3, 1, 4, 2]),
         (ReviewOrder::Id, [1, 2, 3, 4]),
         (ReviewOrder::Include, [4, 1, 2, 3]),
-        (ReviewOrder::Product, [3, 4, 1, 2]),
     ] {
         let filter = ReviewFilter { include: vec![4, 1, 2, 3], order, ..any() };
         assert_eq!(list(filter.clone()).0, expected, "{order:?}");
@@ -180,6 +179,12 @@ fn reviews_are_listed(database: &Database) {
         let page = Page { offset: 1, limit: 2 };
         let filter = ReviewFilter { direction: Direction::Descending, page, ..filter };
         assert_eq!(list(filter), (backwards[1..3].to_vec(), 4), "{order:?} backwards");
+    }
+    for (direction, expected) in
+        [(Direction::Ascending, [4, 3, 2, 1]), (Direction::Descending, [2, 1, 4, 3])]
+    {
+        let filter = ReviewFilter { order: ReviewOrder::Product, direction, ..any() };
+        assert_eq!(list(filter).0, expected, "the latest of a product first, {direction:?}");
     }
     let approved = ReviewFilter { statuses: texts(&["approved", "hold"]), ..any() };
     let stars = store.read_blocking(move |conn| review::count_by_rating(conn, &approved));
