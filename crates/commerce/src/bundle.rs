@@ -12,6 +12,11 @@ type Import = fn(&mut dyn Conn, &Value) -> Result<usize>;
 
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, Import)] = &[
+    ("default_category_id", crate::taxonomies::default_category),
+    ("categories", crate::taxonomies::categories),
+    ("attributes", crate::attributes::attributes),
+    // Their products come before them.
+    ("reviews", crate::reviews::reviews),
     ("tax_classes", crate::taxes::import_classes),
     ("tax_rates", crate::taxes::import_rates),
     ("coupons", crate::coupons::import),

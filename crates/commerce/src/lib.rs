@@ -7,6 +7,7 @@
 //!
 //! This crate knows no HTTP and no SQL. Start with [`resource`].
 
+mod attributes;
 pub mod bundle;
 pub mod common;
 pub mod coupons;
@@ -15,11 +16,13 @@ mod gateways;
 mod layout_templates;
 mod managers;
 pub mod resource;
+mod reviews;
 mod routes;
 mod settings;
 mod shipping_methods;
 mod system_status;
 pub mod taxes;
+pub mod taxonomies;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

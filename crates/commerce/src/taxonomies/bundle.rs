@@ -1,0 +1,62 @@
+//! Import of categories, their numbers kept.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::Conn;
+use store::term::{self, TermRow};
+use types::{Error, Result};
+
+use super::{CATEGORY, DEFAULT_CATEGORY, write};
+use crate::bundle::records;
+
+#[derive(Debug, Deserialize)]
+struct Category {
+    id: i64,
+    name: String,
+    slug: String,
+    #[serde(default)]
+    parent: i64,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    menu_order: i64,
+}
+
+pub(crate) fn default_category(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
+    let id = section.as_i64().ok_or_else(|| Error::invalid("it must be a number"))?;
+    site::options::set(conn, DEFAULT_CATEGORY, &json!(id))?;
+    Ok(1)
+}
+
+pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
+    let categories: Vec<Category> = records(section)?;
+    for category in &categories {
+        let row = TermRow {
+            term_id: category.id,
+            taxonomy: CATEGORY.to_owned(),
+            name: category.name.clone(),
+            slug: category.slug.clone(),
+            description: category.description.clone(),
+            parent_id: category.parent,
+            menu_order: category.menu_order,
+            ..write::blank()
+        };
+        put(conn, row)?;
+    }
+    Ok(categories.len())
+}
+
+/// Stores a term under its number. One that is there is replaced, but for what the bundle does not
+/// know; a number that another taxonomy uses is refused.
+pub(crate) fn put(conn: &mut dyn Conn, row: TermRow) -> Result<()> {
+    match term::get(conn, row.term_id)? {
+        None => term::insert_with_id(conn, &row),
+        Some(present) if present.taxonomy == row.taxonomy => {
+            term::update(conn, &TermRow { details: present.details, ..row }).map(drop)
+        }
+        Some(_) => {
+            let message = format!("the number {} belongs to a term of another kind", row.term_id);
+            Err(Error::conflict(message))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The picture of a term: a reference to one that is elsewhere. **Nothing is fetched or kept.**
+
+use contract::rest::{Schema, clean, loose};
+use serde_json::{Value, json};
+use site::Call;
+use site::content::dates::{Moment, written};
+use types::Error;
+
+use crate::common::version::Version;
+
+const BOTH: &[&str] = &["view", "edit"];
+/// Bytes of an address, of a name, and of what describes the picture.
+const TEXT_LENGTH_MAX: usize = 2_048;
+
+/// The older versions call the name a title, and the first one knows only one clock.
+fn name_of(version: Version) -> &'static str {
+    if version <= Version::Two { "title" } else { "name" }
+}
+
+pub(super) fn schema(version: Version) -> Schema {
+    let date = |about: &str| Schema::typed("date-time").about(about).context(BOTH).readonly();
+    let text = |about: &str| Schema::text().about(about).context(BOTH);
+    let mut fields = vec![
+        ("id", Schema::integer().about("Number of the picture.").context(BOTH)),
+        ("date_created", date("When it came to the shop.")),
+    ];
+    if version > Version::One {
+        fields.push(("date_created_gmt", date("When it came to the shop, in GMT.")));
+    }
+    fields.push(("date_modified", date("When it was changed.")));
+    if version > Version::One {
+        fields.push(("date_modified_gmt", date("When it was changed, in GMT.")));
+    }
+    fields.push(("src", text("Its address.").format("uri")));
+    fields.push((name_of(version), text("Its name.")));
+    fields.push(("alt", text("What can be seen, for those who cannot.")));
+    Schema::object(fields).about("Picture of the term.").context(BOTH)
+}
+
+/// The picture as the version shows it; null if there is none.
+pub(super) fn shown(stored: Option<&Value>, version: Version) -> Value {
+    let Some(stored) = stored.filter(|stored| stored.is_object()) else { return Value::Null };
+    let member = |name: &str| stored.get(name).cloned().unwrap_or_default();
+    let mut image = json!({
+        "id": member("id"),
+        "date_created": member("date_created"),
+        "date_created_gmt": member("date_created_gmt"),
+        "date_modified": member("date_modified"),
+        "date_modified_gmt": member("date_modified_gmt"),
+        "src": member("src"),
+    });
+    if let Some(members) = image.as_object_mut() {
+        if version == Version::One {
+            members.remove("date_created_gmt");
+            members.remove("date_modified_gmt");
+        }
+        members.insert(name_of(version).to_owned(), member("name"));
+        members.insert(String::from("alt"), member("alt"));
+    }
+    image
+}
+
+/// The picture that a request asks for: one with an address is new, one with the number of the
+/// present one changes its texts, anything else is none.
+pub(super) fn wanted(
+    call: &mut Call<'_>,
+    asked: &Value,
+    present: Option<&Value>,
+) -> Result<Value, Error> {
+    let text = |name: &str| {
+        let text = asked.get(name).and_then(loose::scalar_text)?;
+        let text = clean::text_field(&text);
+        (text.len() <= TEXT_LENGTH_MAX).then_some(text)
+    };
+    let name = text("name").or_else(|| text("title"));
+    let id = asked.get("id").map(loose::to_int).unwrap_or_default();
+    let src = text("src").map(|src| clean::url(&src)).filter(|src| !src.is_empty());
+    let now = Moment::at(call.options(), call.now());
+    let (local, gmt) = (written(now.local), written(now.gmt));
+    let known = present.filter(|image| id != 0 && image.get("id") == Some(&json!(id)));
+    let mut image = match (known, src) {
+        (Some(known), _) => known.clone(),
+        (None, Some(src)) => {
+            let id = if id > 0 { id } else { store::post::take_id(call.conn()?)? };
+            json!({
+                "id": id, "src": src, "name": "", "alt": "",
+                "date_created": local, "date_created_gmt": gmt,
+            })
+        }
+        (None, None) => return Ok(Value::Null),
+    };
+    if let Some(members) = image.as_object_mut() {
+        members.insert(String::from("date_modified"), json!(local));
+        members.insert(String::from("date_modified_gmt"), json!(gmt));
+        for (name, text) in [("name", name), ("alt", text("alt"))] {
+            if let Some(text) = text {
+                members.insert(name.to_owned(), json!(text));
+            }
+        }
+    }
+    Ok(image)
+}

@@ -1,0 +1,40 @@
+//! A slug for a shipping class that is to be made: the one of its name, or the next that is free.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Reply, Schema, Stop};
+use serde_json::json;
+use site::action::read;
+use site::content::slugify;
+use site::{Action, Call};
+use store::term::TermRow;
+use types::Capability;
+
+use super::{Kind, SHIPPING_CLASS, write};
+
+pub(super) fn route(namespace: &str) -> Route<Action> {
+    let text = |about: &str| Schema::text().about(about);
+    let args = Args::new()
+        .arg("name", text("Name of the shipping class."))
+        .arg("slug", text("Its part of the address."))
+        .arg("description", text("What it is about."));
+    Route::at(namespace, "/products/shipping_classes/slug-suggestion").on(
+        READ,
+        args,
+        read(may_suggest, suggest),
+    )
+}
+
+fn may_suggest(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to make shipping classes.";
+    call.need(Capability::EditProductTerms, "woocommerce_rest_cannot_create", message)
+}
+
+fn suggest(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let wanted = slugify(call.params.text("name").unwrap_or_default());
+    if wanted.is_empty() {
+        return Ok(Reply::new(json!("")));
+    }
+    let class = TermRow { taxonomy: SHIPPING_CLASS.to_owned(), ..write::blank() };
+    let free = write::free_slug(call.conn()?, Kind::ShippingClass, &class, &wanted)?;
+    Ok(Reply::new(json!(free)))
+}
