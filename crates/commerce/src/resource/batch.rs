@@ -85,7 +85,7 @@ fn one<R: Resource>(
     let mut outcome = None;
     call.nested(params, &mut |call| {
         let (keep, result) = match operation(place, call) {
-            Ok(reply) => (true, Ok(reply.into_json().2)),
+            Ok(reply) => (true, Ok(hinted(call, reply)?)),
             Err(Stop::Refused(refusal)) => (false, Err(*refusal)),
             Err(Stop::Failed(error)) => return Err(error),
         };
@@ -94,4 +94,21 @@ fn one<R: Resource>(
     })?;
     let missing = || Error::internal("an item of a batch was not run");
     outcome.ok_or_else(|| missing().into())
+}
+
+/// The body, which says at its link to itself what the caller may do there.
+fn hinted(call: &mut Call<'_>, reply: Reply) -> types::Result<Value> {
+    const HINTS: &str = "targetHints";
+    let mut body = reply.into_json().2;
+    let target = body.pointer_mut("/_links/self/0").and_then(Value::as_object_mut);
+    let Some(target) = target.filter(|target| !target.contains_key(HINTS)) else {
+        return Ok(body);
+    };
+    let href = target.get("href").and_then(Value::as_str).unwrap_or_default();
+    let Some(path) = call.visit.local_path(href).map(str::to_owned) else { return Ok(body) };
+    let allow = call.allowed_at(&path, Map::new())?;
+    if !allow.is_empty() {
+        target.insert(HINTS.to_owned(), json!({ "allow": allow }));
+    }
+    Ok(body)
 }
