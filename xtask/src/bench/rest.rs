@@ -123,13 +123,14 @@ fn measure(engine: Engine, program: &Path, plan: &Plan, only: Option<&str>) -> R
 }
 
 fn measure_case(case: Case, scene: &Scene, bare: &BareServer, plan: &Plan) -> Result<MeasuredCase> {
-    let mut product = Clients::connect(scene.authority(), &case.request, case.status)?;
+    let count = case.connections;
+    let mut product = Clients::new(scene.authority(), &case.request, case.status, count)?;
     let answer_bytes = product.run(WARM_UP)?.body_bytes;
-    let mut hello = Clients::connect(bare.authority(), &bare.request("/"), 200)?;
+    let mut hello = Clients::new(bare.authority(), &bare.request("/"), 200, count)?;
     hello.run(WARM_UP)?;
     let path = format!("/bytes/{answer_bytes}");
     let mut same_size = (answer_bytes > LARGE_BYTES)
-        .then(|| Clients::connect(bare.authority(), &bare.request(&path), 200))
+        .then(|| Clients::new(bare.authority(), &bare.request(&path), 200, count))
         .transpose()?;
     let mut rounds = Vec::new();
     for _ in 0..plan.rounds {

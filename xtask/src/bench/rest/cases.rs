@@ -6,12 +6,14 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
+use super::CONNECTIONS;
 use crate::subject::{Running, Subject};
 
 const LOGIN: &str = "bench";
 /// Published posts on the site; a list shows ten of them.
 const POSTS: usize = 25;
 const BATCH_ITEMS: usize = 25;
+const BATCH_CONNECTIONS: usize = 4;
 
 /// What is wanted of the share of the bare server's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(crate) struct Case {
     pub(crate) request: Vec<u8>,
     pub(crate) status: u16,
     pub(crate) wanted: Wanted,
+    /// On how many connections it is sent at once, to the product and to the bare server.
+    pub(crate) connections: usize,
 }
 
 /// A running site with a user, an application password and some posts.
@@ -92,6 +96,7 @@ impl Scene {
             request: self.bytes("GET", path, headers, ""),
             status,
             wanted,
+            connections: CONNECTIONS,
         };
         let me = [("Authorization", &*self.authorization)];
         let one = format!("/wp/v2/posts/{}", self.post_id);
@@ -113,6 +118,8 @@ impl Scene {
                 request: self.bytes("POST", "/batch/v1", &me, &batch),
                 status: 207,
                 wanted: nothing,
+                // More would only wait for each other, and be given up by the server.
+                connections: BATCH_CONNECTIONS,
             },
         ])
     }

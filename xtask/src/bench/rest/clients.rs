@@ -10,7 +10,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-use super::CONNECTIONS;
 use crate::statistics::{float, percentile};
 
 /// A server that answers nobody for so long is broken.
@@ -47,45 +46,50 @@ impl Outcome {
 
 #[derive(Debug)]
 pub(super) struct Clients {
-    poll: Poll,
-    events: Events,
-    connections: Vec<Connection>,
+    address: SocketAddr,
+    count: usize,
     request: Vec<u8>,
     status: u16,
     buffer: Vec<u8>,
 }
 
 impl Clients {
-    pub(super) fn connect(authority: &str, request: &[u8], status: u16) -> Result<Self> {
+    pub(super) fn new(authority: &str, request: &[u8], status: u16, count: usize) -> Result<Self> {
         let address: SocketAddr = authority.parse().context("the server has no address")?;
-        let poll = Poll::new()?;
+        let (request, buffer) = (request.to_vec(), vec![0; READ_BYTES]);
+        Ok(Self { address, count, request, status, buffer })
+    }
+
+    /// New connections for every phase: a server closes those that are silent for long.
+    fn connect(&self, poll: &Poll) -> Result<Vec<Connection>> {
         let mut connections = Vec::new();
-        for index in 0..CONNECTIONS {
-            let stream = std::net::TcpStream::connect(address).context("cannot connect")?;
+        for index in 0..self.count {
+            let stream = std::net::TcpStream::connect(self.address).context("cannot connect")?;
             stream.set_nodelay(true)?;
             stream.set_nonblocking(true)?;
             let mut stream = TcpStream::from_std(stream);
             poll.registry().register(&mut stream, Token(index), Interest::READABLE)?;
             connections.push(Connection { stream, sent: None, head: Vec::new(), rest: None });
         }
-        let (events, buffer) = (Events::with_capacity(CONNECTIONS), vec![0; READ_BYTES]);
-        Ok(Self { poll, events, connections, request: request.to_vec(), status, buffer })
+        Ok(connections)
     }
 
     /// Each connection sends its next request as soon as it has its answer.
     pub(super) fn run(&mut self, time: Duration) -> Result<Outcome> {
+        let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(self.count));
+        let mut connections = self.connect(&poll)?;
         let started = Instant::now();
         let mut outcome = Outcome { latencies: Vec::new(), elapsed: time, body_bytes: 0 };
-        for connection in &mut self.connections {
+        for connection in &mut connections {
             connection.send(&self.request)?;
         }
-        let mut under_way = self.connections.len();
+        let mut under_way = connections.len();
         while under_way > 0 {
-            self.poll.poll(&mut self.events, Some(SILENCE_MAX))?;
-            ensure!(!self.events.is_empty(), "no answer within {SILENCE_MAX:?}");
-            for event in &self.events {
+            poll.poll(&mut events, Some(SILENCE_MAX))?;
+            ensure!(!events.is_empty(), "no answer within {SILENCE_MAX:?}");
+            for event in &events {
                 let Token(index) = event.token();
-                let connection = self.connections.get_mut(index).context("no such client")?;
+                let connection = connections.get_mut(index).context("no such client")?;
                 let Some(answer) = connection.receive(&mut self.buffer, self.status)? else {
                     continue;
                 };

@@ -48,7 +48,7 @@ pub(super) fn print(measured: &Measured, plan: &Plan) {
         median(rounds.map(|round| read(&round.hello)))
     };
     println!(
-        "\n{}: {CONNECTIONS} keep-alive connections of one thread over loopback, HTTP/1.1; {} \
+        "\n{}: {CONNECTIONS} keep-alive connections (4 for the batch) of one thread over loopback, HTTP/1.1; {} \
          rounds of {:?} each. Bare axum saying hello: {:.0}/s, p99 {:.2} ms, {:.1} µs of processor \
          time for a request; the clients spent {:.1} µs.\n",
         measured.engine.name(),
@@ -123,7 +123,7 @@ pub(super) fn write_json(measured: &[Measured], plan: &Plan, path: &Path) -> Res
     let case = |case: &MeasuredCase| {
         json!({
             "name": case.case.name, "status": case.case.status,
-            "answer_bytes": case.answer_bytes,
+            "connections": case.case.connections, "answer_bytes": case.answer_bytes,
             "share_of_hello": case.share_of_hello(),
             "share_of_same_size": case.share_of_same_size(),
             "met": case.is_met(),
