@@ -433,6 +433,6 @@ CREATE INDEX webhook_deliveries_waiting
   ON webhook_deliveries (endpoint_kind, endpoint_id, state, delivery_id, site_id)
   WHERE state = 'waiting';
 CREATE INDEX webhook_deliveries_by_endpoint
-  ON webhook_deliveries (endpoint_kind, endpoint_id, delivery_id, site_id);
+  ON webhook_deliveries (endpoint_kind, endpoint_id, created_us, delivery_id, site_id);
 CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_us, site_id)
   WHERE finished_us IS NOT NULL;

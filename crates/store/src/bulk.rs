@@ -1,13 +1,17 @@
-//! Many rows by few statements, for imports: a statement per row would spend most of its time on
-//! the way to the engine and back.
+//! Many rows at once, for imports.
+//!
+//! To PostgreSQL they go by few statements: a statement per row would spend most of its time on the
+//! way. SQLite is next door and gets each row by itself: a statement of several rows may be undone
+//! alone, and keeping what that needs costs the more the more a transaction has changed already.
 
 use std::fmt::Write as _;
 
 use types::Result;
 
-use crate::{Conn, Sql, Val};
+use crate::{Conn, Engine, Sql, Val};
 
-/// Rows of one statement; the widest table times this stays far below SQLite's 32,766 parameters.
+/// Rows of one statement; the widest table times this stays far below PostgreSQL's 65,535
+/// parameters.
 pub(crate) const BATCH_ROWS: usize = 64;
 
 /// The text that inserts [`BATCH_ROWS`] rows. `head` is all that stands before the values.
@@ -31,7 +35,10 @@ pub(crate) fn insert<const COLUMNS: usize>(
     (one, batch): (&Sql, &str),
     rows: &[[Val<'_>; COLUMNS]],
 ) -> Result<()> {
-    let (batches, rest) = rows.as_chunks::<BATCH_ROWS>();
+    let (batches, rest) = match conn.engine() {
+        Engine::Postgres => rows.as_chunks::<BATCH_ROWS>(),
+        Engine::Sqlite => ([].as_slice(), rows),
+    };
     for rows in batches {
         conn.query_text(batch, rows.as_flattened(), &mut |_| Ok(()))?;
     }

@@ -281,7 +281,8 @@ pub fn list(
     filter.and_value("endpoint_kind = ?", Some(endpoint.kind.clone()));
     filter.and_value("endpoint_id = ?", Some(endpoint.id.clone()));
     filter.and_list("state IN (?)", states)?;
-    let order = vec![(Clause::fixed("delivery_id"), Direction::Descending)];
+    let keys = ["created_us", "delivery_id"];
+    let order = keys.map(|key| (Clause::fixed(key), Direction::Descending)).into();
     let selection = (delivery_columns!(), "webhook_deliveries");
     filter.page(conn, selection, order, page, DeliveryRow::read)
 }

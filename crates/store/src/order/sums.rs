@@ -3,6 +3,7 @@
 use types::{Amount, Error, Result, Timestamp};
 
 use super::OrderKind;
+use super::list::NOT_BY_ID;
 use crate::conn::sql;
 use crate::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
 use crate::{Conn, Row, SITE, Sql};
@@ -40,7 +41,7 @@ pub fn sums_of_customers(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<Vec<Cu
     if user_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut filter = Filter::new("site_id = ?", SITE);
+    let mut filter = Filter::new(NOT_BY_ID, SITE);
     filter.and_list("customer_id IN (?)", user_ids)?;
     let keys = ["customer_id", "status"];
     let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
