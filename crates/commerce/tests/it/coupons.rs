@@ -142,8 +142,14 @@ fn the_trash_is_remembered_and_left_again() {
     assert_eq!((&back["status"], &back["meta_data"]), (&json!("publish"), &json!([])));
     assert_eq!(shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null).status, 200);
     assert_eq!(shop.get(&path, ADMIN).status, 404);
-    let kinds = shop.read(|conn| Ok(store::outbox::has_unsequenced(conn)?));
-    assert!(kinds, "followers are told");
+    let kinds = shop.write(|conn| {
+        store::outbox::sequence(conn, 100)?;
+        let events = store::outbox::after(conn, 0, 100)?.into_iter();
+        Ok(events.map(|event| event.kind).filter(|kind| kind.starts_with("coupon")).collect())
+    });
+    let [created, updated, deleted] = ["coupon.created", "coupon.updated", "coupon.deleted"];
+    let told: Vec<String> = kinds;
+    assert_eq!(told, [created, updated, deleted, updated, deleted]);
 }
 
 #[test]
@@ -257,4 +263,35 @@ fn only_the_shops_people_see_and_change_coupons() {
         }
         assert!(shop.ask(method, path, "manager", &body).status < 300, "{method} {path}");
     }
+}
+
+#[test]
+fn a_bundle_can_be_imported_again() {
+    let shop = TestShop::new();
+    let coupons = json!([{
+        "id": 61, "code": "pct10", "status": "publish", "discount_type": "percent",
+        "amount": "10", "description": "Ten", "date_created": "2025-08-10T10:00:00",
+        "date_modified": "2025-08-11T10:00:00", "date_expires": "2026-06-30T00:00:00",
+        "usage_count": 2, "usage_limit": 0, "usage_limit_per_user": 5, "free_shipping": true,
+        "individual_use": false, "used_by": ["guest@example.test", "14"],
+    }]);
+    for _ in 0..2 {
+        let sections = std::collections::BTreeMap::from([("coupons".to_owned(), coupons.clone())]);
+        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections));
+        assert_eq!(totals["coupons"], 1);
+        let coupon = shop.get("/wc/v3/coupons/61", ADMIN).json;
+        let expected = [
+            ("amount", json!("10.00")),
+            ("date_modified", json!("2025-08-11T10:00:00")),
+            ("date_expires", json!("2026-06-30T00:00:00")),
+            ("usage_limit", Value::Null),
+            ("usage_limit_per_user", json!(5)),
+            ("used_by", json!(["guest@example.test", "14"])),
+        ];
+        for (field, value) in expected {
+            assert_eq!(coupon[field], value, "{field}");
+        }
+    }
+    assert_eq!(shop.get(COUPONS, ADMIN).header("x-wp-total"), "1");
+    assert!(id(&create(&shop, &json!({ "code": "next" }))) > 61, "the id is not given again");
 }

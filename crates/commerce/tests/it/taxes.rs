@@ -162,3 +162,31 @@ fn only_managers_have_to_do_with_taxes() {
         }
     }
 }
+
+#[test]
+fn a_bundle_can_be_imported_again() {
+    let shop = TestShop::new();
+    let classes = json!([{ "tax_rate_class_id": "3", "name": "Books", "slug": "books" }]);
+    let rates = json!([{
+        "tax_rate_id": "7", "tax_rate_country": "US", "tax_rate_state": "CA",
+        "tax_rate": "1.2500", "tax_rate_name": "City", "tax_rate_priority": "2",
+        "tax_rate_compound": "1", "tax_rate_shipping": "0", "tax_rate_order": "4",
+        "tax_rate_class": "books",
+        "locations": [{ "location_code": "SAN FRANCISCO", "location_type": "city" }],
+    }]);
+    let sections = std::collections::BTreeMap::from([
+        ("tax_classes".to_owned(), classes),
+        ("tax_rates".to_owned(), rates),
+    ]);
+    for _ in 0..2 {
+        let sections = sections.clone();
+        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections));
+        assert_eq!((totals["tax_classes"], totals["tax_rates"]), (1, 1));
+        assert_eq!(shop.get(CLASSES, ADMIN).each("slug"), ["standard", "books"]);
+        let rate = &shop.get(TAXES, ADMIN).json[0];
+        assert_eq!([&rate["id"], &rate["rate"]], [&json!(7), &json!("1.2500")]);
+        assert_eq!([&rate["compound"], &rate["shipping"]], [&json!(true), &json!(false)]);
+        assert_eq!([&rate["class"], &rate["cities"]], [&json!("books"), &json!(["SAN FRANCISCO"])]);
+    }
+    assert_eq!(shop.ask("POST", TAXES, ADMIN, &json!({})).json["id"], json!(8));
+}
