@@ -3,9 +3,9 @@
 //!
 //! Onboarding is measured beside a bare loop that stores the same rows: [`measure`] runs the phases
 //! of one engine and [`report`] compares them with the targets. The server is the released program
-//! with its usual settings ([`subject`]); the clients are one thread ([`load`]); the bare loop is in
-//! [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether the
-//! measuring went well. The REST interface is measured in [`rest`], beside a bare server.
+//! with its usual settings ([`subject`]); the clients are one thread ([`load`]); the bare loop is
+//! in [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether
+//! the measuring went well. The REST interface is measured in [`rest`], beside a bare server.
 
 #![expect(
     clippy::print_stdout,

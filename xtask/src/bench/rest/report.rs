@@ -48,9 +48,9 @@ pub(super) fn print(measured: &Measured, plan: &Plan) {
         median(rounds.map(|round| read(&round.hello)))
     };
     println!(
-        "\n{}: {CONNECTIONS} keep-alive connections (4 for the batch) of one thread over loopback, HTTP/1.1; {} \
-         rounds of {:?} each. Bare axum saying hello: {:.0}/s, p99 {:.2} ms, {:.1} µs of processor \
-         time for a request; the clients spent {:.1} µs.\n",
+        "\n{}: {CONNECTIONS} keep-alive connections (4 for the batch) of one thread over loopback, \
+         HTTP/1.1; {} rounds of {:?} each. Bare axum saying hello: {:.0}/s, p99 {:.2} ms, {:.1} µs \
+         of processor time for a request; the clients spent {:.1} µs.\n",
         measured.engine.name(),
         plan.rounds,
         plan.phase,
