@@ -62,6 +62,11 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
+        if self.answer.is_closed() {
+            // Whoever asked has gone before it began: nothing is done that nobody will hear of.
+            self.result = Some(Err(Error::unavailable("nobody waits for the result any more")));
+            return false;
+        }
         // An assertion that fails ends this request; the thread and its other jobs live on.
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
         let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));

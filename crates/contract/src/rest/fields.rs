@@ -11,6 +11,11 @@ pub struct Fields {
     tree: Map<String, Value>,
 }
 
+/// Names that are read; what follows does not count.
+const NAMES_MAX: usize = 500;
+/// Levels into which a name may lead. No answer is deeper.
+const LEVELS_MAX: usize = 32;
+
 /// Stands in the tree for a field that is wanted as a whole.
 const WHOLE: Value = Value::Bool(true);
 
@@ -24,7 +29,8 @@ impl Fields {
     /// Fields with these names, in which points lead to inner members.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let trimmed = names.into_iter().map(|name| name.trim_matches(loose::is_space).to_owned());
-        let names: Vec<String> = trimmed.collect();
+        let is_near = |name: &String| name.matches('.').count() < LEVELS_MAX;
+        let names: Vec<String> = trimmed.filter(is_near).take(NAMES_MAX).collect();
         if names.is_empty() {
             return None;
         }
@@ -96,4 +102,18 @@ fn keep(value: Value, tree: &Map<String, Value>) -> Value {
     }
     let is_list = kept.keys().enumerate().all(|(index, name)| *name == index.to_string());
     if is_list { kept.into_iter().map(|(_, member)| member).collect() } else { Value::Object(kept) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_depth_nor_number_of_names_is_without_bound() {
+        let deep = "a.".repeat(100_000);
+        assert_eq!(Fields::of([deep.as_str()]), None);
+        let many: Vec<String> = (0..100_000).map(|number| format!("f{number}")).collect();
+        let fields = Fields::of(many.iter().map(String::as_str)).unwrap();
+        assert!(fields.includes("f0") && !fields.includes("f99999"));
+    }
 }

@@ -42,6 +42,9 @@ enum Source {
     Default,
 }
 
+/// Items of one list, or members of one object, of a parameter.
+pub const ITEMS_MAX: usize = 2_000;
+
 /// Parameters with what is wrong with each. Nothing more than "no" has no fault.
 pub type Faults = Vec<(String, Option<Fault>)>;
 
@@ -56,9 +59,33 @@ pub fn accept(args: &CompiledArgs, sources: Sources) -> Result<Params, Refusal> 
     if !missing.is_empty() {
         return Err(missing_params(&missing));
     }
+    check_lengths(args, &params.sources)?;
     let validated = validate(args, &params)?;
     sanitize(args, &mut params.sources, &validated)?;
     Ok(params)
+}
+
+/// Refuses lists that are longer than anything makes use of, before somebody compares their items
+/// with each other.
+fn check_lengths(args: &CompiledArgs, sources: &Sources) -> Result<(), Refusal> {
+    let Sources { json, form, query, path } = sources;
+    let maps = [json.as_ref().and_then(Value::as_object), Some(form), Some(query), Some(path)];
+    let mut faults = Faults::new();
+    for (name, value) in maps.into_iter().flatten().flatten() {
+        if args.find(name).is_some() && is_too_long(value) {
+            let message = format!("{name} must have {ITEMS_MAX} items at most.");
+            replace(&mut faults, name, Fault::new("rest_too_many_items", message));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(invalid_params(faults)) }
+}
+
+fn is_too_long(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.len() > ITEMS_MAX || items.iter().any(is_too_long),
+        Value::Object(members) => members.len() > ITEMS_MAX || members.values().any(is_too_long),
+        _ => false,
+    }
 }
 
 /// Checks the values that count. Gives the source of each, in the order of the parameters.

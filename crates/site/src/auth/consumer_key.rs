@@ -127,8 +127,11 @@ impl Site {
         };
         match found {
             Ok(Some((row, user))) => {
-                let permissions = Permissions::parse(&row.permissions);
-                if let Some(refusal) = permissions.and_then(|may| may.refusal(method)) {
+                let refusal = match Permissions::parse(&row.permissions) {
+                    Some(may) => may.refusal(method),
+                    None => Some(wrong("The rights of this key are damaged; make a new one.")),
+                };
+                if let Some(refusal) = refusal {
                     return Ok(Found::Refused(Box::new(refusal)));
                 }
                 self.note_access(&row, now).await?;

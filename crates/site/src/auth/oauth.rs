@@ -12,7 +12,9 @@ use super::consumer_key::wrong;
 use crate::Request;
 
 /// How far the clocks of client and server may be apart.
-const SKEW_S: i64 = 15 * 60;
+const SKEW_S: u64 = 15 * 60;
+/// Longer nonces are refused: each is kept for a while.
+const NONCE_LENGTH_MAX: usize = 255;
 
 const REQUIRED: [&str; 5] = [
     "oauth_consumer_key",
@@ -57,6 +59,9 @@ pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
     let timestamp = timestamp.parse().map_err(|_| wrong("The timestamp must be in seconds."))?;
     let (consumer_key, nonce) = (text("oauth_consumer_key"), text("oauth_nonce"));
     let (signature, method) = (text("oauth_signature"), text("oauth_signature_method"));
+    if nonce.is_empty() || nonce.len() > NONCE_LENGTH_MAX {
+        return Err(wrong(format!("The nonce must have 1 to {NONCE_LENGTH_MAX} characters.")));
+    }
     all.shift_remove("oauth_signature");
     let params = flatten(&all);
     Ok(Some(Signed { consumer_key, nonce, timestamp, method, signature, params }))
@@ -86,8 +91,8 @@ impl Signed {
             tracing::debug!(base_string = text, "a signature does not match");
             return Err(wrong("The signature does not match the request."));
         }
-        let apart = now.as_micros() / 1_000_000 - self.timestamp;
-        if apart.abs() > SKEW_S {
+        let apart = (now.as_micros() / 1_000_000).abs_diff(self.timestamp);
+        if apart > SKEW_S {
             return Err(wrong("The timestamp is more than 15 minutes off; set the clock."));
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The schemas of posts and pages: what they publish, take and show, all from one description.
 
+use std::collections::HashSet;
+
 use contract::rest::check::Fault;
 use contract::rest::{Args, Item, Schema, Treatment, loose};
 use serde_json::{Value, json};
@@ -317,11 +319,7 @@ pub(super) fn slug_list(value: &Value, name: &str) -> Result<Value, Fault> {
     let texts = contract::rest::args::text_list(value, name)?;
     let texts = texts.as_array().map(Vec::as_slice).unwrap_or_default();
     let slugs = texts.iter().filter_map(loose::scalar_text).map(|text| slug::slugify(&text));
-    let mut unique: Vec<String> = Vec::new();
-    for slug in slugs {
-        if !unique.contains(&slug) {
-            unique.push(slug);
-        }
-    }
+    let mut seen = HashSet::new();
+    let unique: Vec<String> = slugs.filter(|slug| seen.insert(slug.clone())).collect();
     Ok(Value::from(unique))
 }
