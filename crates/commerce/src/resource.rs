@@ -9,7 +9,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop};
+use contract::rest::{
+    Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop, loose,
+};
 use serde_json::{Map, Value, json};
 use site::action::{read, write};
 use site::paging::with_totals;
@@ -131,6 +133,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
         "woocommerce_rest_cannot_edit"
     }
 
+    /// The REST path below which a new record is said to be: that of the collection.
+    fn location(&self, base: &str) -> String {
+        base.to_owned()
+    }
+
     /// The record of this id, if it is one of these. The path's other variables are parameters.
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Self::Record>, Stop>;
 
@@ -179,6 +186,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
         let _ = record;
         Ok(call.can(capability))
     }
+}
+
+/// The parameters of a request from those of an item, for operations of a resource's own.
+pub fn request_args(args: Args) -> Args {
+    requests::args(args)
 }
 
 /// A resource in its place: the namespace and the path at which it is served.
@@ -262,8 +274,8 @@ impl<R: Resource> Place<R> {
         for (name, value) in call.params.path() {
             let Some(start) = path.find(&format!("(?P<{name}>")) else { continue };
             let Some(length) = path.get(start..).and_then(|rest| rest.find(')')) else { continue };
-            let text = value.as_str().unwrap_or_default();
-            path.replace_range(start..=start + length, text);
+            let text = loose::scalar_text(value).unwrap_or_default();
+            path.replace_range(start..=start + length, &text);
         }
         path
     }
@@ -328,7 +340,8 @@ fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, S
     }
     let record = place.resource.create(call)?;
     let reply = place.reply(call, &record, "edit")?;
-    let location = format!("{}/{}", place.base(call), place.resource.id(&record));
+    let base = place.resource.location(&place.base(call));
+    let location = format!("{base}/{}", place.resource.id(&record));
     let location = call.visit.rest(&location);
     Ok(Reply { status: 201, ..reply }.header("location", location))
 }
