@@ -20,6 +20,11 @@ const SECTIONS: &[(&str, Import)] = &[
     ("tax_classes", crate::taxes::import_classes),
     ("tax_rates", crate::taxes::import_rates),
     ("coupons", crate::coupons::import),
+    ("customer_lookup", crate::customers::import_lookup),
+    // Their orders come before them: they tell who has ever paid.
+    ("users", crate::customers::import),
+    ("download_permissions", crate::downloads::import_permissions),
+    ("download_log", crate::downloads::import_log),
 ];
 
 /// Imports the sections that this crate knows, and says how many records each had.

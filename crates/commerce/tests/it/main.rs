@@ -2,7 +2,9 @@
 #![cfg(test)]
 
 mod coupons;
+mod customers;
 mod data;
+mod downloads;
 mod gateways;
 mod settings;
 mod support;

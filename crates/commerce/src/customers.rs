@@ -1,0 +1,221 @@
+//! Customers: users of the site with the addresses that they are billed at and shipped to.
+//!
+//! A guest is no customer in this sense. The same users are served in every version of the
+//! interface; [`schema`] and [`view`] say what differs. **Shop managers change customers only**, so
+//! that nobody gains an administrator's rights by giving them a password.
+
+mod address;
+mod bundle;
+mod customer;
+mod list;
+mod schema;
+mod sums;
+mod username;
+mod view;
+mod write;
+
+use contract::rest::route::Route;
+use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use serde_json::{Value, json};
+use site::{Action, Call, Names};
+use types::{Capability, Role};
+
+pub(crate) use self::bundle::{import, import_lookup};
+pub use self::customer::Customer;
+use self::sums::Sums;
+use crate::common::events;
+use crate::common::version::Version;
+use crate::resource::{self, Act, Listed, Resource, Rights};
+
+/// The versions that have customers; analytics has its own.
+const VERSIONS: [Version; 3] = [Version::One, Version::Two, Version::Three];
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let routes = VERSIONS.into_iter().flat_map(|version| {
+        let customers = Customers { version, item: schema::item(version) };
+        let routes = resource::routes(version.namespace(names), "/customers", customers);
+        routes.expect("the schema is well formed")
+    });
+    routes.collect()
+}
+
+/// Notes that an order of the user was paid, in the transaction in which it was.
+pub fn note_paid_order(conn: &mut dyn store::Conn, user_id: i64) -> types::Result<()> {
+    match Customer::get(conn, user_id)? {
+        Some(mut customer) if !customer.row.is_paying => {
+            customer.row.is_paying = true;
+            customer.put(conn)
+        }
+        _ => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+struct Customers {
+    version: Version,
+    item: Item,
+}
+
+/// A customer with what the older versions reckon from the orders.
+#[derive(Debug)]
+struct Counted {
+    customer: Customer,
+    sums: Sums,
+}
+
+impl Customers {
+    fn counted(&self, call: &mut Call<'_>, customer: Customer) -> Result<Counted, Stop> {
+        let mut counted = self.counted_all(call, vec![customer])?;
+        let missing = || types::Error::internal("a customer went missing");
+        Ok(counted.pop().ok_or_else(missing)?)
+    }
+
+    fn counted_all(
+        &self,
+        call: &mut Call<'_>,
+        customers: Vec<Customer>,
+    ) -> Result<Vec<Counted>, Stop> {
+        let mut sums = match self.version {
+            Version::One | Version::Two => sums::of(call.conn()?, &customers)?,
+            Version::Three | Version::Analytics => sums::none(),
+        };
+        let counted = customers.into_iter().map(|customer| {
+            let sums = sums.remove(&customer.user.user_id).unwrap_or_default();
+            Counted { customer, sums }
+        });
+        Ok(counted.collect())
+    }
+}
+
+impl Resource for Customers {
+    type Record = Counted;
+
+    fn word(&self) -> &'static str {
+        "customer"
+    }
+
+    fn rights(&self) -> Rights {
+        Rights {
+            read: Capability::ListUsers,
+            create: Capability::CreateCustomers,
+            edit: Capability::EditUsers,
+            delete: Capability::DeleteUsers,
+            batch: Capability::PromoteUsers,
+        }
+    }
+
+    fn item(&self) -> &Item {
+        &self.item
+    }
+
+    fn create_args(&self) -> Args {
+        let args = self.item.create_args();
+        args.revise("email", |email| email.without("format").required())
+    }
+
+    fn list_args(&self) -> Args {
+        list::args()
+    }
+
+    fn delete_args(&self) -> Args {
+        let reassign = Schema::integer().default(0).about("The user who gets the posts.");
+        Args::new().arg("reassign", reassign)
+    }
+
+    fn has_trash(&self) -> bool {
+        false
+    }
+
+    fn tells_unknown_ids(&self) -> bool {
+        false
+    }
+
+    fn unknown_id(&self, act: Act) -> (u16, String) {
+        let status = if act == Act::Read { 404 } else { 400 };
+        (status, String::from("woocommerce_rest_invalid_id"))
+    }
+
+    fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Counted>, Stop> {
+        let Some(customer) = Customer::get(call.conn()?, id)? else { return Ok(None) };
+        self.counted(call, customer).map(Some)
+    }
+
+    fn list(&self, call: &mut Call<'_>) -> Result<Listed<Counted>, Stop> {
+        let (customers, total) = list::list(call)?;
+        Ok(Listed { records: self.counted_all(call, customers)?, total })
+    }
+
+    fn show(&self, call: &mut Call<'_>, record: &Counted) -> Result<Value, Stop> {
+        Ok(view::body(self.version, call.options(), record))
+    }
+
+    fn links(&self, call: &Call<'_>, record: &Counted, base: &str) -> Links {
+        Links::new()
+            .to("self", call.visit.rest(&format!("{base}/{}", self.id(record))))
+            .to("collection", call.visit.rest(base))
+    }
+
+    fn id(&self, record: &Counted) -> i64 {
+        record.customer.user.user_id
+    }
+
+    fn create(&self, call: &mut Call<'_>) -> Result<Counted, Stop> {
+        let customer = write::create(self.version, call)?;
+        tell(call, "customer.created", &customer)?;
+        self.counted(call, customer)
+    }
+
+    fn update(&self, call: &mut Call<'_>, record: Counted) -> Result<Counted, Stop> {
+        let customer = write::update(self.version, call, &record.customer)?;
+        if customer != record.customer {
+            tell(call, "customer.updated", &customer)?;
+        }
+        Ok(Counted { customer, ..record })
+    }
+
+    fn trash(&self, _: &mut Call<'_>, _: Counted) -> Result<(), Stop> {
+        Err(types::Error::internal("customers have no trash").into())
+    }
+
+    fn delete(&self, call: &mut Call<'_>, record: Counted) -> Result<(), Stop> {
+        let customer = record.customer;
+        let heir = heir(call, &customer)?;
+        site::users::remove_user(call, &customer.user, heir)?;
+        store::order::detach_customer(call.conn()?, customer.user.user_id)?;
+        Ok(tell(call, "customer.deleted", &customer)?)
+    }
+
+    fn check_item(
+        &self,
+        call: &mut Call<'_>,
+        record: &Counted,
+        capability: Capability,
+    ) -> Result<bool, Stop> {
+        let is_change = capability != self.rights().read;
+        let caller = call.user().filter(|user| user.row.roles.contains(&Role::ShopManager));
+        let is_managed = caller.is_none_or(|caller| {
+            let user = &record.customer.user;
+            user.roles.contains(&Role::Customer) || user.user_id == caller.id()
+        });
+        Ok(call.can(capability) && (is_managed || !is_change))
+    }
+}
+
+/// Who gets the posts of a customer who goes.
+fn heir(call: &mut Call<'_>, customer: &Customer) -> Result<Option<i64>, Stop> {
+    let heir = call.params.int("reassign").unwrap_or_default();
+    if heir == 0 {
+        return Ok(None);
+    }
+    let exists = store::user::get(call.conn()?, heir)?.is_some();
+    if exists && heir != customer.user.user_id {
+        return Ok(Some(heir));
+    }
+    let message = "Name another user who exists and gets the posts.";
+    Err(Refusal::new(400, "woocommerce_rest_customer_invalid_reassign", message).into())
+}
+
+/// Names and addresses are personal: followers look them up by the id.
+fn tell(call: &mut Call<'_>, kind: &'static str, customer: &Customer) -> types::Result<()> {
+    events::append(call, kind, customer.user.user_id, &json!({}))
+}

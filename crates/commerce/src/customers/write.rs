@@ -1,0 +1,156 @@
+//! Making and changing customers.
+//!
+//! A customer who was given no password has none, and signs in after choosing one; hashing one that
+//! nobody knows would only cost time.
+
+use contract::rest::{Refusal, Stop, clean, formats};
+use site::Call;
+use site::auth::password;
+use site::users::account::check_fields;
+use site::users::{NewUser, create_user, end_other_sessions, names};
+use store::user;
+use types::{Role, Secret};
+
+use super::{Customer, address, username};
+use crate::common::meta;
+use crate::common::version::Version;
+
+pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, Stop> {
+    let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
+    let (email, chosen) = (text("email"), text("username"));
+    let (first_name, last_name) = (text("first_name"), text("last_name"));
+    check_new_email(call, &email)?;
+    let login = match chosen.as_str() {
+        "" => username::free(call.conn()?, &email)?,
+        chosen => {
+            check_new_login(call, chosen)?;
+            chosen.to_owned()
+        }
+    };
+    let new = NewUser {
+        password_hash: password_hash(call)?,
+        roles: vec![Role::Customer],
+        first_name: clean::text_field(&first_name),
+        last_name: clean::text_field(&last_name),
+        ..NewUser::new(login, email, call.now())
+    };
+    let mut customer = Customer::new(create_user(call.conn()?, &new)?);
+    apply(version, call, &mut customer)?;
+    save(call, &mut customer)?;
+    Ok(customer)
+}
+
+/// Returns the customer as it is afterwards.
+pub(super) fn update(
+    version: Version,
+    call: &mut Call<'_>,
+    before: &Customer,
+) -> Result<Customer, Stop> {
+    let mut customer = before.clone();
+    let login = call.params.text("username").unwrap_or_default();
+    if !login.is_empty() && login != customer.user.login {
+        let message = "The name to log in with cannot be changed.";
+        return Err(refused("woocommerce_rest_customer_invalid_argument", message));
+    }
+    set_email(call, &mut customer)?;
+    for (name, field) in
+        [("first_name", &mut customer.user.first_name), ("last_name", &mut customer.user.last_name)]
+    {
+        if let Some(text) = call.params.text(name) {
+            *field = clean::text_field(text);
+        }
+    }
+    let hash = password_hash(call)?;
+    let has_new_password = hash.is_some();
+    customer.user.password_hash = hash.or(customer.user.password_hash);
+    apply(version, call, &mut customer)?;
+    if customer == *before {
+        return Ok(customer);
+    }
+    check_fields(&customer.user)?;
+    user::update(call.conn()?, &customer.user)?;
+    if has_new_password {
+        end_other_sessions(call, &customer.user)?;
+    }
+    save(call, &mut customer)?;
+    Ok(customer)
+}
+
+fn refused(code: &'static str, message: &'static str) -> Stop {
+    Refusal::new(400, code, message).into()
+}
+
+fn check_new_email(call: &mut Call<'_>, email: &str) -> Result<(), Stop> {
+    if !formats::is_email(email) {
+        let message = "Give a valid e-mail address.";
+        return Err(refused("registration-error-invalid-email", message));
+    }
+    if user::find_by_email(call.conn()?, email)?.is_some() {
+        let message = "Somebody with this e-mail address is registered already.";
+        return Err(refused("registration-error-email-exists", message));
+    }
+    Ok(())
+}
+
+fn check_new_login(call: &mut Call<'_>, login: &str) -> Result<(), Stop> {
+    if !names::is_login(login) {
+        let message = "A username has letters, digits, single blanks and the signs . _ - @ only.";
+        return Err(refused("registration-error-invalid-username", message));
+    }
+    if user::find_by_login(call.conn()?, login)?.is_some() {
+        let message = "Somebody with this username is registered already.";
+        return Err(refused("registration-error-username-exists", message));
+    }
+    Ok(())
+}
+
+fn set_email(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
+    let Some(email) = call.params.text("email").map(|email| email.trim().to_owned()) else {
+        return Ok(());
+    };
+    if email.is_empty() || email == customer.user.email {
+        return Ok(());
+    }
+    let owner = user::find_by_email(call.conn()?, &email)?;
+    let is_taken = owner.is_some_and(|owner| owner.user_id != customer.user.user_id);
+    if is_taken || !formats::is_email(&email) {
+        let message = "This is no e-mail address, or that of somebody else.";
+        return Err(refused("woocommerce_rest_customer_invalid_email", message));
+    }
+    customer.user.email = email;
+    Ok(())
+}
+
+/// Addresses and free data.
+fn apply(version: Version, call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
+    if let Some(billing) = call.params.get("billing") {
+        let email = billing.get(address::EMAIL).and_then(serde_json::Value::as_str);
+        // A batch comes here without having been checked.
+        if email.is_some_and(|email| !email.is_empty() && !formats::is_email(email)) {
+            let message = "The e-mail address of the bill is none.";
+            return Err(refused("customer_invalid_billing_email", message));
+        }
+        address::apply(address::BILLING, &mut customer.billing, billing);
+    }
+    if let Some(shipping) = call.params.get("shipping") {
+        address::apply(address::SHIPPING, &mut customer.shipping, shipping);
+    }
+    let entries = call.params.get("meta_data").and_then(serde_json::Value::as_array).cloned();
+    if let Some(entries) = entries.filter(|_| version != Version::One) {
+        meta::merge(call.conn()?, &mut customer.details.meta_data, &entries)?;
+    }
+    Ok(())
+}
+
+fn save(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
+    customer.details.modified_us = Some(call.now().as_micros());
+    Ok(customer.put(call.conn()?)?)
+}
+
+/// The hash of the password, if one is given.
+fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
+    match call.params.text("password") {
+        None | Some("") => Ok(None),
+        Some(given) => Ok(Some(password::hash(&Secret::new(given.to_owned()))?)),
+    }
+}

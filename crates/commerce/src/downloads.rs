@@ -1,0 +1,16 @@
+//! Files that customers may download, and where downloads came from.
+
+mod addresses;
+mod bundle;
+mod of_customer;
+
+use contract::rest::route::Route;
+use site::{Action, Names};
+
+pub(crate) use self::bundle::{import_log, import_permissions};
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let mut routes = of_customer::routes(names);
+    routes.push(addresses::route(&names.analytics));
+    routes
+}

@@ -1,0 +1,192 @@
+//! The files that a customer may download now: paid for, neither expired nor used up.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, form};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use site::action::read;
+use site::{Action, Call, Names};
+use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
+use store::filter::{Direction, PAGE_MAX, Page};
+use store::{order, product};
+use types::{Capability, Error};
+
+use crate::common::moments;
+use crate::common::version::Version;
+use crate::managers::linked;
+
+const VIEW: &[&str] = &["view"];
+const NEVER: &str = "never";
+const UNLIMITED: &str = "unlimited";
+
+/// What is read of a product.
+#[derive(Debug)]
+struct Goods {
+    name: String,
+    files: Vec<File>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct File {
+    id: String,
+    name: String,
+    #[serde(rename = "file")]
+    address: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    downloads: Vec<File>,
+}
+
+pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let versions = [Version::One, Version::Two, Version::Three];
+    versions.map(|version| route(version, version.namespace(names))).into()
+}
+
+fn route(version: Version, namespace: &str) -> Route<Action> {
+    let item = item(version);
+    let customer = Schema::integer().about("Number of the customer.");
+    let args = Args::new().arg("customer_id", customer).arg("context", item.context_arg());
+    let base = format!("/{namespace}");
+    let list = move |call: &mut Call<'_>| list(version, call, &base);
+    Route::at(namespace, r"/customers/(?P<customer_id>[\d]+)/downloads")
+        .on(READ, args, read(may_list, list))
+        .schema(item.document())
+}
+
+fn item(version: Version) -> Item {
+    let shown = |schema: Schema, about: &str| schema.about(about).context(VIEW).readonly();
+    let text = |about: &str| shown(Schema::text(), about);
+    let file = Schema::object([("name", text("Its name.")), ("file", text("Where it is."))]);
+    let mut fields = vec![
+        ("download_id", text("Number of the file.")),
+        ("download_url", text("Where the customer downloads it.")),
+        ("product_id", shown(Schema::integer(), "Number of the product.")),
+    ];
+    if version != Version::One {
+        fields.push(("product_name", text("Name of the product.")));
+    }
+    fields.push(("download_name", text("Name of the file.")));
+    fields.push(("order_id", shown(Schema::integer(), "Number of the order.")));
+    fields.push(("order_key", text("Key of the order.")));
+    fields.push(("downloads_remaining", text("How often it can be downloaded still.")));
+    fields.push(("access_expires", text("Until when, in the site's time.")));
+    if version != Version::One {
+        fields.push(("access_expires_gmt", text("Until when, in GMT.")));
+    }
+    fields.push(("file", shown(file, "The file.")));
+    Item::new("customer_download", Schema::object(fields))
+}
+
+fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
+    let user_id = call.params.int("customer_id").unwrap_or_default();
+    if store::user::get(call.conn()?, user_id)?.is_none() {
+        let message = "There is no such customer.";
+        return Err(Refusal::new(404, "woocommerce_rest_customer_invalid", message).into());
+    }
+    let message = "You are not allowed to see what customers may download.";
+    call.need(Capability::ListUsers, "woocommerce_rest_cannot_view", message)
+}
+
+fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
+    let user_id = call.params.int("customer_id").unwrap_or_default();
+    let permissions = usable(call, user_id)?;
+    let mut known: HashMap<i64, Option<Goods>> = HashMap::new();
+    let mut items = Vec::new();
+    for permission in &permissions {
+        let product_id = permission.product_id;
+        let goods = match known.entry(product_id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(goods(call, product_id)?),
+        };
+        let Some(goods) = goods else { continue };
+        let file = goods.files.iter().find(|file| file.id == permission.download_id);
+        let Some(file) = file else { continue };
+        let body = body(version, call, permission, (goods, file));
+        let links = Links::new()
+            .to("collection", call.visit.rest(&format!("{base}/customers/{user_id}/downloads")))
+            .to("product", call.visit.rest(&format!("{base}/products/{product_id}")))
+            .to("order", call.visit.rest(&format!("{base}/orders/{}", permission.order_id)));
+        items.push(linked(body, links));
+    }
+    Ok(Reply::new(items))
+}
+
+/// The permissions of the user that count now: their orders grant what was bought.
+fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow>, Stop> {
+    let wanted = DownloadPermissionFilter {
+        users: vec![user_id],
+        usable_at: Some(call.now()),
+        direction: Direction::Ascending,
+        page: Page { offset: 0, limit: PAGE_MAX },
+        ..DownloadPermissionFilter::default()
+    };
+    let (mut permissions, _) = download_permission::list(call.conn()?, &wanted)?;
+    let granted_when_paid =
+        call.options().is_on("woocommerce_downloads_grant_access_after_payment");
+    let mut order_ids: Vec<i64> = permissions.iter().map(|row| row.order_id).collect();
+    order_ids.dedup();
+    let orders = order::get_many(call.conn()?, &order_ids)?;
+    let statuses: HashMap<i64, String> =
+        orders.into_iter().map(|order| (order.row.order_id, order.row.status)).collect();
+    permissions.retain(|permission| match statuses.get(&permission.order_id).map(String::as_str) {
+        Some("completed") => true,
+        Some("processing") => granted_when_paid,
+        _ => false,
+    });
+    Ok(permissions)
+}
+
+fn goods(call: &mut Call<'_>, product_id: i64) -> Result<Option<Goods>, Stop> {
+    let Some(row) = product::get(call.conn()?, product_id)? else { return Ok(None) };
+    let details: Details = serde_json::from_str(&row.details)
+        .map_err(|error| Error::internal("a product's details cannot be read").because(error))?;
+    let mut files = details.downloads;
+    for file in files.iter_mut().filter(|file| file.address.starts_with('/')) {
+        file.address = call.visit.page(&file.address);
+    }
+    Ok(Some(Goods { name: row.name, files }))
+}
+
+fn body(
+    version: Version,
+    call: &Call<'_>,
+    permission: &DownloadPermissionRow,
+    (goods, file): (&Goods, &File),
+) -> Value {
+    let query = Map::from_iter(
+        [
+            ("download_file", json!(permission.product_id)),
+            ("order", json!(permission.order_key)),
+            ("email", json!(permission.user_email)),
+            ("key", json!(permission.download_id)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let remaining = permission.remaining.map(|count| count.to_string());
+    let [expires, expires_gmt] = moments::pair(call.options(), permission.expires);
+    let or_never = |moment: Value| if moment.is_null() { json!(NEVER) } else { moment };
+    let mut body = json!({
+        "download_id": permission.download_id,
+        "download_url": call.visit.page(&format!("/?{}", form::encode(&query))),
+        "product_id": permission.product_id,
+        "product_name": goods.name,
+        "download_name": file.name,
+        "order_id": permission.order_id,
+        "order_key": permission.order_key,
+        "downloads_remaining": remaining.unwrap_or_else(|| UNLIMITED.to_owned()),
+        "access_expires": or_never(expires),
+        "access_expires_gmt": or_never(expires_gmt),
+        "file": { "name": file.name, "file": file.address },
+    });
+    if let (Version::One, Value::Object(members)) = (version, &mut body) {
+        members.shift_remove("product_name");
+        members.shift_remove("access_expires_gmt");
+    }
+    body
+}
