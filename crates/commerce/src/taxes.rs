@@ -69,15 +69,15 @@ impl Resource for TaxRates {
 
     fn list_args(&self) -> Args {
         let fields: &[&str] = match self.version {
-            Version::One | Version::Two => &["order", "id"],
-            Version::Three | Version::Analytics => &["order", "id", "priority"],
+            Version::One | Version::Two => &["id", "order"],
+            Version::Three | Version::Analytics => &["id", "order", "priority"],
         };
         let class = schema::class().about("Keep only the rates of this class.");
-        let shared = args::paging().with(args::offset()).with(args::order("asc", fields)).treated(
-            "class",
-            class,
-            Treatment::Own(text_field),
-        );
+        let shared = args::paging()
+            .with(args::offset())
+            .with(args::order("asc", &["order"]))
+            .revise("orderby", |orderby| orderby.choices(fields))
+            .treated("class", class, Treatment::Own(text_field));
         if self.version != Version::Analytics {
             return shared;
         }
@@ -148,7 +148,7 @@ impl Resource for TaxRates {
         let mut rate = TaxRate::default();
         rate.row.priority = 1;
         rate.row.shipping = true;
-        write::apply(call, &mut rate)?;
+        write::apply(self.version, call, &mut rate)?;
         rate.row.rate_id = tax_rate::insert(call.conn()?, &rate.row)?;
         rate.store_locations(call.conn()?)?;
         tell(call, "tax_rate.created", &rate)?;
@@ -158,7 +158,7 @@ impl Resource for TaxRates {
     fn update(&self, call: &mut Call<'_>, rate: TaxRate) -> Result<TaxRate, Stop> {
         let before = rate;
         let mut rate = before.clone();
-        write::apply(call, &mut rate)?;
+        write::apply(self.version, call, &mut rate)?;
         if rate != before {
             tax_rate::update(call.conn()?, &rate.row)?;
             rate.store_locations(call.conn()?)?;

@@ -1,4 +1,4 @@
-//! Coupons of a bundle.
+//! Coupons of a bundle: read, checked, and put in the place of those that have their ids.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A coupon as it is shown.
+//! A coupon as it is shown: all of its fields, amounts with their decimals, dates in both clocks.
 
 use serde_json::{Value, json};
 use site::Options;

@@ -67,6 +67,6 @@ pub(super) fn body(version: Version, rate: &TaxRate) -> Value {
 }
 
 /// Whether the version knows all postcodes and cities of a rate; the others know one of each.
-fn has_lists(version: Version) -> bool {
+pub(super) fn has_lists(version: Version) -> bool {
     matches!(version, Version::Three | Version::Analytics)
 }

@@ -5,7 +5,8 @@ use serde_json::Value;
 use site::Call;
 use types::Amount;
 
-use super::{TaxRate, classes};
+use super::{TaxRate, classes, schema};
+use crate::common::version::Version;
 
 /// The name of a rate whose name is taken away.
 const NAME_OF_NAMELESS: &str = "Tax";
@@ -13,7 +14,7 @@ const NAME_OF_NAMELESS: &str = "Tax";
 const DECIMALS: u32 = 4;
 
 /// Sets what the call gives.
-pub(super) fn apply(call: &mut Call<'_>, rate: &mut TaxRate) -> Result<(), Stop> {
+pub(super) fn apply(version: Version, call: &mut Call<'_>, rate: &mut TaxRate) -> Result<(), Stop> {
     if let Some(class) = classes::wanted(call)? {
         rate.row.class = class;
     }
@@ -42,18 +43,19 @@ pub(super) fn apply(call: &mut Call<'_>, rate: &mut TaxRate) -> Result<(), Stop>
     row.position = whole("order").unwrap_or(row.position);
     row.compound = given("compound").map_or(row.compound, loose::to_bool);
     row.shipping = given("shipping").map_or(row.shipping, loose::to_bool);
-    if let Some(postcodes) = locations(call, "postcode", "postcodes") {
+    if let Some(postcodes) = locations(version, call, "postcode", "postcodes") {
         rate.postcodes = postcodes;
     }
-    if let Some(cities) = locations(call, "city", "cities") {
+    if let Some(cities) = locations(version, call, "city", "cities") {
         rate.cities = cities;
     }
     Ok(())
 }
 
 /// The places of a kind: from a list, or from a text with semicolons; the list wins.
-fn locations(call: &Call<'_>, one: &str, many: &str) -> Option<Vec<String>> {
-    if let Some(Value::Array(list)) = call.params.get(many) {
+fn locations(version: Version, call: &Call<'_>, one: &str, many: &str) -> Option<Vec<String>> {
+    let list = call.params.get(many).filter(|_| schema::has_lists(version));
+    if let Some(Value::Array(list)) = list {
         return Some(TaxRate::places(list.iter().filter_map(loose::scalar_text)));
     }
     let text = call.params.get(one).and_then(loose::scalar_text)?;
