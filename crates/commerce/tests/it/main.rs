@@ -1,12 +1,15 @@
 //! What commerce promises, asked for as clients ask: requests in, answers out, on a real store.
 #![cfg(test)]
 
+mod attributes;
 mod coupons;
 mod customers;
 mod data;
 mod downloads;
 mod gateways;
+mod reviews;
 mod settings;
 mod support;
 mod system_status;
 mod taxes;
+mod taxonomies;
