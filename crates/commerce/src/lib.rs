@@ -22,6 +22,7 @@ mod reviews;
 mod routes;
 mod settings;
 mod shipping_methods;
+mod shipping_zones;
 mod system_status;
 pub mod taxes;
 pub mod taxonomies;

@@ -10,6 +10,7 @@ pub fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(crate::settings::routes(names));
     routes.extend(crate::gateways::routes(names));
     routes.extend(crate::shipping_methods::routes(names));
+    routes.extend(crate::shipping_zones::routes(names));
     routes.extend(crate::system_status::routes(names));
     routes.extend(crate::layout_templates::routes(names));
     routes.extend(crate::coupons::routes(names));

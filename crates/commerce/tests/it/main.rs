@@ -9,6 +9,7 @@ mod downloads;
 mod gateways;
 mod reviews;
 mod settings;
+mod shipping_zones;
 mod support;
 mod system_status;
 mod taxes;

@@ -1,0 +1,87 @@
+//! The settings that a way of shipping has in a zone.
+
+use crate::settings::kind::{Choices, Kind};
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) id: &'static str,
+    pub(super) label: &'static str,
+    pub(super) about: &'static str,
+    pub(super) kind: Kind,
+    pub(super) default: &'static str,
+    pub(super) placeholder: &'static str,
+    choices: &'static [(&'static str, &'static str)],
+}
+
+impl Field {
+    pub(super) fn choices(&self) -> Choices {
+        let named = self.choices.iter();
+        named.map(|(value, name)| ((*value).to_owned(), (*name).to_owned())).collect()
+    }
+}
+
+const fn text(id: &'static str, label: &'static str, about: &'static str) -> Field {
+    let (kind, default, placeholder) = (Kind::Text, "", "");
+    Field { id, label, about, kind, default, placeholder, choices: &[] }
+}
+
+const fn title(default: &'static str) -> Field {
+    Field { default, ..text("title", "Name", "What buyers read at the checkout.") }
+}
+
+const TAX_STATUS: Field = Field {
+    id: "tax_status",
+    label: "Tax status",
+    about: "",
+    kind: Kind::Select,
+    default: "taxable",
+    placeholder: "",
+    choices: &[("taxable", "Taxable"), ("none", "None")],
+};
+
+const COST: Field = text("cost", "Cost", "What it costs; sums of parts are allowed.");
+
+static FLAT_RATE: &[Field] = &[title("Flat rate"), TAX_STATUS, COST];
+static LOCAL_PICKUP: &[Field] = &[title("Local pickup"), TAX_STATUS, COST];
+static FREE_SHIPPING: &[Field] = &[
+    title("Free shipping"),
+    Field {
+        id: "requires",
+        label: "Needs",
+        about: "",
+        kind: Kind::Select,
+        default: "",
+        placeholder: "",
+        choices: &[
+            ("", "Nothing"),
+            ("coupon", "A coupon for free shipping"),
+            ("min_amount", "An order of some sum"),
+            ("either", "Such a sum or a coupon"),
+            ("both", "Such a sum and a coupon"),
+        ],
+    },
+    Field {
+        default: "0",
+        placeholder: "0.00",
+        ..text("min_amount", "Least sum", "From what sum on an order is shipped free of charge.")
+    },
+    Field {
+        id: "ignore_discounts",
+        label: "Discounts",
+        about: "Reckon the least sum before coupons take anything off.",
+        kind: Kind::Checkbox,
+        default: "no",
+        placeholder: "",
+        choices: &[],
+    },
+];
+
+/// The settings of a way of shipping; nothing for one that zones do not offer.
+pub(super) fn of(method_id: &str) -> Option<&'static [Field]> {
+    match method_id {
+        "flat_rate" => Some(FLAT_RATE),
+        "free_shipping" => Some(FREE_SHIPPING),
+        "local_pickup" => Some(LOCAL_PICKUP),
+        _ => None,
+    }
+}
