@@ -9,7 +9,10 @@ use axum::http::HeaderMap;
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAddr]) -> Client {
     let peer = peer.to_canonical();
     if !trusted.contains(&peer) {
-        return Client { address: peer, forwarded: false };
+        // A proxy on this machine that nobody told us about still speaks for others.
+        let forwarded = peer.is_loopback()
+            && ["x-forwarded-for", "forwarded"].iter().any(|name| headers.contains_key(*name));
+        return Client { address: peer, forwarded };
     }
     let entries = headers.get_all("x-forwarded-for").iter();
     let entries: Vec<&[u8]> =
@@ -46,6 +49,11 @@ impl Client {
     /// proxy on it speaks for others.
     pub(crate) fn is_throttled(self) -> bool {
         self.forwarded || !self.address.is_loopback()
+    }
+
+    /// Whether it is this machine itself, and not somebody behind a proxy on it.
+    pub(crate) fn is_local(self) -> bool {
+        self.address.is_loopback() && !self.forwarded
     }
 
     /// What is counted as one client: an IPv4 address, or the network that an IPv6 customer gets.
@@ -96,7 +104,8 @@ mod tests {
 
     #[test]
     fn loopback_is_exempt_unless_it_speaks_for_others() {
-        assert!(!client("127.0.0.1", &["198.51.100.1"], &[]).is_throttled());
+        assert!(!client("127.0.0.1", &[], &[]).is_throttled());
+        assert!(client("127.0.0.1", &["198.51.100.1"], &[]).is_throttled(), "an unknown proxy");
         assert!(client("127.0.0.1", &["198.51.100.1"], &["127.0.0.1"]).is_throttled());
         assert!(client("::ffff:192.0.2.1", &[], &[]).is_throttled());
     }

@@ -141,7 +141,11 @@ impl RestDesk {
             secure: settings.tls.is_some() || proxied,
             encrypted_here: settings.tls.is_some(),
             host: host.unwrap_or_default(),
-            client: Client { address: client.network(), throttled: client.is_throttled() },
+            client: Client {
+                address: client.network(),
+                throttled: client.is_throttled(),
+                local: client.is_local(),
+            },
         }
     }
 }

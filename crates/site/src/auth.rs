@@ -33,6 +33,10 @@ const CACHE_LIFE: Duration = Duration::from_millis(900);
 /// Credentials remembered at most. Beyond that the cache starts over.
 const CACHE_MAX: usize = 10_000;
 
+/// An account may be tried from this many addresses at their full rate.
+const ACCOUNT_FACTOR: u32 = 5;
+const ACCOUNT_WAIT_MAX: Duration = Duration::from_mins(1);
+
 /// What a way of authentication found.
 pub(crate) enum Found {
     /// No credentials of this kind.
@@ -48,6 +52,10 @@ pub(crate) enum Found {
 pub(crate) struct Gate {
     pub(crate) by_address: Refusals<IpAddr>,
     pub(crate) by_account: Refusals<String>,
+    /// Attempts on the sign-in page, which are counted apart: those who guess elsewhere cannot
+    /// keep a person from signing in.
+    pub(crate) sign_ins_by_address: Refusals<IpAddr>,
+    pub(crate) sign_ins_by_account: Refusals<String>,
     seen: Mutex<HashMap<[u8; 32], (Instant, Identity)>>,
 }
 
@@ -56,6 +64,10 @@ impl Gate {
         Self {
             by_address: Refusals::new(per_minute),
             by_account: Refusals::new(per_minute),
+            sign_ins_by_address: Refusals::new(per_minute),
+            // Everybody can fail to sign in to an account; its owner must not wait long for that.
+            sign_ins_by_account: Refusals::new(per_minute.saturating_mul(ACCOUNT_FACTOR))
+                .waiting_at_most(ACCOUNT_WAIT_MAX),
             seen: Mutex::new(HashMap::new()),
         }
     }
@@ -79,9 +91,7 @@ impl Site {
     /// Whether application passwords are usable: over TLS, on the machine itself, and in the
     /// sandbox.
     pub(crate) fn takes_application_passwords(&self, request: &Request) -> bool {
-        request.secure
-            || request.client.address.is_loopback()
-            || self.environment() == Environment::Sandbox
+        request.secure || request.client.local || self.environment() == Environment::Sandbox
     }
 
     /// Who makes the request. The outer error is ours.

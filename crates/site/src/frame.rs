@@ -6,6 +6,7 @@
 mod body;
 pub mod embed;
 mod headers;
+mod passwords;
 pub mod perform;
 mod response;
 
@@ -16,6 +17,7 @@ use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
 use serde_json::{Map, Value, json};
 use types::Error;
 
+pub use self::passwords::Hashes;
 pub(crate) use self::response::header_map;
 pub use self::response::{Payload, Response};
 
@@ -137,7 +139,8 @@ impl Site {
         asked: Asked,
         visit: &Arc<Visit>,
     ) -> Result<Performed, Error> {
-        let (site, visit) = (Arc::clone(self), Arc::clone(visit));
+        let site = Arc::clone(self);
+        let visit = self.with_hashes(&asked, visit).await?;
         let attempted = self.store().attempt(move |conn| {
             let performed = perform::perform(&site, &visit, &asked, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use contract::rest::reply::Prepared;
 use contract::rest::route::{READ, Route};
@@ -15,40 +15,76 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
 use crate::action::{Action, anyone, memory};
-use crate::{Call, Names, Visit};
+use crate::{Call, Names, Site, Visit};
 
-/// Documents kept at most: one for each address, namespace and context that is asked for.
-const DOCUMENTS_MAX: usize = 256;
+/// Documents kept ready to send, for the addresses by which the site is usually called.
+const READY_MAX: usize = 32;
+/// Documents kept as text, each for a namespace and a context.
+const TEXTS_MAX: usize = 256;
 
-/// Documents that were asked for before.
+/// Stands in a kept text for the site's address. No name or description can hold it.
+const ADDRESS_MARK: &str = "\u{0}site\u{0}";
+
+/// Documents that were asked for before. **Who calls the site by ever new names costs a copy of
+/// the text each time**, not the making of it, and fills no memory.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
-    by_key: Mutex<HashMap<String, Arc<Prepared>>>,
+    texts: Mutex<HashMap<String, Arc<str>>>,
+    ready: Mutex<HashMap<String, Arc<Prepared>>>,
 }
 
 impl Documents {
-    fn get(&self, key: &str, make: impl FnOnce() -> Value) -> Arc<Prepared> {
-        let known = |map: &HashMap<String, Arc<Prepared>>| map.get(key).cloned();
-        if let Some(document) = known(&self.by_key.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return document;
+    /// The document of this key for the address; `make` builds it for the address that it is given.
+    fn get(&self, key: &str, home: &str, make: impl FnOnce(&str) -> Value) -> Arc<Prepared> {
+        let own_key = format!("{home} {key}");
+        if let Some(document) = lock(&self.ready).get(&own_key) {
+            return Arc::clone(document);
         }
-        let document = Arc::new(prepare(&make()));
-        let mut by_key = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_key.len() >= DOCUMENTS_MAX {
-            by_key.clear();
+        let text = self.text(key, make);
+        let plain = text.replace(&escaped(ADDRESS_MARK), &escaped(home)).into_bytes();
+        let mut ready = lock(&self.ready);
+        let is_usual = ready.len() < READY_MAX;
+        let document = Arc::new(prepare(plain, is_usual));
+        if is_usual {
+            ready.insert(own_key, Arc::clone(&document));
         }
-        by_key.insert(key.to_owned(), Arc::clone(&document));
         document
+    }
+
+    fn text(&self, key: &str, make: impl FnOnce(&str) -> Value) -> Arc<str> {
+        if let Some(text) = lock(&self.texts).get(key) {
+            return Arc::clone(text);
+        }
+        let text: Arc<str> = make(ADDRESS_MARK).to_string().into();
+        let mut texts = lock(&self.texts);
+        if texts.len() >= TEXTS_MAX {
+            texts.clear();
+        }
+        texts.insert(key.to_owned(), Arc::clone(&text));
+        // A new text means that an option has changed: what is ready may be old.
+        lock(&self.ready).clear();
+        text
     }
 }
 
-fn prepare(value: &Value) -> Prepared {
-    let plain = value.to_string().into_bytes();
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The text as it stands inside a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted.trim_matches('"').to_owned()
+}
+
+/// Only what will be sent again is compressed.
+fn prepare(plain: Vec<u8>, compress: bool) -> Prepared {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory does not fail; an empty result would only cost the compression.
-    let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).unwrap_or_default();
-    let etag =
-        format!("\"{}\"", blake3::hash(&plain).to_hex().chars().take(32).collect::<String>());
+    // Writing into memory does not fail; an empty result is sent as it is, uncompressed.
+    let packed = || encoder.write_all(&plain).and_then(|()| encoder.finish()).unwrap_or_default();
+    let gzip = if compress { packed() } else { Vec::new() };
+    let hash = blake3::hash(&plain).to_hex();
+    let etag = format!("\"{}\"", hash.chars().take(32).collect::<String>());
     Prepared { plain, gzip, etag }
 }
 
@@ -74,21 +110,21 @@ fn context_arg(args: Args) -> Args {
 fn show_root(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let help = call.params.text("context") == Some("help");
     if let Some(fields) = Fields::read(&call.params) {
-        let document = root_document(call, help, &|name| fields.includes(name));
+        let document = root_document(call.site, call.visit, help, &|name| fields.includes(name));
         return Ok(Reply::new(document));
     }
-    let visit = call.visit;
-    let Visit { home, application_passwords, .. } = visit;
+    let (site, visit) = (call.site, call.visit);
+    let application_passwords = visit.application_passwords;
     // The offset from UTC changes with the seasons, not only with the options.
     let offset = visit.options.gmt_offset(visit.now);
     let version = visit.options.version;
-    let key = format!("{home} {version} {offset} {application_passwords} {help}");
-    let document = call.site.documents().get(&key, || root_document(call, help, &|_| true));
-    Ok(Reply::of(200, Body::Prepared(document)))
+    let key = format!("/ {version} {offset} {application_passwords} {help}");
+    let make = |home: &str| root_document(site, &visit.called(home), help, &|_| true);
+    Ok(Reply::of(200, Body::Prepared(site.documents().get(&key, &visit.home, make))))
 }
 
-fn root_document(call: &Call<'_>, help: bool, wants: &dyn Fn(&str) -> bool) -> Value {
-    let (site, visit, options) = (call.site, call.visit, call.options());
+fn root_document(site: &Site, visit: &Visit, help: bool, wants: &dyn Fn(&str) -> bool) -> Value {
+    let options = &visit.options;
     let authentication = if visit.application_passwords {
         let page = visit.page(AUTHORIZE_PATH);
         json!({ "application-passwords": { "endpoints": { "authorization": page } } })
@@ -132,16 +168,17 @@ fn show_namespace(call: &mut Call<'_>) -> Result<Reply, Stop> {
         return Err(Refusal::new(404, "rest_invalid_namespace", message).into());
     }
     let help = call.params.text("context") == Some("help");
-    let make = || {
+    let make = |home: &str| {
+        let visit = visit.called(home);
         let routes = site.table().documents(Some(&namespace), &visit.rest_url, help);
         let links = Links::new().to("up", visit.rest("/")).into_value();
         json!({ "namespace": namespace, "routes": routes, "_links": links })
     };
     if Fields::read(&call.params).is_some() {
-        return Ok(Reply::new(make()));
+        return Ok(Reply::new(make(&visit.home)));
     }
-    let key = format!("{} {namespace} {help}", visit.home);
-    Ok(Reply::of(200, Body::Prepared(site.documents().get(&key, make))))
+    let key = format!("{namespace} {help}");
+    Ok(Reply::of(200, Body::Prepared(site.documents().get(&key, &visit.home, make))))
 }
 
 /// The namespaces that have an index although no route of theirs is built yet.

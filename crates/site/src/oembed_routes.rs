@@ -127,7 +127,8 @@ fn local_part<'a>(home: &str, url: &'a str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
 }
 
-/// The description of one of the site's own pages: a guide, a post or a page.
+/// The description of one of the site's own pages: a guide, a post, a page, or what a crate above
+/// keeps.
 fn describe_local(
     site: &Site,
     visit: &Visit,
@@ -148,17 +149,23 @@ fn describe_local(
     if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| site.docs().page(slug)) {
         return Ok(Some(page(&guide.title, &visit.page(&guide.path()), None)));
     }
-    let Some(post) = content::find_by_path(conn, local)? else { return Ok(None) };
-    if !content::is_publicly_viewable(&post) {
-        return Ok(None);
-    }
-    let author = store::user::get(conn, post.author_id)?;
+    let found = content::find_by_path(conn, local)?.filter(content::is_publicly_viewable);
+    let (title, permalink, author_id) = match found {
+        Some(post) => {
+            let permalink = content::permalink(conn, visit, &post)?;
+            (post.title, permalink, post.author_id)
+        }
+        None => match site.page_at(conn, visit, local)? {
+            Some(other) => (other.title, other.permalink, other.author_id),
+            None => return Ok(None),
+        },
+    };
+    let author = store::user::get(conn, author_id)?;
     let author_url = author.as_ref().map(|user| visit.page(&format!("/author/{}/", user.nicename)));
     let author = author
         .as_ref()
         .zip(author_url.as_ref())
         .map(|(user, url)| Author { name: &user.display_name, url });
-    let permalink = content::permalink(conn, visit, &post)?;
-    let title = oembed::decoded(&clean::text_field(&post.title));
+    let title = oembed::decoded(&clean::text_field(&title));
     Ok(Some(page(&title, &permalink, author)))
 }

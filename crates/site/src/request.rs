@@ -35,6 +35,8 @@ pub struct Client {
     pub address: IpAddr,
     /// Guesses of this client are counted; the operator's own machine is exempt.
     pub throttled: bool,
+    /// The operator's own machine, and nobody behind it.
+    pub local: bool,
 }
 
 impl Request {

@@ -5,15 +5,19 @@ use std::time::{Duration, Instant};
 
 use contract::rest::Table;
 use contract::rest::route::Route;
-use store::Store;
+use store::{Conn, Store};
 use types::{Clock, Environment, Error, Result, Timestamp};
 use vault::Vault;
 
 use crate::action::Action;
 use crate::auth::Gate;
+use crate::auth::password::Hasher;
+use crate::frame::Hashes;
 use crate::index::Documents;
 use crate::outbound::Outbound;
-use crate::{Identity, Options, Request, Settings, Visit, content, docs, routes};
+use crate::{
+    Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs, routes,
+};
 
 /// Options are looked at again after this time, so that other processes' changes are seen.
 const OPTIONS_LIFE: Duration = Duration::from_millis(900);
@@ -38,8 +42,10 @@ pub struct Site {
     table: Table<Action>,
     docs: docs::Docs,
     gate: Gate,
+    hasher: Hasher,
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
+    page_sources: Vec<Box<dyn PageSource>>,
 }
 
 impl Site {
@@ -51,7 +57,38 @@ impl Site {
         parts.store.write_blocking(content::found)?;
         let gate = Gate::new(parts.wrong_credentials_per_minute);
         let (docs, options) = (docs::Docs::load(), Mutex::new(None));
-        Ok(Self { parts, table, docs, gate, options, documents: Documents::default() })
+        Ok(Self {
+            parts,
+            table,
+            docs,
+            gate,
+            hasher: Hasher::default(),
+            options,
+            documents: Documents::default(),
+            page_sources: Vec::new(),
+        })
+    }
+
+    /// Adds public pages of a crate above.
+    #[must_use]
+    pub fn with_pages(mut self, source: Box<dyn PageSource>) -> Self {
+        self.page_sources.push(source);
+        self
+    }
+
+    /// The page of a crate above at a path with its query string.
+    pub(crate) fn page_at(
+        &self,
+        conn: &mut dyn Conn,
+        visit: &Visit,
+        address: &str,
+    ) -> Result<Option<PublicPage>> {
+        for source in &self.page_sources {
+            if let Some(page) = source.page_at(conn, visit, address)? {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
     }
 
     pub fn environment(&self) -> Environment {
@@ -84,6 +121,10 @@ impl Site {
 
     pub fn docs(&self) -> &docs::Docs {
         &self.docs
+    }
+
+    pub fn hasher(&self) -> &Hasher {
+        &self.hasher
     }
 
     pub(crate) fn gate(&self) -> &Gate {
@@ -143,6 +184,7 @@ impl Site {
             headers: request.headers.clone(),
             options: Arc::default(),
             application_passwords: self.takes_application_passwords(request),
+            hashes: Hashes::default(),
         }
     }
 

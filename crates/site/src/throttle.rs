@@ -9,6 +9,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// The first wait; it doubles with each further window of too many refusals.
 const WAIT_FIRST: Duration = Duration::from_secs(30);
 const WAIT_MAX: Duration = Duration::from_hours(1);
+/// After this time without a refusal, the waits begin small again.
+const FORGIVEN_AFTER: Duration = Duration::from_hours(2);
 /// Clients remembered at most; beyond that those that are not waiting are forgotten first.
 const CLIENTS_MAX: usize = 10_000;
 
@@ -16,6 +18,7 @@ const CLIENTS_MAX: usize = 10_000;
 #[derive(Debug)]
 pub struct Refusals<K> {
     per_minute: u32,
+    wait_max: Duration,
     clients: Mutex<HashMap<K, Record>>,
 }
 
@@ -29,7 +32,13 @@ struct Record {
 
 impl<K: Hash + Eq> Refusals<K> {
     pub fn new(per_minute: u32) -> Self {
-        Self { per_minute, clients: Mutex::new(HashMap::new()) }
+        Self { per_minute, wait_max: WAIT_MAX, clients: Mutex::new(HashMap::new()) }
+    }
+
+    /// Nobody waits longer than this: for what others can be made to wait for.
+    #[must_use]
+    pub fn waiting_at_most(self, wait_max: Duration) -> Self {
+        Self { wait_max, ..self }
     }
 
     pub fn per_minute(&self) -> u32 {
@@ -46,6 +55,22 @@ impl<K: Hash + Eq> Refusals<K> {
         }
     }
 
+    /// Counts an attempt before its outcome is known, so that attempts side by side count too.
+    /// One that turns out right is to be [forgiven](Self::forgive).
+    pub fn attempt(&self, client: K, now: Instant) -> Result<(), Duration> {
+        self.check(&client, now)?;
+        self.note(client, now);
+        Ok(())
+    }
+
+    /// Takes an attempt back.
+    pub fn forgive(&self, client: &K) {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(record) = clients.get_mut(client) {
+            record.refused = record.refused.saturating_sub(1);
+        }
+    }
+
     /// Counts a refusal.
     pub fn note(&self, client: K, now: Instant) {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,12 +83,15 @@ impl<K: Hash + Eq> Refusals<K> {
         }
         let fresh = Record { window_start: now, refused: 0, waits: 0, blocked_until: None };
         let record = clients.entry(client).or_insert(fresh);
-        if now.duration_since(record.window_start) >= WINDOW {
+        let quiet = now.duration_since(record.window_start);
+        if quiet >= FORGIVEN_AFTER {
+            *record = fresh;
+        } else if quiet >= WINDOW {
             *record = Record { window_start: now, refused: 0, ..*record };
         }
         record.refused = record.refused.saturating_add(1);
         if record.refused >= self.per_minute {
-            let wait = WAIT_FIRST.saturating_mul(1 << record.waits.min(7)).min(WAIT_MAX);
+            let wait = WAIT_FIRST.saturating_mul(1 << record.waits.min(7)).min(self.wait_max);
             record.blocked_until = Some(now + wait);
             record.waits = record.waits.saturating_add(1);
             record.refused = 0;

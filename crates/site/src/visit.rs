@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use types::Timestamp;
 
+use crate::frame::Hashes;
 use crate::request::Client;
 use crate::{Identity, Options};
 
@@ -23,6 +24,8 @@ pub struct Visit {
     pub options: Arc<Options>,
     /// Whether application passwords may be used and made over this connection.
     pub application_passwords: bool,
+    /// Hashes of the passwords that the request sets.
+    pub hashes: Hashes,
 }
 
 impl Visit {
@@ -34,6 +37,12 @@ impl Visit {
     /// The address of a page, such as `/hello-world/`.
     pub fn page(&self, path: &str) -> String {
         format!("{}{path}", self.home)
+    }
+
+    /// The same visit to a site of another address.
+    pub(crate) fn called(&self, home: &str) -> Self {
+        let root = self.rest_url.strip_prefix(&*self.home).unwrap_or_default();
+        Self { home: home.to_owned(), rest_url: format!("{home}{root}"), ..self.clone() }
     }
 
     /// The REST path, with its query string, of an address of this interface.

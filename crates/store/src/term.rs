@@ -9,6 +9,7 @@ use crate::conn::sql;
 use crate::filter::fold;
 use crate::{Conn, Row, SITE, Sql, Val, counter};
 
+pub(crate) use list::BEARERS_AT_ONCE;
 pub use list::{TermFilter, TermOrder, ids_of_posts, list, with_descendants};
 
 const TERM_ID: &str = "term.id";

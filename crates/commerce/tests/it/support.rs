@@ -75,6 +75,7 @@ impl TestShop {
         let location = Location::parse(None, folder.path(), environment, 1).unwrap();
         let settings = Settings { url: Some(HOME.to_owned()), ..Settings::default() };
         let more = commerce::routes(&settings.names);
+        let pages = commerce::products::ProductPages::new(&settings.names);
         let parts = Parts {
             environment,
             store: Store::open(&location).unwrap(),
@@ -86,7 +87,7 @@ impl TestShop {
         };
         parts.store.write_blocking(commerce::found).unwrap();
         let mut site = Self {
-            site: Arc::new(Site::new(parts, more).unwrap()),
+            site: Arc::new(Site::new(parts, more).unwrap().with_pages(Box::new(pages))),
             passwords: HashMap::new(),
             runtime: tokio::runtime::Builder::new_current_thread().build().unwrap(),
             _folder: folder,
@@ -214,7 +215,11 @@ impl TestShop {
             secure: false,
             encrypted_here: false,
             host: "shop.example".to_owned(),
-            client: Client { address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), throttled: true },
+            client: Client {
+                address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)),
+                throttled: true,
+                local: false,
+            },
         };
         self.runtime.block_on(self.site.answer(request))
     }

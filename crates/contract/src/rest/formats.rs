@@ -75,8 +75,11 @@ pub fn is_date_time(text: &str) -> bool {
     let is_separated =
         d1 == b'-' && d2 == b'-' && matches!(t, b'T' | b't' | b' ') && c1 == b':' && c2 == b':';
     let has_year = [y1, y2, y3, y4].iter().all(u8::is_ascii_digit);
+    // The last two days of the last year have no place on every clock.
+    let is_too_far = date_and_time.starts_with("9999-12-3");
     is_separated
         && has_year
+        && !is_too_far
         && two_digits(m1, m2).is_some_and(|month| month <= 12)
         && two_digits(n1, n2).is_some_and(|day| day <= 31)
         && two_digits(h1, h2).is_some_and(|hour| hour <= 24)

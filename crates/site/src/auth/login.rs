@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use types::{Error, Secret};
 
-use super::{fold_account, password};
+use super::fold_account;
 use crate::{Request, Site, User};
 
 /// What came of signing in.
@@ -29,31 +29,25 @@ impl Site {
         let (gate, client, account) = (self.gate(), request.client, fold_account(login));
         let now = Instant::now();
         if client.throttled {
-            let checked = gate
-                .by_address
-                .check(&client.address, now)
-                .and(gate.by_account.check(&account, now));
-            if let Err(wait) = checked {
+            let by_address = gate.sign_ins_by_address.attempt(client.address, now);
+            let counted =
+                by_address.and_then(|()| gate.sign_ins_by_account.attempt(account.clone(), now));
+            if let Err(wait) = counted {
                 return Ok(SignIn::Wait(wait));
             }
         }
         let name = login.to_owned();
-        let found = self.store().read(move |conn| {
-            let user = match store::user::find_by_login(conn, &name)? {
-                None if name.contains('@') => store::user::find_by_email(conn, &name)?,
-                other => other,
-            };
-            // Hashing takes long; a reader's thread is a place where that blocks nobody's writes.
-            let stored = user.as_ref().and_then(|user| user.password_hash.as_deref());
-            let matches = password::matches(&given, stored);
-            Ok(user.filter(|_| matches))
+        let found = self.store().read(move |conn| match store::user::find_by_login(conn, &name)? {
+            None if name.contains('@') => store::user::find_by_email(conn, &name),
+            other => Ok(other),
         });
-        if let Some(user) = found.await? {
+        let user = found.await?;
+        let stored = user.as_ref().and_then(|user| user.password_hash.clone());
+        let matches = self.hasher().matches(given, stored).await?;
+        if let Some(user) = user.filter(|_| matches) {
+            gate.sign_ins_by_address.forgive(&client.address);
+            gate.sign_ins_by_account.forgive(&account);
             return Ok(SignIn::Welcome(Arc::new(User::new(user))));
-        }
-        if client.throttled {
-            gate.by_address.note(client.address, now);
-            gate.by_account.note(account, now);
         }
         Ok(SignIn::Wrong)
     }

@@ -1,13 +1,74 @@
 //! Passwords that people choose: hashed slowly, for the sign-in page.
+//!
+//! Hashing takes tens of milliseconds and megabytes, on purpose. **It never runs on a thread that
+//! others wait for**: a [`Hasher`] lets few run at once, beside the server's own threads, and sends
+//! the rest away.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash};
+use tokio::sync::Semaphore;
 use types::{Error, Result, Secret};
 
 const LENGTH_MIN: usize = 12;
 const LENGTH_MAX: usize = 1024;
+
+/// Hashes under way at once.
+const PLACES: usize = 2;
+/// Callers who wait for a place; more are sent away.
+const WAITING_MAX: usize = 64;
+
+/// Hashes passwords beside the work of the server.
+#[derive(Debug)]
+pub struct Hasher {
+    places: Semaphore,
+    waiting: AtomicUsize,
+}
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self { places: Semaphore::new(PLACES), waiting: AtomicUsize::new(0) }
+    }
+}
+
+impl Hasher {
+    pub async fn hash(&self, password: Secret<String>) -> Result<String> {
+        self.run(move || hash(&password)).await?
+    }
+
+    pub async fn matches(&self, password: Secret<String>, stored: Option<String>) -> Result<bool> {
+        self.run(move || matches(&password, stored.as_deref())).await
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let busy = || Error::unavailable("too many passwords at once; try again in a moment");
+        let place = Waiting::join(&self.waiting).ok_or_else(busy)?;
+        let permit = self.places.acquire().await.map_err(|_| busy())?;
+        drop(place);
+        let done = tokio::task::spawn_blocking(work).await;
+        drop(permit);
+        done.map_err(|error| Error::internal("hashing a password failed").because(error))
+    }
+}
+
+/// A place in the queue, left when dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn join(count: &'a AtomicUsize) -> Option<Self> {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        let place = Self(count);
+        (before < WAITING_MAX).then_some(place)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Says what is wrong with a password, if anything is.
 pub fn check(password: &Secret<String>) -> Result<()> {

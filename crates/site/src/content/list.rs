@@ -20,6 +20,8 @@ pub(crate) fn run(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let statuses = statuses(call, room.kind)?;
     let mut wanted = filter(room.kind, &call.params, call.options());
     wanted.statuses = statuses;
+    // Who may not read a text must not find it either.
+    wanted.without_password = !wanted.search.is_empty() && !call.can(room.kind.may.edit_others);
     add_terms(call, room.kind, &mut wanted)?;
     if call.head_only {
         wanted.page.limit = 0;

@@ -1,5 +1,7 @@
 //! Making, changing, trashing and deleting posts and pages.
 
+use std::collections::BTreeSet;
+
 use std::time::Duration;
 
 use contract::rest::{Refusal, Reply, Stop, params};
@@ -17,6 +19,8 @@ use super::{html, permit, schema, slug, status};
 use crate::Call;
 
 /// Behind the slug of what is in the trash, so that the slug is free meanwhile.
+/// Terms of one taxonomy that an item may bear.
+const TERMS_MAX: usize = 100;
 const TRASHED_SUFFIX: &str = "__trashed";
 /// What is to be published less than this from now is published now.
 const SOON_MICROS: i64 = 60 * 1_000_000;
@@ -248,7 +252,10 @@ fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     if let Some(Value::String(footnotes)) = footnotes {
         let mut meta: Value = serde_json::from_str(&row.meta).unwrap_or_else(|_| json!({}));
         if let Some(members) = meta.as_object_mut() {
-            members.insert(String::from("footnotes"), json!(footnotes.replace('\0', "")));
+            let footnotes = footnotes.replace('\0', "");
+            let trusted = call.can(Capability::UnfilteredHtml);
+            let footnotes = if trusted { footnotes } else { html::clean_content(&footnotes) };
+            members.insert(String::from("footnotes"), json!(footnotes));
         }
         row.meta = meta.to_string();
     }
@@ -325,12 +332,18 @@ fn set_slug(
 fn set_terms(call: &mut Call<'_>, kind: &Kind, post_id: i64) -> Result<(), Stop> {
     for taxonomy in kind.taxonomies {
         if call.params.get(taxonomy.base).is_some() {
+            let wanted: BTreeSet<i64> = call.params.ints(taxonomy.base).into_iter().collect();
+            if wanted.len() > TERMS_MAX {
+                let message = format!("{} must have {TERMS_MAX} items at most.", taxonomy.base);
+                let fault = contract::rest::Fault::new("rest_too_many_items", message);
+                let faults = vec![(taxonomy.base.to_owned(), Some(fault))];
+                return Err(params::invalid_params(faults).into());
+            }
             let mut ids = Vec::new();
-            for id in call.params.ints(taxonomy.base) {
+            for id in wanted {
                 // An id that is none is left out, as in the reference.
                 let known = term::get(call.conn()?, id)?;
-                let fits = known.is_some_and(|term| term.taxonomy == taxonomy.name);
-                if fits && !ids.contains(&id) {
+                if known.is_some_and(|term| term.taxonomy == taxonomy.name) {
                     ids.push(id);
                 }
             }

@@ -1,6 +1,7 @@
 //! `_embed`: fetching what an item's links point at and putting it beside them.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use contract::rest::Verb;
 use serde_json::{Map, Value, json};
@@ -11,6 +12,8 @@ use crate::call::Call;
 
 /// Targets fetched at most for one answer. The links of a full page of posts stay below.
 const TARGETS_MAX: usize = 1_000;
+/// After this time nothing more is fetched: others wait for the same threads.
+const TIME_MAX: Duration = Duration::from_millis(1_500);
 
 /// Which relations to embed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +45,15 @@ impl Embed {
     }
 }
 
+/// What was fetched for this answer, and since when.
+struct Fetched {
+    by_href: HashMap<String, Value>,
+    started: Instant,
+}
+
 /// Embeds into the object, or into each object of the list.
 pub(super) fn embed(body: &mut Value, wanted: &Embed, call: &mut Call<'_>) -> Result<(), Error> {
-    let mut fetched = HashMap::new();
+    let mut fetched = Fetched { by_href: HashMap::new(), started: Instant::now() };
     match body {
         Value::Array(items) => {
             for item in items {
@@ -59,7 +68,7 @@ pub(super) fn embed(body: &mut Value, wanted: &Embed, call: &mut Call<'_>) -> Re
 fn embed_item(
     item: &mut Value,
     wanted: &Embed,
-    fetched: &mut HashMap<String, Value>,
+    fetched: &mut Fetched,
     call: &mut Call<'_>,
 ) -> Result<(), Error> {
     let Some(links) = item.get("_links").and_then(Value::as_object).cloned() else { return Ok(()) };
@@ -88,16 +97,12 @@ fn embed_item(
     Ok(())
 }
 
-fn fetch(
-    href: &str,
-    fetched: &mut HashMap<String, Value>,
-    call: &mut Call<'_>,
-) -> Result<Option<Value>, Error> {
-    if let Some(value) = fetched.get(href) {
+fn fetch(href: &str, fetched: &mut Fetched, call: &mut Call<'_>) -> Result<Option<Value>, Error> {
+    if let Some(value) = fetched.by_href.get(href) {
         return Ok(Some(value.clone()));
     }
     let Some(local) = call.visit.local_path(href).map(str::to_owned) else { return Ok(None) };
-    if fetched.len() >= TARGETS_MAX {
+    if fetched.by_href.len() >= TARGETS_MAX || fetched.started.elapsed() >= TIME_MAX {
         return Ok(None);
     }
     let body = match Asked::internal(call.site, Verb::Get, &local, Map::new()) {
@@ -107,7 +112,7 @@ fn fetch(
             call.dispatch(&asked)?.reply.into_json().2
         }
     };
-    fetched.insert(href.to_owned(), body.clone());
+    fetched.by_href.insert(href.to_owned(), body.clone());
     Ok(Some(body))
 }
 

@@ -208,7 +208,7 @@ fn prepared(
     let matches = known.split(',').any(|tag| tag.trim().trim_start_matches("W/") == document.etag);
     let (status, payload) = if matches || known.trim() == "*" {
         (304, Payload::Empty)
-    } else if accepts_gzip(request) {
+    } else if accepts_gzip(request) && !document.gzip.is_empty() {
         headers.push(("content-encoding", String::from("gzip")));
         (reply.status, Payload::Gzip(document))
     } else {

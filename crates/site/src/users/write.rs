@@ -4,12 +4,11 @@
 use contract::rest::{Refusal, Reply, Stop, clean};
 use serde_json::Value;
 use store::user::UserRow;
-use types::{Capability, Role, Secret};
+use types::{Capability, Role};
 
 use super::account::{self, NewUser};
 use super::meta::Meta;
 use super::{item_path, linked, named, names, oneself, rights, view};
-use crate::auth::password;
 use crate::{Call, Via};
 
 /// What somebody is who was given no role.
@@ -194,7 +193,7 @@ fn set_meta(call: &Call<'_>, user: &mut UserRow) -> Result<bool, Stop> {
 /// The hash of the password, if one is given.
 fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
     let Some(given) = call.params.text("password") else { return Ok(None) };
-    Ok(Some(password::hash(&Secret::new(given.to_owned()))?))
+    Ok(Some(call.visit.hashes.of(given)?))
 }
 
 /// Whoever knew the old password is shown the door; the one who changed it may stay.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::post::{self, PostFilter, PostOrder, PostRow};
 use store::user::{self, UserFilter, UserRow};
 use store::{Conn, filter};
-use types::{Error, Result};
+use types::Result;
 
 use super::WebAnswer;
 use super::desk::Desk;
@@ -17,7 +17,7 @@ use crate::pages::{
     self, Address, AuthorPage, Date, EmbedPage, FrontPage, Link, Policy, PostPage, PostSummary,
     TrustedHtml,
 };
-use crate::{Visit, oembed};
+use crate::{Site, Visit, oembed};
 
 /// Posts on a page at most, whatever the site's setting says.
 const LISTED_MAX: i64 = 100;
@@ -26,10 +26,17 @@ const PAGE: &str = "page";
 const PUBLISHED: &str = "publish";
 const PROTECTED: &str = "<p>This is protected by a password.</p>";
 
-/// A post or a page with what its page shows beside it.
+/// What a page shows, be it of a post, of a page or of something that a crate above keeps.
 struct Piece {
-    row: PostRow,
+    /// Plain text, as the summary.
+    title: String,
+    summary: String,
+    content: String,
     permalink: String,
+    /// The address of the same as JSON.
+    json: String,
+    /// Shown with the author; pages tell of neither.
+    published: Option<String>,
     author: Option<UserRow>,
 }
 
@@ -99,56 +106,45 @@ impl Desk<'_> {
     }
 
     async fn piece(&self, address: String) -> Result<Option<Piece>> {
-        let visit = Arc::clone(&self.visit);
-        self.site.store().read(move |conn| read_piece(conn, &visit, &address)).await
+        let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
+        self.site.store().read(move |conn| read_piece(conn, &site, &visit, &address)).await
     }
 
     fn post(&self, piece: &Piece) -> WebAnswer {
-        let Piece { row, permalink, author } = piece;
-        let (title, summary) = (plain(&row.title), summary(row));
-        let json = self.rest_address(row);
         let names = &self.site.settings().names;
         let oembed = |format: &str| {
-            let url = super::callback::encoded(permalink);
+            let url = super::callback::encoded(&piece.permalink);
             self.visit.rest(&format!("/{}/embed?url={url}{format}", names.oembed))
         };
         let (oembed_json, oembed_xml) = (oembed(""), oembed("&format=xml"));
-        let date = row.date.to_string();
-        let author = author.as_ref().map(|user| {
+        let author = piece.author.as_ref().map(|user| {
             (user.display_name.as_str(), self.visit.page(&format!("/author/{}/", user.nicename)))
         });
-        let is_post = row.kind == POST;
-        let content = if row.password.is_empty() {
-            content::shown_content(row)
-        } else {
-            PROTECTED.to_owned()
-        };
         let body = pages::post(&PostPage {
             site: self.masthead(),
-            title: &title,
-            summary: &summary,
-            permalink: Address::new(permalink),
-            rest_url: Address::new(&json),
+            title: &piece.title,
+            summary: &piece.summary,
+            permalink: Address::new(&piece.permalink),
+            rest_url: Address::new(&piece.json),
             oembed_json: Address::new(&oembed_json),
             oembed_xml: Address::new(&oembed_xml),
-            published: is_post.then_some(Date(&date)),
+            published: piece.published.as_deref().map(Date),
             author: author
                 .as_ref()
-                .filter(|_| is_post)
+                .filter(|_| piece.published.is_some())
                 .map(|(text, href)| Link { text, href: Address::new(href) }),
-            content: TrustedHtml(&content),
+            content: TrustedHtml(&piece.content),
         });
         let mut answer = self.open_page("page:post", Policy::Post, body);
-        headers::link_json(&mut answer.headers, &json);
+        headers::link_json(&mut answer.headers, &piece.json);
         answer
     }
 
     fn card(&self, piece: &Piece) -> WebAnswer {
-        let (title, summary) = (plain(&piece.row.title), summary(&piece.row));
         let body = pages::embed(&EmbedPage {
             site: self.masthead(),
-            title: &title,
-            summary: &summary,
+            title: &piece.title,
+            summary: &piece.summary,
             permalink: Address::new(&piece.permalink),
         });
         self.open_page("page:embed", Policy::Embed, body)
@@ -208,20 +204,50 @@ impl Desk<'_> {
         };
         self.site.store().read(read).await
     }
-
-    fn rest_address(&self, row: &PostRow) -> String {
-        let namespace = &self.site.settings().names.content;
-        let base = if row.kind == PAGE { "pages" } else { "posts" };
-        self.visit.rest(&format!("/{namespace}/{base}/{}", row.post_id))
-    }
 }
 
-fn read_piece(conn: &mut dyn Conn, visit: &Visit, address: &str) -> Result<Option<Piece>, Error> {
+fn read_piece(
+    conn: &mut dyn Conn,
+    site: &Site,
+    visit: &Visit,
+    address: &str,
+) -> Result<Option<Piece>> {
     let found = content::find_by_path(conn, address)?;
-    let Some(row) = found.filter(content::is_publicly_viewable) else { return Ok(None) };
-    let permalink = content::permalink(conn, visit, &row)?;
-    let author = user::get(conn, row.author_id)?;
-    Ok(Some(Piece { row, permalink, author }))
+    let Some(row) = found.filter(content::is_publicly_viewable) else {
+        return read_other(conn, site, visit, address);
+    };
+    let content =
+        if row.password.is_empty() { content::shown_content(&row) } else { PROTECTED.to_owned() };
+    let base = if row.kind == PAGE { "pages" } else { "posts" };
+    let json = format!("/{}/{base}/{}", site.settings().names.content, row.post_id);
+    Ok(Some(Piece {
+        title: plain(&row.title),
+        summary: summary(&row),
+        content,
+        permalink: content::permalink(conn, visit, &row)?,
+        json: visit.rest(&json),
+        published: (row.kind == POST).then(|| row.date.to_string()),
+        author: user::get(conn, row.author_id)?,
+    }))
+}
+
+/// A page of something that a crate above keeps.
+fn read_other(
+    conn: &mut dyn Conn,
+    site: &Site,
+    visit: &Visit,
+    address: &str,
+) -> Result<Option<Piece>> {
+    let Some(page) = site.page_at(conn, visit, address)? else { return Ok(None) };
+    Ok(Some(Piece {
+        author: user::get(conn, page.author_id)?,
+        json: visit.rest(&page.rest_path),
+        published: page.published.map(|time| visit.options.local(time).to_string()),
+        title: plain(&page.title),
+        summary: plain(&page.summary),
+        content: page.content,
+        permalink: page.permalink,
+    }))
 }
 
 fn entry(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Entry> {

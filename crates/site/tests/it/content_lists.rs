@@ -191,3 +191,27 @@ fn embedding_and_chosen_fields_work_together() {
     assert_eq!(terms[0][0]["slug"], "uncategorized");
     assert_eq!(terms[1], json!([]));
 }
+
+#[test]
+fn what_a_password_hides_is_not_found_by_its_words() {
+    let site = TestSite::new();
+    let hidden = json!({
+        "title": "Sealed", "content": "the code is qx7zebra9", "password": "pier", "status": "publish",
+    });
+    assert_eq!(site.ask("POST", POSTS, ADMIN, &hidden).status, 201);
+    let search = format!("{POSTS}?search=qx7zebra9");
+    assert_eq!(site.get(&search, NOBODY).json, json!([]));
+    assert_eq!(site.get(&search, ADMIN).json.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn long_lists_are_refused_before_they_cost_anything() {
+    let site = TestSite::new();
+    let many: Vec<String> = (0..5_000).map(|number| format!("s{number}")).collect();
+    let answer = site.ask("GET", POSTS, NOBODY, &json!({ "slug": many }));
+    assert_eq!(answer.json["data"]["details"]["slug"]["code"], "rest_too_many_items");
+    let tags: Vec<i64> = (1..200).collect();
+    let answer = site.ask("POST", POSTS, ADMIN, &json!({ "title": "x", "tags": tags }));
+    assert_eq!(answer.json["data"]["details"]["tags"]["code"], "rest_too_many_items");
+    assert_eq!(site.get(POSTS, NOBODY).json, json!([]), "nothing is left of it");
+}

@@ -189,3 +189,27 @@ fn a_nonce_without_a_session_is_stale() {
     assert_eq!(stale.refusal(), (403, "rest_cookie_invalid_nonce"));
     assert!(stale.header("cache-control").contains("no-store"));
 }
+
+#[test]
+fn no_choice_of_fields_is_too_deep() {
+    let site = TestSite::new();
+    let body = json!({ "_fields": "a.".repeat(200_000) });
+    assert_eq!(site.ask("GET", "/wp/v2/types", NOBODY, &body).status, 200);
+}
+
+#[test]
+fn passwords_of_a_batch_are_hashed_before_its_transaction() {
+    let mut site = TestSite::new();
+    let anna = site.user("anna", Role::Subscriber);
+    let item = |number: i32| {
+        json!({
+            "path": format!("/wp/v2/users/{anna}"),
+            "body": { "password": format!("a rather long password {number}") },
+        })
+    };
+    let body = json!({ "requests": [item(1), item(2)] });
+    let answer = site.ask("POST", "/batch/v1", "anna", &body);
+    let statuses: Vec<&Value> =
+        answer.json["responses"].as_array().unwrap().iter().map(|one| &one["status"]).collect();
+    assert_eq!(statuses, [200, 200]);
+}

@@ -234,7 +234,11 @@ impl TestSite {
             secure: false,
             encrypted_here: false,
             host: "shop.example".to_owned(),
-            client: Client { address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), throttled: true },
+            client: Client {
+                address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)),
+                throttled: true,
+                local: false,
+            },
         };
         self.runtime.block_on(self.site.answer(request))
     }

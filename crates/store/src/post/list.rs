@@ -28,6 +28,8 @@ pub struct PostFilter {
     pub search: Vec<String>,
     /// Each word must be the whole of a column, not a part of it.
     pub search_exact: bool,
+    /// Leave out what has a password.
+    pub without_password: bool,
     /// The columns to search; none means all of them.
     pub search_columns: Vec<PostColumn>,
     /// Bounds of the local date and time; posts of exactly that moment are not listed.
@@ -137,6 +139,9 @@ fn search(filter: &mut Filter, wanted: &PostFilter) -> Result<()> {
     let chosen = |column: &PostColumn| {
         wanted.search_columns.is_empty() || wanted.search_columns.contains(column)
     };
+    if wanted.without_password {
+        filter.and(Clause::fixed("password = ''"));
+    }
     for word in &wanted.search {
         let pattern = if wanted.search_exact { fold(word) } else { containing(word)? };
         let columns = PostColumn::ALL.iter().filter(|column| chosen(column));

@@ -67,9 +67,14 @@ pub fn set_terms(
 
 /// Every term that these products bear: by product, then by name.
 pub fn terms_of(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<ProductTerm>> {
-    if product_ids.is_empty() {
-        return Ok(Vec::new());
+    let mut found = Vec::new();
+    for some in product_ids.chunks(crate::term::BEARERS_AT_ONCE) {
+        found.append(&mut terms_of_some(conn, some)?);
     }
+    Ok(found)
+}
+
+fn terms_of_some(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<ProductTerm>> {
     let mut filter = Filter::new("product_terms.site_id = ?", SITE);
     filter.and_list("product_terms.product_id IN (?)", product_ids)?;
     let keys = ["product_terms.product_id", "terms.name_key", "terms.term_id"];

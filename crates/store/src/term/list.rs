@@ -111,11 +111,19 @@ pub fn with_descendants(conn: &mut dyn Conn, term_ids: &[i64]) -> Result<Vec<i64
     Ok(found.into_iter().collect())
 }
 
+/// Posts or products whose terms are read with one query: a page of rows must hold them all.
+pub(crate) const BEARERS_AT_ONCE: usize = 20;
+
 /// The post, taxonomy and id of every term that these posts bear: by post, then by name.
 pub fn ids_of_posts(conn: &mut dyn Conn, post_ids: &[i64]) -> Result<Vec<(i64, String, i64)>> {
-    if post_ids.is_empty() {
-        return Ok(Vec::new());
+    let mut found = Vec::new();
+    for some in post_ids.chunks(BEARERS_AT_ONCE) {
+        found.append(&mut ids_of_some(conn, some)?);
     }
+    Ok(found)
+}
+
+fn ids_of_some(conn: &mut dyn Conn, post_ids: &[i64]) -> Result<Vec<(i64, String, i64)>> {
     let mut filter = Filter::new("post_terms.site_id = ?", SITE);
     filter.and_list("post_terms.post_id IN (?)", post_ids)?;
     let keys = ["post_terms.post_id", "terms.name_key", "terms.term_id"];

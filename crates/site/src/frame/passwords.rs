@@ -1,0 +1,75 @@
+//! Hashes the passwords of a request before its transaction begins: hashing takes long, and inside
+//! of it everybody would wait.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::Value;
+use types::{Error, Secret};
+
+use super::perform::Asked;
+use crate::auth::password;
+use crate::{Site, Visit};
+
+/// Passwords of one request; a batch has at most as many items.
+const PASSWORDS_MAX: usize = 100;
+
+/// The hashes of the passwords that a request sets, by the password.
+#[derive(Clone, Default)]
+pub struct Hashes(HashMap<String, String>);
+
+/// Shows nothing: its keys are passwords.
+impl fmt::Debug for Hashes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Hashes")
+    }
+}
+
+impl Hashes {
+    /// The hash, made beforehand or, where that was not foreseen, now.
+    pub fn of(&self, given: &str) -> Result<String, Error> {
+        match self.0.get(given) {
+            Some(hash) => Ok(hash.clone()),
+            None => password::hash(&Secret::new(given.to_owned())),
+        }
+    }
+}
+
+impl Site {
+    /// The visit with the hashes that its request will need. Nobody's passwords are not hashed:
+    /// anonymous callers set none.
+    pub(super) async fn with_hashes(&self, asked: &Asked, visit: &Visit) -> Result<Visit, Error> {
+        let mut visit = visit.clone();
+        if visit.identity.is_anonymous() {
+            return Ok(visit);
+        }
+        for given in passwords_in(asked) {
+            let hash = self.hasher().hash(Secret::new(given.clone())).await?;
+            visit.hashes.0.insert(given, hash);
+        }
+        Ok(visit)
+    }
+}
+
+/// Whether operations at the path set the password of an account.
+fn is_of_accounts(path: &str) -> bool {
+    path.split(['/', '?']).any(|part| matches!(part, "users" | "customers"))
+}
+
+/// The passwords that a request wants to set: its own, and those of the items of a batch.
+fn passwords_in(asked: &Asked) -> Vec<String> {
+    let own = asked.params.text("password").filter(|_| is_of_accounts(&asked.path));
+    let mut found: Vec<String> = own.map(str::to_owned).into_iter().collect();
+    let password_of = |item: &Value| item.get("password")?.as_str().map(str::to_owned);
+    let groups = ["requests", "create", "update"].into_iter();
+    for item in groups.filter_map(|name| asked.params.get(name)?.as_array()).flatten() {
+        let item_path = item.get("path").and_then(Value::as_str).unwrap_or(&asked.path);
+        if is_of_accounts(item_path) {
+            found.extend(item.get("body").and_then(password_of).or_else(|| password_of(item)));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.truncate(PASSWORDS_MAX);
+    found
+}
