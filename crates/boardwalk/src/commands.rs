@@ -27,7 +27,8 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             let document = match interface {
                 Interface::Onboarding => onboarding::endpoints::openapi_document(),
                 Interface::Rest => {
-                    site::openapi::document(&Config::load(&common)?.site, Vec::new())?
+                    let settings = Config::load(&common)?.site;
+                    site::openapi::document(&settings, commerce::routes(&settings.names))?
                 }
             };
             let text = serde_json::to_string_pretty(&document).map_err(|error| {
