@@ -91,6 +91,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
         Args::new()
     }
 
+    /// What an item of a batch is created with that says nothing else.
+    fn batch_defaults(&self) -> Map<String, Value> {
+        defaults(&self.create_args())
+    }
+
     /// Whether several can be changed at once.
     fn has_batch(&self) -> bool {
         true
@@ -193,6 +198,11 @@ pub fn request_args(args: Args) -> Args {
     requests::args(args)
 }
 
+/// What the parameters are if nobody gives them.
+pub(crate) fn defaults(args: &Args) -> Map<String, Value> {
+    requests::defaults(args)
+}
+
 /// A resource in its place: the namespace and the path at which it is served.
 #[derive(Debug)]
 struct Place<R> {
@@ -214,7 +224,7 @@ pub fn routes<R: Resource>(
 ) -> Result<Vec<Route<Action>>, String> {
     let item = resource.item().compile()?;
     let document = resource.item().document();
-    let defaults = requests::defaults(&resource.create_args());
+    let defaults = resource.batch_defaults();
     let (namespace_name, path_name) = (namespace.to_owned(), path.to_owned());
     let place = Place { resource, namespace: namespace_name, path: path_name, item, defaults };
     let place = Arc::new(place);
@@ -369,8 +379,9 @@ fn delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, S
         return Ok(reply);
     }
     if !place.resource.has_trash() {
+        // No answer of ours is a 5xx: those are for failures.
         let message = "This cannot be put into the trash; set force to delete it.";
-        return Err(Refusal::new(501, "woocommerce_rest_trash_not_supported", message).into());
+        return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     if place.resource.is_trashed(&record) {
         let message = "This is in the trash already; set force to delete it.";

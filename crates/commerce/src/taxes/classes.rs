@@ -177,7 +177,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
 fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
         let message = "This cannot be put into the trash; set force to delete it.";
-        return Err(Refusal::new(501, "woocommerce_rest_trash_not_supported", message).into());
+        return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     let slug = slug_of(call);
     let Some(class) = tax_class::get(call.conn()?, &slug)? else {

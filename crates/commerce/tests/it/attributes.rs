@@ -69,7 +69,7 @@ fn what_cannot_be_is_refused() {
     let stranger = shop.ask("PUT", &path, "clerk", &json!({ "name": "x" }));
     assert_eq!(stranger.refusal(), (403, "woocommerce_rest_cannot_update"));
     let forced = shop.ask("DELETE", &format!("{path}?force=false"), ADMIN, &Value::Null);
-    assert_eq!(forced.refusal(), (501, "woocommerce_rest_trash_not_supported"));
+    assert_eq!(forced.refusal(), (400, "woocommerce_rest_trash_not_supported"));
     // Of what there is not, everybody learns the same.
     for (path, code) in [
         ("/wc/v3/products/attributes/99", "woocommerce_rest_taxonomy_invalid"),

@@ -45,7 +45,7 @@ fn a_customer_is_made_changed_and_deleted() {
     assert!(oldest.get("meta_data").is_none() && oldest.get("role").is_none());
     assert_eq!(
         shop.ask("DELETE", &path, ADMIN, &Value::Null).refusal(),
-        (501, "woocommerce_rest_trash_not_supported")
+        (400, "woocommerce_rest_trash_not_supported")
     );
     let reassigned =
         shop.ask("DELETE", &format!("{path}?force=true&reassign=99"), ADMIN, &json!({}));

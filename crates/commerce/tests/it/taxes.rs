@@ -52,7 +52,7 @@ fn what_is_wrong_is_refused() {
         ("POST", TAXES, json!({ "class": "bogus" }), 400, "rest_invalid_param"),
         ("PUT", &one, json!({ "class": "bogus" }), 400, "rest_invalid_param"),
         ("PUT", &unknown, json!({}), 404, "woocommerce_rest_invalid_id"),
-        ("DELETE", &one, json!({}), 501, "woocommerce_rest_trash_not_supported"),
+        ("DELETE", &one, json!({}), 400, "woocommerce_rest_trash_not_supported"),
         ("DELETE", &unknown, json!({ "force": true }), 400, "woocommerce_rest_invalid_id"),
         ("GET", &unknown, Value::Null, 404, "woocommerce_rest_invalid_id"),
         ("GET", "/wc/v3/taxes?class=bogus", Value::Null, 400, "rest_invalid_param"),
@@ -121,7 +121,7 @@ fn classes_come_and_go_with_their_rates() {
         shop.ask("DELETE", &format!("{CLASSES}/{slug}?force={force}"), ADMIN, &Value::Null)
     };
     let kept = delete("holy-books", false);
-    assert_eq!(kept.refusal(), (501, "woocommerce_rest_trash_not_supported"));
+    assert_eq!(kept.refusal(), (400, "woocommerce_rest_trash_not_supported"));
     assert_eq!(delete("holy-books", true).json["name"], json!("Holy Books"));
     assert_eq!(shop.get(TAXES, ADMIN).json, json!([]), "its rates went with it");
     let standard = delete("standard", true);

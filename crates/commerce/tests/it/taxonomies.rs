@@ -64,7 +64,7 @@ fn a_category_is_made_changed_and_deleted() {
     assert_eq!((circle.status, &circle.json["parent"]), (200, &json!(0)));
 
     let kept = shop.ask("DELETE", &path, ADMIN, &Value::Null);
-    assert_eq!(kept.refusal(), (501, "woocommerce_rest_trash_not_supported"));
+    assert_eq!(kept.refusal(), (400, "woocommerce_rest_trash_not_supported"));
     let gone = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
     assert_eq!((gone.status, &gone.json["description"]), (200, &json!("d")));
     assert!(gone.json["_links"]["self"][0].get("targetHints").is_none());
