@@ -259,8 +259,8 @@ pub fn get(conn: &mut dyn Conn, product_id: i64) -> Result<Option<ProductRow>> {
     conn.row(&PRODUCT_GET, &[SITE.into(), product_id.into()], ProductRow::read)
 }
 
-/// Up to `limit` products and variations after `after_id` whose details hold a text, by id. An engine
-/// may find it in another case as well.
+/// Up to `limit` products and variations after `after_id` whose details hold a text, by id. An
+/// engine may find it in another case as well.
 pub fn find_by_details(
     conn: &mut dyn Conn,
     text: &str,
