@@ -15,7 +15,8 @@ const SECTIONS: &[(&str, Import)] = &[
     ("default_category_id", crate::taxonomies::default_category),
     ("categories", crate::taxonomies::categories),
     ("attributes", crate::attributes::attributes),
-    // Their products come before them.
+    ("products", crate::products::import_products),
+    ("variations", crate::products::import_variations),
     ("reviews", crate::reviews::reviews),
     ("tax_classes", crate::taxes::import_classes),
     ("tax_rates", crate::taxes::import_rates),

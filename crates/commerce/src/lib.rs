@@ -17,6 +17,7 @@ mod downloads;
 mod gateways;
 mod layout_templates;
 mod managers;
+pub mod products;
 pub mod resource;
 mod reviews;
 mod routes;

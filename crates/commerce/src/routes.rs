@@ -15,6 +15,7 @@ pub fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(crate::layout_templates::routes(names));
     routes.extend(crate::coupons::routes(names));
     routes.extend(crate::taxes::routes(names));
+    routes.extend(crate::products::routes(names));
     routes.extend(crate::attributes::routes(names));
     routes.extend(crate::taxonomies::routes(names));
     routes.extend(crate::attributes::routes_by_slug(names));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use commerce::products::sync;
 use onboarding::Platform;
 use site::content;
 use store::{consumer_key, idempotency, oembed_cache, outbox, session};
@@ -13,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
-/// How late a scheduled post may appear.
+/// How late a scheduled post may appear, and a sale begin or end.
 const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
 const NONCE_LIFE_S: i64 = 3_600;
@@ -33,6 +34,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             published = Some(Instant::now());
             publish_due_posts(&platform).await;
+            start_and_end_sales(&platform).await;
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
@@ -96,6 +98,25 @@ async fn publish_due_posts(platform: &Platform) {
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "scheduled posts could not be published");
+        }
+    }
+}
+
+/// Prices change when a sale begins or ends. Looking costs a read; only then is written.
+async fn start_and_end_sales(platform: &Platform) {
+    let now = platform.clock.now();
+    let due = platform.store.read(move |conn| sync::is_any_sale_due(conn, now)).await;
+    let changed = match due {
+        Ok(false) => return,
+        Ok(true) => platform.store.write(move |conn| sync::sales(conn, now)).await,
+        Err(error) => Err(error),
+    };
+    match changed {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "sales began or ended"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "sales could not begin or end");
         }
     }
 }

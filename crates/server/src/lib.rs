@@ -160,7 +160,8 @@ pub fn make_site(
     };
     platform.store.write_blocking(commerce::found)?;
     let routes = commerce::routes(&parts.settings.names);
-    Ok(Arc::new(site::Site::new(parts, routes)?))
+    let pages = commerce::products::ProductPages::new(&parts.settings.names);
+    Ok(Arc::new(site::Site::new(parts, routes)?.with_pages(Box::new(pages))))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

@@ -1,0 +1,124 @@
+//! Pictures and files of products. **Nothing is fetched**: a picture is kept by its address, with a
+//! number of its own, and shown by it. A number alone must be that of a picture of the product.
+
+use contract::rest::{Refusal, Stop, clean, loose};
+use serde_json::Value;
+use site::Call;
+use store::post;
+
+use super::record::{Download, Image, Product};
+
+/// Pictures, and files, of one product at most.
+const PIECES_MAX: usize = 100;
+/// Characters of an address at most.
+const ADDRESS_LENGTH_MAX: usize = 2_000;
+
+/// The word for what a picture belongs to in codes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    Product,
+    Variation,
+}
+
+/// The pictures of a request, in its order. Those that the product has are found by their numbers.
+pub(super) fn images(
+    call: &mut Call<'_>,
+    product: &Product,
+    wanted: &[Value],
+    owner: Owner,
+) -> Result<Vec<Image>, Stop> {
+    let mut images = Vec::new();
+    for entry in wanted.iter().filter(|entry| entry.is_object()).take(PIECES_MAX) {
+        images.push(image(call, product, entry, owner)?);
+    }
+    Ok(images)
+}
+
+fn image(
+    call: &mut Call<'_>,
+    product: &Product,
+    entry: &Value,
+    owner: Owner,
+) -> Result<Image, Stop> {
+    let text = |name: &str| entry.get(name).and_then(loose::scalar_text).unwrap_or_default();
+    let id = entry.get("id").map(loose::to_int).unwrap_or_default();
+    let now = call.now().as_micros();
+    let mut image = match product.details.images.iter().find(|image| image.id == id && id != 0) {
+        Some(known) => known.clone(),
+        None if id == 0 && !text("src").is_empty() => {
+            let src = address(&text("src")).ok_or_else(|| refused(owner, "image_upload_error"))?;
+            let name = file_name(&src);
+            let id = post::take_id(call.conn()?)?;
+            Image { id, src, name, alt: String::new(), created_us: now, modified_us: now }
+        }
+        None => return Err(refused(owner, "invalid_image_id").into()),
+    };
+    if !text("alt").is_empty() {
+        image.alt = clean::text_field(&text("alt"));
+    }
+    if !text("name").is_empty() {
+        image.name = clean::text_field(&text("name"));
+    }
+    Ok(image)
+}
+
+fn refused(owner: Owner, what: &str) -> Refusal {
+    let word = match owner {
+        Owner::Product => "product",
+        Owner::Variation => "variation",
+    };
+    let message = "Name a picture by its address, or by the number of one that is there.";
+    Refusal::new(400, format!("woocommerce_{word}_{what}"), message)
+}
+
+fn address(text: &str) -> Option<String> {
+    let address = clean::url(text);
+    let is_web = ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme));
+    (is_web && address.len() <= ADDRESS_LENGTH_MAX).then_some(address)
+}
+
+/// The last part of an address, without its ending.
+fn file_name(address: &str) -> String {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let name = last.rsplit_once('.').map_or(last, |(name, _)| name);
+    clean::text_field(name)
+}
+
+/// The files of a request. One without an address is passed over.
+pub(super) fn downloads(call: &Call<'_>, wanted: &[Value]) -> Vec<Download> {
+    let mut downloads = Vec::new();
+    for (place, entry) in wanted.iter().take(PIECES_MAX).enumerate() {
+        let text = |name: &str| {
+            let text = entry.get(name).and_then(loose::scalar_text).unwrap_or_default();
+            clean::text_field(&text)
+        };
+        let given = text("file");
+        if given.is_empty() || given.len() > ADDRESS_LENGTH_MAX {
+            continue;
+        }
+        // An address of this site is kept without the site's own.
+        let own = given.strip_prefix(&call.visit.home).filter(|rest| rest.starts_with('/'));
+        let file = own.map_or_else(|| clean::url(&given), str::to_owned);
+        let id = text("id");
+        let id = if id.is_empty() { new_id(call, place, &file) } else { id };
+        let name = text("name");
+        let name = if name.is_empty() { base_name(&file) } else { name };
+        downloads.push(Download { id, name, file });
+    }
+    downloads
+}
+
+fn base_name(file: &str) -> String {
+    let path = file.split(['?', '#']).next().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// An id that nobody can guess, in the form of a UUID.
+fn new_id(call: &Call<'_>, place: usize, file: &str) -> String {
+    let moment = format!("{} {place}", call.now().as_micros());
+    let hash = call.site.vault().site_hash("download", file, &moment);
+    let digits: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}

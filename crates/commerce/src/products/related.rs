@@ -1,0 +1,78 @@
+//! Products that are like another one: they share a category or a tag with it.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use serde_json::json;
+use site::action::read;
+use site::{Action, Call};
+use store::Conn;
+use store::filter::{Direction, Page};
+use store::post::TermCondition;
+use store::product::{self, ProductFilter, ProductOrder};
+use types::Result;
+
+use super::loaded::{self, Loaded};
+use super::record::{CATEGORY, PUBLISH, TAG, VARIATION};
+use super::version::RIGHTS;
+
+/// Products that are named at most.
+const RELATED_MAX: i64 = 5;
+
+/// The ids of products that share a category or a tag, as if shuffled by the product's number.
+pub(super) fn ids(conn: &mut dyn Conn, loaded: &Loaded) -> Result<Vec<i64>> {
+    let shared = loaded.terms.iter().filter(|term| matches!(&*term.taxonomy, CATEGORY | TAG));
+    let shared: Vec<i64> = shared.map(|term| term.term_id).collect();
+    if shared.is_empty() {
+        return Ok(Vec::new());
+    }
+    let seed = u16::try_from(loaded.product.id().rem_euclid(i64::from(u16::MAX)));
+    let wanted = ProductFilter {
+        exclude: vec![loaded.product.id()],
+        terms: vec![TermCondition::AnyOf(shared)],
+        order: ProductOrder::Shuffled(seed.unwrap_or_default()),
+        page: Page { offset: 0, limit: RELATED_MAX },
+        ..public()
+    };
+    let (rows, _) = product::list(conn, &wanted)?;
+    Ok(rows.into_iter().map(|row| row.product_id).collect())
+}
+
+/// What the shop window shows of the catalogue.
+pub(super) fn public() -> ProductFilter {
+    ProductFilter {
+        kinds_exclude: vec![VARIATION.to_owned()],
+        statuses: vec![PUBLISH.to_owned()],
+        visibilities: vec![String::from("visible"), String::from("catalog")],
+        order: ProductOrder::Id,
+        direction: Direction::Ascending,
+        ..ProductFilter::default()
+    }
+}
+
+pub(super) fn route(namespace: &str) -> Route<Action> {
+    let id = Schema::integer().about("Number of the product.");
+    Route::at(namespace, r"/products/(?P<id>[\d]+)/related").on(
+        READ,
+        Args::new().arg("id", id),
+        read(may_read, run),
+    )
+}
+
+fn may_read(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    if super::record::get(call.conn()?, id)?.is_none() {
+        return Ok(());
+    }
+    let message = "You are not allowed to see this.";
+    call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
+}
+
+fn run(call: &mut Call<'_>) -> std::result::Result<Reply, Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    let Some(loaded) = loaded::find(call.conn()?, id)? else {
+        let message = "There is no product with this id.";
+        return Err(Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into());
+    };
+    let ids = ids(call.conn()?, &loaded)?;
+    Ok(Reply::new(json!({ "related_ids": ids })))
+}

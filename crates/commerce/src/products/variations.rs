@@ -1,0 +1,199 @@
+//! Variations: what a variable product is sold as. They are changed below their product, and listed
+//! there or all together.
+
+mod generate;
+mod schema;
+mod show;
+mod write;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Value, json};
+use site::action::read;
+use site::paging::with_totals;
+use site::{Action, Call};
+use store::product;
+
+use super::loaded::{self, Loaded};
+use super::record::{Product, TRASH, VARIATION};
+use super::version::{RIGHTS, is_current};
+use super::{args, filter, of_rows, trash};
+use crate::common::version::Version;
+use crate::resource::{self, Act, Listed, Resource, Rights};
+
+const PATH: &str = r"/products/(?P<product_id>[\d]+)/variations";
+/// Where all variations are listed.
+const ALL_PATH: &str = "/variations";
+
+/// The variations of one namespace.
+#[derive(Debug)]
+pub(super) struct Variations {
+    version: Version,
+    item: Item,
+    namespace: String,
+}
+
+impl Variations {
+    fn new(namespace: &str, version: Version) -> Self {
+        Self { version, item: schema::item(version), namespace: namespace.to_owned() }
+    }
+}
+
+pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
+    let mut routes = Vec::new();
+    if is_current(version) {
+        routes.push(all_route(namespace, version));
+        routes.push(generate::route(namespace, version));
+    }
+    let variations = resource::routes(namespace, PATH, Variations::new(namespace, version));
+    routes.extend(variations.expect("the schema of a variation is well formed"));
+    routes
+}
+
+/// The number of the product in the path.
+fn product_id(call: &Call<'_>) -> i64 {
+    call.params.int("product_id").unwrap_or_default()
+}
+
+fn product_arg() -> Args {
+    Args::new().arg("product_id", Schema::integer().about("Number of the product."))
+}
+
+impl Resource for Variations {
+    type Record = Loaded;
+
+    fn word(&self) -> &'static str {
+        "product_variation"
+    }
+
+    fn rights(&self) -> Rights {
+        RIGHTS
+    }
+
+    fn item(&self) -> &Item {
+        &self.item
+    }
+
+    fn list_args(&self) -> Args {
+        args::variations(self.version)
+    }
+
+    fn path_args(&self) -> Args {
+        product_arg()
+    }
+
+    /// What is no variation of this product is told before anything else.
+    fn refuses_unknown_first(&self) -> bool {
+        true
+    }
+
+    /// The address of a new one has a gap for the product, as clients know it.
+    fn location(&self, base: &str) -> String {
+        let _ = base;
+        format!("/{}{PATH}", self.namespace)
+    }
+
+    fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Loaded>, Stop> {
+        let product_id = product_id(call);
+        let found = loaded::find(call.conn()?, id)?;
+        Ok(found.filter(|found| {
+            found.product.is(VARIATION) && found.product.row.parent_id == product_id
+        }))
+    }
+
+    fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
+        let wanted = filter::of_variations(call, self.version, Some(product_id(call)));
+        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        Ok(Listed { records: of_rows(call, rows)?, total })
+    }
+
+    fn show(&self, call: &mut Call<'_>, record: &Loaded) -> Result<Value, Stop> {
+        Ok(show::body(call, record, self.version))
+    }
+
+    fn links(&self, call: &Call<'_>, record: &Loaded, base: &str) -> Links {
+        let product = format!("/{}/products/{}", self.namespace, product_id(call));
+        Links::new()
+            .to("self", call.visit.rest(&format!("{base}/{}", record.product.id())))
+            .to("collection", call.visit.rest(base))
+            .to("up", call.visit.rest(&product))
+    }
+
+    fn id(&self, record: &Loaded) -> i64 {
+        record.product.id()
+    }
+
+    fn is_trashed(&self, record: &Loaded) -> bool {
+        record.product.row.status == TRASH
+    }
+
+    fn create(&self, call: &mut Call<'_>) -> Result<Loaded, Stop> {
+        let parent = write::parent(call)?;
+        let mut variation = Product::new(VARIATION);
+        variation.row.author_id = call.user_id();
+        variation.row.created = crate::common::moments::now(call);
+        let id = write::save(call, &parent, variation, Vec::new())?;
+        super::show::reload(call, id)
+    }
+
+    fn update(&self, call: &mut Call<'_>, record: Loaded) -> Result<Loaded, Stop> {
+        let parent = write::parent(call)?;
+        let id = write::save(call, &parent, record.product, record.chosen)?;
+        super::show::reload(call, id)
+    }
+
+    fn trash(&self, call: &mut Call<'_>, record: Loaded) -> Result<(), Stop> {
+        trash::put_aside(call, record.product)
+    }
+
+    fn delete(&self, call: &mut Call<'_>, record: Loaded) -> Result<(), Stop> {
+        trash::delete(call, &record.product)
+    }
+
+    fn unknown_id(&self, act: Act) -> (u16, String) {
+        let status = if act == Act::Edit { 400 } else { 404 };
+        (status, format!("woocommerce_rest_{}_invalid_id", self.word()))
+    }
+}
+
+fn all_route(namespace: &str, version: Version) -> Route<Action> {
+    let variations = Variations::new(namespace, version);
+    let item = variations.item.compile().expect("the schema of a variation is well formed");
+    let document = variations.item.document();
+    let list_args =
+        Args::new().arg("context", variations.item.context_arg()).with(args::variations(version));
+    let list_path = format!("/{namespace}{ALL_PATH}");
+    // Each namespace links the items of this list in its own way; no product is in the path.
+    let base = match version {
+        Version::Analytics => format!("/{namespace}/products/0/variations"),
+        _ => list_path.clone(),
+    };
+    let run = move |call: &mut Call<'_>| {
+        let wanted = filter::of_variations(call, version, None);
+        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let context = call.context();
+        let mut items = Vec::new();
+        for record in of_rows(call, rows)? {
+            let body = item.filter_by_context(variations.show(call, &record)?, &context);
+            items.push(crate::managers::linked(body, variations.links(call, &record, &base)));
+        }
+        Ok(with_totals(Reply::new(items), call, &list_path, total))
+    };
+    Route::at(namespace, ALL_PATH).on(READ, list_args, read(may_list, run)).schema(document)
+}
+
+fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to list these.";
+    call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
+}
+
+/// The variations inside of their product, as the first version shows them.
+pub(super) fn embedded(call: &mut Call<'_>, ids: &[i64]) -> Result<Value, Stop> {
+    let mut bodies = Vec::new();
+    for id in ids {
+        if let Some(variation) = loaded::find(call.conn()?, *id)? {
+            bodies.push(show::body(call, &variation, Version::One));
+        }
+    }
+    Ok(json!(bodies))
+}

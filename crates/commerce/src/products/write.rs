@@ -1,0 +1,448 @@
+//! What a request makes of a product, and how it is kept. Only what a request names is changed.
+
+use contract::rest::{Refusal, Stop, clean, loose};
+use serde_json::Value;
+use site::Call;
+use site::content::{clean_content, clean_title, slugify};
+use store::{product, tax_class, term};
+use types::{Amount, Timestamp};
+
+use super::attributes::{self, Values};
+use super::loaded::variations_of;
+use super::media::{self, Owner};
+use super::record::{
+    BRAND, CATEGORY, EXTERNAL, GROUPED, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product,
+    SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
+};
+use super::{address, events, skus, sync, trash};
+use crate::common::{meta, moments};
+
+/// Statuses in which a product needs no slug yet.
+const UNFINISHED: &[&str] = &["draft", "pending", "auto-draft"];
+/// Ids of products that a product may name in one list.
+const IDS_MAX: usize = 1_000;
+
+/// What a name is that nobody gives.
+const NAMELESS: &str = "Product";
+
+/// Reading a request's fields; a null counts as not given.
+pub(super) struct Asked<'a, 'c> {
+    pub(super) call: &'a mut Call<'c>,
+}
+
+impl Asked<'_, '_> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let value = self.call.params.get(name)?;
+        loose::scalar_text(value).map(std::borrow::Cow::into_owned)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.call.params.get(name).map(loose::to_bool)
+    }
+
+    pub(super) fn list(&self, name: &str) -> Option<Vec<Value>> {
+        match self.call.params.get(name)? {
+            Value::Array(items) => Some(items.clone()),
+            Value::Object(members) => Some(members.values().cloned().collect()),
+            _ => None,
+        }
+    }
+
+    fn ids(&self, name: &str) -> Option<Vec<i64>> {
+        self.call.params.get(name)?;
+        let mut ids = self.call.params.ints(name);
+        ids.retain(|id| *id > 0);
+        ids.truncate(IDS_MAX);
+        Some(ids)
+    }
+}
+
+/// Changes the product as the request says, and returns the terms that it is to bear.
+pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Values>, Stop> {
+    let mut asked = Asked { call };
+    identity(&mut asked, product)?;
+    let mut terms = Vec::new();
+    if let Some(wanted) = asked.list("attributes") {
+        terms.extend(attributes::apply(asked.call.conn()?, product, &wanted)?);
+    }
+    terms.extend(shared(&mut asked, product)?);
+    if matches!(product.row.kind.as_str(), VARIABLE | GROUPED) {
+        product.details.regular_price.clear();
+        product.details.sale_price.clear();
+        (product.row.sale_from, product.row.sale_to) = (None, None);
+    } else {
+        prices(&asked, product);
+    }
+    stock(&asked, product);
+    company(&asked, product);
+    terms.extend(groups(&mut asked)?);
+    if let (true, Some(wanted)) = (product.is(VARIABLE), asked.list("default_attributes")) {
+        attributes::choose_defaults(asked.call, product, &wanted)?;
+    }
+    if let Some(wanted) = asked.list("images") {
+        product.details.images = media::images(asked.call, product, &wanted, Owner::Product)?;
+    }
+    Ok(terms)
+}
+
+fn identity(asked: &mut Asked<'_, '_>, product: &mut Product) -> Result<(), Stop> {
+    let row = &mut product.row;
+    if let Some(name) = asked.text("name") {
+        row.name = clean_title(&name);
+    }
+    if let Some(text) = asked.text("description") {
+        row.description = clean_content(&text);
+    }
+    if let Some(text) = asked.text("short_description") {
+        row.short_description = clean_content(&text);
+    }
+    if let Some(status) = asked.text("status") {
+        row.status = status;
+    }
+    if let Some(slug) = asked.text("slug") {
+        row.slug = slugify(&slug);
+    }
+    if let Some(place) = asked.call.params.int("menu_order") {
+        row.menu_order = place;
+    }
+    if let Some(visibility) = asked.text("catalog_visibility") {
+        row.catalog_visibility = visibility;
+    }
+    if let Some(featured) = asked.flag("featured") {
+        row.featured = featured;
+    }
+    if let Some(status) = asked.text("tax_status") {
+        row.tax_status = status;
+    }
+    if let Some(parent_id) = asked.call.params.int("parent_id") {
+        row.parent_id = parent_id.max(0);
+    }
+    let options = asked.call.options();
+    let local = asked.call.params.get("date_created").and_then(|v| moments::read(options, v));
+    let gmt = asked.text("date_created_gmt");
+    let gmt = gmt.and_then(|text| moments::bound(options, Some(&text), true));
+    if let Some(created) = gmt.or(local) {
+        row.created = created;
+    }
+    Ok(())
+}
+
+/// What products and variations take alike: numbers, measures, files, free data.
+pub(super) fn shared(
+    asked: &mut Asked<'_, '_>,
+    product: &mut Product,
+) -> Result<Vec<Values>, Stop> {
+    let id = product.id();
+    if let Some(sku) = asked.text("sku") {
+        product.row.sku = skus::checked(asked.call, &sku, id)?;
+    }
+    if let Some(unique_id) = asked.text("global_unique_id") {
+        product.row.global_unique_id = skus::checked_unique_id(asked.call, &unique_id, id)?;
+    }
+    if let Some(class) = asked.text("tax_class") {
+        product.row.tax_class = checked_tax_class(asked.call, product, &class)?;
+    }
+    if let Some(is_virtual) = asked.flag("virtual") {
+        product.row.is_virtual = is_virtual;
+    }
+    measures(asked, product);
+    if let Some(downloadable) = asked.flag("downloadable") {
+        product.row.downloadable = downloadable;
+    }
+    if product.row.downloadable {
+        if let Some(files) = asked.list("downloads") {
+            product.details.downloads = media::downloads(asked.call, &files);
+        }
+        if let Some(limit) = asked.call.params.int("download_limit") {
+            product.details.download_limit = limit.max(-1);
+        }
+        if let Some(days) = asked.call.params.int("download_expiry") {
+            product.details.download_expiry = days.max(-1);
+        }
+    }
+    if let Some(entries) = asked.list("meta_data") {
+        meta::merge(asked.call.conn()?, &mut product.details.meta_data, &entries)?;
+    }
+    let Some(slug) = asked.text("shipping_class") else { return Ok(Vec::new()) };
+    let class = term::find_by_slug(asked.call.conn()?, SHIPPING_CLASS, &clean::text_field(&slug))?;
+    Ok(vec![(SHIPPING_CLASS.to_owned(), class.map(|term| term.term_id).into_iter().collect())])
+}
+
+/// A class that the shop has; anything else is the standard one.
+fn checked_tax_class(call: &mut Call<'_>, product: &Product, wanted: &str) -> Result<String, Stop> {
+    let slug = slugify(wanted);
+    if product.is(VARIATION) && slug == LIKE_PARENT {
+        return Ok(slug);
+    }
+    let known = !slug.is_empty() && tax_class::get(call.conn()?, &slug)?.is_some();
+    Ok(if known { slug } else { String::new() })
+}
+
+fn measures(asked: &Asked<'_, '_>, product: &mut Product) {
+    let details = &mut product.details;
+    if asked.flag("virtual") == Some(true) {
+        for measure in
+            [&mut details.weight, &mut details.length, &mut details.width, &mut details.height]
+        {
+            measure.clear();
+        }
+        return;
+    }
+    if let Some(weight) = asked.text("weight") {
+        details.weight = decimal_text(&weight);
+    }
+    let Some(sides) = asked.call.params.get("dimensions") else { return };
+    let side = |name: &str| sides.get(name).and_then(loose::scalar_text);
+    for (name, measure) in [
+        ("length", &mut details.length),
+        ("width", &mut details.width),
+        ("height", &mut details.height),
+    ] {
+        if let Some(text) = side(name) {
+            *measure = decimal_text(&text);
+        }
+    }
+}
+
+pub(super) fn prices(asked: &Asked<'_, '_>, product: &mut Product) {
+    if let Some(price) = asked.text("regular_price") {
+        product.details.regular_price = decimal_text(&price);
+    }
+    if let Some(price) = asked.text("sale_price") {
+        product.details.sale_price = decimal_text(&price);
+    }
+    let moment = |name: &str, is_gmt: bool| -> Option<Option<Timestamp>> {
+        let value = asked.call.params.get(name)?;
+        let options = asked.call.options();
+        let text = loose::scalar_text(value)?;
+        let read = moments::read(options, value);
+        Some(if is_gmt { moments::bound(options, Some(&text), true).or(read) } else { read })
+    };
+    for (name, is_start) in [("date_on_sale_from", true), ("date_on_sale_to", false)] {
+        let gmt = moment(&format!("{name}_gmt"), true);
+        let Some(time) = gmt.or_else(|| moment(name, false)) else { continue };
+        if is_start {
+            product.row.sale_from = time;
+        } else {
+            product.row.sale_to = time;
+        }
+    }
+}
+
+fn stock(asked: &Asked<'_, '_>, product: &mut Product) {
+    let status = asked.text("stock_status").or_else(|| {
+        let word = if asked.flag("in_stock")? { IN_STOCK } else { OUT_OF_STOCK };
+        Some(word.to_owned())
+    });
+    let kind = product.row.kind.clone();
+    let row = &mut product.row;
+    let status = status.unwrap_or_else(|| row.stock_status.clone());
+    if asked.call.options().text("woocommerce_manage_stock") != "yes" {
+        if kind != VARIABLE {
+            row.stock_status = status;
+        }
+        return;
+    }
+    if let Some(managed) = asked.flag("manage_stock") {
+        row.manage_stock = managed;
+    }
+    if let Some(backorders) = asked.text("backorders") {
+        row.backorders = backorders;
+    }
+    if matches!(kind.as_str(), GROUPED | EXTERNAL) {
+        row.manage_stock = false;
+        row.stock_status = if kind == EXTERNAL { IN_STOCK.to_owned() } else { status };
+        return;
+    }
+    if kind != VARIABLE || !row.manage_stock {
+        row.stock_status = status;
+    }
+    if row.manage_stock {
+        quantities(asked, product);
+    }
+}
+
+/// How many there are, and from which quantity on there are few.
+pub(super) fn quantities(asked: &Asked<'_, '_>, product: &mut Product) {
+    let params = &asked.call.params;
+    let amount = |name: &str| params.get(name).and_then(crate::common::amounts::read);
+    if let Some(quantity) = amount("stock_quantity") {
+        product.row.stock_quantity = Some(quantity);
+    } else if let Some(delta) = amount("inventory_delta") {
+        let before = product.row.stock_quantity.unwrap_or_default();
+        product.row.stock_quantity = Some(before + delta);
+    } else if product.row.stock_quantity.is_none() {
+        product.row.stock_quantity = Some(Amount::ZERO);
+    }
+    if params.given("low_stock_amount") {
+        product.row.low_stock_amount = amount("low_stock_amount");
+    }
+}
+
+fn company(asked: &Asked<'_, '_>, product: &mut Product) {
+    let is_external = product.is(EXTERNAL);
+    let is_grouped = product.is(GROUPED);
+    let details = &mut product.details;
+    if let Some(alone) = asked.flag("sold_individually") {
+        details.sold_individually = alone;
+    }
+    if let Some(allowed) = asked.flag("reviews_allowed") {
+        details.reviews_allowed = allowed;
+    }
+    if let Some(password) = asked.text("post_password") {
+        details.post_password = password;
+    }
+    if let Some(note) = asked.text("purchase_note") {
+        details.purchase_note = clean_content(&note);
+    }
+    if let Some(ids) = asked.ids("upsell_ids") {
+        details.upsell_ids = ids;
+    }
+    if let Some(ids) = asked.ids("cross_sell_ids") {
+        details.cross_sell_ids = ids;
+    }
+    if let (true, Some(ids)) = (is_grouped, asked.ids("grouped_products")) {
+        details.grouped_products = ids;
+    }
+    if is_external {
+        if let Some(url) = asked.text("external_url") {
+            details.external_url = clean::url(&url);
+        }
+        if let Some(text) = asked.text("button_text") {
+            details.button_text = clean::text_field(&text);
+        }
+    }
+}
+
+/// The categories, brands and tags of the request. Tags may be named by their names.
+fn groups(asked: &mut Asked<'_, '_>) -> Result<Vec<Values>, Stop> {
+    let mut terms = Vec::new();
+    for (name, taxonomy) in [("categories", CATEGORY), ("brands", BRAND), ("tags", TAG)] {
+        let Some(wanted) = asked.list(name) else { continue };
+        let mut ids = Vec::new();
+        for entry in wanted.iter().take(IDS_MAX) {
+            let id = entry.get("id").map(loose::to_int).unwrap_or_default();
+            let tag = entry.get("name").and_then(loose::scalar_text).filter(|_| taxonomy == TAG);
+            match tag.map(|tag| clean::text_field(&tag)).filter(|tag| !tag.is_empty()) {
+                Some(tag) if id == 0 => {
+                    ids.push(attributes::ensure_term(asked.call.conn()?, TAG, &tag)?);
+                }
+                _ => ids.push(id),
+            }
+        }
+        terms.push((taxonomy.to_owned(), ids));
+    }
+    Ok(terms)
+}
+
+/// Keeps the product, new or changed, with what follows from its fields, and returns its id.
+pub(super) fn save(
+    call: &mut Call<'_>,
+    product: &mut Product,
+    terms: Vec<Values>,
+) -> Result<i64, Stop> {
+    let now = call.now();
+    let is_new = product.id() == 0;
+    let before = if is_new { None } else { super::record::get(call.conn()?, product.id())? };
+    if product.row.name.is_empty() && is_new {
+        NAMELESS.clone_into(&mut product.row.name);
+    }
+    let was_trashed = before.as_ref().is_some_and(|before| before.row.status == TRASH);
+    if was_trashed && product.row.status != TRASH {
+        trash::restore_slug(product);
+        trash::restore_variations(call.conn()?, product.id())?;
+    }
+    slug(call, product)?;
+    let options = std::sync::Arc::clone(&call.visit.options);
+    sync::settle(call.conn()?, &options, product, now)?;
+    product.row.modified = moments::now(call);
+    product.seal()?;
+    if is_new {
+        product.row.product_id = product::insert(call.conn()?, &product.row)?;
+    } else {
+        product::update(call.conn()?, &product.row)?;
+    }
+    bear(call, product, terms, is_new)?;
+    if is_new {
+        events::made(call.conn()?, product, now)?;
+    } else {
+        events::changed(call.conn()?, product, now)?;
+    }
+    if let Some(before) = before.filter(|before| before.row.name != product.row.name) {
+        rename_variations(call, product, &before.row.name)?;
+    }
+    Ok(product.id())
+}
+
+/// A product that is not finished has only the slug that it was given.
+fn slug(call: &mut Call<'_>, product: &mut Product) -> Result<(), Stop> {
+    if UNFINISHED.contains(&product.row.status.as_str()) {
+        return Ok(());
+    }
+    let own = slugify(&product.row.slug);
+    let wanted = if own.is_empty() { slugify(&product.row.name) } else { own };
+    if product.row.status != TRASH {
+        let is_variation = product.is(VARIATION);
+        product.row.slug = address::unique_slug(call.conn()?, &wanted, product.id(), is_variation)?;
+    }
+    Ok(())
+}
+
+/// Lets the product bear the terms. One without a category is in the default one.
+fn bear(
+    call: &mut Call<'_>,
+    product: &Product,
+    terms: Vec<Values>,
+    is_new: bool,
+) -> Result<(), Stop> {
+    let names_category = terms.iter().any(|(taxonomy, _)| taxonomy == CATEGORY);
+    let mut terms = terms;
+    if is_new && !names_category && !product.is(VARIATION) {
+        terms.push((CATEGORY.to_owned(), Vec::new()));
+    }
+    let default = call.options().integer("default_product_cat");
+    for (taxonomy, ids) in terms {
+        let mut ids = existing(call, &taxonomy, &ids)?;
+        if ids.is_empty() && taxonomy == CATEGORY {
+            ids = existing(call, CATEGORY, &[default])?;
+        }
+        product::set_terms(call.conn()?, product.id(), &taxonomy, &ids)?;
+    }
+    Ok(())
+}
+
+/// Those of the ids that are terms of the taxonomy.
+fn existing(call: &mut Call<'_>, taxonomy: &str, ids: &[i64]) -> Result<Vec<i64>, Stop> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = term::TermFilter {
+        taxonomies: vec![taxonomy.to_owned()],
+        include: ids.to_vec(),
+        ..term::TermFilter::default()
+    };
+    let (rows, _) = term::list(call.conn()?, &wanted)?;
+    Ok(rows.into_iter().map(|row| row.term_id).collect())
+}
+
+/// The name of a variation begins with that of its product.
+fn rename_variations(call: &mut Call<'_>, product: &Product, before: &str) -> Result<(), Stop> {
+    if !product.is(VARIABLE) {
+        return Ok(());
+    }
+    for mut variation in variations_of(call.conn()?, product.id())? {
+        let Some(rest) = variation.row.name.strip_prefix(before) else { continue };
+        variation.row.name = format!("{}{rest}", product.row.name);
+        product::update(call.conn()?, &variation.row)?;
+    }
+    Ok(())
+}
+
+/// A variation is changed at its own address.
+pub(super) fn refuse_variation(product: &Product) -> Result<(), Stop> {
+    if !product.is(VARIATION) {
+        return Ok(());
+    }
+    let message = "Change a variation below its product.";
+    Err(Refusal::new(404, "woocommerce_rest_invalid_product_id", message).into())
+}
