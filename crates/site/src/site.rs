@@ -165,7 +165,7 @@ impl Site {
         // An address that the site itself was given counts, unless the operator set another.
         let own = options.text("siteurl");
         if self.settings().url.is_none() && !own.is_empty() {
-            visit.home = own.trim_end_matches('/').to_owned();
+            own.trim_end_matches('/').clone_into(&mut visit.home);
             visit.rest_url = format!("{}/{}", visit.home, self.settings().names.rest_root);
         }
         visit.options = options;
