@@ -36,6 +36,8 @@ const OPEN_WRITES: [&str; 1] = ["/batch/v1"];
 const REFUSES_INSIDE: [&str; 1] = ["/wp/v2/users/me"];
 /// Paths of the commerce family, where wrong credentials count as none.
 const COMMERCE: [&str; 3] = ["/wc/", "/wc-", "/wc"];
+/// Refusals that clients know with a status of 500, though nothing failed.
+const KNOWN_AS_500: [&str; 1] = ["woocommerce_rest_cannot_create_order_refund"];
 /// In no body whatever: how hashes of passwords begin or are called.
 const HASHES: [&str; 4] = ["$argon2", "$P$", "$wp$", "user_pass"];
 
@@ -107,7 +109,8 @@ impl Scene {
         let answer = Connection::open(&self.running.url).unwrap().send(&request).unwrap();
         let what = format!("{method} {path} by {}", caller.name);
         let text = answer.text();
-        assert!(answer.status < 500, "{what}: {} {text}", answer.status);
+        let known = KNOWN_AS_500.iter().any(|code| text.contains(code));
+        assert!(answer.status < 500 || known, "{what}: {} {text}", answer.status);
         if answer.status >= 400 {
             let error = answer.json().unwrap();
             assert!(error["code"].is_string() && error["message"].is_string(), "{what}: {text}");

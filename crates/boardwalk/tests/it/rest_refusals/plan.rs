@@ -1,5 +1,6 @@
 //! Requests that a route would take, made from nothing but the index of a running site.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -28,9 +29,18 @@ impl Routes {
     pub(super) fn read(index: &Value, site: &str, get: &dyn Fn(&str) -> Value) -> Self {
         let mut endpoints = Vec::new();
         let mut existing = BTreeMap::new();
+        let read: RefCell<BTreeMap<String, Vec<Known>>> = RefCell::default();
+        let known = |collection: &str| {
+            let path = format!("{collection}?per_page=100");
+            let found = read.borrow().get(&path).cloned();
+            found.unwrap_or_else(|| {
+                let found = things(&get(&path));
+                read.borrow_mut().insert(path, found.clone());
+                found
+            })
+        };
         for (pattern, route) in index["routes"].as_object().unwrap() {
-            existing
-                .insert(pattern.clone(), fill(pattern, &|collection| known_name(&get(collection))));
+            existing.insert(pattern.clone(), fill(pattern, &known).0);
             for endpoint in route["endpoints"].as_array().unwrap() {
                 let methods = endpoint["methods"].as_array().unwrap();
                 let methods = methods.iter().map(|method| method.as_str().unwrap().to_owned());
@@ -69,7 +79,7 @@ impl Routes {
 
     /// With things that exist, and with things that do not.
     pub(super) fn paths(&self, pattern: &str) -> Vec<String> {
-        let mut paths = vec![self.existing_path(pattern), fill(pattern, &|_| None)];
+        let mut paths = vec![self.existing_path(pattern), fill(pattern, &|_| Vec::new()).0];
         paths.dedup();
         paths
     }
@@ -112,42 +122,60 @@ fn plausible(name: &str, arg: &Value, site: &str) -> Value {
     }
 }
 
-/// The pattern with its variables filled in: what `known` finds in the collection before a variable,
-/// or what nobody has.
-fn fill(pattern: &str, known: &dyn Fn(&str) -> Option<(String, String)>) -> String {
-    let mut path = String::new();
-    let mut rest = pattern;
-    while let Some((before, after)) = rest.split_once("(?P<") {
-        path.push_str(before);
-        let (group, after) = split_group(after);
-        let (_, constraint) = group.split_once('>').unwrap();
-        let is_number = constraint.contains(r"\d") && !constraint.contains('-');
-        let found = known(path.trim_end_matches('/'));
-        let absent = if is_number { NO_ID } else { NO_NAME }.to_owned();
-        path.push_str(&found.map_or(absent, |(id, name)| if is_number { id } else { name }));
-        rest = after;
-    }
-    path.push_str(rest);
-    path
+/// Things of a collection that are tried, the newest first, until one has what the path goes on to.
+const CANDIDATES_MAX: usize = 30;
+
+/// Id and name of a thing.
+type Known = (String, String);
+
+/// The pattern with its variables filled in: by things that `known` finds in the collection before
+/// a variable, or by what nobody has. Also tells whether everything was found.
+fn fill(pattern: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (String, bool) {
+    fill_from(String::new(), pattern, known)
 }
 
-/// Id and name of the newest thing in a collection: the oldest is often one that all depends on.
-fn known_name(collection: &Value) -> Option<(String, String)> {
+fn fill_from(path: String, rest: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (String, bool) {
+    let Some((before, after)) = rest.split_once("(?P<") else { return (path + rest, true) };
+    let path = path + before;
+    let (group, after) = split_group(after);
+    let (_, constraint) = group.split_once('>').unwrap();
+    let is_number = constraint.contains(r"\d") && !constraint.contains('-');
+    let mut best = None;
+    for (id, name) in known(path.trim_end_matches('/')).into_iter().take(CANDIDATES_MAX) {
+        let value = if is_number { id } else { name };
+        let filled = fill_from(format!("{path}{value}"), after, known);
+        if filled.1 {
+            return filled;
+        }
+        best.get_or_insert(filled);
+    }
+    best.unwrap_or_else(|| {
+        let absent = if is_number { NO_ID } else { NO_NAME };
+        let (filled, _) = fill_from(format!("{path}{absent}"), after, known);
+        (filled, false)
+    })
+}
+
+/// What is in a collection, the newest first: the oldest is often one that all depends on.
+fn things(collection: &Value) -> Vec<Known> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match collection {
         Value::Array(items) => {
-            let item = items.iter().max_by_key(|item| item["id"].as_i64())?;
-            let id = item.get("id").map(text);
-            let name =
-                ["uuid", "slug", "id"].into_iter().find_map(|name| item.get(name)).map(text)?;
-            Some((id.unwrap_or_else(|| NO_ID.to_owned()), name))
+            let mut items: Vec<&Value> = items.iter().collect();
+            items.sort_by_key(|item| std::cmp::Reverse(item["id"].as_i64()));
+            let known = items.into_iter().filter_map(|item| {
+                let id = item.get("id").map(text);
+                let names = ["uuid", "slug", "code", "id"];
+                let name = names.into_iter().find_map(|name| item.get(name)).map(text)?;
+                Some((id.unwrap_or_else(|| NO_ID.to_owned()), name))
+            });
+            known.collect()
         }
         // Some collections are maps by name; an error object is none.
         Value::Object(members) if !members.contains_key("code") => {
-            let (name, _) = members.iter().next()?;
-            Some((NO_ID.to_owned(), name.clone()))
+            members.keys().map(|name| (NO_ID.to_owned(), name.clone())).collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
