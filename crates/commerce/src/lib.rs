@@ -17,6 +17,7 @@ mod downloads;
 mod gateways;
 mod layout_templates;
 mod managers;
+pub mod orders;
 pub mod products;
 pub mod resource;
 mod reviews;
@@ -33,5 +34,6 @@ pub use routes::routes;
 
 /// Makes what every new shop has. Called at each start.
 pub fn found(conn: &mut dyn store::Conn) -> ::types::Result<()> {
-    taxes::found(conn)
+    taxes::found(conn)?;
+    taxonomies::found(conn)
 }

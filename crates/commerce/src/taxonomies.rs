@@ -10,9 +10,9 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
 use serde_json::{Map, Value, json};
-use site::{Action, Call, Names};
+use site::{Action, Call, Names, Options};
 use store::term::{self, TermFilter, TermOrder, TermRow};
-use store::{attribute, product};
+use store::{Conn, attribute, product};
 use types::{Capability, Error};
 
 use crate::common::version::Version;
@@ -111,6 +111,24 @@ struct Terms {
     kind: Kind,
     version: Version,
     item: Item,
+}
+
+/// Gives a new shop the category of products that name none.
+pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
+    if Options::read(conn)?.integer(DEFAULT_CATEGORY) != 0 {
+        return Ok(());
+    }
+    let category = TermRow {
+        name: String::from("Uncategorized"),
+        slug: String::from("uncategorized"),
+        taxonomy: CATEGORY.to_owned(),
+        ..blank()
+    };
+    let id = match term::find_by_slug(conn, CATEGORY, &category.slug)? {
+        Some(known) => known.term_id,
+        None => term::insert(conn, &category)?,
+    };
+    site::options::set(conn, DEFAULT_CATEGORY, &json!(id))
 }
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {

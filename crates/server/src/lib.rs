@@ -158,10 +158,12 @@ pub fn make_site(
             u32::MAX
         },
     };
-    platform.store.write_blocking(commerce::found)?;
     let routes = commerce::routes(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
-    Ok(Arc::new(site::Site::new(parts, routes)?.with_pages(Box::new(pages))))
+    let site = site::Site::new(parts, routes)?.with_pages(Box::new(pages));
+    // The shop stands on the site, which must be there first.
+    platform.store.write_blocking(commerce::found)?;
+    Ok(Arc::new(site))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

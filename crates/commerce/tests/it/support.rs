@@ -85,13 +85,13 @@ impl TestShop {
             outbound: Arc::new(NoNetwork),
             wrong_credentials_per_minute: 100,
         };
-        parts.store.write_blocking(commerce::found).unwrap();
         let mut site = Self {
             site: Arc::new(Site::new(parts, more).unwrap().with_pages(Box::new(pages))),
             passwords: HashMap::new(),
             runtime: tokio::runtime::Builder::new_current_thread().build().unwrap(),
             _folder: folder,
         };
+        site.write(commerce::found);
         site.user(ADMIN, Role::Administrator);
         site
     }
