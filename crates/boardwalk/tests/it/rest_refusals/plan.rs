@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
@@ -63,13 +64,13 @@ impl Routes {
             let item = format!("{}/(?P<", endpoint.pattern);
             self.existing.keys().any(|pattern| pattern.starts_with(&item))
         };
-        self.endpoints.iter().filter(Endpoint::is_post).filter(is_collection)
+        self.endpoints.iter().filter(|endpoint| endpoint.is_post()).filter(is_collection)
     }
 
     /// Operations that change one item.
     pub(super) fn changing(&self) -> impl Iterator<Item = &Endpoint> {
         let changes = |endpoint: &&Endpoint| endpoint.pattern.ends_with(')');
-        self.endpoints.iter().filter(Endpoint::is_post).filter(changes)
+        self.endpoints.iter().filter(|endpoint| endpoint.is_post()).filter(changes)
     }
 
     /// The route's path with things that exist, as far as the site shows any.
@@ -86,7 +87,7 @@ impl Routes {
 }
 
 impl Endpoint {
-    fn is_post(self: &&Self) -> bool {
+    fn is_post(&self) -> bool {
         self.methods.iter().any(|method| method == "POST")
     }
 
@@ -199,7 +200,10 @@ fn split_group(inside: &str) -> (&str, &str) {
 pub(super) fn query(params: &Map<String, Value>) -> String {
     let pairs = params.iter().map(|(name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let escaped = text.bytes().fold(String::new(), |mut escaped, byte| {
+            write!(escaped, "%{byte:02X}").unwrap();
+            escaped
+        });
         format!("{name}={escaped}")
     });
     let pairs: Vec<String> = pairs.collect();
