@@ -206,8 +206,8 @@ fn check(site: Site) {
             match declared.get(pattern).and_then(|methods| methods.get(method)) {
                 Some(wanted) if wanted == who => {}
                 wanted => {
-                    writeln!(differences, "{method} {pattern}: let in {who:?}, declared {wanted:?}")
-                        .unwrap()
+                    let line = format!("{method} {pattern}: let in {who:?}, declared {wanted:?}");
+                    writeln!(differences, "{line}").unwrap();
                 }
             }
         }
