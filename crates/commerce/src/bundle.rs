@@ -21,6 +21,8 @@ const SECTIONS: &[(&str, Import)] = &[
     ("tax_classes", crate::taxes::import_classes),
     ("tax_rates", crate::taxes::import_rates),
     ("coupons", crate::coupons::import),
+    ("orders", crate::orders::import_orders),
+    ("refunds", crate::orders::import_refunds),
     ("customer_lookup", crate::customers::import_lookup),
     // Their orders come before them: they tell who has ever paid.
     ("users", crate::customers::import),
@@ -41,6 +43,9 @@ pub fn import(
             Error::new(error.kind(), message).because(error)
         })?;
         totals.insert(*name, count);
+    }
+    if totals.contains_key("orders") {
+        crate::orders::number_entries(conn)?;
     }
     Ok(totals)
 }

@@ -20,7 +20,7 @@ pub fn schema() -> Schema {
 }
 
 /// The counter of the numbers of entries, which all kinds of records share.
-const ENTRY_ID: &str = "meta.id";
+pub(crate) const ENTRY_ID: &str = "meta.id";
 
 /// Applies the entries of a request. One with an id changes that entry; one without changes the
 /// entry of its key and removes others of the key; a null value removes; whatever is left is added.

@@ -7,6 +7,8 @@ mod customers;
 mod data;
 mod downloads;
 mod gateways;
+mod orders;
+mod refunds;
 mod reviews;
 mod settings;
 mod shipping_zones;

@@ -1,0 +1,298 @@
+//! What follows from an order: dates, notes, stock, sales, uses of coupons, customers.
+//!
+//! **What was counted for an order is remembered with it**, so that whatever becomes of the order,
+//! exactly that is taken back.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use site::Call;
+use store::customer_lookup::{self, CustomerLookupRow};
+use store::order::ItemKind;
+use store::order_note::{self, OrderNoteRow};
+use store::{coupon as coupon_store, customer, product, user};
+use types::{Amount, Result};
+
+use super::goods::Goods;
+use super::record::{Line, Order, TRASH};
+use super::{status, view};
+use crate::common::{events, meta, moments};
+use crate::coupons::Coupon;
+use crate::products;
+
+/// How many of a line's items were taken from the stock.
+pub(super) const REDUCED: &str = "_reduced_stock";
+/// How many of them came back by refunds.
+pub(super) const RESTOCKED: &str = "_restock_refunded_items";
+
+/// How the lines of an order were before a change.
+#[derive(Debug)]
+pub(super) struct Before {
+    /// Their ids.
+    pub(super) items: HashSet<i64>,
+    /// Those that are no longer there.
+    pub(super) removed: Vec<Line>,
+}
+
+impl Before {
+    /// Of an order that is new.
+    pub(super) fn nothing() -> Self {
+        Self { items: HashSet::new(), removed: Vec::new() }
+    }
+
+    /// Of an order whose lines do not change.
+    pub(super) fn same(order: &Order) -> Self {
+        let items = order.items.iter().map(|line| line.row.item_id).collect();
+        Self { items, removed: Vec::new() }
+    }
+}
+
+/// Who bought, as coupons remember it: the id of a user, or the address of a guest.
+pub(super) fn buyer(order: &Order) -> String {
+    match order.row.customer_id {
+        0 => order.details.billing.email.to_lowercase(),
+        user_id => user_id.to_string(),
+    }
+}
+
+/// The status of the order once it is paid.
+pub(super) fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str> {
+    let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
+    Ok(if view::needs_processing(order, &goods) { "processing" } else { "completed" })
+}
+
+/// Gives the order another status, with the dates and the note that come with it.
+pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Result<()> {
+    let from = std::mem::replace(&mut order.row.status, to.to_owned());
+    if from == to {
+        return Ok(());
+    }
+    let now = moments::now(call);
+    if from == TRASH {
+        order.row.trashed_status = None;
+        order.details.meta_data.retain(|entry| {
+            let key = entry["key"].as_str().unwrap_or_default();
+            key != super::TRASH_STATUS && key != super::TRASH_TIME
+        });
+    }
+    let pays = paid_status(call, order)?;
+    if order.row.paid.is_none() && (to == pays || to == "completed") {
+        order.row.paid = Some(now);
+    }
+    if to == "completed" {
+        order.row.completed = Some(now);
+    }
+    let text = format!("Status changed from {} to {}.", status::name(&from), status::name(to));
+    note(call, order.id(), text)
+}
+
+/// Writes a note of the program's own.
+pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<()> {
+    let note = OrderNoteRow {
+        note_id: 0,
+        order_id,
+        author: super::notes::SYSTEM.to_owned(),
+        text,
+        customer_note: false,
+        added_by_user: false,
+        created: moments::now(call),
+    };
+    order_note::insert(call.conn()?, &note).map(drop)
+}
+
+/// Tells the followers of the feed.
+pub(super) fn tell(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
+    let payload = json!({ "status": order.row.status, "parent_id": order.row.parent_id });
+    events::append(call, kind, order.id(), &payload)
+}
+
+/// Brings everything that follows from the order up to date with it.
+pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {
+    settle_stock(call, order, before)?;
+    settle_sales(call, order)?;
+    settle_coupons(call, order)?;
+    settle_customer(call, order)
+}
+
+/// Takes back what was counted for an order that goes away for good. Goods that were sold stay
+/// sold.
+pub(super) fn release(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
+    change_sales(call, order, None)?;
+    change_coupons(call, order, None)
+}
+
+fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {
+    for line in &before.removed {
+        let reduced = reduced(line);
+        if !reduced.is_zero() {
+            change_stock(call, line.sold_id(), reduced)?;
+        }
+    }
+    let was_reduced = order.details.stock_reduced;
+    let is_reduced = match order.row.status.as_str() {
+        "cancelled" | "pending" => false,
+        status => was_reduced || status::is_sale(status),
+    };
+    order.details.stock_reduced = is_reduced;
+    let mut changes = Vec::new();
+    let (id, mut items) = (order.id(), std::mem::take(&mut order.items));
+    for line in items.iter_mut().filter(|line| line.row.kind == ItemKind::Line) {
+        let reduced = reduced(line);
+        // A line that was there when the stock fell, and for which it did not fall, is left alone.
+        let is_known = was_reduced && before.items.contains(&line.row.item_id);
+        if line.sold_id() == 0 || (is_known && line.meta(REDUCED).is_none()) {
+            continue;
+        }
+        let restocked = line.meta(RESTOCKED).and_then(Amount::parse).unwrap_or_default();
+        let wanted = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };
+        if wanted == reduced {
+            continue;
+        }
+        let changed = change_stock(call, line.sold_id(), reduced - wanted)?;
+        if let Some((from, to)) = changed {
+            changes.push(format!("{} (#{}) {from}→{to}", line.row.name, line.sold_id()));
+        }
+        let value = (changed.is_some() && is_reduced).then(|| json!(wanted.to_string()));
+        let entry = json!({ "key": REDUCED, "value": value });
+        meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
+        if !is_reduced {
+            let entry = json!({ "key": RESTOCKED, "value": Value::Null });
+            meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
+        }
+    }
+    order.items = items;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    note(call, id, format!("Stock changed: {}.", changes.join(", ")))
+}
+
+fn reduced(line: &Line) -> Amount {
+    line.meta(REDUCED).and_then(Amount::parse).unwrap_or_default()
+}
+
+/// Adds to the stock; says how it was before and after, if it is counted.
+pub(super) fn change_stock(
+    call: &mut Call<'_>,
+    product_id: i64,
+    by: Amount,
+) -> Result<Option<(Amount, Amount)>> {
+    let (options, now) = (Arc::clone(&call.visit.options), moments::now(call));
+    products::stock::change(call.conn()?, &options, product_id, by, now)
+}
+
+fn settle_sales(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
+    let is_counted = order.details.counted_sales.is_some();
+    let status = order.row.status.as_str();
+    if status::is_void(status) || !(is_counted || status::is_sale(status)) {
+        return change_sales(call, order, None);
+    }
+    let sold = order.lines(ItemKind::Line).filter(|line| line.row.product_id != 0);
+    let sold = sold.map(|line| (line.row.product_id, line.row.quantity.to_whole()));
+    let sold: Vec<(i64, i64)> = sold.collect();
+    change_sales(call, order, Some(sold))
+}
+
+fn change_sales(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    wanted: Option<Vec<(i64, i64)>>,
+) -> Result<()> {
+    let mut differences: BTreeMap<i64, i64> = BTreeMap::new();
+    for (product_id, count) in wanted.iter().flatten() {
+        *differences.entry(*product_id).or_default() += count;
+    }
+    for (product_id, count) in order.details.counted_sales.iter().flatten() {
+        *differences.entry(*product_id).or_default() -= count;
+    }
+    for (product_id, count) in differences {
+        if count != 0 {
+            product::add_sales(call.conn()?, product_id, count)?;
+        }
+    }
+    order.details.counted_sales = wanted;
+    Ok(())
+}
+
+fn settle_coupons(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
+    let status = order.row.status.as_str();
+    if status::is_void(status) || matches!(status, "auto-draft" | "checkout-draft") {
+        return change_coupons(call, order, None);
+    }
+    let who = buyer(order);
+    let codes: Vec<String> =
+        order.lines(ItemKind::Coupon).map(|line| line.row.name.clone()).collect();
+    let mut used = Vec::new();
+    for code in codes {
+        if let Some(row) = coupon_store::find_by_code(call.conn()?, &code)? {
+            used.push((row.coupon_id, who.clone()));
+        }
+    }
+    change_coupons(call, order, Some(used))
+}
+
+type Uses = Vec<(i64, String)>;
+
+fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) -> Result<()> {
+    let counted = order.details.counted_coupons.take().unwrap_or_default();
+    let uses = wanted.clone().unwrap_or_default();
+    let gone = counted.iter().filter(|used| !uses.contains(used)).map(|used| (used, false));
+    let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
+    for ((coupon_id, who), is_new) in gone.chain(new) {
+        let Some(mut coupon) = Coupon::get(call.conn()?, *coupon_id)? else { continue };
+        if is_new {
+            coupon.row.usage_count += 1;
+            coupon.details.used_by.push(who.clone());
+        } else {
+            coupon.row.usage_count = (coupon.row.usage_count - 1).max(0);
+            let place = coupon.details.used_by.iter().position(|name| name == who);
+            if let Some(place) = place {
+                coupon.details.used_by.remove(place);
+            }
+        }
+        coupon.update(call.conn()?)?;
+        let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
+        events::append(call, "coupon.updated", *coupon_id, &payload)?;
+    }
+    order.details.counted_coupons = wanted;
+    Ok(())
+}
+
+/// Lets the buyer have a number in reports, and remembers who has ever paid.
+fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
+    let user_id = order.row.customer_id;
+    let status = order.row.status.as_str();
+    if matches!(status, TRASH | "auto-draft" | "checkout-draft") {
+        return Ok(());
+    }
+    if user_id != 0
+        && status == "completed"
+        && let Some(customer) = customer::get(call.conn()?, user_id)?
+        && !customer.row.is_paying
+    {
+        let row = customer::CustomerRow { is_paying: true, ..customer.row };
+        customer::put(call.conn()?, &row)?;
+    }
+    let billing = &order.details.billing;
+    let mut row = CustomerLookupRow {
+        user_id: Some(user_id).filter(|id| *id != 0),
+        first_name: billing.first_name.clone(),
+        last_name: billing.last_name.clone(),
+        email: billing.email.clone(),
+        last_active: Some(order.row.created),
+        country: billing.country.clone(),
+        postcode: billing.postcode.clone(),
+        city: billing.city.clone(),
+        state: billing.state.clone(),
+        ..CustomerLookupRow::default()
+    };
+    if user_id != 0
+        && let Some(user) = user::get(call.conn()?, user_id)?
+    {
+        row.username = user.login;
+        row.email = user.email;
+        row.registered = Some(user.registered);
+    }
+    customer_lookup::find_or_insert(call.conn()?, &row).map(drop)
+}

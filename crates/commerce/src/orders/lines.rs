@@ -1,0 +1,213 @@
+//! Adding, changing and removing the lines of an order.
+
+use contract::rest::{Refusal, Stop, clean, loose};
+use serde_json::{Map, Value, json};
+use site::Call;
+use store::order::ItemKind;
+use store::{product, tax_class};
+use types::Amount;
+
+use super::goods::{Good, Goods};
+use super::record::{Line, Order};
+use super::totals::Shop;
+use super::write::FIELDS;
+use crate::common::{amounts, meta};
+
+/// Lines of one order at most.
+const LINES_MAX: usize = 5_000;
+/// Fields of which a null removes the line.
+const REMOVING: [&str; 5] = ["product_id", "method_id", "method_title", "name", "code"];
+
+type Posted = Map<String, Value>;
+
+/// Takes over the lines of the request.
+pub(super) fn apply(call: &mut Call<'_>, order: &mut Order, shop: &Shop) -> Result<(), Stop> {
+    for (field, kind) in FIELDS {
+        let Some(Value::Array(list)) = call.params.get(field).cloned() else { continue };
+        for posted in list.iter().filter_map(Value::as_object) {
+            one(call, order, kind, posted, shop)?;
+        }
+    }
+    if order.items.len() > LINES_MAX {
+        let message = format!("An order has {LINES_MAX} lines at most.");
+        return Err(Refusal::new(400, "rest_invalid_param", message).into());
+    }
+    Ok(())
+}
+
+fn one(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    kind: ItemKind,
+    posted: &Posted,
+    shop: &Shop,
+) -> Result<(), Stop> {
+    let id = posted.get("id").map(loose::to_int).unwrap_or_default();
+    let is_null = REMOVING.iter().any(|name| posted.get(*name).is_some_and(Value::is_null));
+    let is_none = posted.get("quantity").is_some_and(|quantity| loose::to_int(quantity) == 0);
+    if is_null || is_none {
+        order.items.retain(|line| id == 0 || line.row.item_id != id || line.row.kind != kind);
+        return Ok(());
+    }
+    let place = order.items.iter().position(|line| line.row.item_id == id && line.row.kind == kind);
+    let mut line = match (id, place) {
+        (0, _) => Line::of_kind(kind),
+        (_, Some(place)) => order.items.remove(place),
+        (_, None) => {
+            let message = "This line is none of the order's.";
+            return Err(Refusal::new(400, "woocommerce_rest_invalid_item_id", message).into());
+        }
+    };
+    match kind {
+        ItemKind::Line => product_line(call, &mut line, posted, shop)?,
+        ItemKind::Shipping => shipping_line(&mut line, posted)?,
+        _ => fee_line(&mut line, posted)?,
+    }
+    tax_class(call, &mut line, posted)?;
+    if let Some(Value::Array(entries)) = posted.get("meta_data") {
+        meta::merge(call.conn()?, &mut line.details.meta_data, entries)?;
+    }
+    match place.filter(|_| id != 0) {
+        Some(place) => order.items.insert(place, line),
+        None => order.items.push(line),
+    }
+    Ok(())
+}
+
+fn text(posted: &Posted, name: &str) -> Option<String> {
+    let value = posted.get(name).filter(|value| !value.is_null())?;
+    Some(clean::text_field(&loose::scalar_text(value).unwrap_or_default()))
+}
+
+fn amount(posted: &Posted, name: &str) -> Option<Amount> {
+    let value = posted.get(name).filter(|value| !value.is_null())?;
+    Some(amounts::read(value).unwrap_or_default())
+}
+
+fn product_line(
+    call: &mut Call<'_>,
+    line: &mut Line,
+    posted: &Posted,
+    shop: &Shop,
+) -> Result<(), Stop> {
+    let is_new = line.row.item_id == 0;
+    let quantity = posted.get("quantity").map(loose::to_int).map(Amount::from_whole);
+    if is_new {
+        line.row.quantity = Amount::ONE;
+    }
+    let wanted = wanted_id(call, posted, is_new)?;
+    if wanted != 0 && wanted != line.sold_id() {
+        let goods = Goods::of_ids(call.conn()?, vec![wanted])?;
+        if let Some(good) = goods.get(wanted) {
+            set_product(call, line, good)?;
+            if is_new {
+                let count = quantity.unwrap_or(Amount::ONE);
+                let price = good.row.price.unwrap_or_default().times(count);
+                let price = match good.tax_status() {
+                    super::totals::TAXABLE => shop.without_tax(price, good.tax_class()),
+                    _ => price,
+                };
+                line.row.total = price;
+                line.row.subtotal = price;
+            }
+        }
+    }
+    if let Some(name) = text(posted, "name") {
+        line.row.name = name;
+    }
+    if let Some(quantity) = quantity {
+        line.row.quantity = quantity;
+    }
+    if let Some(total) = amount(posted, "total") {
+        line.row.total = total;
+        line.row.subtotal = line.row.subtotal.max(total);
+    }
+    if let Some(subtotal) = amount(posted, "subtotal") {
+        line.row.subtotal = subtotal;
+    }
+    Ok(())
+}
+
+/// What the line is to be about: by SKU, by variation or by product; 0 to leave it as it is.
+fn wanted_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, Stop> {
+    let id = |name: &str| posted.get(name).map(loose::to_int).unwrap_or_default();
+    if let Some(sku) = text(posted, "sku").filter(|sku| !sku.is_empty()) {
+        return Ok(product::id_of_sku(call.conn()?, &sku, 0)?.unwrap_or_default());
+    }
+    let (product_id, variation_id) = (id("product_id"), id("variation_id"));
+    if variation_id == 0 && product_id == 0 && is_new {
+        let code = "woocommerce_rest_required_product_reference";
+        let message = "Say which product is sold, by its product_id or its sku.";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    Ok(if variation_id == 0 { product_id } else { variation_id })
+}
+
+fn set_product(call: &mut Call<'_>, line: &mut Line, good: Good<'_>) -> Result<(), Stop> {
+    let row = good.row;
+    let is_variation = good.parent.is_some();
+    line.row.product_id = if is_variation { row.parent_id } else { row.product_id };
+    line.row.variation_id = if is_variation { row.product_id } else { 0 };
+    line.row.name.clone_from(&row.name);
+    good.tax_class().clone_into(&mut line.details.tax_class);
+    if !is_variation {
+        return Ok(());
+    }
+    for (_, chosen) in product::attributes_of(call.conn()?, &[row.product_id])? {
+        if chosen.value.is_empty() {
+            continue;
+        }
+        let entry = json!({ "key": chosen.name, "value": chosen.value });
+        meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
+    }
+    Ok(())
+}
+
+fn shipping_line(line: &mut Line, posted: &Posted) -> Result<(), Refusal> {
+    if let Some(method_id) = text(posted, "method_id") {
+        line.details.method_id = method_id;
+    }
+    if line.row.item_id == 0 && line.details.method_id.is_empty() {
+        let message = "Say how the goods are sent, by the method_id.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_shipping_item", message));
+    }
+    if let Some(title) = text(posted, "method_title") {
+        line.row.name = title;
+    }
+    if let Some(instance_id) = text(posted, "instance_id") {
+        line.details.instance_id = instance_id;
+    }
+    if let Some(total) = amount(posted, "total") {
+        line.row.total = total;
+    }
+    Ok(())
+}
+
+fn fee_line(line: &mut Line, posted: &Posted) -> Result<(), Refusal> {
+    if let Some(name) = text(posted, "name") {
+        line.row.name = name;
+    }
+    if line.row.item_id == 0 && line.row.name.is_empty() {
+        let message = "Say what the fee is for, by its name.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_fee_item", message));
+    }
+    if let Some(tax_status) = text(posted, "tax_status") {
+        line.details.tax_status = tax_status;
+    }
+    if let Some(total) = amount(posted, "total") {
+        line.row.total = total;
+    }
+    Ok(())
+}
+
+fn tax_class(call: &mut Call<'_>, line: &mut Line, posted: &Posted) -> Result<(), Stop> {
+    let Some(class) = text(posted, "tax_class") else { return Ok(()) };
+    let class = if class == "standard" { String::new() } else { class };
+    if !class.is_empty() && tax_class::get(call.conn()?, &class)?.is_none() {
+        let message = "There is no such tax class.";
+        let code = "order_item_product_invalid_tax_class";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    line.details.tax_class = class;
+    Ok(())
+}

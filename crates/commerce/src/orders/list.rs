@@ -1,0 +1,122 @@
+//! Lists of orders and refunds: their parameters, and what these ask the store for.
+
+use contract::rest::{Args, Schema};
+use serde_json::json;
+use site::Call;
+use store::order::{OrderFilter, OrderKind, OrderSort};
+
+use super::record::TRASH;
+use super::status::STATUSES;
+use super::view;
+use crate::common::version::Version;
+use crate::common::{args, moments, paging};
+
+const ANY: &str = "any";
+/// Orders that nobody has placed yet.
+const DRAFTS: [&str; 2] = ["auto-draft", "checkout-draft"];
+
+/// The parameters of a list of orders.
+pub(super) fn order_args(version: Version) -> Args {
+    let mut statuses = vec![ANY, TRASH];
+    if version != Version::Analytics {
+        statuses.push("auto-draft");
+    }
+    statuses.extend(STATUSES.iter().map(|(slug, _)| *slug));
+    let status = Schema::list(Schema::text().choices(&statuses));
+    let status = match version {
+        Version::Analytics => status.default(vec![ANY]),
+        _ => status.default(ANY),
+    };
+    let args = args::records()
+        .with(args::parents())
+        .arg("status", status.about("Keep only orders with one of these statuses."))
+        .arg("customer", Schema::integer().about("Keep only the orders of this user."))
+        .arg("product", Schema::integer().about("Keep only orders of this product."))
+        .with(shown_args())
+        .arg("created_via", Schema::list(Schema::text()).about("Keep only orders made there."));
+    if version != Version::Analytics {
+        return args;
+    }
+    args.arg("number", Schema::text().about("Keep only orders whose number begins like this."))
+}
+
+/// The parameters of a list of refunds.
+pub(super) fn refund_args() -> Args {
+    args::records().with(args::parents()).with(shown_args())
+}
+
+/// Parameters that say how orders are shown.
+fn shown_args() -> Args {
+    let keys =
+        |about: &str| Schema::list(Schema::text()).default(Vec::<String>::new()).about(about);
+    let readable = "Whether to show only the entries of lines that people are meant to read.";
+    Args::new()
+        .arg("dp", Schema::integer().default(2).about("Decimals of amounts."))
+        .arg("order_item_display_meta", Schema::boolean().default(false).about(readable))
+        .arg("include_meta", keys("Show only the entries with these keys."))
+        .arg("exclude_meta", keys("Leave out the entries with these keys."))
+}
+
+/// What a call asks for.
+pub(super) fn filter(call: &Call<'_>, kind: OrderKind) -> OrderFilter {
+    let params = &call.params;
+    let is_gmt = params.flag("dates_are_gmt");
+    let bound = |name: &str| moments::bound(call.options(), params.text(name), is_gmt);
+    let text = |name: &str| params.text(name).map(str::trim).filter(|text| !text.is_empty());
+    let one = |name: &str| text(name).map(str::to_owned).into_iter().collect();
+    OrderFilter {
+        kinds: vec![kind],
+        search: text("search").map(str::to_owned),
+        number: text("number").map(str::to_owned),
+        after: bound("after"),
+        before: bound("before"),
+        modified_after: bound("modified_after"),
+        modified_before: bound("modified_before"),
+        include: params.ints("include"),
+        exclude: params.ints("exclude"),
+        parents: params.ints("parent"),
+        parents_exclude: params.ints("parent_exclude"),
+        merchants: one("merchant_id"),
+        stores: one("store_id"),
+        tpns: one("tpn"),
+        sort: match params.text("orderby") {
+            Some("id") => OrderSort::Id,
+            Some("include") => OrderSort::Include,
+            Some("modified") => OrderSort::Modified,
+            _ => OrderSort::Date,
+        },
+        direction: paging::direction(params),
+        page: paging::page(call),
+        ..OrderFilter::default()
+    }
+}
+
+/// What a call asks for in a list of orders.
+pub(super) fn order_filter(call: &Call<'_>) -> OrderFilter {
+    let params = &call.params;
+    let mut filter = filter(call, OrderKind::Order);
+    filter.customers = params.int("customer").into_iter().collect();
+    filter.products = params.int("product").filter(|id| *id != 0).into_iter().collect();
+    filter.created_via = params.texts("created_via");
+    let statuses = params.texts("status");
+    if statuses.is_empty() || statuses.iter().any(|status| status == ANY) {
+        let hidden = [TRASH].into_iter().chain(DRAFTS);
+        let named = |status: &&str| !statuses.iter().any(|other| other == status);
+        filter.statuses_exclude = hidden.filter(named).map(str::to_owned).collect();
+    } else {
+        filter.statuses = statuses;
+    }
+    filter
+}
+
+/// Names in the query what links to other pages repeat, though nobody gave it.
+pub(super) fn repeat_in_links(version: Version, call: &mut Call<'_>) {
+    let decimals = view::decimals(call);
+    call.params.set("dp", decimals);
+    let context = call.context();
+    call.params.set("context", context);
+    if version >= Version::Three {
+        let statuses = call.params.texts("status");
+        call.params.set("status", json!(statuses));
+    }
+}

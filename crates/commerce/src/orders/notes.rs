@@ -1,0 +1,224 @@
+//! Notes on orders: what happened, what somebody wrote, and what the customer was told.
+
+use contract::rest::route::{CREATE, DELETE, READ, Route};
+use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use serde_json::{Value, json};
+use site::action::{read, write};
+use site::{Action, Call};
+use store::order::OrderKind;
+use store::order_note::{self, OrderNoteRow};
+use types::Capability;
+
+use super::effects;
+use super::record::Order;
+use super::schema::{shown, told};
+use crate::common::version::Version;
+use crate::common::{events, moments};
+
+/// Who writes notes that no person wrote.
+pub(super) const SYSTEM: &str = "system";
+
+struct Place {
+    version: Version,
+    namespace: String,
+    item: CompiledItem,
+}
+
+pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
+    let item = item(version);
+    let document = item.document();
+    macro_rules! of_place {
+        ($operation:path) => {{
+            let compiled = item.compile().expect("the schema is well formed");
+            let place = Place { version, namespace: namespace.to_owned(), item: compiled };
+            move |call: &mut Call<'_>| $operation(&place, call)
+        }};
+    }
+    let order_id = || Schema::integer().about("Number of the order.");
+    let on_order = || Args::new().arg("order_id", order_id());
+    let id = || Schema::integer().about("Number of the note.");
+    let on_note = || Args::new().arg("id", id()).arg("order_id", order_id());
+    let kind = Schema::text()
+        .default("any")
+        .choices(&["any", "customer", "internal"])
+        .about("Whether to list only notes for the customer, or only the others.");
+    let force = Schema::boolean().default(false).about("Must be true: notes have no trash.");
+    let list_args = on_order().arg("context", item.context_arg()).arg("type", kind);
+    [
+        Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes")
+            .on(READ, list_args, read(may_list, of_place!(list)))
+            .on(CREATE, on_order().with(item.create_args()), write(may_create, of_place!(create)))
+            .schema(document.clone()),
+        Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes/(?P<id>[\d]+)")
+            .on(READ, on_note().arg("context", item.context_arg()), read(may_read, of_place!(get)))
+            .on(DELETE, on_note().arg("force", force), write(may_delete, of_place!(delete)))
+            .schema(document),
+    ]
+}
+
+fn item(version: Version) -> Item {
+    let moment = || Schema::typed("date-time");
+    let flag = |about: &str| Schema::boolean().default(false).about(about);
+    let both = &["view", "edit"];
+    let mut fields = vec![("id", told(Schema::integer(), "Number of the note."))];
+    if version >= Version::Three {
+        fields.push(("author", told(Schema::text(), "Who wrote it.")));
+    }
+    fields.push(("date_created", told(moment(), "When it was made, in the site's time.")));
+    if version >= Version::Two {
+        fields.push(("date_created_gmt", told(moment(), "When it was made, in GMT.")));
+    }
+    fields.extend([
+        ("note", shown(Schema::text(), "What it says.").required()),
+        ("customer_note", flag("Whether the customer is told.").context(both)),
+        ("added_by_user", flag("Whether a person wrote it.").context(&["edit"])),
+    ]);
+    Item::new("order_note", Schema::object(fields))
+}
+
+fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to list these.";
+    call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
+}
+
+fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to make one.";
+    call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
+}
+
+/// An order that is nobody's passes; the operation says that there is none.
+fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see this.";
+    if find_order(call)?.is_none() {
+        return Ok(());
+    }
+    call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
+}
+
+fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to delete this.";
+    if find_order(call)?.is_none() {
+        return Ok(());
+    }
+    call.need(Capability::DeleteShopOrder, "woocommerce_rest_cannot_delete", message)
+}
+
+fn find_order(call: &mut Call<'_>) -> Result<Option<i64>, Stop> {
+    let id = call.params.int("order_id").unwrap_or_default();
+    let found = store::order::get(call.conn()?, id)?;
+    Ok(found.filter(|row| row.kind == OrderKind::Order).map(|row| row.order_id))
+}
+
+fn order_of(call: &mut Call<'_>) -> Result<i64, Stop> {
+    let message = "There is no order with this number.";
+    let unknown = || Refusal::new(404, "woocommerce_rest_order_invalid_id", message);
+    Ok(find_order(call)?.ok_or_else(unknown)?)
+}
+
+fn note_of(call: &mut Call<'_>) -> Result<OrderNoteRow, Stop> {
+    let order_id = order_of(call)?;
+    let id = call.params.int("id").unwrap_or_default();
+    let found = order_note::get(call.conn()?, id)?.filter(|note| note.order_id == order_id);
+    let message = "The order has no note with this number.";
+    Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_id", message))?)
+}
+
+fn body(place: &Place, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> Value {
+    let [created, created_gmt] = moments::pair(call.options(), Some(note.created));
+    let mut body = json!({
+        "id": note.note_id,
+        "date_created": created,
+        "note": note.text,
+        "customer_note": note.customer_note,
+    });
+    if let Value::Object(members) = &mut body {
+        if place.version >= Version::Two {
+            members.insert(String::from("date_created_gmt"), created_gmt);
+        }
+        if place.version >= Version::Three {
+            members.insert(String::from("author"), json!(note.author));
+        }
+    }
+    place.item.filter_by_context(body, context)
+}
+
+fn links(place: &Place, call: &Call<'_>, note: &OrderNoteRow) -> Links {
+    let order = format!("/{}/orders/{}", place.namespace, note.order_id);
+    let to = |path: String| call.visit.rest(&path);
+    Links::new()
+        .to("self", to(format!("{order}/notes/{}", note.note_id)))
+        .to("collection", to(format!("{order}/notes")))
+        .to("up", to(order))
+}
+
+fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let order_id = order_of(call)?;
+    let mut notes = order_note::list(call.conn()?, order_id)?;
+    match call.params.text("type") {
+        Some("customer") => notes.retain(|note| note.customer_note),
+        Some("internal") => notes.retain(|note| !note.customer_note),
+        _ => {}
+    }
+    let context = call.context();
+    let items = notes.iter().map(|note| {
+        let body = body(place, call, note, &context);
+        crate::managers::linked(body, links(place, call, note))
+    });
+    Ok(Reply::new(items.collect::<Vec<Value>>()))
+}
+
+fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let note = note_of(call)?;
+    let context = call.context();
+    Ok(Reply::new(body(place, call, &note, &context)).links(links(place, call, &note)))
+}
+
+fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if call.params.int("id").is_some_and(|id| id != 0) {
+        let message = "An id cannot be chosen; leave it out.";
+        return Err(Refusal::new(400, "woocommerce_rest_order_note_exists", message).into());
+    }
+    let order_id = order_of(call)?;
+    let by_user = call.params.flag("added_by_user");
+    let author = call.user().map(|user| user.row.display_name.clone()).filter(|_| by_user);
+    let mut note = OrderNoteRow {
+        note_id: 0,
+        order_id,
+        author: author.unwrap_or_else(|| SYSTEM.to_owned()),
+        text: site::content::clean_content(call.params.text("note").unwrap_or_default()),
+        customer_note: call.params.flag("customer_note"),
+        added_by_user: by_user,
+        created: moments::now(call),
+    };
+    note.note_id = order_note::insert(call.conn()?, &note)?;
+    tell(call, order_id)?;
+    let links = links(place, call, &note);
+    let location = format!("/{}/orders/{order_id}/notes/{}", place.namespace, note.note_id);
+    let location = call.visit.rest(&location);
+    Ok(Reply::created(body(place, call, &note, "edit"), location).links(links))
+}
+
+fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if !call.params.flag("force") {
+        let message = "Notes cannot be put into the trash; set force to delete it.";
+        return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
+    }
+    let note = note_of(call)?;
+    order_note::delete(call.conn()?, note.note_id)?;
+    events::append(
+        call,
+        "order_note.deleted",
+        note.note_id,
+        &json!({ "order_id": note.order_id }),
+    )?;
+    tell(call, note.order_id)?;
+    let links = links(place, call, &note);
+    Ok(Reply::new(body(place, call, &note, "edit")).links(links))
+}
+
+fn tell(call: &mut Call<'_>, order_id: i64) -> Result<(), Stop> {
+    if let Some(order) = Order::get(call.conn()?, order_id, OrderKind::Order)? {
+        effects::tell(call, "order.updated", &order)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! An order or refund as it is stored: the columns that lists search and sort, the details beside
+//! them, and its lines. [`Order`] is read and written whole.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
+use store::{Conn, filter};
+use types::{Amount, Error, Result};
+
+pub(crate) const TRASH: &str = "trash";
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Order {
+    pub row: OrderRow,
+    pub details: Details,
+    pub items: Vec<Line>,
+}
+
+/// What nobody filters or sorts by.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    pub billing: Address,
+    pub shipping: Address,
+    pub payment_method_title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub transaction_id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub customer_ip_address: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub customer_user_agent: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub customer_note: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cart_hash: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meta_data: Vec<Value>,
+    /// Whether the stock of its products has fallen for it.
+    #[serde(skip_serializing_if = "is_no")]
+    pub stock_reduced: bool,
+    /// What it has added to the sales of products, so that the same can be taken off again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_sales: Option<Vec<(i64, i64)>>,
+    /// Which uses of coupons were counted for it, and by whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_coupons: Option<Vec<(i64, String)>>,
+    /// Of a refund: whether a provider paid the money back.
+    #[serde(skip_serializing_if = "is_no")]
+    pub refunded_payment: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
+fn is_no(flag: &bool) -> bool {
+    !*flag
+}
+
+/// Where to bill or to ship.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Address {
+    pub first_name: String,
+    pub last_name: String,
+    pub company: String,
+    pub address_1: String,
+    pub address_2: String,
+    pub city: String,
+    pub state: String,
+    pub postcode: String,
+    pub country: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub email: String,
+    pub phone: String,
+}
+
+impl Address {
+    /// All of it in one line, as searches look through it.
+    pub fn index(&self) -> String {
+        let parts = [
+            &self.first_name,
+            &self.last_name,
+            &self.company,
+            &self.address_1,
+            &self.address_2,
+            &self.city,
+            &self.state,
+            &self.postcode,
+            &self.country,
+            &self.email,
+            &self.phone,
+        ];
+        parts.map(String::as_str).join(" ")
+    }
+
+    pub fn field_mut(&mut self, name: &str) -> Option<&mut String> {
+        Some(match name {
+            "first_name" => &mut self.first_name,
+            "last_name" => &mut self.last_name,
+            "company" => &mut self.company,
+            "address_1" => &mut self.address_1,
+            "address_2" => &mut self.address_2,
+            "city" => &mut self.city,
+            "state" => &mut self.state,
+            "postcode" => &mut self.postcode,
+            "country" => &mut self.country,
+            "email" => &mut self.email,
+            "phone" => &mut self.phone,
+            _ => return None,
+        })
+    }
+}
+
+/// A line with its details.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    pub row: OrderItemRow,
+    pub details: LineDetails,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LineDetails {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meta_data: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taxes: Vec<TaxShare>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tax_class: String,
+    /// Of shipping and fees: `taxable` or `none`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tax_status: String,
+    /// Of shipping.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub method_id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub instance_id: String,
+    /// Of a tax.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    #[serde(skip_serializing_if = "is_no")]
+    pub compound: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_percent: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shipping_tax: Option<Amount>,
+}
+
+/// What one rate takes of a line, with all its decimals.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaxShare {
+    pub rate_id: i64,
+    pub total: Amount,
+    /// Before discounts; only lines about products have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtotal: Option<Amount>,
+}
+
+impl Line {
+    pub fn of_kind(kind: ItemKind) -> Self {
+        let row = OrderItemRow { kind, ..OrderItemRow::default() };
+        let tax_status = match kind {
+            ItemKind::Shipping | ItemKind::Fee => "taxable".to_owned(),
+            _ => String::new(),
+        };
+        Self { row, details: LineDetails { tax_status, ..LineDetails::default() } }
+    }
+
+    fn read(row: OrderItemRow) -> Result<Self> {
+        Ok(Self { details: details(&row.details)?, row })
+    }
+
+    /// The variation, or else the product, that the line is about; 0 for none.
+    pub fn sold_id(&self) -> i64 {
+        if self.row.variation_id == 0 { self.row.product_id } else { self.row.variation_id }
+    }
+
+    /// The text of the first entry with this key.
+    pub fn meta(&self, key: &str) -> Option<&str> {
+        let entry = self.details.meta_data.iter().find(|entry| entry["key"] == *key)?;
+        entry["value"].as_str()
+    }
+}
+
+impl Order {
+    pub fn read(stored: order::Order) -> Result<Self> {
+        let items = stored.items.into_iter().map(Line::read).collect::<Result<_>>()?;
+        Ok(Self { details: details(&stored.row.details)?, row: stored.row, items })
+    }
+
+    /// The order, or refund, of this id.
+    pub fn get(conn: &mut dyn Conn, order_id: i64, kind: OrderKind) -> Result<Option<Self>> {
+        let found = order::get_with_items(conn, order_id)?;
+        found.filter(|found| found.row.kind == kind).map(Self::read).transpose()
+    }
+
+    pub fn id(&self) -> i64 {
+        self.row.order_id
+    }
+
+    pub fn lines(&self, kind: ItemKind) -> impl Iterator<Item = &Line> {
+        self.items.iter().filter(move |item| item.row.kind == kind)
+    }
+
+    pub fn lines_mut(&mut self, kind: ItemKind) -> impl Iterator<Item = &mut Line> {
+        self.items.iter_mut().filter(move |item| item.row.kind == kind)
+    }
+
+    /// Inserts the order and reads it back with the numbers that it and its lines were given.
+    pub fn insert(mut self, conn: &mut dyn Conn) -> Result<Self> {
+        self.pack();
+        let order_id = order::insert(conn, &self.stored())?;
+        Self::again(conn, order_id)
+    }
+
+    /// Writes the order with its lines and reads it back.
+    pub fn update(mut self, conn: &mut dyn Conn) -> Result<Self> {
+        self.pack();
+        order::update(conn, &self.row)?;
+        let lines: Vec<OrderItemRow> = self.items.into_iter().map(|line| line.row).collect();
+        order::replace_items(conn, self.row.order_id, &lines)?;
+        Self::again(conn, self.row.order_id)
+    }
+
+    /// Inserts or replaces the order of this id.
+    pub fn put(mut self, conn: &mut dyn Conn) -> Result<()> {
+        self.pack();
+        if order::update(conn, &self.row)? {
+            let lines: Vec<OrderItemRow> = self.items.into_iter().map(|line| line.row).collect();
+            return order::replace_items(conn, self.row.order_id, &lines);
+        }
+        order::insert_with_id(conn, &self.stored())
+    }
+
+    fn again(conn: &mut dyn Conn, order_id: i64) -> Result<Self> {
+        let stored = order::get_with_items(conn, order_id)?;
+        let missing = || Error::internal("an order that was just written is not there");
+        Self::read(stored.ok_or_else(missing)?)
+    }
+
+    fn stored(&self) -> order::Order {
+        let items = self.items.iter().map(|line| line.row.clone()).collect();
+        order::Order { row: self.row.clone(), items }
+    }
+
+    /// Writes the details and what searches look through into their columns.
+    fn pack(&mut self) {
+        self.row.details = serde_json::json!(self.details).to_string();
+        self.row.billing_email = self.details.billing.email.clone();
+        let mut search = vec![
+            self.details.billing.index(),
+            self.details.shipping.index(),
+            self.details.transaction_id.clone(),
+        ];
+        for line in &mut self.items {
+            line.row.details = serde_json::json!(line.details).to_string();
+            if line.row.kind == ItemKind::Line {
+                search.push(line.row.name.clone());
+            }
+        }
+        let mut text = search.join("\n");
+        let limit = text.floor_char_boundary(filter::SEARCH_LENGTH_MAX);
+        text.truncate(limit);
+        self.row.search = text;
+    }
+}
+
+fn details<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| Error::internal("the details of an order are damaged").because(error))
+}

@@ -1,0 +1,415 @@
+//! Refunds of orders: of lines or of a sum, in part or in full.
+//!
+//! **No more is paid back than was paid.** Nothing here moves money: whoever asks for a provider to
+//! pay back is told that there is none that can.
+
+use contract::rest::route::{CREATE, DELETE, READ, Route};
+use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
+use serde_json::{Map, Value, json};
+use site::action::{read, write};
+use site::paging::with_totals;
+use site::{Action, Call};
+use store::order::{ItemKind, OrderKind};
+use types::{Amount, Capability};
+
+use super::effects::{self, Before, REDUCED, RESTOCKED};
+use super::goods::Goods;
+use super::record::{Line, Order};
+use super::totals::{self, Shop};
+use super::{legacy, list, schema, view};
+use crate::common::version::Version;
+use crate::common::{amounts, meta, moments};
+
+/// The entry that says of which line a line of a refund is.
+const REFUNDED_LINE: &str = "_refunded_item_id";
+
+struct Place {
+    version: Version,
+    namespace: String,
+    item: CompiledItem,
+    /// Whether the refunds of all orders are listed, each with its order.
+    of_all: bool,
+}
+
+impl Place {
+    fn new(namespace: &str, version: Version, of_all: bool) -> Self {
+        let item = schema::refund_item(of_all).compile().expect("the schema is well formed");
+        Self { version, namespace: namespace.to_owned(), item, of_all }
+    }
+}
+
+pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
+    let item = schema::refund_item(false);
+    macro_rules! of_place {
+        ($operation:path) => {{
+            let place = Place::new(namespace, version, false);
+            move |call: &mut Call<'_>| $operation(&place, call)
+        }};
+    }
+    let order_id = || Schema::integer().about("Number of the order.");
+    let on_order = || Args::new().arg("order_id", order_id());
+    let on_refund = || on_order().arg("id", Schema::integer().about("Number of the refund."));
+    let force = Schema::boolean().default(true).about("Must be true: refunds have no trash.");
+    let list_args = on_order().arg("context", item.context_arg()).with(list::refund_args());
+    let create_args = on_order().with(crate::resource::request_args(item.create_args()));
+    [
+        Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds")
+            .on(READ, list_args, read(may_list, of_place!(list)))
+            .on(CREATE, create_args, write(may_create, of_place!(create)))
+            .schema(item.document()),
+        Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds/(?P<id>[\d]+)")
+            .on(
+                READ,
+                on_refund().arg("context", item.context_arg()),
+                read(may_list, of_place!(get)),
+            )
+            .on(DELETE, on_refund().arg("force", force), write(may_delete, of_place!(delete)))
+            .schema(item.document()),
+    ]
+}
+
+/// The refunds of all orders.
+pub(super) fn route_of_all(namespace: &str) -> Route<Action> {
+    let item = schema::refund_item(true);
+    let args = Args::new().arg("context", item.context_arg()).with(list::refund_args());
+    let place = Place::new(namespace, Version::Three, true);
+    let list = move |call: &mut Call<'_>| list(&place, call);
+    Route::at(namespace, "/refunds").on(READ, args, read(may_list, list)).schema(item.document())
+}
+
+fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see this.";
+    call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
+}
+
+fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to make one.";
+    call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
+}
+
+fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to delete this.";
+    call.need(Capability::DeleteShopOrder, "woocommerce_rest_cannot_delete", message)
+}
+
+fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
+    let id = call.params.int("order_id").unwrap_or_default();
+    let found = Order::get(call.conn()?, id, OrderKind::Order)?;
+    let message = "There is no order with this number.";
+    Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_order_id", message))?)
+}
+
+fn refund_of(call: &mut Call<'_>) -> Result<Order, Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    let found = Order::get(call.conn()?, id, OrderKind::Refund)?;
+    let message = "There is no refund with this number.";
+    let code = "woocommerce_rest_shop_order_refund_invalid_id";
+    let refund = found.ok_or_else(|| Refusal::new(404, code, message))?;
+    let order = order_of(call)?;
+    if refund.row.parent_id != order.id() {
+        let message = "The order has no refund with this number.";
+        let code = "woocommerce_rest_invalid_order_refund_id";
+        return Err(Refusal::new(404, code, message).into());
+    }
+    Ok(refund)
+}
+
+fn body(place: &Place, call: &Call<'_>, refund: &Order, goods: &Goods, context: &str) -> Value {
+    let manner = view::Manner::of(place.version, call);
+    let body = view::refund_body(&manner, refund, goods, place.of_all);
+    let body = match place.version {
+        Version::One => legacy::refund(&manner, &body, refund, goods),
+        _ => body,
+    };
+    place.item.filter_by_context(body, context)
+}
+
+fn links(place: &Place, call: &Call<'_>, refund: &Order) -> Links {
+    let order = format!("/{}/orders/{}", place.namespace, refund.row.parent_id);
+    let to = |path: String| call.visit.rest(&path);
+    Links::new()
+        .to("self", to(format!("{order}/refunds/{}", refund.id())))
+        .to("collection", to(format!("{order}/refunds")))
+        .to("up", to(order))
+}
+
+fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let decimals = view::decimals(call);
+    call.params.set("dp", decimals);
+    let mut wanted = list::filter(call, OrderKind::Refund);
+    let base = if place.of_all {
+        format!("/{}/refunds", place.namespace)
+    } else {
+        let order_id = call.params.int("order_id").unwrap_or_default();
+        wanted.parents = vec![order_id];
+        format!("/{}/orders/{order_id}/refunds", place.namespace)
+    };
+    let (rows, total) = store::order::list(call.conn()?, &wanted)?;
+    let stored = store::order::with_items(call.conn()?, rows)?;
+    let refunds = stored.into_iter().map(Order::read).collect::<types::Result<Vec<Order>>>()?;
+    let goods = Goods::of_orders(call.conn()?, refunds.iter())?;
+    let context = call.context();
+    let items = refunds.iter().map(|refund| {
+        let body = body(place, call, refund, &goods, &context);
+        crate::managers::linked(body, links(place, call, refund))
+    });
+    let reply = Reply::new(items.collect::<Vec<Value>>());
+    Ok(with_totals(reply, call, &base, total))
+}
+
+fn reply(place: &Place, call: &mut Call<'_>, refund: &Order, context: &str) -> Result<Reply, Stop> {
+    let goods = Goods::of_orders(call.conn()?, [refund].into_iter())?;
+    let body = body(place, call, refund, &goods, context);
+    Ok(Reply::new(body).links(links(place, call, refund)))
+}
+
+fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let refund = refund_of(call)?;
+    let context = call.context();
+    reply(place, call, &refund, &context)
+}
+
+fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let refund = refund_of(call)?;
+    let answer = reply(place, call, &refund, "edit")?;
+    if !call.params.flag("force") {
+        let message = "Refunds cannot be put into the trash; set force to delete it.";
+        return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
+    }
+    store::order::delete(call.conn()?, refund.id())?;
+    effects::tell(call, "refund.deleted", &refund)?;
+    if let Some(order) = Order::get(call.conn()?, refund.row.parent_id, OrderKind::Order)? {
+        effects::tell(call, "order.updated", &order)?;
+    }
+    Ok(answer)
+}
+
+/// What a request gives back of one line.
+#[derive(Debug)]
+struct Part {
+    item_id: i64,
+    quantity: i64,
+    total: Amount,
+    taxes: Vec<(i64, Amount)>,
+}
+
+impl Part {
+    fn read(id: Option<&str>, posted: &Map<String, Value>) -> Self {
+        let whole = |name: &str| posted.get(name).map(loose::to_int).unwrap_or_default();
+        let amount = |value: Option<&Value>| value.and_then(amounts::read).unwrap_or_default();
+        let quantity = if posted.contains_key("quantity") { "quantity" } else { "qty" };
+        let taxes = match posted.get("refund_tax") {
+            Some(Value::Array(list)) => list
+                .iter()
+                .map(|tax| {
+                    (tax.get("id").map_or(0, loose::to_int), amount(tax.get("refund_total")))
+                })
+                .collect(),
+            Some(Value::Object(by_rate)) => by_rate
+                .iter()
+                .map(|(id, tax)| (loose::to_int(&json!(id)), amount(Some(tax))))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            item_id: id.map_or_else(|| whole("id"), |id| loose::to_int(&json!(id))),
+            quantity: whole(quantity).max(0),
+            total: amount(posted.get("refund_total")),
+            taxes,
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.quantity == 0 && self.total.is_zero() && self.tax().is_zero()
+    }
+
+    fn tax(&self) -> Amount {
+        self.taxes.iter().map(|(_, tax)| *tax).sum()
+    }
+}
+
+/// The lines of a request: a list, or an object by the numbers of the order's lines.
+fn parts(call: &Call<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for name in ["line_items", "shipping_lines", "fee_lines"] {
+        match call.params.get(name) {
+            Some(Value::Array(list)) => {
+                let posted = list.iter().filter_map(Value::as_object);
+                parts.extend(posted.map(|posted| Part::read(None, posted)));
+            }
+            Some(Value::Object(by_id)) => {
+                let posted = by_id.iter().filter_map(|(id, part)| Some((id, part.as_object()?)));
+                parts.extend(posted.map(|(id, posted)| Part::read(Some(id), posted)));
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if call.params.int("id").is_some_and(|id| id != 0) {
+        let message = "An id cannot be chosen; leave it out.";
+        let code = "woocommerce_rest_shop_order_refund_exists";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    let order = order_of(call)?;
+    let parts = parts(call);
+    let of_parts: Amount = parts.iter().map(|part| part.total + part.tax()).sum();
+    let amount = call.params.get("amount").and_then(amounts::read).unwrap_or(of_parts);
+    if amount.is_negative() {
+        let message = "Write an amount that is not negative.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_order_refund", message).into());
+    }
+    if amount > left(call, &order)? {
+        return Err(cannot("This is more than what is left to pay back.").into());
+    }
+    if call.params.flag("api_refund") {
+        return Err(cannot("No provider can pay this back; set api_refund to false.").into());
+    }
+    let reason = clean::text_field(call.params.text("reason").unwrap_or_default());
+    let mut refund = prepared(call, &order, amount, reason, &parts)?;
+    if let Some(user_id) = call.params.int("refunded_by").filter(|id| *id > 0) {
+        refund.row.refunded_by = user_id;
+    }
+    if let Some(Value::Array(entries)) = call.params.get("meta_data").cloned() {
+        meta::merge(call.conn()?, &mut refund.details.meta_data, &entries)?;
+    }
+    let restocks = call.params.flag("api_restock");
+    let refund = carry_out(call, order, refund, if restocks { &parts } else { &[] })?;
+    let path = format!("/{}/orders/{}/refunds", place.namespace, refund.row.parent_id);
+    let location = call.visit.rest(&format!("{path}/{}", refund.id()));
+    let answer = reply(place, call, &refund, "edit")?;
+    Ok(Reply { status: 201, ..answer }.header("location", location))
+}
+
+/// No answer of ours is a 5xx: those are for failures.
+fn cannot(message: &'static str) -> Refusal {
+    Refusal::new(400, "woocommerce_rest_cannot_create_order_refund", message)
+}
+
+/// What of the order was not paid back yet.
+fn left(call: &mut Call<'_>, order: &Order) -> types::Result<Amount> {
+    let refunds = store::order::refunds_of(call.conn()?, &[order.id()])?;
+    Ok(order.row.total - refunds.iter().map(|refund| refund.refund_amount).sum())
+}
+
+/// A refund that is not written yet.
+fn prepared(
+    call: &mut Call<'_>,
+    order: &Order,
+    amount: Amount,
+    reason: String,
+    parts: &[Part],
+) -> Result<Order, Stop> {
+    let now = moments::now(call);
+    let options = std::sync::Arc::clone(&call.visit.options);
+    let shop = Shop::load(call.conn()?, &options)?;
+    let mut refund = Order::default();
+    refund.row.kind = OrderKind::Refund;
+    refund.row.parent_id = order.id();
+    "completed".clone_into(&mut refund.row.status);
+    refund.row.currency.clone_from(&order.row.currency);
+    refund.row.prices_include_tax = order.row.prices_include_tax;
+    refund.row.refunded_by = call.user_id();
+    refund.row.reason = reason;
+    (refund.row.created, refund.row.modified) = (now, now);
+    refund.row.merchant_id.clone_from(&order.row.merchant_id);
+    refund.row.store_id.clone_from(&order.row.store_id);
+    refund.row.tpn.clone_from(&order.row.tpn);
+    for line in &order.items {
+        let of_line = |part: &&Part| part.item_id == line.row.item_id && !part.is_nothing();
+        let is_priced = !matches!(line.row.kind, ItemKind::Tax | ItemKind::Coupon);
+        let Some(part) = parts.iter().find(of_line).filter(|_| is_priced) else { continue };
+        let mut taken = line.clone();
+        taken.row.item_id = 0;
+        taken.row.total = -part.total;
+        taken.details.meta_data.clear();
+        if taken.row.kind == ItemKind::Line {
+            taken.row.subtotal = -part.total;
+            taken.row.quantity = -Amount::from_whole(part.quantity);
+        }
+        let taxes: Vec<(i64, Amount)> = part
+            .taxes
+            .iter()
+            .filter(|(_, tax)| !tax.is_zero())
+            .map(|(id, tax)| (*id, -*tax))
+            .collect();
+        totals::set_taxes(&mut taken, &taxes, Some(&taxes), &shop);
+        let id = json!(line.row.item_id.to_string());
+        meta::add(call.conn()?, &mut taken.details.meta_data, REFUNDED_LINE, id)?;
+        refund.items.push(taken);
+    }
+    totals::collect_taxes(&mut refund, &shop);
+    totals::sum_up(&mut refund, &shop);
+    refund.row.refund_amount = amount;
+    refund.row.total = -amount;
+    Ok(refund)
+}
+
+/// Writes the refund, lets goods come back, and closes an order of which nothing is left.
+fn carry_out(
+    call: &mut Call<'_>,
+    mut order: Order,
+    mut refund: Order,
+    restocked: &[Part],
+) -> Result<Order, Stop> {
+    let is_full = left(call, &order)? <= refund.row.refund_amount;
+    let kind = json!(if is_full { "full" } else { "partial" });
+    meta::add(call.conn()?, &mut refund.details.meta_data, "_refund_type", kind)?;
+    let refund = refund.insert(call.conn()?)?;
+    restock(call, &mut order, restocked)?;
+    if is_full {
+        effects::set_status(call, &mut order, "refunded")?;
+    }
+    order.row.modified = moments::now(call);
+    let before = Before::same(&order);
+    effects::settle(call, &mut order, &before)?;
+    let order = order.update(call.conn()?)?;
+    effects::tell(call, "refund.created", &refund)?;
+    effects::tell(call, "order.updated", &order)?;
+    Ok(refund)
+}
+
+fn restock(call: &mut Call<'_>, order: &mut Order, parts: &[Part]) -> Result<(), Stop> {
+    let mut changes = Vec::new();
+    let id = order.id();
+    for part in parts.iter().filter(|part| part.quantity > 0) {
+        let line = order.lines_mut(ItemKind::Line).find(|line| line.row.item_id == part.item_id);
+        let Some(line) = line else { continue };
+        let entry = |line: &Line, key: &str| line.meta(key).and_then(Amount::parse);
+        let reduced = entry(line, REDUCED).unwrap_or_default();
+        let count = Amount::from_whole(part.quantity).min(reduced);
+        if count <= Amount::ZERO {
+            continue;
+        }
+        let Some((from, to)) = effects::change_stock(call, line.sold_id(), count)? else {
+            continue;
+        };
+        changes.push(format!("{} (#{}) {from}→{to}", line.row.name, line.sold_id()));
+        let restocked = entry(line, RESTOCKED).unwrap_or_default() + count;
+        let entries = [
+            json!({ "key": REDUCED, "value": (reduced - count).to_string() }),
+            json!({ "key": RESTOCKED, "value": restocked.to_string() }),
+        ];
+        meta::merge(call.conn()?, &mut line.details.meta_data, &entries)?;
+    }
+    if !changes.is_empty() {
+        effects::note(call, id, format!("Stock came back: {}.", changes.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Refunds what is left of an order whose status says that all of it was paid back.
+pub(super) fn refund_rest(call: &mut Call<'_>, order: &Order) -> Result<(), Stop> {
+    let amount = left(call, order)?;
+    if amount <= Amount::ZERO {
+        return Ok(());
+    }
+    let reason = "The whole order was refunded.".to_owned();
+    let mut refund = prepared(call, order, amount, reason, &[])?;
+    let kind = json!("full");
+    meta::add(call.conn()?, &mut refund.details.meta_data, "_refund_type", kind)?;
+    let refund = refund.insert(call.conn()?)?;
+    Ok(effects::tell(call, "refund.created", &refund)?)
+}

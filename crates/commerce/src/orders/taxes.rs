@@ -1,0 +1,253 @@
+//! Which rates of taxes hold at a place, and what they take of an amount.
+
+use store::Conn;
+use store::filter::{LIST_MAX, PAGE_MAX, Page};
+use store::tax_rate::{self, TaxRateFilter, TaxRateLocation, TaxRateRow};
+use types::{Amount, Result};
+
+use super::record::Address;
+
+/// Where something is taxed, in capital letters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    country: String,
+    state: String,
+    postcode: String,
+    city: String,
+}
+
+impl Place {
+    pub(super) fn new(country: &str, state: &str, postcode: &str, city: &str) -> Self {
+        let upper = |text: &str| text.trim().to_uppercase();
+        let postcode = upper(postcode);
+        Self { country: upper(country), state: upper(state), postcode, city: upper(city) }
+    }
+
+    pub(super) fn of_address(address: &Address) -> Self {
+        Self::new(&address.country, &address.state, &address.postcode, &address.city)
+    }
+}
+
+/// All rates of the shop, with the postcodes and cities at which they hold.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    rows: Vec<TaxRateRow>,
+    locations: Vec<TaxRateLocation>,
+}
+
+impl Rates {
+    pub(super) fn load(conn: &mut dyn Conn) -> Result<Self> {
+        let mut rows = Vec::new();
+        loop {
+            let offset = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            let page = Page { offset, limit: PAGE_MAX };
+            let wanted = TaxRateFilter { page, ..TaxRateFilter::default() };
+            let (found, _) = tax_rate::list(conn, &wanted)?;
+            if found.is_empty() {
+                break;
+            }
+            rows.extend(found);
+        }
+        let ids: Vec<i64> = rows.iter().map(|row| row.rate_id).collect();
+        let mut locations = Vec::new();
+        for chunk in ids.chunks(LIST_MAX) {
+            locations.extend(tax_rate::locations_of(conn, chunk)?);
+        }
+        Ok(Self { rows, locations })
+    }
+
+    pub(super) fn get(&self, rate_id: i64) -> Option<&TaxRateRow> {
+        self.rows.iter().find(|row| row.rate_id == rate_id)
+    }
+
+    /// The rates of a class that hold at the place: of each priority the most particular one.
+    pub(super) fn at(&self, place: &Place, class: &str) -> Vec<&TaxRateRow> {
+        let mut found: Vec<&TaxRateRow> =
+            self.rows.iter().filter(|row| self.holds(row, place, class)).collect();
+        // Whoever names a place comes before whoever means every place.
+        found.sort_by_key(|row| {
+            let count = |kind: &str| std::cmp::Reverse(self.values(row, kind).count());
+            (
+                row.priority,
+                (row.country.is_empty(), row.country.clone()),
+                (row.state.is_empty(), row.state.clone()),
+                (count("postcode"), count("city")),
+                (row.position, row.rate_id),
+            )
+        });
+        found.dedup_by_key(|row| row.priority);
+        found
+    }
+
+    fn values<'a>(&'a self, row: &TaxRateRow, kind: &str) -> impl Iterator<Item = &'a str> {
+        let (rate_id, kind) = (row.rate_id, kind.to_owned());
+        let own = self
+            .locations
+            .iter()
+            .filter(move |place| place.rate_id == rate_id && place.kind == kind);
+        own.map(|place| place.value.as_str())
+    }
+
+    fn holds(&self, row: &TaxRateRow, place: &Place, class: &str) -> bool {
+        let named =
+            |wanted: &str, given: &str| wanted.is_empty() || wanted.eq_ignore_ascii_case(given);
+        if row.class != class
+            || !named(&row.country, &place.country)
+            || !named(&row.state, &place.state)
+        {
+            return false;
+        }
+        let mut cities = self.values(row, "city").peekable();
+        let in_city = cities.peek().is_none() || cities.any(|city| city == place.city);
+        let mut codes = self.values(row, "postcode").peekable();
+        let in_area = codes.peek().is_none() || codes.any(|code| covers(code, &place.postcode));
+        in_city && in_area
+    }
+}
+
+/// Whether a postcode is meant by one that may end with `*` or be a range such as `100...199`.
+fn covers(wanted: &str, postcode: &str) -> bool {
+    let bare = |text: &str| text.replace([' ', '-'], "");
+    if let Some((from, to)) = wanted.split_once("...") {
+        let number = |text: &str| bare(text).parse::<u64>().ok();
+        let (Some(from), Some(to), Some(code)) = (number(from), number(to), number(postcode))
+        else {
+            return false;
+        };
+        return (from..=to).contains(&code);
+    }
+    match wanted.strip_suffix('*') {
+        Some(start) => bare(postcode).starts_with(&bare(start)),
+        None => bare(wanted) == bare(postcode),
+    }
+}
+
+/// What one rate takes.
+pub(super) type Taken = (i64, Amount);
+
+fn percent(rate: &TaxRateRow) -> Amount {
+    rate.rate.unwrap_or_default()
+}
+
+/// What the rates add to an amount: compound ones to the others as well.
+pub(super) fn on_top(amount: Amount, rates: &[&TaxRateRow]) -> Vec<Taken> {
+    let plain = |rate: &TaxRateRow, base: Amount| {
+        base.share(percent(rate), Amount::HUNDRED).unwrap_or_default()
+    };
+    let mut taken: Vec<Taken> = rates.iter().map(|rate| (rate.rate_id, Amount::ZERO)).collect();
+    let mut sum = Amount::ZERO;
+    for compound in [false, true] {
+        for (rate, (_, tax)) in rates.iter().zip(&mut taken) {
+            if rate.compound == compound {
+                let base = if compound { amount + sum } else { amount };
+                *tax = plain(rate, base);
+            }
+            if rate.compound == compound && compound {
+                sum += *tax;
+            }
+        }
+        if !compound {
+            sum = taken.iter().map(|(_, tax)| *tax).sum();
+        }
+    }
+    taken
+}
+
+/// What the rates have in an amount that includes them.
+pub(super) fn within(amount: Amount, rates: &[&TaxRateRow]) -> Vec<Taken> {
+    let mut taken: Vec<Taken> = rates.iter().map(|rate| (rate.rate_id, Amount::ZERO)).collect();
+    let mut rest = amount;
+    for (rate, (_, tax)) in rates.iter().zip(&mut taken).rev() {
+        if rate.compound {
+            let whole = Amount::HUNDRED + percent(rate);
+            *tax = rest.share(percent(rate), whole).unwrap_or_default();
+            rest -= *tax;
+        }
+    }
+    let plain = rates.iter().filter(|rate| !rate.compound);
+    let whole = Amount::HUNDRED + plain.map(|rate| percent(rate)).sum();
+    for (rate, (_, tax)) in rates.iter().zip(&mut taken) {
+        if !rate.compound {
+            *tax = rest.share(percent(rate), whole).unwrap_or_default();
+        }
+    }
+    taken
+}
+
+pub(super) fn sum(taken: &[Taken]) -> Amount {
+    taken.iter().map(|(_, tax)| *tax).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str) -> Amount {
+        text.parse().unwrap()
+    }
+
+    fn rate(rate_id: i64, country: &str, percent: &str, priority: i64) -> TaxRateRow {
+        TaxRateRow {
+            rate_id,
+            country: country.to_owned(),
+            rate: Some(amount(percent)),
+            priority,
+            shipping: true,
+            ..TaxRateRow::default()
+        }
+    }
+
+    #[test]
+    fn compound_rates_are_on_top_of_the_others() {
+        let state = rate(1, "US", "7.25", 1);
+        let city = TaxRateRow { compound: true, ..rate(2, "US", "1.25", 2) };
+        let rates = [&state, &city];
+        let taken = on_top(amount("15"), &rates);
+        assert_eq!(taken, [(1, amount("1.0875")), (2, amount("0.201094"))]);
+        let gross = amount("15") + sum(&taken);
+        let inside = within(gross, &rates);
+        assert_eq!(inside, taken, "the way back");
+    }
+
+    #[test]
+    fn the_most_particular_rate_of_each_priority_holds() {
+        let everywhere = rate(1, "", "1", 1);
+        let country = rate(2, "US", "2", 1);
+        let state = TaxRateRow { state: "CA".to_owned(), ..rate(3, "US", "3", 1) };
+        let second = rate(4, "", "4", 2);
+        let reduced = TaxRateRow { class: "reduced".to_owned(), ..rate(5, "", "5", 1) };
+        let by_code = rate(6, "DE", "6", 1);
+        let rates = Rates {
+            rows: vec![everywhere, country, state, second, reduced, by_code],
+            locations: vec![TaxRateLocation {
+                rate_id: 6,
+                kind: "postcode".to_owned(),
+                value: "101*".to_owned(),
+            }],
+        };
+        let ids = |place: &Place, class: &str| -> Vec<i64> {
+            rates.at(place, class).iter().map(|rate| rate.rate_id).collect()
+        };
+        assert_eq!(ids(&Place::new("us", "ca", "", ""), ""), [3, 4]);
+        assert_eq!(ids(&Place::new("US", "NY", "", ""), ""), [2, 4]);
+        assert_eq!(ids(&Place::new("FR", "", "", ""), ""), [1, 4]);
+        assert_eq!(ids(&Place::new("FR", "", "", ""), "reduced"), [5]);
+        assert_eq!(ids(&Place::new("DE", "", "10 115", ""), ""), [6, 4]);
+        assert_eq!(ids(&Place::new("DE", "", "20115", ""), ""), [1, 4]);
+    }
+
+    #[test]
+    fn postcodes_may_be_ranges() {
+        for (wanted, postcode, expected) in [
+            ("94103", "94103", true),
+            ("SW1A 1AA", "SW1A1AA", true),
+            ("94*", "94110", true),
+            ("94*", "9", false),
+            ("100...199", "150", true),
+            ("100...199", "200", false),
+            ("100...199", "SW1", false),
+        ] {
+            assert_eq!(covers(wanted, postcode), expected, "{wanted} {postcode}");
+        }
+    }
+}
