@@ -31,7 +31,7 @@ pub(super) fn of_products(call: &mut Call<'_>, version: Version) -> Result<Produ
     let finds_variations = searches(&mut wanted, params) || !wanted.skus.is_empty();
     let low = version == Version::Analytics && params.flag("low_in_stock");
     if low {
-        wanted.low_stock = Some(threshold(call));
+        only_low(call, &mut wanted);
     }
     if !finds_variations && !low {
         wanted.kinds_exclude.push(VARIATION.to_owned());
@@ -68,10 +68,13 @@ pub(super) fn of_variations(
     wanted
 }
 
-/// From which quantity on there are few.
-pub(super) fn threshold(call: &Call<'_>) -> LowStock {
+/// Keeps only products of which there are few. What can be ordered all the same is not meant.
+pub(super) fn only_low(call: &Call<'_>, wanted: &mut ProductFilter) {
     let amount = call.options().integer("woocommerce_notify_low_stock_amount").max(0);
-    LowStock { threshold: Amount::from_whole(amount), above: None }
+    wanted.low_stock = Some(LowStock { threshold: Amount::from_whole(amount), above: None });
+    if wanted.stock_statuses.is_empty() {
+        wanted.stock_statuses = [IN_STOCK, OUT_OF_STOCK].map(str::to_owned).into();
+    }
 }
 
 fn common(call: &Call<'_>) -> ProductFilter {

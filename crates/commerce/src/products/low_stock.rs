@@ -70,14 +70,15 @@ fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn wanted(call: &Call<'_>, page: Page) -> ProductFilter {
-    ProductFilter {
+    let mut wanted = ProductFilter {
         statuses: vec![call.params.text("status").unwrap_or("publish").to_owned()],
-        low_stock: Some(filter::threshold(call)),
         order: ProductOrder::Id,
         direction: Direction::Descending,
         page,
         ..ProductFilter::default()
-    }
+    };
+    filter::only_low(call, &mut wanted);
+    wanted
 }
 
 fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
@@ -85,12 +86,17 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let (rows, total) = product::list(call.conn()?, &wanted)?;
     let mut records = super::of_rows(call, rows)?;
     loaded::add_last_orders(call.conn()?, &mut records)?;
-    let dates = dates_by_product(&records);
-    let items: Vec<Value> = records.iter().map(|record| body(call, record, &dates)).collect();
+    let mut dates = dates_by_product(&records);
+    let items = records.iter().map(|record| {
+        let date = dates.remove(&key(record));
+        body(call, record, date)
+    });
+    let items: Vec<Value> = items.collect();
     Ok(with_totals(Reply::new(items), call, base, total))
 }
 
-/// Clients know the variations of one product on a page by the newest date among them.
+/// The newest date among the variations of one product on a page. Clients know it at the first of
+/// them; the others have none.
 fn dates_by_product(records: &[Loaded]) -> BTreeMap<i64, Timestamp> {
     let mut dates: BTreeMap<i64, Timestamp> = BTreeMap::new();
     for record in records {
@@ -106,9 +112,9 @@ fn key(record: &Loaded) -> i64 {
     if product.is(VARIATION) { product.row.parent_id } else { product.id() }
 }
 
-fn body(call: &Call<'_>, record: &Loaded, dates: &BTreeMap<i64, Timestamp>) -> Value {
+fn body(call: &Call<'_>, record: &Loaded, last: Option<Timestamp>) -> Value {
     let row = &record.product.row;
-    let last = dates.get(&key(record)).map(|date| written(call.options().local(*date)));
+    let last = last.map(|date| written(call.options().local(date)));
     let images = (0_i64..).zip(&record.product.details.images);
     let images =
         images.map(|(place, image)| show::image(call.options(), image, place, Version::Analytics));

@@ -24,7 +24,8 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
     let document = products.item.document();
     let context = products.item.context_arg();
     let arguments = Args::new().arg("context", context).with(args::suggested());
-    let (base, list_path) = (format!("/{namespace}/products"), format!("/{namespace}{PATH}"));
+    // Pages of suggestions are linked as those of all products, as clients know it.
+    let base = format!("/{namespace}/products");
     let run = move |call: &mut Call<'_>| {
         let (rows, total) = suggestions(call, version)?;
         let context = call.context();
@@ -33,7 +34,7 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
             let body = item.filter_by_context(products.show(call, &record)?, &context);
             items.push(crate::managers::linked(body, products.links(call, &record, &base)));
         }
-        Ok(with_totals(Reply::new(items), call, &list_path, total))
+        Ok(with_totals(Reply::new(items), call, &base, total))
     };
     Route::at(namespace, PATH).on(READ, arguments, read(may_list, run)).schema(document)
 }

@@ -177,9 +177,19 @@ fn all_route(namespace: &str, version: Version) -> Route<Action> {
             let body = item.filter_by_context(variations.show(call, &record)?, &context);
             items.push(crate::managers::linked(body, variations.links(call, &record, &base)));
         }
-        Ok(with_totals(Reply::new(items), call, &list_path, total))
+        let reply = with_totals(Reply::new(items), call, &list_path, total);
+        Ok(if version == Version::Analytics { with_known_links(reply) } else { reply })
     };
     Route::at(namespace, ALL_PATH).on(READ, list_args, read(may_list, run)).schema(document)
+}
+
+/// Analytics links the pages of this list by the pattern of the lists of single products, cut off
+/// where it looks like a query string. Clients do not follow it, and compare it.
+fn with_known_links(mut reply: Reply) -> Reply {
+    for (_, value) in reply.headers.iter_mut().filter(|(name, _)| *name == "link") {
+        *value = value.replace("/variations?", r"/products/(?P<product_id>%5B\d%5D&");
+    }
+    reply
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
