@@ -1,6 +1,6 @@
 //! Logs to standard error: text for people, JSON lines for collectors.
 
-use std::io::IsTerminal as _;
+use std::io::{BufWriter, IsTerminal as _};
 
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
@@ -31,7 +31,7 @@ pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
         // The last one about a target counts, so a level in the settings does not undo this.
         filter = filter.add_directive(directive.parse().map_err(|error| wrong().because(error))?);
     }
-    let (writer, guard) = tracing_appender::non_blocking(std::io::stderr());
+    let (writer, guard) = tracing_appender::non_blocking(BufWriter::new(std::io::stderr()));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)

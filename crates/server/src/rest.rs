@@ -190,6 +190,15 @@ impl AsRef<[u8]> for Shelf {
     }
 }
 
+/// An answer that others may be sent as well.
+struct Text(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 fn into_response(answered: site::Response) -> Response {
     let body = match answered.payload {
         Payload::Bytes(bytes) => Bytes::from(bytes),
@@ -199,6 +208,7 @@ fn into_response(answered: site::Response) -> Response {
         Payload::Gzip(document) => {
             Bytes::from_owner(Shelf { document, form: |document| &document.gzip })
         }
+        Payload::Shared(text) => Bytes::from_owner(Text(text)),
         Payload::Empty => Bytes::new(),
     };
     let length = body.len();

@@ -8,6 +8,7 @@ pub mod embed;
 mod headers;
 mod passwords;
 pub mod perform;
+pub(crate) mod recent;
 mod response;
 
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Site {
                 return Response::plain_refusal(&refusal, &visit.home);
             }
             None => {
-                let reply = self.carry_out(&request, &method, &visit).await;
+                let reply = self.recall_or_carry_out(&request, &method, &visit).await;
                 self.respond(&request, &visit, reply, &wrapping)
             }
         };
@@ -78,6 +79,24 @@ impl Site {
                 (visit, Some(refusal.unwrap_or_else(|| failed(&error))))
             }
         }
+    }
+
+    /// Answers from memory what was asked a moment ago.
+    async fn recall_or_carry_out(
+        self: &Arc<Self>,
+        request: &Request,
+        method: &str,
+        visit: &Arc<Visit>,
+    ) -> Reply {
+        let key =
+            if self.store().is_embedded() { recent::key_of(request, method, visit) } else { None };
+        let Some(key) = key else { return self.carry_out(request, method, visit).await };
+        if let Some(reply) = self.recent().get(&key) {
+            return reply;
+        }
+        let writes = self.recent().writes();
+        let reply = self.carry_out(request, method, visit).await;
+        self.recent().keep(key, writes, reply)
     }
 
     async fn carry_out(
@@ -145,8 +164,9 @@ impl Site {
             let performed = perform::perform(&site, &visit, &asked, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })
         });
-        let performed = attempted.await?;
+        let performed = attempted.await;
         self.forget_options();
+        let performed = performed?;
         Ok(performed.unwrap_or_else(|refused| refused))
     }
 
@@ -164,6 +184,7 @@ impl Site {
             Ok(()) => run(asked.params.clone()).await,
             Err(stop) => Err(stop),
         };
+        self.recent().note_write();
         let (reply, refused) = match outcome {
             Ok(reply) => (reply, None),
             Err(Stop::Refused(refusal)) => (Reply::new(Value::Null), Some(*refusal)),

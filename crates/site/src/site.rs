@@ -13,6 +13,7 @@ use crate::action::Action;
 use crate::auth::Gate;
 use crate::auth::password::Hasher;
 use crate::frame::Hashes;
+use crate::frame::recent::Recent;
 use crate::index::Documents;
 use crate::outbound::Outbound;
 use crate::{
@@ -43,6 +44,7 @@ pub struct Site {
     docs: docs::Docs,
     gate: Gate,
     hasher: Hasher,
+    recent: Recent,
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
     page_sources: Vec<Box<dyn PageSource>>,
@@ -63,6 +65,7 @@ impl Site {
             docs,
             gate,
             hasher: Hasher::default(),
+            recent: Recent::default(),
             options,
             documents: Documents::default(),
             page_sources: Vec::new(),
@@ -127,6 +130,10 @@ impl Site {
         &self.hasher
     }
 
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -150,6 +157,7 @@ impl Site {
 
     /// After a change, so that the one who made it sees it.
     pub(crate) fn forget_options(&self) {
+        self.recent.note_write();
         *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

@@ -61,6 +61,7 @@ pub struct Store {
 struct Inner {
     threads: Threads,
     groups: Arc<GroupSizes>,
+    embedded: bool,
 }
 
 /// The threads of a database and the queues that they take from.
@@ -89,7 +90,8 @@ impl Store {
                 postgres::start(&target, *connections)?
             }
         };
-        let inner = Inner { threads, groups };
+        let embedded = matches!(location, Location::File(_));
+        let inner = Inner { threads, groups, embedded };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -141,6 +143,11 @@ impl Store {
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         answer(submit(&self.inner.threads.reads, job(closure))?.blocking_recv())
+    }
+
+    /// Whether the storage is a file that one server process has to itself.
+    pub fn is_embedded(&self) -> bool {
+        self.inner.embedded
     }
 
     /// How many closures the SQLite writer committed together.

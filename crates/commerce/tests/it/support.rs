@@ -186,6 +186,7 @@ impl TestShop {
         let bytes = match &response.payload {
             Payload::Bytes(bytes) => bytes.clone(),
             Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
+            Payload::Shared(text) => text.to_vec(),
             Payload::Empty => b"null".to_vec(),
         };
         let headers = response.headers.iter();

@@ -23,6 +23,8 @@ pub enum Body {
     Json(Value),
     /// A document that was serialised before anybody asked.
     Prepared(Arc<Prepared>),
+    /// JSON that was serialised for an earlier request.
+    Written(Arc<Vec<u8>>),
     /// Another media type, such as XML.
     Text {
         media_type: &'static str,
@@ -77,6 +79,7 @@ impl Reply {
             Body::Prepared(document) => {
                 serde_json::from_slice(&document.plain).unwrap_or(Value::Null)
             }
+            Body::Written(text) => serde_json::from_slice(&text).unwrap_or(Value::Null),
             Body::Text { text, .. } => Value::String(text),
             Body::Nothing => Value::Null,
         };

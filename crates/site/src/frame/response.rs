@@ -25,6 +25,7 @@ pub enum Payload {
     Bytes(Vec<u8>),
     Plain(Arc<Prepared>),
     Gzip(Arc<Prepared>),
+    Shared(Arc<Vec<u8>>),
     Empty,
 }
 
@@ -66,7 +67,7 @@ impl Wrapping {
         self.callback.is_none() || (identity.is_anonymous() && method == "GET")
     }
 
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.callback.is_none() && !self.envelope && !self.pretty
     }
 }
@@ -141,6 +142,10 @@ impl Site {
         if let Body::Text { media_type, text } = reply.body {
             set(&mut out, "content-type", media_type.to_owned());
             let payload = Payload::Bytes(text.into_bytes());
+            return Response { status, headers: out, payload, route: None, user_id: None };
+        }
+        if let (Body::Written(text), true) = (&reply.body, wrapping.is_plain()) {
+            let payload = Payload::Shared(Arc::clone(text));
             return Response { status, headers: out, payload, route: None, user_id: None };
         }
         let nothing = matches!(reply.body, Body::Nothing) && !wrapping.envelope;

@@ -213,3 +213,18 @@ fn passwords_of_a_batch_are_hashed_before_its_transaction() {
         answer.json["responses"].as_array().unwrap().iter().map(|one| &one["status"]).collect();
     assert_eq!(statuses, [200, 200]);
 }
+
+#[test]
+fn an_answer_of_a_moment_ago_never_outlives_a_write() {
+    let mut site = TestSite::new();
+    site.user("anna", Role::Subscriber);
+    let me = "/wp/v2/users/me";
+    let before = site.get(me, "anna");
+    assert_eq!(site.get(me, "anna").json, before.json, "from memory");
+    assert_ne!(site.get(me, ADMIN).json["id"], before.json["id"], "each caller has their own");
+    site.ask("POST", me, "anna", &json!({ "description": "changed" }));
+    assert_eq!(site.get(me, "anna").json["description"], "changed");
+    let enveloped = site.get("/wp/v2/users/me?_envelope", "anna");
+    assert_eq!(site.get("/wp/v2/users/me?_envelope", "anna").json, enveloped.json);
+    assert_eq!(enveloped.json["body"]["description"], "changed");
+}

@@ -1,0 +1,94 @@
+//! Answers of a moment ago: the same question by the same caller is answered again from memory, as
+//! long as nothing has been written since.
+//!
+//! Only where one process serves the storage: it knows of every write but those of the command
+//! line, which show after half a second. With several processes on one database nothing is kept,
+//! so that what one has written the other one shows.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::rest::{Body, Reply};
+
+use crate::{Request, Via, Visit};
+
+const LIFE: Duration = Duration::from_millis(500);
+/// Answers kept at most, and the bytes of one.
+const ANSWERS_MAX: usize = 512;
+const BYTES_MAX: usize = 64 * 1024;
+
+/// Counts writes, and keeps what was answered since the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    writes: AtomicU64,
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    since: Instant,
+    /// The count of writes before the answer was made.
+    writes: u64,
+    reply: Reply,
+}
+
+impl Recent {
+    /// To be called after every write, before its answer is sent.
+    pub(crate) fn note_write(&self) {
+        self.writes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How many writes there were so far.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<Reply> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.get(key)?;
+        let fresh = found.writes == self.writes() && found.since.elapsed() < LIFE;
+        fresh.then(|| found.reply.clone())
+    }
+
+    /// Keeps a reply that was made after `writes` writes, and gives it back as it will be sent.
+    pub(crate) fn keep(&self, key: String, writes: u64, mut reply: Reply) -> Reply {
+        let Body::Json(value) = &reply.body else { return reply };
+        if reply.status != 200 {
+            return reply;
+        }
+        let text = value.to_string().into_bytes();
+        let is_small = text.len() <= BYTES_MAX;
+        reply.body = Body::Written(Arc::new(text));
+        if is_small {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= ANSWERS_MAX {
+                kept.retain(|_, one| one.since.elapsed() < LIFE);
+                if kept.len() >= ANSWERS_MAX {
+                    kept.clear();
+                }
+            }
+            kept.insert(key, Kept { since: Instant::now(), writes, reply: reply.clone() });
+        }
+        reply
+    }
+}
+
+/// What makes two questions the same; none for questions whose answers are not kept.
+pub(crate) fn key_of(request: &Request, method: &str, visit: &Visit) -> Option<String> {
+    let via = match &visit.identity.via {
+        Via::Nothing => "nothing",
+        Via::ApplicationPassword { uuid } => uuid,
+        Via::ConsumerKey { .. } => "key",
+        // Each answer to a session brings a nonce of its own.
+        Via::Session { .. } => return None,
+    };
+    if method != "GET" || !request.body.is_empty() {
+        return None;
+    }
+    let user_id = visit.identity.user.as_ref().map_or(0, |user| user.id());
+    let Visit { home, application_passwords, .. } = visit;
+    let (path, query) = (&request.path, &request.query_text);
+    Some(format!("{user_id} {via} {application_passwords} {home}{path}?{query}"))
+}
