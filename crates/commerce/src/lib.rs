@@ -28,6 +28,7 @@ mod shipping_zones;
 mod system_status;
 pub mod taxes;
 pub mod taxonomies;
+pub mod webhooks;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

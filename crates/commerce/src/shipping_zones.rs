@@ -86,5 +86,6 @@ fn need_force(call: &Call<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     let message = "This cannot be put into the trash; set force to delete it.";
-    Err(Refusal::new(501, "rest_trash_not_supported", message).into())
+    // No answer of ours is a 5xx: those are for failures.
+    Err(Refusal::new(400, "rest_trash_not_supported", message).into())
 }

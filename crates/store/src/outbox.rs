@@ -6,10 +6,10 @@
 //! so rows are appended without a number, and [`sequence`] numbers what has become visible: one
 //! numberer at a time, in the order of insertion, which for one object is the order of its changes.
 
-use types::{IsoId, Result, Timestamp};
+use types::{Error, IsoId, Result, Timestamp};
 
 use crate::conn::sql;
-use crate::{Conn, Row, Sql, Val};
+use crate::{Conn, Row, Sql, Val, counter};
 
 /// Something that happened to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +118,28 @@ pub fn sequence(conn: &mut dyn Conn, limit: i64) -> Result<u64> {
 /// Up to `limit` numbered events after `seq`, in order.
 pub fn after(conn: &mut dyn Conn, seq: i64, limit: i64) -> Result<Vec<SequencedEvent>> {
     conn.rows(&OUTBOX_AFTER, &[seq.into(), limit.into()], SequencedEvent::read)
+}
+
+/// The number of the last event that the follower has dealt with.
+pub fn position(conn: &mut dyn Conn, follower: &str) -> Result<i64> {
+    counter::read(conn, &place(follower))
+}
+
+/// Notes that the follower has dealt with the events up to `to`. Call it in the transaction of what
+/// the follower made of them. A conflict when somebody else moved it meanwhile.
+pub fn advance(conn: &mut dyn Conn, follower: &str, from: i64, to: i64) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    // The sequence has no gaps, so a position counts events.
+    if counter::take(conn, &place(follower), to - from)? == from {
+        return Ok(());
+    }
+    Err(Error::conflict("somebody else has dealt with these events"))
+}
+
+fn place(follower: &str) -> String {
+    format!("outbox.follower.{follower}")
 }
 
 impl SequencedEvent {

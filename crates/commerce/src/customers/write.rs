@@ -5,11 +5,10 @@
 
 use contract::rest::{Refusal, Stop, clean, formats};
 use site::Call;
-use site::auth::password;
 use site::users::account::check_fields;
 use site::users::{NewUser, create_user, end_other_sessions, names};
 use store::user;
-use types::{Role, Secret};
+use types::Role;
 
 use super::{Customer, address, username};
 use crate::common::meta;
@@ -151,6 +150,6 @@ fn save(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
 fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
     match call.params.text("password") {
         None | Some("") => Ok(None),
-        Some(given) => Ok(Some(password::hash(&Secret::new(given.to_owned()))?)),
+        Some(given) => Ok(Some(call.visit.hashes.of(given)?)),
     }
 }

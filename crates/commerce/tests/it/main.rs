@@ -16,3 +16,4 @@ mod support;
 mod system_status;
 mod taxes;
 mod taxonomies;
+mod webhooks;

@@ -44,7 +44,7 @@ fn zones_are_made_changed_and_deleted() {
     assert_eq!(names[1..], [json!("Near"), json!("Far")]);
     assert_eq!(
         shop.ask("DELETE", &near, ADMIN, &Value::Null).refusal(),
-        (501, "rest_trash_not_supported")
+        (400, "rest_trash_not_supported")
     );
     let deleted = shop.ask("DELETE", &format!("{near}?force=true"), ADMIN, &Value::Null);
     assert_eq!((deleted.status, &deleted.json["name"]), (200, &json!("Near")));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use store::outbox::{Event, SequencedEvent};
 use store::{Store, counter, outbox};
-use types::Result;
+use types::{Kind, Result};
 
 use crate::support::{Database, Stop, event, time, together};
 
@@ -18,6 +18,7 @@ const STRESS: Duration = Duration::from_millis(1500);
 
 on_both_engines!(
     blocks_of_numbers_never_overlap,
+    a_follower_moves_once,
     counters_are_separate,
     events_are_numbered_in_order,
     events_of_the_site_are_in_the_same_feed,
@@ -35,6 +36,21 @@ fn blocks_of_numbers_never_overlap(database: &Database) {
     let mut numbers = taken.concat();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..5 * (1..=16).sum::<i64>()).collect::<Vec<_>>());
+}
+
+fn a_follower_moves_once(database: &Database) {
+    let store = database.open();
+    let position = || store.read_blocking(|conn| outbox::position(conn, "mail")).unwrap();
+    let advance = |from: i64, to: i64| {
+        store.write_blocking(move |conn| outbox::advance(conn, "mail", from, to))
+    };
+    assert_eq!(position(), 0);
+    advance(0, 7).unwrap();
+    advance(7, 7).unwrap();
+    assert_eq!(advance(0, 9).unwrap_err().kind(), Kind::Conflict);
+    assert_eq!(position(), 7, "who lost has moved nothing");
+    let other = store.read_blocking(|conn| outbox::position(conn, "search"));
+    assert_eq!(other.unwrap(), 0);
 }
 
 fn counters_are_separate(database: &Database) {

@@ -1,0 +1,71 @@
+//! Requests that the site makes to itself, in somebody's name and without a network: what webhooks
+//! deliver is what their owner would see.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use contract::rest::Verb;
+use serde_json::{Map, Value};
+use store::Conn;
+use store::user::UserRow;
+use types::{Result, Timestamp};
+
+use crate::frame::Hashes;
+use crate::frame::perform::{Asked, perform};
+use crate::request::Client;
+use crate::{Identity, Options, Site, User, Via, Visit};
+
+/// The address of a site that nobody has named.
+const HOME_UNKNOWN: &str = "http://localhost";
+
+impl Site {
+    /// What the user sees at a REST path, such as `/wc/v3/orders/7`; nothing if they may not, or if
+    /// there is nothing.
+    pub fn seen_by(
+        &self,
+        conn: &mut dyn Conn,
+        user: UserRow,
+        path: &str,
+        now: Timestamp,
+    ) -> Result<Option<Value>> {
+        let options = Options::read(conn)?;
+        let identity = Identity::of(Arc::new(User::new(user)), Via::Nothing);
+        let visit = self.visit_from_within(identity, options, now);
+        let Ok(asked) = Asked::internal(self, Verb::Get, path, Map::new()) else {
+            return Ok(None);
+        };
+        let performed = perform(self, &visit, &asked, Some(conn))?;
+        if performed.refused {
+            return Ok(None);
+        }
+        Ok(Some(performed.reply.into_json().2))
+    }
+
+    /// Address of the site as far as it is known without a request, without a slash at its end.
+    pub fn own_address(&self, options: &Options) -> String {
+        let own = options.text("siteurl");
+        let known = self.settings().url.clone().or((!own.is_empty()).then_some(own));
+        let home = known.unwrap_or_else(|| HOME_UNKNOWN.to_owned());
+        home.trim_end_matches('/').to_owned()
+    }
+
+    fn visit_from_within(&self, identity: Identity, options: Options, now: Timestamp) -> Visit {
+        let home = self.own_address(&options);
+        Visit {
+            identity,
+            now,
+            rest_url: format!("{home}/{}", self.settings().names.rest_root),
+            secure: home.starts_with("https:"),
+            home,
+            client: Client {
+                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                throttled: false,
+                local: true,
+            },
+            headers: Vec::new(),
+            options: Arc::new(options),
+            application_passwords: false,
+            hashes: Hashes::default(),
+        }
+    }
+}
