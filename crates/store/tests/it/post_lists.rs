@@ -237,6 +237,7 @@ fn all_filters_at_once(database: &Database) {
                 formats: texts(&["standard"]),
                 search: texts(&["big", "wheel"]),
                 search_exact: false,
+                without_password: true,
                 search_columns: PostColumn::ALL.to_vec(),
                 after: Some(time(1)),
                 before: Some(time(99)),
