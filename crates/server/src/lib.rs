@@ -6,11 +6,12 @@
 //! bytes, the answer has the published shape.**
 //!
 //! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
-//! accepted. [`housekeeping`] works in the background.
+//! accepted. [`housekeeping`] and [`deliveries`] work in the background.
 
 mod admin;
 mod answer;
 mod client_address;
+mod deliveries;
 mod harness;
 mod housekeeping;
 mod intake;
@@ -113,6 +114,8 @@ pub async fn serve(
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
+        let told = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
+        keepers.spawn(deliveries::run(told.0, told.1, told.2));
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);
         keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let scheme = if tls.is_some() { "https" } else { "http" };

@@ -17,6 +17,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<OperationLabels, Histogram>,
     refused_keys: Family<RefusalLabels, Counter>,
+    deliveries: Family<DeliveryLabels, Counter>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -36,6 +37,13 @@ struct OperationLabels {
 struct RefusalLabels {
     environment: EnvironmentLabel,
     reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DeliveryLabels {
+    environment: EnvironmentLabel,
+    kind: String,
+    outcome: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
@@ -61,7 +69,10 @@ impl Default for Metrics {
             durations.clone(),
         );
         registry.register("refused_keys", "API keys refused, by reason", refused_keys.clone());
-        Self { registry, requests, durations, refused_keys }
+        let deliveries = Family::default();
+        let about = "Attempts to tell others of changes, by outcome";
+        registry.register("delivery_attempts", about, deliveries.clone());
+        Self { registry, requests, durations, refused_keys, deliveries }
     }
 }
 
@@ -88,6 +99,17 @@ impl Metrics {
     pub(crate) fn count_refusal(&self, environment: Environment, reason: &'static str) {
         let labels = RefusalLabels { environment: EnvironmentLabel(environment), reason };
         self.refused_keys.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn count_delivery(
+        &self,
+        environment: Environment,
+        kind: &str,
+        outcome: &'static str,
+    ) {
+        let environment = EnvironmentLabel(environment);
+        let labels = DeliveryLabels { environment, kind: kind.to_owned(), outcome };
+        self.deliveries.get_or_create(&labels).inc();
     }
 
     pub(crate) fn text(&self) -> String {
