@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
-use crate::job::{Answer, Job, attempt, job};
+use crate::job::{Answer, Job, attempt, job, read_job};
 use crate::queue::Queue;
 use crate::{Conn, postgres, sqlite};
 
@@ -118,7 +118,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(submit(&self.inner.threads.reads, job(closure))?.await)
+        answer(submit(&self.inner.threads.reads, read_job(closure))?.await)
     }
 
     /// [`Store::write`] for callers without an async runtime. Never call it from async code.
@@ -142,7 +142,7 @@ impl Store {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(submit(&self.inner.threads.reads, job(closure))?.blocking_recv())
+        answer(submit(&self.inner.threads.reads, read_job(closure))?.blocking_recv())
     }
 
     /// Whether the storage is a file that one server process has to itself.

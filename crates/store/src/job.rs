@@ -23,6 +23,8 @@ pub(crate) type Answer<T> = oneshot::Receiver<Result<T>>;
 
 struct Waiting<T, F> {
     closure: F,
+    /// Of no use to anybody once the caller has gone.
+    is_only_read: bool,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -34,7 +36,16 @@ where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    waiting(closure, Result::is_ok)
+    waiting(closure, Result::is_ok, false)
+}
+
+/// Wraps a closure that only reads; it is not run for a caller who has gone.
+pub(crate) fn read_job<T, F>(closure: F) -> (Box<dyn Job>, Answer<T>)
+where
+    T: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+{
+    waiting(closure, Result::is_ok, true)
 }
 
 /// Wraps a closure that may refuse; the changes of one that refused do not stay.
@@ -44,16 +55,20 @@ where
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    waiting(closure, |result| matches!(result, Ok(Ok(_))))
+    waiting(closure, |result| matches!(result, Ok(Ok(_))), false)
 }
 
-fn waiting<T, F>(closure: F, keep: fn(&Result<T>) -> bool) -> (Box<dyn Job>, Answer<T>)
+fn waiting<T, F>(
+    closure: F,
+    keep: fn(&Result<T>) -> bool,
+    is_only_read: bool,
+) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Waiting { closure, keep, result: None, answer }), receiver)
+    (Box::new(Waiting { closure, is_only_read, keep, result: None, answer }), receiver)
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -62,8 +77,8 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
-        if self.answer.is_closed() {
-            // Whoever asked has gone before it began: nothing is done that nobody will hear of.
+        if self.is_only_read && self.answer.is_closed() {
+            // Whoever asked has gone: nothing is read that nobody will hear of.
             self.result = Some(Err(Error::unavailable("nobody waits for the result any more")));
             return false;
         }

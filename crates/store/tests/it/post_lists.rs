@@ -49,6 +49,7 @@ fn filled(database: &Database) -> Store {
                     menu_order: place % 2,
                     sticky: place == 1,
                     format: if place == 2 { "video" } else { "standard" }.to_owned(),
+                    password: if place == 0 { "" } else { "secret" }.to_owned(),
                     date: time([30, 10, 50, 20, 40][usize::try_from(place).unwrap()]),
                     modified: time(-place),
                     ..support::post(slug)
