@@ -13,7 +13,7 @@ use types::Error;
 use super::effects::{self, Before};
 use super::goods::Goods;
 use super::lines;
-use super::record::{Address, Line, Order};
+use super::record::{Address, Line, Order, TRASH};
 use super::totals::{self, Shop};
 use super::{coupons, status};
 use crate::common::{meta, moments};
@@ -45,7 +45,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     coupons::replace(call, &mut order, &goods, &shop)?;
     order.row.modified = now;
     let order = order.insert(call.conn()?)?;
-    finish(call, order, &Before::nothing(), true)
+    finish(call, order, &Before::nothing(), "order.created")
 }
 
 /// Changes an order as the request says.
@@ -67,7 +67,12 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let left: HashSet<i64> = order.items.iter().map(|line| line.row.item_id).collect();
     let removed = old.into_iter().filter(|line| !left.contains(&line.row.item_id));
     let before = Before { removed: removed.collect(), ..before };
-    finish(call, order, &before, false)
+    let was_trashed = order.row.status == TRASH;
+    let order = finish(call, order, &before, "order.updated")?;
+    if was_trashed && order.row.status != TRASH {
+        effects::tell(call, "order.restored", &order)?;
+    }
+    Ok(order)
 }
 
 /// Sets the status, takes a payment, and lets everything follow.
@@ -75,12 +80,13 @@ fn finish(
     call: &mut Call<'_>,
     mut order: Order,
     before: &Before,
-    is_new: bool,
+    event: &'static str,
 ) -> Result<Order, Stop> {
     let wanted = call.params.text("status").filter(|status| !status.is_empty());
     if let Some(wanted) = wanted.map(str::to_owned) {
         effects::set_status(call, &mut order, &wanted)?;
     }
+    let is_new = event == "order.created";
     let is_paid = call.params.flag("set_paid");
     let can_be_paid = status::can_be_paid(&order.row.status);
     if is_paid && (is_new || status::needs_payment(&order)) && can_be_paid {
@@ -90,7 +96,7 @@ fn finish(
     }
     effects::settle(call, &mut order, before)?;
     let order = order.update(call.conn()?)?;
-    effects::tell(call, if is_new { "order.created" } else { "order.updated" }, &order)?;
+    effects::tell(call, event, &order)?;
     if order.row.status == "refunded" {
         super::refunds::refund_rest(call, &order)?;
     }

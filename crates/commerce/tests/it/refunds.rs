@@ -92,7 +92,7 @@ fn a_status_refunds_the_rest_and_a_refund_can_be_deleted() {
     let old = shop.get(&format!("/wc/v1/orders/{}/refunds/{id}", order["id"]), ADMIN).json;
     assert_eq!((&old["amount"], old.get("refunded_by")), (&json!("30.00"), None));
     assert_eq!(shop.get(&own, ADMIN).json["status"], json!("refunded"));
-    let elsewhere = shop.get(&format!("/wc/v3/orders/{}/refunds/{}", id, id), ADMIN);
+    let elsewhere = shop.get(&format!("/wc/v3/orders/{id}/refunds/{id}"), ADMIN);
     assert_eq!(elsewhere.refusal(), (404, "woocommerce_rest_invalid_order_id"));
     let kept = shop.ask("DELETE", &format!("{path}?force=false"), ADMIN, &Value::Null);
     assert_eq!(kept.refusal(), (400, "woocommerce_rest_trash_not_supported"));
