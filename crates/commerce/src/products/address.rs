@@ -1,5 +1,7 @@
 //! Where the page of a product is, and which slug it gets.
 
+use std::fmt::Write as _;
+
 use site::Visit;
 use site::content::slugify;
 use store::product;
@@ -26,7 +28,7 @@ pub(crate) fn permalink(visit: &Visit, loaded: &Loaded) -> String {
     let mut address = of_row(visit, &parent.product.row);
     for chosen in loaded.chosen.iter().filter(|chosen| !chosen.value.is_empty()) {
         address.push(if address.contains('?') { '&' } else { '?' });
-        address.push_str(&format!("attribute_{}={}", chosen.name, encoded(&chosen.value)));
+        let _ = write!(address, "attribute_{}={}", chosen.name, encoded(&chosen.value));
     }
     address
 }
@@ -87,7 +89,9 @@ fn encoded(text: &str) -> String {
                 encoded.push(char::from(byte));
             }
             b' ' => encoded.push('+'),
-            other => encoded.push_str(&format!("%{other:02X}")),
+            other => {
+                let _ = write!(encoded, "%{other:02X}");
+            }
         }
     }
     encoded

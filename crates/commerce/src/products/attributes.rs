@@ -1,6 +1,8 @@
 //! Attributes of products: how they are shown, and what a request makes of them. Values of the
 //! shop's attributes are terms, made when a product names one that is not there yet.
 
+use std::borrow::Cow;
+
 use contract::rest::{Stop, clean, loose};
 use serde_json::{Value, json};
 use site::Call;
@@ -163,7 +165,7 @@ fn attribute_named(known: &[AttributeRow], entry: &Value) -> Option<Attribute> {
 fn options(value: Option<&Value>) -> Vec<String> {
     let texts: Vec<String> = match value {
         Some(Value::Array(items)) => {
-            items.iter().filter_map(loose::scalar_text).map(|text| text.into_owned()).collect()
+            items.iter().filter_map(loose::scalar_text).map(Cow::into_owned).collect()
         }
         Some(other) => {
             let text = loose::scalar_text(other).unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) fn of_products(call: &mut Call<'_>, version: Version) -> Result<Produ
     let params = &call.params;
     let types = params.texts("include_types");
     wanted.kinds = if types.is_empty() { named(params, "type") } else { types };
-    wanted.kinds_exclude = params.texts("exclude_types");
+    wanted.kinds_exclude.extend(params.texts("exclude_types"));
     wanted.featured = flag(params, "featured");
     // A SKU may be that of a variation.
     let finds_variations = searches(&mut wanted, params) || !wanted.skus.is_empty();

@@ -28,8 +28,8 @@ pub(crate) struct Loaded {
     pub(crate) parent: Option<Arc<Parent>>,
     /// The ids of a product's variations, in their order.
     pub(crate) children: Vec<i64>,
-    /// Known only where somebody asks: when it was last ordered, if ever.
-    pub(crate) last_order: Option<Option<Timestamp>>,
+    /// When it was last ordered; looked for only where somebody asks.
+    pub(crate) last_order: Option<Timestamp>,
     pub(crate) words: Arc<Words>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn add_last_orders(conn: &mut dyn Conn, products: &mut [Loaded]) -> R
         dates.extend(product::last_ordered(conn, chunk)?);
     }
     for loaded in products {
-        loaded.last_order = Some(dates.get(&loaded.product.id()).copied());
+        loaded.last_order = dates.get(&loaded.product.id()).copied();
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
 fn dates_by_product(records: &[Loaded]) -> BTreeMap<i64, Timestamp> {
     let mut dates: BTreeMap<i64, Timestamp> = BTreeMap::new();
     for record in records {
-        let Some(Some(date)) = record.last_order else { continue };
+        let Some(date) = record.last_order else { continue };
         let newest = dates.entry(key(record)).or_insert(date);
         *newest = date.max(*newest);
     }

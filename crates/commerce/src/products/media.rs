@@ -118,7 +118,8 @@ fn base_name(file: &str) -> String {
 fn new_id(call: &Call<'_>, place: usize, file: &str) -> String {
     let moment = format!("{} {place}", call.now().as_micros());
     let hash = call.site.vault().site_hash("download", file, &moment);
-    let digits: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let (bytes, _) = hash.split_first_chunk::<16>().unwrap_or((&[0; 16], &[]));
+    let digits = format!("{:032x}", u128::from_be_bytes(*bytes));
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
 }

@@ -328,7 +328,7 @@ impl View<'_> {
         if self.raw && asks("generated_slug") {
             body.say("generated_slug", address::generated_slug(call.conn()?, product)?);
         }
-        if let Some(Some(time)) = self.loaded.last_order {
+        if let Some(time) = self.loaded.last_order {
             body.say("last_order_date", written(call.options().local(time)));
         }
         Ok(())

@@ -60,7 +60,7 @@ impl Asked<'_, '_> {
 /// Changes the product as the request says, and returns the terms that it is to bear.
 pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Values>, Stop> {
     let mut asked = Asked { call };
-    identity(&mut asked, product)?;
+    identity(&asked, product);
     let mut terms = Vec::new();
     if let Some(wanted) = asked.list("attributes") {
         terms.extend(attributes::apply(asked.call.conn()?, product, &wanted)?);
@@ -85,7 +85,7 @@ pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Va
     Ok(terms)
 }
 
-fn identity(asked: &mut Asked<'_, '_>, product: &mut Product) -> Result<(), Stop> {
+fn identity(asked: &Asked<'_, '_>, product: &mut Product) {
     let row = &mut product.row;
     if let Some(name) = asked.text("name") {
         row.name = clean_title(&name);
@@ -124,7 +124,6 @@ fn identity(asked: &mut Asked<'_, '_>, product: &mut Product) -> Result<(), Stop
     if let Some(created) = gmt.or(local) {
         row.created = created;
     }
-    Ok(())
 }
 
 /// What products and variations take alike: numbers, measures, files, free data.

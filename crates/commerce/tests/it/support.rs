@@ -204,25 +204,37 @@ impl TestShop {
         headers: Vec<(String, String)>,
         body: Vec<u8>,
     ) -> site::Response {
-        let (path, query_text) = path.split_once('?').unwrap_or((path, ""));
-        let request = Request {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            url_path: format!("/wp-json{path}"),
-            query_text: query_text.to_owned(),
-            query: Request::decode_query(query_text),
-            headers,
-            body,
-            secure: false,
-            encrypted_here: false,
-            host: "shop.example".to_owned(),
-            client: Client {
-                address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)),
-                throttled: true,
-                local: false,
-            },
-        };
+        let request = request(method, path, headers, body);
         self.runtime.block_on(self.site.answer(request))
+    }
+
+    /// The page that a browser gets at a path, if there is one.
+    pub(crate) fn page(&self, path: &str) -> Option<String> {
+        let mut request = request("GET", path, Vec::new(), Vec::new());
+        request.url_path.clone_from(&request.path);
+        let answer = self.runtime.block_on(self.site.page(request))?;
+        (answer.status == 200).then_some(answer.body)
+    }
+}
+
+fn request(method: &str, path: &str, headers: Vec<(String, String)>, body: Vec<u8>) -> Request {
+    let (path, query_text) = path.split_once('?').unwrap_or((path, ""));
+    Request {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        url_path: format!("/wp-json{path}"),
+        query_text: query_text.to_owned(),
+        query: Request::decode_query(query_text),
+        headers,
+        body,
+        secure: false,
+        encrypted_here: false,
+        host: "shop.example".to_owned(),
+        client: Client {
+            address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)),
+            throttled: true,
+            local: false,
+        },
     }
 }
 
