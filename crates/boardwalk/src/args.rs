@@ -212,6 +212,26 @@ pub(crate) enum User {
         #[arg(long, default_value = "Consumer key")]
         description: String,
     },
+    /// List the application passwords and consumer keys of a user
+    Credentials {
+        /// Whose they are
+        #[arg(long)]
+        login: String,
+    },
+    /// End an application password or a consumer key at once
+    Revoke {
+        /// Whose it is
+        #[arg(long)]
+        login: String,
+        /// Its id, as `user credentials` shows it
+        id: String,
+    },
+    /// Set the password with which a user signs in on the site, read from standard input
+    SetPassword {
+        /// Whose password it is
+        #[arg(long)]
+        login: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

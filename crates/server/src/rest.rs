@@ -216,7 +216,8 @@ fn into_response(answered: site::Response) -> Response {
     *response.status_mut() =
         StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    if answered.status != 304 {
+    let is_said = answered.headers.iter().any(|(name, _)| *name == CONTENT_LENGTH.as_str());
+    if answered.status != 304 && !is_said {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
     for (name, value) in answered.headers {

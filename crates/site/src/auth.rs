@@ -135,6 +135,8 @@ impl Site {
     /// Counts wrong credentials; beyond the limit the refusal is to wait.
     fn count_refusal(&self, request: &Request, account: &str, refusal: Refusal) -> Refusal {
         let client = request.client;
+        let environment = self.environment().name();
+        tracing::info!(reason = &*refusal.code, environment, "credentials refused");
         if !client.throttled {
             return refusal;
         }

@@ -1,7 +1,8 @@
 //! Import of a bundle: a whole site in one JSON file, its ids kept.
 //!
 //! Everything happens in one transaction. Importing the same bundle again changes nothing but what
-//! differs; passwords and bindings of users who are there already stay.
+//! differs; the same users keep their passwords and bindings. **A user of another name under a
+//! number of the bundle stops the import**: credentials never change hands.
 
 use std::collections::BTreeMap;
 
@@ -164,6 +165,14 @@ impl BundleUser {
         let roles: std::result::Result<Vec<Role>, _> =
             self.roles.iter().map(|name| name.parse()).collect();
         let known = user::get(conn, self.id)?;
+        // Whoever has the number here has credentials that must not become somebody else's.
+        if let Some(other) = known.as_ref().filter(|known| known.login != self.username) {
+            return Err(Error::conflict(format!(
+                "the number belongs to {} here, and to {} in the bundle; import into a site \
+                 without users of its own",
+                other.login, self.username
+            )));
+        }
         let nicename = if let Some(known) = &known {
             known.nicename.clone()
         } else {

@@ -40,7 +40,9 @@ impl Site {
         let request = Request { path: tidy_path(&request.path), ..request };
         let wrapping = Wrapping::of(&request);
         if let Err(refusal) = wrapping.check(self.settings().jsonp) {
-            return Response::plain_refusal(&refusal, &self.home_of(&request));
+            let root = &self.settings().names.rest_root;
+            let rest_url = format!("{}/{root}", self.home_of(&request));
+            return Response::plain_refusal(&refusal, &rest_url);
         }
         let method = effective_method(&request);
         let (visit, refused) = self.receive(&request, &method).await;
@@ -49,7 +51,7 @@ impl Site {
             Some(refusal) => self.respond(&request, &visit, Reply::from(&refusal), &wrapping),
             None if !wrapping.allows(&visit.identity, &method) => {
                 let refusal = response::jsonp_disabled();
-                return Response::plain_refusal(&refusal, &visit.home);
+                return Response::plain_refusal(&refusal, &visit.rest_url);
             }
             None => {
                 let reply = self.recall_or_carry_out(&request, &method, &visit).await;
@@ -57,6 +59,9 @@ impl Site {
             }
         };
         if method == "HEAD" {
+            // The length is that of the answer to GET.
+            let length = response.payload.len().to_string();
+            response.headers.push(("content-length", length));
             response.payload = Payload::Empty;
         }
         response.route = self.table().route_at(&request.path).map(|(r, _)| r.pattern.clone());

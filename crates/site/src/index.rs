@@ -181,7 +181,7 @@ fn show_namespace(call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::of(200, Body::Prepared(site.documents().get(&key, &visit.home, make))))
 }
 
-/// The namespaces that have an index although no route of theirs is built yet.
+/// The index of every namespace, whether or not a route of it is built.
 pub(crate) fn namespaces(names: &Names) -> Vec<Route<Action>> {
     names.namespaces().map(of_namespace).collect()
 }

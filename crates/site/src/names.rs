@@ -77,6 +77,10 @@ names! {
     docs = "boardwalk/v1",
 }
 
+/// Paths of the server that are no part of this interface.
+const TAKEN: &[&str] =
+    &["v1", "docs", "login", "author", "session", "healthz", "readyz", "wp-admin"];
+
 impl Names {
     /// Refuses names that no URL could carry, and names that are taken twice.
     pub fn check(&self) -> Result<(), String> {
@@ -89,6 +93,10 @@ impl Names {
                     "the name `{name}` of {setting} must be letters, digits and -_. with single \
                      slashes between"
                 ));
+            }
+            let taken = name.split('/').next().is_some_and(|first| TAKEN.contains(&first));
+            if *setting == "rest_root" && taken {
+                return Err(format!("the path `{name}` of {setting} is taken by something else"));
             }
             if list.iter().filter(|(_, other)| other == name).count() > 1 {
                 return Err(format!("the name `{name}` of {setting} is taken twice"));

@@ -24,7 +24,7 @@ pub struct Request {
     pub secure: bool,
     /// Came over TLS to this server.
     pub encrypted_here: bool,
-    /// `Host`, or what a trusted proxy says it was.
+    /// As the request names the site.
     pub host: String,
     pub client: Client,
 }
@@ -56,12 +56,6 @@ impl Request {
         let media_type = media_type.to_ascii_lowercase();
         let Some(kind) = media_type.strip_prefix("application/") else { return false };
         kind == "json" || kind == "json+oembed" || (kind.len() > 5 && kind.ends_with("+json"))
-    }
-
-    /// Whether the client would read JSON, or says that it speaks it.
-    pub fn speaks_json(&self) -> bool {
-        let accepts = |value: &str| value.to_ascii_lowercase().contains("application/json");
-        self.is_json() || self.header("accept").is_some_and(accepts)
     }
 
     /// Reads the query string into [`Request::query`].

@@ -53,7 +53,7 @@ pub struct Site {
 impl Site {
     /// Compiles the routes; `more` are those of the crates above. Blocks; call it at start.
     pub fn new(parts: Parts, more: Vec<Route<Action>>) -> Result<Self> {
-        parts.settings.names.check().map_err(Error::invalid)?;
+        parts.settings.check().map_err(Error::invalid)?;
         let routes = routes::all(&parts.settings.names, more);
         let table = Table::compile(routes).map_err(Error::internal)?;
         parts.store.write_blocking(content::found)?;

@@ -12,10 +12,10 @@ use contract::rest::{
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use types::Capability;
-use url::Url;
 
 use crate::action::{read, write};
 use crate::options::{self, DEFINITIONS, Definition, Kind, Setting};
+use crate::settings::is_site_address;
 use crate::{Action, Call, Names, Options};
 
 /// Characters of a text at most.
@@ -123,12 +123,10 @@ fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
         return refused("This is too long.");
     }
     match option {
-        "siteurl" => match Url::parse(text) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => {
-                Ok(text.trim_end_matches('/').to_owned())
-            }
-            _ => refused("Give an address that starts with http:// or https://."),
-        },
+        // Without one, the site is called as each request calls it.
+        "siteurl" if text.is_empty() => Ok(String::new()),
+        "siteurl" if is_site_address(text) => Ok(text.trim_end_matches('/').to_owned()),
+        "siteurl" => refused("Give an address such as https://shop.example, or nothing."),
         "timezone_string" if text.is_empty() => Ok(String::new()),
         "timezone_string" => match TimeZone::get(text) {
             Ok(zone) => Ok(zone.iana_name().unwrap_or(text).to_owned()),

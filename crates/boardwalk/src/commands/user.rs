@@ -67,16 +67,101 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             platform.store.write_blocking(move |conn| store::consumer_key::insert(conn, &row))?;
             let (key, secret) = (new.key.expose(), new.secret.expose());
             let object = json!({ "consumer_key": key, "consumer_secret": secret });
-            let text = format!("The key of {login}, and its secret:\n\n  {key}\n  {secret}");
+            let text = format!(
+                "The key of {login}, and its secret. Over plain http they are not accepted; sign \
+                 requests with OAuth 1.0a there.\n\n  {key}\n  {secret}"
+            );
             out.result(&object, &text);
+        }
+        User::Credentials { login } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            list_credentials(&platform, &login, out)?;
+        }
+        User::Revoke { login, id } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            revoke(&platform, &login, &id)?;
+            out.result(&json!({ "revoked": id }), &format!("Ended {id} of {login}."));
+        }
+        User::SetPassword { login } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            let user_id = set_password(&platform, &login, &read_password()?)?;
+            let text = format!("Set the password of {login}, and ended their sessions.");
+            out.result(&json!({ "userId": user_id }), &text);
         }
     }
     Ok(())
 }
 
+fn list_credentials(platform: &Platform, login: &str, out: &Printer) -> Result<()> {
+    let user_id = find_user(platform, login)?.user_id;
+    let (passwords, keys) = platform.store.read_blocking(move |conn| {
+        let passwords = store::application_password::list(conn, user_id)?;
+        Ok((passwords, store::consumer_key::list(conn, Some(user_id))?))
+    })?;
+    let shown = |time: Option<types::Timestamp>| {
+        time.map_or_else(|| String::from("never"), |time| time.to_string())
+    };
+    let passwords = passwords.into_iter().map(|one| {
+        let object = json!({
+            "id": one.uuid, "kind": "application_password", "name": one.name,
+            "created": one.created.to_string(), "lastUsed": one.last_used.map(|t| t.to_string()),
+        });
+        let used = shown(one.last_used);
+        (object, vec![one.uuid, String::from("application password"), one.name, used])
+    });
+    let keys = keys.into_iter().map(|one| {
+        let id = one.key_id.to_string();
+        let kind = format!("consumer key …{} ({})", one.truncated_key, one.permissions);
+        let object = json!({
+            "id": id, "kind": "consumer_key", "name": one.description,
+            "permissions": one.permissions, "created": one.created.to_string(),
+            "lastUsed": one.last_access.map(|t| t.to_string()),
+        });
+        let used = shown(one.last_access);
+        (object, vec![id, kind, one.description, used])
+    });
+    out.list("credentials", &["Id", "Kind", "Name", "Last used"], passwords.chain(keys).collect());
+    Ok(())
+}
+
+/// A password has a UUID, a key has a number.
+fn revoke(platform: &Platform, login: &str, id: &str) -> Result<()> {
+    let user_id = find_user(platform, login)?.user_id;
+    let wanted = id.to_owned();
+    let ended = platform.store.write_blocking(move |conn| match wanted.parse::<i64>() {
+        Err(_) => store::application_password::delete(conn, user_id, &wanted),
+        Ok(key_id) => {
+            let own = store::consumer_key::list(conn, Some(user_id))?;
+            let is_own = own.iter().any(|key| key.key_id == key_id);
+            Ok(is_own && store::consumer_key::delete(conn, key_id)?)
+        }
+    })?;
+    if ended {
+        return Ok(());
+    }
+    Err(Error::not_found(format!(
+        "{login} has no such credential; `boardwalk user credentials --login {login}` lists them"
+    )))
+}
+
+fn set_password(platform: &Platform, login: &str, password: &Secret<String>) -> Result<i64> {
+    let user = find_user(platform, login)?;
+    let (user_id, hash) = (user.user_id, password::hash(password)?);
+    platform.store.write_blocking(move |conn| {
+        let changed = UserRow { password_hash: Some(hash.clone()), ..user.clone() };
+        user::update(conn, &changed)?;
+        store::session::delete_of_user(conn, user_id, None)
+    })?;
+    Ok(user_id)
+}
+
 fn find_user(platform: &Platform, login: &str) -> Result<UserRow> {
     let wanted = login.to_owned();
-    let found = platform.store.read_blocking(move |conn| user::find_by_login(conn, &wanted))?;
+    let found =
+        platform.store.read_blocking(move |conn| match user::find_by_login(conn, &wanted)? {
+            None if wanted.contains('@') => user::find_by_email(conn, &wanted),
+            other => Ok(other),
+        })?;
     found.ok_or_else(|| {
         Error::not_found(format!("there is no user {login}; `boardwalk user list` shows them"))
     })

@@ -30,6 +30,7 @@ pub(crate) fn default_category(conn: &mut dyn Conn, section: &Value) -> Result<u
 
 pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
     let categories: Vec<Category> = records(section)?;
+    make_room(conn, &categories)?;
     for category in &categories {
         let row = TermRow {
             term_id: category.id,
@@ -48,6 +49,18 @@ pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> 
 
 /// Stores a term under its number. One that is there is replaced, but for what the bundle does not
 /// know; a number that another taxonomy uses is refused.
+/// A shop that was founded before has a default category of its own; unused, it makes room for that
+/// of the bundle.
+fn make_room(conn: &mut dyn Conn, categories: &[Category]) -> Result<()> {
+    for category in categories {
+        let Some(founded) = term::find_by_slug(conn, CATEGORY, &category.slug)? else { continue };
+        if founded.term_id != category.id && founded.count == 0 {
+            term::delete(conn, founded.term_id)?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn put(conn: &mut dyn Conn, row: TermRow) -> Result<()> {
     match term::get(conn, row.term_id)? {
         None => term::insert_with_id(conn, &row),

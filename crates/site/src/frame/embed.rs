@@ -106,7 +106,8 @@ fn fetch(href: &str, fetched: &mut Fetched, call: &mut Call<'_>) -> Result<Optio
         return Ok(None);
     }
     let body = match Asked::internal(call.site, Verb::Get, &local, Map::new()) {
-        Err(refusal) => refusal.body(),
+        // A link to what this site does not have is a hint for others; there is nothing to fetch.
+        Err(_) => return Ok(None),
         Ok(mut asked) => {
             set_defaults(&mut asked, call);
             call.dispatch(&asked)?.reply.into_json().2

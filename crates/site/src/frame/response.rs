@@ -29,6 +29,18 @@ pub enum Payload {
     Empty,
 }
 
+impl Payload {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Plain(document) => document.plain.len(),
+            Self::Gzip(document) => document.gzip.len(),
+            Self::Shared(text) => text.len(),
+            Self::Empty => 0,
+        }
+    }
+}
+
 /// How the caller wants the answer wrapped.
 #[derive(Debug)]
 pub(super) struct Wrapping {
@@ -88,11 +100,11 @@ impl Response {
     }
 
     /// The two faults of JSONP are told without `data`, and never as a script.
-    pub(super) fn plain_refusal(refusal: &Refusal, home: &str) -> Self {
+    pub(super) fn plain_refusal(refusal: &Refusal, rest_url: &str) -> Self {
         let body = json!({ "code": refusal.code, "message": refusal.message });
         Self {
             status: refusal.status,
-            headers: headers::base(home),
+            headers: headers::base(rest_url),
             payload: Payload::Bytes(body.to_string().into_bytes()),
             route: None,
             user_id: None,

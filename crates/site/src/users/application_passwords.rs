@@ -79,6 +79,10 @@ pub fn create_password(
     (name, app_id): (&str, &str),
     now: Timestamp,
 ) -> Result<(ApplicationPasswordRow, Secret<String>), Error> {
+    if name.chars().count() > NAME_LENGTH_MAX {
+        let message = format!("a name has at most {NAME_LENGTH_MAX} characters");
+        return Err(Error::invalid(message));
+    }
     let secret = generate()?;
     let row = ApplicationPasswordRow {
         user_id,

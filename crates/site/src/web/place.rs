@@ -43,7 +43,7 @@ impl Spelling {
 
     pub(super) fn authorize(self) -> &'static str {
         match self {
-            Self::Known => "/wp-admin/authorize-application.php",
+            Self::Known => crate::index::AUTHORIZE_PATH,
             Self::Neutral => "/authorize-application",
         }
     }
