@@ -10,7 +10,7 @@ use crate::auth::session::COOKIE;
 use crate::{Action, Settings, routes};
 
 const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
-    route also takes `_fields`, `_embed`, `_envelope`, `_method` and `_locale`, answers HEAD like \
+    route also takes `_fields`, `_embed`, `_envelope` and `_method`, answers HEAD like \
     GET, and describes itself on OPTIONS. A list may also be sent in brackets (`include[]=1`), an \
     object as `name[member]=value`.";
 
