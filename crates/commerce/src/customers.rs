@@ -39,17 +39,6 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.collect()
 }
 
-/// Notes that an order of the user was paid, in the transaction in which it was.
-pub fn note_paid_order(conn: &mut dyn store::Conn, user_id: i64) -> types::Result<()> {
-    match Customer::get(conn, user_id)? {
-        Some(mut customer) if !customer.row.is_paying => {
-            customer.row.is_paying = true;
-            customer.put(conn)
-        }
-        _ => Ok(()),
-    }
-}
-
 #[derive(Debug)]
 struct Customers {
     version: Version,

@@ -1,9 +1,9 @@
 //! Webhooks: who wants to be told of changes, of which, and where.
 //!
-//! [`topics`] says what can be told. [`follow`] turns events of the feed into deliveries, which wait
-//! in the store; [`send`] makes the request of a delivery, and says what becomes of a webhook when
-//! it fails. Who carries requests over the network is above this crate. **A secret is sealed at
-//! rest and never shown.**
+//! [`topics`] says what can be told. [`follow`] turns events of the feed into deliveries, which
+//! wait in the store; [`send`] makes the request of a delivery, and says what becomes of a webhook
+//! when it fails. Who carries requests over the network is above this crate. **A secret is sealed
+//! at rest and never shown.**
 
 mod deliveries;
 pub mod follow;

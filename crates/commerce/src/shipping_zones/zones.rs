@@ -1,4 +1,4 @@
-//! The zones themselves.
+//! The zones themselves: their names and their order.
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};

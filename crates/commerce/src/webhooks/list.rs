@@ -1,4 +1,4 @@
-//! Lists of webhooks.
+//! Lists of webhooks: by status, name, age and id.
 
 use contract::rest::{Args, Schema};
 use site::Call;
