@@ -2,9 +2,9 @@
 //!
 //! A delivery is claimed for the time of a lease, sent, and finished; whoever dies in between
 //! leaves a lease that ends, so **each delivery is sent at least once, and those of an endpoint in
-//! order**. What fails is tried again later and later, until its endpoint gives up. Who is told of what, and
-//! how a request is made, is the matter of the endpoint's [`Kind`]; the engine knows none of it.
-//! Neither addresses nor bodies go to the log: both may hold what is nobody else's business.
+//! order**. What fails is tried again later and later, until its endpoint gives up. Who is told of
+//! what, and how a request is made, is the matter of the endpoint's [`Kind`]; the engine knows none
+//! of it. Neither addresses nor bodies go to the log: both may hold what is nobody else's business.
 
 mod kinds;
 #[cfg(test)]
