@@ -55,23 +55,7 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
         }
         User::ConsumerKey { login, permissions, description } => {
             let platform = environment::open_existing(config, common.environment())?;
-            let may = match permissions {
-                KeyPermissions::Read => Permissions::Read,
-                KeyPermissions::Write => Permissions::Write,
-                KeyPermissions::ReadWrite => Permissions::ReadWrite,
-            };
-            let user_id = find_user(&platform, &login)?.user_id;
-            let now = platform.clock.now();
-            let new = consumer_key::generate(&platform.vault, user_id, may, &description, now)?;
-            let row = new.row;
-            platform.store.write_blocking(move |conn| store::consumer_key::insert(conn, &row))?;
-            let (key, secret) = (new.key.expose(), new.secret.expose());
-            let object = json!({ "consumer_key": key, "consumer_secret": secret });
-            let text = format!(
-                "The key of {login}, and its secret. Over plain http they are not accepted; sign \
-                 requests with OAuth 1.0a there.\n\n  {key}\n  {secret}"
-            );
-            out.result(&object, &text);
+            make_consumer_key(&platform, &login, permissions, &description, out)?;
         }
         User::Credentials { login } => {
             let platform = environment::open_existing(config, common.environment())?;
@@ -89,6 +73,33 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             out.result(&json!({ "userId": user_id }), &text);
         }
     }
+    Ok(())
+}
+
+fn make_consumer_key(
+    platform: &Platform,
+    login: &str,
+    permissions: KeyPermissions,
+    description: &str,
+    out: &Printer,
+) -> Result<()> {
+    let may = match permissions {
+        KeyPermissions::Read => Permissions::Read,
+        KeyPermissions::Write => Permissions::Write,
+        KeyPermissions::ReadWrite => Permissions::ReadWrite,
+    };
+    let user_id = find_user(platform, login)?.user_id;
+    let now = platform.clock.now();
+    let new = consumer_key::generate(&platform.vault, user_id, may, description, now)?;
+    let row = new.row;
+    platform.store.write_blocking(move |conn| store::consumer_key::insert(conn, &row))?;
+    let (key, secret) = (new.key.expose(), new.secret.expose());
+    let object = json!({ "consumer_key": key, "consumer_secret": secret });
+    let text = format!(
+        "The key of {login}, and its secret. Over plain http they are not accepted; sign \
+         requests with OAuth 1.0a there.\n\n  {key}\n  {secret}"
+    );
+    out.result(&object, &text);
     Ok(())
 }
 
