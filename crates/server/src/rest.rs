@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, request};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use contract::rest::form;
 use contract::rest::reply::Prepared;
 use site::{Client, Payload, Site};
@@ -53,6 +53,7 @@ impl RestDesk {
     /// Answers a request whose REST path is known.
     pub(crate) async fn answer(self: Arc<Self>, path: RestPath, request: Request) -> Response {
         let started = Instant::now();
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
         let span = tracing::info_span!("request", request.id = request_id);
         let handled = AssertUnwindSafe(self.handle(path, request).instrument(span));
@@ -64,15 +65,21 @@ impl RestDesk {
         let environment = self.site.environment();
         let op = answered.route.as_deref().unwrap_or("none");
         self.shared.metrics.count_request(environment, op, answered.status, took);
-        tracing::info!(
-            op,
-            environment = environment.name(),
-            status = answered.status,
-            duration_ms = took.as_secs_f64() * 1000.0,
-            request.id = request_id,
-            user.id = answered.user_id,
-            "request answered"
-        );
+        // Reads that went well are many and alike; the metrics count them.
+        macro_rules! tell {
+            ($level:ident) => {
+                tracing::$level!(
+                    op,
+                    environment = environment.name(),
+                    status = answered.status,
+                    duration_ms = took.as_secs_f64() * 1000.0,
+                    request.id = request_id,
+                    user.id = answered.user_id,
+                    "request answered"
+                )
+            };
+        }
+        if is_read && answered.status < 400 { tell!(debug) } else { tell!(info) }
         let mut response = into_response(answered);
         let headers = response.headers_mut();
         set(headers, "x-request-id", request_id);

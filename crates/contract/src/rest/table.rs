@@ -10,6 +10,11 @@ pub struct Table<O> {
     routes: Vec<CompiledRoute<O>>,
     /// In order of first appearance; the empty one is not listed.
     namespaces: Vec<String>,
+    /// For each namespace the places of the routes that a path within it may mean: its own, and
+    /// those of the namespaces around it.
+    within: Vec<Vec<usize>>,
+    /// The places of all routes, for paths within none.
+    everywhere: Vec<usize>,
 }
 
 /// A route and operation that a request asks for.
@@ -24,7 +29,12 @@ pub struct Found<'t, O> {
 impl<O> Table<O> {
     /// An error tells the programmer which route is wrong.
     pub fn compile(routes: impl IntoIterator<Item = Route<O>>) -> Result<Self, String> {
-        let mut table = Self { routes: Vec::new(), namespaces: Vec::new() };
+        let mut table = Self {
+            routes: Vec::new(),
+            namespaces: Vec::new(),
+            within: Vec::new(),
+            everywhere: Vec::new(),
+        };
         for route in routes {
             let route = route.compile()?;
             if table.routes.iter().any(|other| other.pattern == route.pattern) {
@@ -35,7 +45,17 @@ impl<O> Table<O> {
             }
             table.routes.push(route);
         }
+        table.everywhere = (0..table.routes.len()).collect();
+        table.within = table.namespaces.iter().map(|inner| table.places_within(inner)).collect();
         Ok(table)
+    }
+
+    fn places_within(&self, inner: &str) -> Vec<usize> {
+        let places = self.routes.iter().enumerate();
+        let around = places.filter(|(_, route)| {
+            !route.namespace.is_empty() && lies_within(inner, &route.namespace)
+        });
+        around.map(|(place, _)| place).collect()
     }
 
     pub fn namespaces(&self) -> &[String] {
@@ -58,19 +78,18 @@ impl<O> Table<O> {
 
     /// The first route at the path, whatever its methods.
     pub fn route_at(&self, path: &str) -> Option<(&CompiledRoute<O>, Map<String, Value>)> {
-        self.routes.iter().find_map(|route| Some((route, route.matches(path)?)))
+        self.candidates(path).find_map(|route| Some((route, route.matches(path)?)))
     }
 
-    /// If the path starts with a namespace, only the routes of such namespaces are looked at.
-    fn candidates<'t>(&'t self, path: &str) -> impl Iterator<Item = &'t CompiledRoute<O>> {
+    /// If the path starts with a namespace, only the routes of such namespaces are looked at. The
+    /// longest decides: the others that the path starts with lie around it.
+    fn candidates(&self, path: &str) -> impl Iterator<Item = &CompiledRoute<O>> {
         let rest = path.strip_prefix('/').unwrap_or(path);
-        let within = |namespace: &str| {
-            rest.strip_prefix(namespace).is_some_and(|r| r.is_empty() || r.starts_with('/'))
-        };
-        let of_path: Vec<&String> = self.namespaces.iter().filter(|name| within(name)).collect();
-        self.routes
-            .iter()
-            .filter(move |route| of_path.is_empty() || of_path.contains(&&route.namespace))
+        let named = self.namespaces.iter().enumerate().filter(|(_, name)| lies_within(rest, name));
+        let longest = named.max_by_key(|(_, name)| name.len());
+        let places = longest.and_then(|(place, _)| self.within.get(place));
+        let places = places.unwrap_or(&self.everywhere);
+        places.iter().filter_map(|place| self.routes.get(*place))
     }
 
     /// The entries of all routes, or of one namespace.
@@ -85,5 +104,55 @@ impl<O> Table<O> {
             .filter(|route| namespace.is_none_or(|name| route.namespace == name))
             .map(|route| (route.pattern.clone(), route.document(rest_url, help)))
             .collect()
+    }
+}
+
+/// Whether the path is the namespace, or below it.
+fn lies_within(path: &str, namespace: &str) -> bool {
+    path.strip_prefix(namespace).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rest::Args;
+    use crate::rest::route::{CREATE, READ};
+
+    fn table() -> Table<&'static str> {
+        let route = |namespace, path, name| Route::at(namespace, path).on(READ, Args::new(), name);
+        Table::compile([
+            route("", "", "index"),
+            route("", "/batch/v1", "batch"),
+            route("wc/store", r"/(?P<name>[\w/]+)", "store"),
+            route("wc/store/v1", "/cart", "cart"),
+            route("wp/v2", "/posts", "posts"),
+            route("wp/v2", r"/posts/(?P<id>[\d]+)", "post").on(CREATE, Args::new(), "post"),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn the_first_route_of_the_namespaces_around_a_path_is_found() {
+        let table = table();
+        let found = |verb, path| table.find(verb, path).map(|found| found.endpoint.operation);
+        for (verb, path, expected) in [
+            (Verb::Get, "/", Some("index")),
+            (Verb::Get, "/batch/v1", Some("batch")),
+            (Verb::Get, "/wp/v2/posts", Some("posts")),
+            (Verb::Get, "/WP/V2/Posts/7", Some("post")),
+            (Verb::Post, "/wp/v2/posts/7", Some("post")),
+            (Verb::Post, "/wp/v2/posts", None),
+            (Verb::Get, "/wp/v2/postsx", None),
+            (Verb::Get, "/wp/v2x/posts", None),
+            // The pattern of the outer namespace comes first and fits as well.
+            (Verb::Get, "/wc/store/v1/cart", Some("store")),
+        ] {
+            assert_eq!(found(verb, path), expected, "{path}");
+        }
+        let (route, variables) = table.route_at("/wp/v2/posts/7").unwrap();
+        assert_eq!(
+            (route.pattern.as_str(), &variables["id"]),
+            (r"/wp/v2/posts/(?P<id>[\d]+)", &Value::from("7"))
+        );
     }
 }
