@@ -79,7 +79,11 @@ impl RestDesk {
                 )
             };
         }
-        if is_read && answered.status < 400 { tell!(debug) } else { tell!(info) }
+        if is_read && answered.status < 400 {
+            tell!(debug)
+        } else {
+            tell!(info)
+        }
         let mut response = into_response(answered);
         let headers = response.headers_mut();
         set(headers, "x-request-id", request_id);
