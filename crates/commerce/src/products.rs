@@ -1,7 +1,7 @@
 //! Products and their variations: what they are, what a request may make of them, and the routes
 //! of every namespace that shows them.
 //!
-//! [`record::Product`] is what the rules work on. A change goes one way: [`write`] applies what a
+//! [`record::Product`] is what the rules work on. A change goes one way: `write` applies what a
 //! request says, [`sync`] settles what follows (prices, stock, what comes from variations), the
 //! row is kept with the terms that it bears, and the feed is told. [`show`] is the way back.
 

@@ -1,6 +1,6 @@
 //! oEmbed: how a page says what it looks like inside another page.
 //!
-//! [`local`] describes the pages of this site. [`proxy`] asks others on an editor's behalf: a
+//! [`local`] describes the pages of this site. [`mod@proxy`] asks others for an editor: a
 //! provider of the trusted list ([`providers`]) or the endpoint that the page itself names
 //! ([`discover`]); [`markup`] makes the answer safe to show. [`xml`] is the other format.
 //!

@@ -2,8 +2,8 @@
 //! and dates, and take their numbers from the counter of posts.
 //!
 //! **An order is written together with its lines**, and lists are read in two queries however long
-//! they are: [`list`] and [`with_items`]. [`insert_many`] is the way in for imports. What an order
-//! must add up to, and what else changes with it, is not decided here.
+//! they are: [`list()`] and [`with_items`]. [`insert_many`] is the way in for imports. What an
+//! order must add up to, and what else changes with it, is not decided here.
 
 mod item;
 mod list;
