@@ -80,9 +80,9 @@ impl RestDesk {
             };
         }
         if is_read && answered.status < 400 {
-            tell!(debug)
+            tell!(debug);
         } else {
-            tell!(info)
+            tell!(info);
         }
         let mut response = into_response(answered);
         let headers = response.headers_mut();
