@@ -277,6 +277,6 @@ mod tests {
         let printed = print(&Config::default()).unwrap();
         let config: Config = toml::from_str(&printed).unwrap();
         assert_eq!(config.server.limits.body_bytes, 32 * 1024);
-        assert!(printed.contains("# Bytes of a request body."), "{printed}");
+        assert!(printed.contains("# Bytes of a request body of the"), "{printed}");
     }
 }
