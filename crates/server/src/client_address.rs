@@ -10,9 +10,8 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAdd
     let peer = peer.to_canonical();
     if !trusted.contains(&peer) {
         // A proxy on this machine that nobody told us about still speaks for others.
-        let forwarded = peer.is_loopback()
-            && ["x-forwarded-for", "forwarded"].iter().any(|name| headers.contains_key(*name));
-        return Client { address: peer, forwarded };
+        let named = ["x-forwarded-for", "forwarded"].iter().any(|name| headers.contains_key(*name));
+        return Client { address: peer, forwarded: false, relayed: named };
     }
     let entries = headers.get_all("x-forwarded-for").iter();
     let entries: Vec<&[u8]> =
@@ -21,12 +20,12 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAdd
     for entry in entries.into_iter().rev() {
         match parse_entry(entry) {
             Some(address) if trusted.contains(&address) => {}
-            Some(address) => return Client { address, forwarded: true },
+            Some(address) => return Client { address, forwarded: true, relayed: true },
             // What stands further left was written by whoever sent this; the proxy answers for it.
             None => break,
         }
     }
-    Client { address: peer, forwarded }
+    Client { address: peer, forwarded, relayed: forwarded }
 }
 
 /// An address, with or without a port.
@@ -42,6 +41,8 @@ pub(crate) struct Client {
     pub(crate) address: IpAddr,
     /// Came through a trusted proxy that says so.
     pub(crate) forwarded: bool,
+    /// Came through a proxy, trusted or not.
+    pub(crate) relayed: bool,
 }
 
 impl Client {
@@ -53,7 +54,7 @@ impl Client {
 
     /// Whether it is this machine itself, and not somebody behind a proxy on it.
     pub(crate) fn is_local(self) -> bool {
-        self.address.is_loopback() && !self.forwarded
+        self.address.is_loopback() && !self.relayed
     }
 
     /// What is counted as one client: an IPv4 address, or the network that an IPv6 customer gets.
@@ -104,8 +105,9 @@ mod tests {
 
     #[test]
     fn loopback_is_exempt_unless_it_speaks_for_others() {
-        assert!(!client("127.0.0.1", &[], &[]).is_throttled());
-        assert!(client("127.0.0.1", &["198.51.100.1"], &[]).is_throttled(), "an unknown proxy");
+        let relayed = client("127.0.0.1", &["198.51.100.1"], &[]);
+        assert!(!relayed.is_throttled() && !relayed.is_local(), "an unknown proxy");
+        assert!(client("127.0.0.1", &[], &[]).is_local());
         assert!(client("127.0.0.1", &["198.51.100.1"], &["127.0.0.1"]).is_throttled());
         assert!(client("::ffff:192.0.2.1", &[], &[]).is_throttled());
     }
