@@ -123,10 +123,9 @@ fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
         return refused("This is too long.");
     }
     match option {
-        // Without an address, the site is called as each request calls it.
-        "siteurl" | "timezone_string" if text.is_empty() => Ok(String::new()),
+        "timezone_string" if text.is_empty() => Ok(String::new()),
         "siteurl" if is_site_address(text) => Ok(text.trim_end_matches('/').to_owned()),
-        "siteurl" => refused("Give an address such as https://shop.example, or nothing."),
+        "siteurl" => refused("Give an address such as https://shop.example, or null for none."),
         "timezone_string" => match TimeZone::get(text) {
             Ok(zone) => Ok(zone.iana_name().unwrap_or(text).to_owned()),
             Err(_) => refused("Name a city whose time zone is known, such as Europe/Rome."),
