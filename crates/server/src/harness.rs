@@ -167,13 +167,18 @@ fn replace(bytes: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     [before, with, after].concat()
 }
 
+/// The status of an answer. Nothing at all and the frames of HTTP/2 have none; a 5xx is a fault.
+fn status_of(text: &str) -> Option<u16> {
+    let status = text.strip_prefix("HTTP/1.")?.get(2..5).expect("a status");
+    let status: u16 = status.parse().expect("a status");
+    assert!(status < 500, "the server failed: {text}");
+    Some(status)
+}
+
 /// Returns the status. Nothing at all and the frames of HTTP/2 are fine too; a 5xx is not.
 fn check_answer(answer: &[u8]) -> Option<u16> {
-    let rest = answer.strip_prefix(b"HTTP/1.")?;
     let text = String::from_utf8_lossy(answer);
-    let digits: Vec<u8> = rest.iter().skip(2).take(3).copied().collect();
-    let status: u16 = String::from_utf8_lossy(&digits).parse().expect("a status");
-    assert!(status < 500, "the server failed: {text}");
+    let status = status_of(&text)?;
     if let Some((_, body)) = text.split_once("\r\n\r\n")
         && text.contains("application/json")
         && status >= 400
@@ -187,11 +192,8 @@ fn check_answer(answer: &[u8]) -> Option<u16> {
 /// Returns the status of the first answer. An error of the REST interface has a code, a message and
 /// data; the two faults of JSONP have none, and neither have answers without a body.
 fn check_rest_answer(answer: &[u8]) -> Option<u16> {
-    let rest = answer.strip_prefix(b"HTTP/1.")?;
     let text = String::from_utf8_lossy(answer);
-    let digits: Vec<u8> = rest.iter().skip(2).take(3).copied().collect();
-    let status: u16 = String::from_utf8_lossy(&digits).parse().expect("a status");
-    assert!(status < 500, "the server failed: {text}");
+    let status = status_of(&text)?;
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&*text, ""));
     let is_rest = head.contains("x-robots-tag: noindex");
     // Others are scripts for JSONP, and XML for oEmbed.

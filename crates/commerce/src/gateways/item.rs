@@ -6,7 +6,7 @@ use site::{Call, Options};
 
 use super::ORDER;
 use super::table::{Field, Gateway};
-use crate::settings::kind::{Choices, Kind, choices_body};
+use crate::settings::kind::{Choices, Kind, TYPES, choices_body};
 use crate::shipping_methods::METHODS;
 
 const CONTEXTS: &[&str] = &["view", "edit"];
@@ -14,24 +14,11 @@ const CONTEXTS: &[&str] = &["view", "edit"];
 pub(super) fn item(tells_supports: bool) -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS);
     let shown = |about: &str| text(about).readonly();
-    let types = [
-        "text",
-        "email",
-        "number",
-        "color",
-        "password",
-        "textarea",
-        "select",
-        "multiselect",
-        "radio",
-        "image_width",
-        "checkbox",
-    ];
     let setting = Schema::object([
         ("id", shown("Id of the setting.")),
         ("label", shown("Name of the setting.")),
         ("description", shown("What the setting is about.")),
-        ("type", text("Type of the setting.").choices(&types).readonly()),
+        ("type", text("Type of the setting.").choices(TYPES).readonly()),
         ("value", text("Value of the setting.")),
         ("default", shown("Value as long as nobody chose one.")),
         ("tip", shown("A hint.")),

@@ -6,7 +6,7 @@ use site::options::definition;
 use site::{Call, Options};
 
 use super::choices;
-use super::kind::{Kind, choices_body};
+use super::kind::{Kind, TYPES, choices_body};
 use super::table::{Default, Setting};
 
 const CONTEXTS: &[&str] = &["view", "edit"];
@@ -33,19 +33,6 @@ pub(super) fn group() -> Item {
 
 pub(super) fn setting() -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS).readonly();
-    let types = [
-        "text",
-        "email",
-        "number",
-        "color",
-        "password",
-        "textarea",
-        "select",
-        "multiselect",
-        "radio",
-        "image_width",
-        "checkbox",
-    ];
     let mixed = |about: &str| Schema::typed("mixed").about(about).context(CONTEXTS);
     let options = Schema::map().about("What a choice offers.").context(CONTEXTS).readonly();
     Item::new(
@@ -59,7 +46,7 @@ pub(super) fn setting() -> Item {
             ("default", mixed("Value as long as nobody chose one.").readonly()),
             ("tip", text("A hint.")),
             ("placeholder", text("What an empty field shows.")),
-            ("type", text("Type of the setting.").choices(&types)),
+            ("type", text("Type of the setting.").choices(TYPES)),
             ("options", options),
         ]),
     )

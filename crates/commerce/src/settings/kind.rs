@@ -8,6 +8,21 @@ const TEXT_LENGTH_MAX: usize = 10_000;
 /// Values of a multiple choice at most.
 const CHOSEN_MAX: usize = 1_000;
 
+/// The names of types that the interface publishes for settings, whether or not one has them here.
+pub(crate) const TYPES: &[&str] = &[
+    "text",
+    "email",
+    "number",
+    "color",
+    "password",
+    "textarea",
+    "select",
+    "multiselect",
+    "radio",
+    "image_width",
+    "checkbox",
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,

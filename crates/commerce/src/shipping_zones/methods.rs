@@ -11,6 +11,7 @@ use types::Error;
 use super::bodies::with_total;
 use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};
 use crate::managers::linked;
+use crate::settings::kind::TYPES;
 use crate::settings::kind::{accept, choices_body};
 use crate::shipping_methods::METHODS;
 
@@ -18,21 +19,8 @@ const BOTH: &[&str] = &["view", "edit"];
 /// Methods of a zone at most.
 const METHODS_MAX: usize = 100;
 const CHANGED: &str = "shipping_zone.updated";
-const TYPES: &[&str] = &[
-    "text",
-    "email",
-    "number",
-    "color",
-    "password",
-    "textarea",
-    "select",
-    "multiselect",
-    "radio",
-    "image_width",
-    "checkbox",
-    "class",
-    "order",
-];
+/// Types that only settings of ways of shipping have.
+const MORE_TYPES: &[&str] = &["class", "order"];
 
 pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
     let item = item();
@@ -72,7 +60,7 @@ fn item() -> Item {
         ("id", shown("Id of the setting.")),
         ("label", shown("Name of the setting.")),
         ("description", shown("What the setting is about.")),
-        ("type", text("Type of the setting.").choices(TYPES).readonly()),
+        ("type", text("Type of the setting.").choices(&[TYPES, MORE_TYPES].concat()).readonly()),
         ("value", text("Value of the setting.")),
         ("default", shown("Value as long as nobody chose one.")),
         ("tip", shown("A hint.")),

@@ -3,6 +3,7 @@
 use contract::rest::{Refusal, Stop, clean, loose};
 use serde_json::{Value, json};
 use site::Call;
+use site::content::tree::lies_within;
 use site::content::{clean_content, clean_title, slugify};
 use store::term::{self, TermFilter, TermRow};
 use store::{Conn, filter, product};
@@ -16,6 +17,7 @@ use crate::common::events;
 const NAME_LENGTH_MAX: usize = 200;
 /// How often a slug is tried with another number behind it.
 const ATTEMPTS_MAX: u32 = 10_000;
+
 /// Levels of terms that are looked at for a circle.
 const DEPTH_MAX: usize = 100;
 
@@ -126,24 +128,11 @@ fn set_parent(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), 
         let message = "Use the number of a parent that exists.";
         return Err(Refusal::new(400, "missing_parent", message).into());
     }
-    let is_circle = lies_within(call.conn()?, parent_id, row.term_id)?;
+    let conn = call.conn()?;
+    let parent_of = |id| Ok(term::get(conn, id)?.map_or(0, |row| row.parent_id));
+    let is_circle = lies_within(parent_id, row.term_id, parent_of)?;
     row.parent_id = if is_circle { 0 } else { parent_id };
     Ok(())
-}
-
-/// Whether the term is the other one or lies somewhere within it.
-fn lies_within(conn: &mut dyn Conn, id: i64, other: i64) -> Result<bool, Error> {
-    let mut current = id;
-    for _ in 0..DEPTH_MAX {
-        if current == 0 || other == 0 {
-            return Ok(false);
-        }
-        if current == other {
-            return Ok(true);
-        }
-        current = term::get(conn, current)?.map_or(0, |row| row.parent_id);
-    }
-    Ok(true)
 }
 
 fn set_details(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Error> {
