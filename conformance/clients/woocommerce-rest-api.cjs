@@ -62,6 +62,48 @@ step("a wrong secret is refused", async () => {
   await refused(wrong.get(""), 401, AUTHENTICATION_ERROR);
 });
 
+step("sells a product, refunds a part of it, and finds everything again", async () => {
+  const shop = client("key:read_write");
+  const made = async (path, body) => {
+    const { status, data } = await shop.post(path, body);
+    assert.equal(status, 201);
+    assert.deepEqual((await shop.get(`${path}/${data.id}`)).data.id, data.id);
+    return data;
+  };
+  const product = await made("products", { name: "Harbour lamp", regular_price: "24.50" });
+  assert.deepEqual([product.price, product.type], ["24.50", "simple"]);
+  const order = await made("orders", {
+    set_paid: true,
+    billing: { first_name: "Ines", email: "ines@example.test" },
+    line_items: [{ product_id: product.id, quantity: 2 }],
+  });
+  assert.deepEqual([order.status, order.total], ["processing", "49.00"]);
+  const [line] = order.line_items;
+  assert.deepEqual([line.name, line.subtotal], ["Harbour lamp", "49.00"]);
+  const refund = await made(`orders/${order.id}/refunds`, {
+    api_refund: false,
+    amount: "24.50",
+    reason: "One too many",
+    line_items: [{ id: line.id, quantity: 1, refund_total: 24.5 }],
+  });
+  assert.equal(refund.line_items[0].quantity, -1);
+
+  const again = (await shop.get(`orders/${order.id}`)).data;
+  assert.deepEqual(again.refunds, [{ id: refund.id, reason: "One too many", total: "-24.50" }]);
+  const changed = await shop.put(`products/${product.id}`, { regular_price: "26.00" });
+  assert.equal(changed.data.price, "26.00");
+  const listed = await shop.get("orders", { product: product.id, per_page: 5 });
+  assert.equal(listed.headers["x-wp-total"], "1");
+  assert.deepEqual(listed.data.map(({ id }) => id), [order.id]);
+
+  for (const path of [`orders/${order.id}/refunds/${refund.id}`, `orders/${order.id}`]) {
+    assert.equal((await shop.delete(path, { force: true })).status, 200);
+  }
+  assert.equal((await shop.delete(`products/${product.id}`, { force: true })).status, 200);
+  await refused(shop.get(`orders/${order.id}`), 404, "woocommerce_rest_shop_order_invalid_id");
+  await refused(shop.get(`products/${product.id}`), 404, "woocommerce_rest_product_invalid_id");
+});
+
 if (secure) {
   step("the key may stand in the query", async () => {
     const { data } = await client("key:read", { queryStringAuth: true }).get("");

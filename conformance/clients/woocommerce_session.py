@@ -76,6 +76,47 @@ def the_key_may_stand_in_the_query_of_https():
         expect(client("key:write", query_string_auth=True).get(""), 401, AUTHENTICATION_ERROR)
 
 
+def sells_a_product_refunds_a_part_of_it_and_finds_everything_again():
+    shop = client("key:read_write")
+
+    def made(path, body):
+        item = expect(shop.post(path, body), 201)
+        assert expect(shop.get(f"{path}/{item['id']}"), 200)["id"] == item["id"]
+        return item
+
+    product = made("products", {"name": "Harbour lamp", "regular_price": "24.50"})
+    assert (product["price"], product["type"]) == ("24.50", "simple"), product
+    order = made("orders", {
+        "set_paid": True,
+        "billing": {"first_name": "Ines", "email": "ines@example.test"},
+        "line_items": [{"product_id": product["id"], "quantity": 2}],
+    })
+    assert (order["status"], order["total"]) == ("processing", "49.00"), order
+    line = order["line_items"][0]
+    assert (line["name"], line["subtotal"]) == ("Harbour lamp", "49.00"), line
+    refunds = f"orders/{order['id']}/refunds"
+    refund = made(refunds, {
+        "api_refund": False,
+        "amount": "24.50",
+        "reason": "One too many",
+        "line_items": [{"id": line["id"], "quantity": 1, "refund_total": 24.5}],
+    })
+    assert refund["line_items"][0]["quantity"] == -1, refund
+
+    noted = {"id": refund["id"], "reason": "One too many", "total": "-24.50"}
+    assert expect(shop.get(f"orders/{order['id']}"), 200)["refunds"] == [noted]
+    changed = shop.put(f"products/{product['id']}", {"regular_price": "26.00"})
+    assert expect(changed, 200)["price"] == "26.00"
+    listed = shop.get("orders", params={"product": product["id"], "per_page": 5})
+    assert [found["id"] for found in expect(listed, 200)] == [order["id"]]
+    assert listed.headers["X-WP-Total"] == "1", listed.headers
+
+    items = [f"{refunds}/{refund['id']}", f"orders/{order['id']}", f"products/{product['id']}"]
+    for path in items:
+        expect(shop.delete(path, params={"force": True}), 200)
+        assert shop.get(path).status_code == 404, path
+
+
 CHECKS = [
     reads_the_index_of_a_namespace,
     reads_with_parameters_which_are_signed_too,
@@ -86,6 +127,7 @@ CHECKS = [
     a_wrong_secret_is_refused,
     an_unknown_key_is_nobody_or_refused,
     the_key_may_stand_in_the_query_of_https,
+    sells_a_product_refunds_a_part_of_it_and_finds_everything_again,
 ]
 
 

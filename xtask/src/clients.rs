@@ -1,5 +1,6 @@
-//! The stage that lets client libraries of others talk to the product: installs them below the
-//! target folder and runs the sessions of `conformance/clients` against servers of their own.
+//! The stages that let what others wrote talk to the product: client libraries, and the test suite
+//! of the reference's makers. Installs the packages below the target folder and runs
+//! `crates/boardwalk/tests/clients`.
 //!
 //! **The versions are those of the committed lock files**, and no install script of a package runs.
 
@@ -11,26 +12,61 @@ use anyhow::{Context, Result};
 
 use crate::tools;
 
-/// Where the scripts and the lists of packages are, below the workspace's root.
-const SOURCE: &str = "conformance/clients";
-/// The lists of packages; a change to one means a new installation.
-const LISTS: &[&str] = &["package.json", "package-lock.json", "requirements.txt"];
+/// Packages of others with the files that go beside them: a folder of `conformance`, and of the
+/// target folder, by the name of its stage and of the module that runs it.
+struct Kit {
+    name: &'static str,
+    module: &'static str,
+    has_python: bool,
+}
+
+const CLIENTS: Kit = Kit { name: "clients", module: "sessions::", has_python: true };
+const SUITE: Kit = Kit { name: "suite", module: "suite::", has_python: false };
+
+const NODE_LISTS: [&str; 2] = ["package.json", "package-lock.json"];
+const PYTHON_LIST: &str = "requirements.txt";
 
 /// Stage: every session of every client library passes.
 pub(crate) fn sessions() -> Result<()> {
-    install()?;
+    run(&CLIENTS)
+}
+
+/// Stage: the tests that the reference's makers publish pass.
+pub(crate) fn suite() -> Result<()> {
+    run(&SUITE)
+}
+
+fn run(kit: &Kit) -> Result<()> {
+    install(kit)?;
     // The whole workspace, for the reason that the build of the binary gives.
-    let test = ["test", "--workspace", "--locked", "--test", "clients"];
+    let test = ["test", "--workspace", "--locked", "--test", "clients", "--", kit.module];
     tools::run(tools::cargo().args(test))
 }
 
-/// Copies the scripts next to their libraries, and installs those unless they are there already.
-fn install() -> Result<()> {
-    let source = tools::root().join(SOURCE);
-    let folder = tools::target_dir()?.join("clients");
+impl Kit {
+    fn source(&self) -> PathBuf {
+        tools::root().join("conformance").join(self.name)
+    }
+
+    /// The lists of packages; a change to one means a new installation.
+    fn lists(&self) -> Result<String> {
+        let python = self.has_python.then_some(PYTHON_LIST);
+        let mut all = String::new();
+        for name in NODE_LISTS.into_iter().chain(python) {
+            let path = self.source().join(name);
+            let text = fs::read_to_string(&path);
+            all += &text.with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        Ok(all)
+    }
+}
+
+/// Copies the files next to their packages, and installs those unless they are there already.
+fn install(kit: &Kit) -> Result<()> {
+    let folder = tools::target_dir()?.join(kit.name);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let lists = read_lists(&source)?;
-    for entry in fs::read_dir(&source)? {
+    let lists = kit.lists()?;
+    for entry in fs::read_dir(kit.source())? {
         let path = entry?.path();
         if let (true, Some(name)) = (path.is_file(), path.file_name()) {
             fs::copy(&path, folder.join(name))
@@ -43,18 +79,10 @@ fn install() -> Result<()> {
         return Ok(());
     }
     install_node_packages(&folder)?;
-    install_python_packages(&folder)?;
-    fs::write(&stamp, lists).with_context(|| format!("cannot write {}", stamp.display()))
-}
-
-fn read_lists(source: &Path) -> Result<String> {
-    let mut all = String::new();
-    for name in LISTS {
-        let path = source.join(name);
-        let text = fs::read_to_string(&path);
-        all += &text.with_context(|| format!("cannot read {}", path.display()))?;
+    if kit.has_python {
+        install_python_packages(&folder)?;
     }
-    Ok(all)
+    fs::write(&stamp, lists).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
 fn install_node_packages(folder: &Path) -> Result<()> {
@@ -67,7 +95,7 @@ fn install_python_packages(folder: &Path) -> Result<()> {
     let venv: PathBuf = folder.join("venv");
     tools::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
     let pip = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    tools::run(Command::new(venv.join("bin/pip")).args(pip).arg(folder.join("requirements.txt")))
+    tools::run(Command::new(venv.join("bin/pip")).args(pip).arg(folder.join(PYTHON_LIST)))
         .context("the Python packages could not be installed: is the package index reachable?")
 }
 
@@ -77,12 +105,13 @@ mod tests {
 
     #[test]
     fn versions_are_exact_and_name_no_registry() {
-        let lists = read_lists(&tools::root().join(SOURCE)).unwrap();
-        assert!(!lists.contains("\"resolved\""), "the lock file says where packages came from");
-        let requirements =
-            fs::read_to_string(tools::root().join(SOURCE).join("requirements.txt")).unwrap();
+        for kit in [CLIENTS, SUITE] {
+            let lists = kit.lists().unwrap();
+            assert!(!lists.contains("\"resolved\""), "a lock file says where packages came from");
+            let package = fs::read_to_string(kit.source().join("package.json")).unwrap();
+            assert!(!package.contains(['^', '~']), "{package}");
+        }
+        let requirements = fs::read_to_string(CLIENTS.source().join(PYTHON_LIST)).unwrap();
         assert!(requirements.lines().all(|line| line.split("==").count() == 2), "{requirements}");
-        let package = fs::read_to_string(tools::root().join(SOURCE).join("package.json")).unwrap();
-        assert!(!package.contains(['^', '~']), "{package}");
     }
 }

@@ -87,6 +87,12 @@ static STAGES: &[Stage] = &[
         needs: &[Tool::Node, Tool::Python],
         run: clients::sessions,
     },
+    Stage {
+        name: "suite",
+        about: "the tests that the reference's makers publish pass against a running server",
+        needs: &[Tool::Node, Tool::Postgres],
+        run: clients::suite,
+    },
 ];
 
 pub(crate) fn run(options: &Options) -> Result<()> {

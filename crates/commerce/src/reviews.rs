@@ -128,7 +128,7 @@ impl Reviews {
             after: moments::bound(options, text("after"), false),
             before: moments::bound(options, text("before"), false),
             order,
-            direction: paging::direction(params),
+            direction: paging::direction_unless_listed(params),
             page: paging::page(call),
             ..ReviewFilter::default()
         }

@@ -22,3 +22,9 @@ pub fn direction(params: &Params) -> Direction {
         _ => Direction::Ascending,
     }
 }
+
+/// As [`direction`], for records whose order of `include` has no other direction.
+pub fn direction_unless_listed(params: &Params) -> Direction {
+    let is_listed = params.text("orderby") == Some("include") && !params.ints("include").is_empty();
+    if is_listed { Direction::Ascending } else { direction(params) }
+}

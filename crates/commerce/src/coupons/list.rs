@@ -42,7 +42,7 @@ fn filter(version: Version, call: &Call<'_>) -> CouponFilter {
             Some("modified") => CouponOrder::Modified,
             _ => CouponOrder::Date,
         },
-        direction: paging::direction(params),
+        direction: paging::direction_unless_listed(params),
         page: paging::page(call),
         ..CouponFilter::default()
     };

@@ -85,7 +85,7 @@ pub(super) fn filter(call: &Call<'_>, kind: OrderKind) -> OrderFilter {
             Some("modified") => OrderSort::Modified,
             _ => OrderSort::Date,
         },
-        direction: paging::direction(params),
+        direction: paging::direction_unless_listed(params),
         page: paging::page(call),
         ..OrderFilter::default()
     }

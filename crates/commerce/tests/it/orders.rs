@@ -299,6 +299,9 @@ fn lists_find_orders() {
     let second = create(&shop, &json!({ "created_via": "pos" }));
     create(&shop, &json!({ "status": "checkout-draft" }));
     let found = |query: &str| -> Answer { shop.get(&format!("{ORDERS}?{query}"), ADMIN) };
+    let in_order_of = |one: &Value, other: &Value, order: &str| {
+        format!("orderby=include&order={order}&include={},{}", one["id"], other["id"])
+    };
     for (query, expected) in [
         ("", vec![&second, &first]),
         ("order=asc&orderby=id", vec![&first, &second]),
@@ -311,6 +314,9 @@ fn lists_find_orders() {
         ("tpn=T2", vec![]),
         ("after=2026-11-15T09:00:00", vec![]),
         (&format!("exclude={}", first["id"]), vec![&second]),
+        // The order in which ids are listed has no other direction.
+        (&in_order_of(&second, &first, "desc"), vec![&second, &first]),
+        (&in_order_of(&first, &second, "desc"), vec![&first, &second]),
     ] {
         let ids: Vec<Value> = expected.iter().map(|order| order["id"].clone()).collect();
         assert_eq!(found(query).each("id"), ids, "{query}");

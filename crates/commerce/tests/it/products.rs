@@ -339,3 +339,16 @@ fn a_product_has_a_page_that_can_be_embedded() {
     changed(&shop, &product, &json!({ "status": "private" }));
     assert_eq!((embed("/product/fish/").status, shop.page("/product/fish/")), (404, None));
 }
+
+#[test]
+fn a_group_shows_the_sale_of_its_parts_and_is_not_found_by_it() {
+    let shop = TestShop::new();
+    let prices = json!({ "name": "Cup", "regular_price": "9", "sale_price": "7" });
+    let part = made(&shop, &prices);
+    let group = json!({ "name": "Set", "type": "grouped", "grouped_products": [part["id"]] });
+    let group = made(&shop, &group);
+    assert_eq!(group["on_sale"], true);
+    let found = |query: &str| shop.get(&format!("/wc/v3/products?{query}"), ADMIN).each("id");
+    assert_eq!(found("on_sale=true"), [part["id"].clone()]);
+    assert_eq!(found("on_sale=false"), [group["id"].clone()]);
+}

@@ -174,7 +174,8 @@ fn conditions(wanted: &ProductFilter) -> Result<Filter> {
     let skus: Vec<String> = wanted.skus.iter().map(|sku| fold(sku)).collect();
     filter.and_list("sku_key IN (?)", &skus)?;
     filter.and_value("featured = ?", wanted.featured);
-    filter.and_value("on_sale = ?", wanted.on_sale);
+    // A group has no sale of its own to be found by, though it shows those of its parts.
+    filter.and_value("CASE WHEN kind = 'grouped' THEN 0 ELSE on_sale END = ?", wanted.on_sale);
     filter.and_value("is_virtual = ?", wanted.is_virtual);
     filter.and_value("downloadable = ?", wanted.downloadable);
     filter.and_value("CASE WHEN price IS NULL THEN 0 ELSE 1 END = ?", wanted.has_price);

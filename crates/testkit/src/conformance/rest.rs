@@ -35,6 +35,9 @@ pub fn deviations_folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/deviations"))
 }
 
+/// The file of deviations that excuses tests of the suite which the reference's makers publish.
+pub const MAKERS_SUITE: &str = "api-core-tests";
+
 /// The address of the server under test, as the recorded texts spell it.
 const SITE_TOKEN: &str = "{{site}}";
 

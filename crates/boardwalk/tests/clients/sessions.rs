@@ -1,0 +1,90 @@
+//! Client libraries that nobody here wrote, in the sessions that `conformance/clients` scripts. Each
+//! session has a server with the recorded shop to itself and is told its address and credentials on
+//! standard input.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+use testkit::process;
+
+use crate::folder;
+use crate::rest_site::RestSite;
+use crate::support::Site;
+
+#[derive(Clone, Copy)]
+enum Transport {
+    Http,
+    Https,
+}
+
+/// Runs a script of a client against a server of its own, which must be content with it.
+fn session(program: &str, script: &str, transport: Transport) {
+    let folder = folder("clients");
+    let shop = RestSite::import(Site::sqlite());
+    let program = if program == "python" { folder.join("venv/bin/python") } else { program.into() };
+    let mut command = Command::new(program);
+    command.arg(folder.join(script)).current_dir(&folder);
+    let shop = match transport {
+        Transport::Http => shop,
+        Transport::Https => {
+            let (shop, certificate) = with_certificate(shop);
+            command.env("NODE_EXTRA_CA_CERTS", &certificate);
+            command.env("REQUESTS_CA_BUNDLE", &certificate);
+            shop
+        }
+    };
+    let running = shop.site.serve();
+    let given = json!({ "site": running.url, "identities": shop.identities });
+    let output = process::run_command(command, given.to_string().as_bytes()).unwrap();
+    let (said, complaint) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{script} on {}\n{said}{complaint}", running.url);
+    assert!(output.status.success(), "{script} ended with {}", output.status);
+    assert!(said.contains(" steps\n"), "{script} did not come to its end");
+}
+
+/// A shop that speaks https on the loopback addresses, and the certificate to trust.
+fn with_certificate(shop: RestSite) -> (RestSite, PathBuf) {
+    let RestSite { site, identities } = shop;
+    let names = ["localhost", "127.0.0.1"].map(str::to_owned);
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let (certificate, key) = (site.data().join("site.pem"), site.data().join("site.key"));
+    fs::write(&certificate, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let site = site
+        .set("server.tls.certificate", certificate.display())
+        .set("server.tls.private_key", key.display());
+    (RestSite { site, identities }, certificate)
+}
+
+#[test]
+fn wpapi() {
+    session("node", "wpapi.cjs", Transport::Http);
+}
+
+#[test]
+fn api_fetch() {
+    session("node", "api-fetch.cjs", Transport::Http);
+}
+
+#[test]
+fn woocommerce_for_node_signs_over_http() {
+    session("node", "woocommerce-rest-api.cjs", Transport::Http);
+}
+
+#[test]
+fn woocommerce_for_node_shows_its_key_over_https() {
+    session("node", "woocommerce-rest-api.cjs", Transport::Https);
+}
+
+#[test]
+fn woocommerce_for_python_signs_over_http() {
+    session("python", "woocommerce_session.py", Transport::Http);
+}
+
+#[test]
+fn woocommerce_for_python_shows_its_key_over_https() {
+    session("python", "woocommerce_session.py", Transport::Https);
+}
