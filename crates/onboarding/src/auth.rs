@@ -60,14 +60,16 @@ impl Caller {
 }
 
 /// A refused key: the reason for the log, and the style of the ISO it belongs to, if that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub reason: Reason,
     pub style: ResponseStyle,
+    /// The key and its ISO, if the secret was right.
+    pub key: Option<(IsoId, KeyId)>,
 }
 
 /// Why a key was refused. **For the log only**, but for expired keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     NoHeader,
     NotAnApiKey,
@@ -131,7 +133,8 @@ impl Platform {
         scope: Scope,
         now: Timestamp,
     ) -> Result<std::result::Result<Caller, Refused>> {
-        let unknown = |reason| Ok(Err(Refused { reason, style: ResponseStyle::default() }));
+        let unknown =
+            |reason| Ok(Err(Refused { reason, style: ResponseStyle::default(), key: None }));
         let Some(header) = header else { return unknown(Reason::NoHeader) };
         let parsed = parse_authorization(header)
             .ok_or(Reason::NotAnApiKey)
@@ -161,7 +164,8 @@ impl Platform {
         } else {
             return Ok(Ok(Caller { entry }));
         };
-        Ok(Err(Refused { reason, style: entry.style }))
+        let key = Some((entry.iso.iso_id.clone(), entry.key.key_id.clone()));
+        Ok(Err(Refused { reason, style: entry.style, key }))
     }
 
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {

@@ -1,5 +1,6 @@
 //! What handlers work with: the platform of an environment, and the context of one request.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{Store, fact};
 use types::{Clock, Environment, Error, Result, Timestamp};
 
+use crate::audit::Noted;
 use crate::auth::{Caller, KeyCache};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
@@ -56,6 +58,7 @@ pub struct Platform {
     pub(crate) ids: IdSource,
     pub(crate) keys: KeyCache,
     pub(crate) running: Running,
+    pub(crate) refusals: Noted,
 }
 
 impl Platform {
@@ -81,8 +84,8 @@ impl Platform {
             )));
         }
         let ids = IdSource::new(vault.id_permutation());
-        let (keys, running) = (KeyCache::default(), Running::default());
-        Ok(Self { environment, store, vault, settings, clock, ids, keys, running })
+        let (keys, running, refusals) = (KeyCache::default(), Running::default(), Noted::default());
+        Ok(Self { environment, store, vault, settings, clock, ids, keys, running, refusals })
     }
 }
 
@@ -94,6 +97,15 @@ pub struct Cx {
     pub caller: Option<Caller>,
     pub now: Timestamp,
     pub wishes: Wishes,
+    pub origin: Origin,
+}
+
+/// Where a request came from, for those who ask later.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    pub request_id: String,
+    /// Of the client, or as far as trusted proxies tell.
+    pub address: Option<IpAddr>,
 }
 
 /// What the headers of a request ask for beyond its content. By default nothing.

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::audit::{AuditList, AuditVerify};
 use crate::codes::CodeView;
 use crate::dialect::FailureBody;
 use crate::formats::FORMATS;
@@ -16,8 +17,16 @@ use crate::onboard::OnboardMerchant;
 use crate::read::{MerchantGet, StoreGet, TpnGet};
 use crate::{Code, Cx, text};
 
-static ENTRIES: &[Entry<Cx>] =
-    entries![OnboardMerchant, MerchantGet, StoreGet, TpnGet, ErrorList, OpenapiGet];
+static ENTRIES: &[Entry<Cx>] = entries![
+    OnboardMerchant,
+    MerchantGet,
+    StoreGet,
+    TpnGet,
+    AuditList,
+    AuditVerify,
+    ErrorList,
+    OpenapiGet,
+];
 
 /// All endpoints, ready to run.
 ///

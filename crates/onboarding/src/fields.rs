@@ -4,7 +4,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use types::Secret;
+use types::{Secret, Timestamp};
 
 use crate::device;
 
@@ -83,6 +83,10 @@ macro_rules! secret_fields {
 }
 
 plain_fields! {
+    /// A word to look for: visible ASCII characters without blanks.
+    Word: text "word", 1..=100;
+    /// A moment, such as `2026-11-15T08:00:00Z`.
+    Moment: text "timestamp", 10..=40;
     /// Trading name. Unique among the ISO's merchants, and among its stores.
     Dba: text "text", 2..=35;
     /// First name.
@@ -224,5 +228,12 @@ listed_fields! {
 impl Default for RoutingType {
     fn default() -> Self {
         Self(String::from("SIMPLE"))
+    }
+}
+
+impl Moment {
+    /// The time it names; the format lets only times pass.
+    pub fn time(&self) -> Option<Timestamp> {
+        Timestamp::parse(self.as_str())
     }
 }

@@ -4,11 +4,23 @@
 //! like card data is refused before anything else is said about it.**
 
 use contract::{Fault, Format, Formats, Parsed};
-use types::reference;
+use types::{Timestamp, reference};
 
 use crate::{Code, card_guard, device, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
+    Format {
+        name: "word",
+        expected: "visible ASCII characters without blanks",
+        pattern: Some("^[!-~]+$"),
+        parse: |value| allowed(value.bytes().all(|byte| byte.is_ascii_graphic())),
+    },
+    Format {
+        name: "timestamp",
+        expected: "a time such as 2026-11-15T08:00:00Z",
+        pattern: None,
+        parse: |value| allowed(Timestamp::parse(value).is_some()),
+    },
     Format {
         name: "text",
         expected: "letters, digits, blanks and common signs, with at least one letter or digit",

@@ -11,6 +11,7 @@ use types::{Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, Template
 
 use crate::Platform;
 use crate::api_key::ApiKey;
+use crate::audit::{self, Entry};
 use crate::dialect::ResponseStyle;
 use crate::text;
 
@@ -53,7 +54,11 @@ impl Platform {
             data_key: wrapped.0,
             created: self.clock.now(),
         };
-        self.store.write_blocking(move |conn| store::iso::insert(conn, &row))?;
+        self.store.write_blocking(move |conn| {
+            store::iso::insert(conn, &row)?;
+            let (id, at) = (&row.iso_id, row.created);
+            audit::append(conn, &Entry::by_system(Some(id), at, "iso.create", "iso", id.as_str()))
+        })?;
         Ok(iso_id)
     }
 
@@ -79,7 +84,9 @@ impl Platform {
                 )));
             }
             refuse_too_many(conn, &row.iso_id, now)?;
-            store::api_key::insert(conn, &row)
+            store::api_key::insert(conn, &row)?;
+            let entry = key_entry(&row, now, "key.create").changed("scopes", (), &*row.scopes);
+            audit::append(conn, &entry)
         })?;
         Ok(new_key)
     }
@@ -132,7 +139,9 @@ impl Platform {
             store::api_key::insert(conn, &row)?;
             let ends = now.plus(overlap);
             let ends = old.expires.map_or(ends, |expires| expires.min(ends));
-            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)
+            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)?;
+            let entry = key_entry(&old, now, "key.rotate").related(row.key_id.as_str());
+            audit::append(conn, &entry)
         })?;
         Ok(new_key)
     }
@@ -142,7 +151,11 @@ impl Platform {
         let now = self.clock.now();
         let key = self.find_key(key_id)?;
         let revoked = self.store.write_blocking(move |conn| {
-            store::api_key::revoke(conn, &key.iso_id, &key.key_id, now)
+            let revoked = store::api_key::revoke(conn, &key.iso_id, &key.key_id, now)?;
+            if revoked {
+                audit::append(conn, &key_entry(&key, now, "key.revoke"))?;
+            }
+            Ok(revoked)
         })?;
         if !revoked {
             return Err(Error::invalid(format!("the key {key_id} is revoked already")));
@@ -189,7 +202,13 @@ impl Platform {
             if store::iso::get(conn, &row.iso_id)?.is_none() {
                 return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
             }
-            store::template::insert(conn, &row)
+            let inserted = store::template::insert(conn, &row)?;
+            if inserted {
+                let (iso, id) = (Some(&row.iso_id), row.template_id.as_str());
+                let entry = Entry::by_system(iso, row.created, "template.create", "template", id);
+                audit::append(conn, &entry.versions(None, Some(row.version)))?;
+            }
+            Ok(inserted)
         })?;
         if !inserted {
             return Err(Error::conflict(format!("the ISO has a template {name} already")));
@@ -200,6 +219,10 @@ impl Platform {
     pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
         self.store.read_blocking(store::template::list)
     }
+}
+
+fn key_entry(key: &ApiKeyRow, now: Timestamp, action: &str) -> Entry {
+    Entry::by_system(Some(&key.iso_id), now, action, "key", key.key_id.as_str())
 }
 
 fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Result<()> {

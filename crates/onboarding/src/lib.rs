@@ -7,11 +7,13 @@
 //! The path of an onboarding: [`auth`] turns the `Authorization` header into a [`Caller`];
 //! [`onboard`] describes the request ([`fields`], [`processor`], [`device`]), checks what a schema
 //! cannot say, seals personal data and credentials ([`vault`]) and stores everything in one
-//! transaction; [`dialect`] says it in the words of the published interface.
+//! transaction; [`dialect`] says it in the words of the published interface. [`audit`] keeps who
+//! did what.
 //!
 //! Start with [`onboard::OnboardMerchant`].
 
 pub mod api_key;
+pub mod audit;
 pub mod auth;
 pub mod card_guard;
 mod codes;
@@ -25,6 +27,7 @@ mod id_source;
 pub mod idempotency;
 pub mod iso;
 pub mod onboard;
+pub mod paging;
 pub mod processor;
 pub mod read;
 pub mod sandbox;
@@ -32,4 +35,4 @@ pub mod text;
 
 pub use auth::Caller;
 pub use codes::{Code, CodeView};
-pub use cx::{Cx, Platform, Settings, Wishes};
+pub use cx::{Cx, Origin, Platform, Settings, Wishes};

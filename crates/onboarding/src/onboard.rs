@@ -27,7 +27,7 @@ use crate::fields::{
 };
 use crate::idempotency::KeptAnswer;
 use crate::processor::Processor;
-use crate::{Cx, sandbox};
+use crate::{Cx, audit, sandbox};
 use lookup::{Findings, Wanted};
 use records::Records;
 
@@ -336,7 +336,8 @@ impl Records {
             template => tpn::insert(conn, &tpn::TpnRow { template, ..self.tpn.clone() })?,
         }
         self.profiles.iter().try_for_each(|profile| tpn::profile_insert(conn, profile))?;
-        self.events.iter().try_for_each(|event| outbox::append(conn, event))
+        self.events.iter().try_for_each(|event| outbox::append(conn, event))?;
+        audit::append(conn, &self.entry)
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if let Err(error) = number_events(&platform).await {
             tracing::warn!(error = %error.report(), "events could not be numbered; trying again");
         }
+        if let Err(error) = platform.audit_chain().await {
+            tracing::warn!(error = %error.report(), "the audit log waits to be linked");
+        }
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
             purge_answers(&platform).await;
@@ -43,6 +46,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
     }
     // What the last requests added gets its numbers before the server ends.
     let _ = number_events(&platform).await;
+    let _ = platform.audit_chain().await;
 }
 
 async fn number_events(platform: &Platform) -> types::Result<()> {

@@ -16,8 +16,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
 use contract::{Compiled, Outcome, Permission, json};
-use onboarding::auth::{Caller, Reason};
-use onboarding::{Code, Cx, Platform, Wishes, endpoints, onboard};
+use onboarding::auth::{Caller, Reason, Refused};
+use onboarding::{Code, Cx, Origin, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 use types::Timestamp;
@@ -122,6 +122,7 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         op: "none".into(),
         caller: None,
         peer: request.extensions().get::<Peer>().cloned(),
+        origin: Origin { request_id: request_id.clone(), address: None },
     };
     let span = tracing::info_span!("request", request.id = request_id);
     let handled = AssertUnwindSafe(visit.handle(route, request).instrument(span));
@@ -181,6 +182,7 @@ struct Visit<'a> {
     op: Arc<str>,
     caller: Option<Caller>,
     peer: Option<Peer>,
+    origin: Origin,
 }
 
 impl Visit<'_> {
@@ -242,6 +244,7 @@ impl Visit<'_> {
         let peer = self.peer.as_ref().map(|peer| peer.address.ip());
         let trusted = &shared.settings.trusted_proxies;
         let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
+        self.origin.address = client.map(|client| client.address);
         let throttled = client.filter(|client| client.is_throttled());
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {
@@ -268,6 +271,7 @@ impl Visit<'_> {
             })?;
             limits.refusals.note(client.network(), Instant::now());
         }
+        self.audit_refusal(refused.clone());
         Err(denied(refused))
     }
 
@@ -292,6 +296,17 @@ impl Visit<'_> {
                 Err(voice.too_many(exceeded))
             }
         }
+    }
+
+    /// Tells the audit log why, beside the request.
+    fn audit_refusal(&self, refused: Refused) {
+        let (platform, origin) = (Arc::clone(&self.desk.platform), self.origin.clone());
+        let now = self.now;
+        tokio::spawn(async move {
+            if let Err(error) = platform.audit_refused_key(&refused, &origin, now).await {
+                tracing::warn!(error = %error.report(), "a refused key is not in the audit log");
+            }
+        });
     }
 
     /// Notes the use of the key beside the request, at most once a minute.
@@ -360,6 +375,7 @@ impl Visit<'_> {
             caller: self.caller.clone(),
             now: self.now,
             wishes,
+            origin: self.origin.clone(),
         };
         let outcome = endpoint.run(params, &cx).await;
         let kept = Kept::from(&outcome);

@@ -19,9 +19,16 @@ sql!(
      ON CONFLICT (name) DO UPDATE SET next =
        CASE WHEN counters.next > excluded.next THEN counters.next ELSE excluded.next END"
 );
+sql!(
+    COUNTER_LOCK,
+    "INSERT INTO counters (name, next) VALUES ($1, 1)
+     ON CONFLICT (name) DO UPDATE SET next = counters.next
+     RETURNING next"
+);
 sql!(COUNTER_READ, "SELECT next FROM counters WHERE name = $1");
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&COUNTER_TAKE, &COUNTER_RAISE, &COUNTER_READ];
+pub(crate) const STATEMENTS: &[&Sql] =
+    &[&COUNTER_TAKE, &COUNTER_RAISE, &COUNTER_LOCK, &COUNTER_READ];
 
 /// Takes `count` numbers and returns the first of them. Counting starts at zero.
 pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
@@ -36,6 +43,12 @@ pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
 /// something imported.
 pub(crate) fn raise(conn: &mut dyn Conn, name: &str, next: i64) -> Result<()> {
     conn.execute_one(&COUNTER_RAISE, &[name.into(), next.into()])
+}
+
+/// Lets one transaction at a time pass, and returns where the counter stands; a new one is at 1.
+pub(crate) fn lock(conn: &mut dyn Conn, name: &str) -> Result<i64> {
+    let next = conn.row(&COUNTER_LOCK, &[name.into()], |row| row.get(0))?;
+    next.ok_or_else(|| Error::internal("a counter could not be locked"))
 }
 
 /// How many numbers were taken.

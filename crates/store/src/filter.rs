@@ -216,6 +216,30 @@ impl Filter {
         Ok(counts)
     }
 
+    /// Runs `SELECT {columns} FROM {table}` with the conditions for the first rows, and counts
+    /// nothing: for lists that go on from a cursor.
+    pub(crate) fn first<T>(
+        mut self,
+        conn: &mut dyn Conn,
+        (columns, table): (&'static str, &'static str),
+        order: Vec<(Clause, Direction)>,
+        limit: i64,
+        read: fn(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let limit = self.parameter(Param::Int(limit.clamp(0, PAGE_MAX)));
+        let (conditions, order) = (&self.conditions, order_text(order));
+        let text = format!(
+            "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT {limit}"
+        );
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        let mut rows = Vec::new();
+        conn.query_text(&text, &params, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
     fn parameter(&mut self, value: Param) -> String {
         self.params.push(value);
         format!("${}", self.params.len())

@@ -16,14 +16,15 @@
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
 //!   [`webhook`], [`webhook_delivery`]) hold the queries; lists with many filters are put together
-//!   by [`filter`]; [`outbox`] is the feed of all changes, [`counter`] hands out numbers,
-//!   [`backup`] copies everything in a form that both engines read.
+//!   by [`filter`]; [`outbox`] is the feed of all changes, [`audit`] tells who made them,
+//!   [`counter`] hands out numbers, [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
 pub mod api_key;
 pub mod application_password;
 pub mod attribute;
+pub mod audit;
 pub mod backup;
 mod bulk;
 mod conn;

@@ -15,6 +15,7 @@ use crate::{Conn, Val};
 const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_house", include_str!("../migrations/0001_house.sql")),
     ("0002_commerce", include_str!("../migrations/0002_commerce.sql")),
+    ("0004_platform", include_str!("../migrations/0004_platform.sql")),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,7 +49,9 @@ pub struct SequencedEvent {
 }
 
 /// The counter of the feed, which unlike counters of ids has no gaps.
-pub(crate) const SEQUENCE: &str = "outbox.seq";
+const SEQUENCE: &str = "outbox.seq";
+/// Counters of how far somebody has followed the feed start with this.
+const FOLLOWER: &str = "outbox.follower.";
 
 sql!(
     OUTBOX_INSERT,
@@ -57,12 +59,6 @@ sql!(
      VALUES ($1, $2, $3, $4, $5)"
 );
 sql!(OUTBOX_PENDING, "SELECT 1 FROM outbox WHERE seq IS NULL LIMIT 1");
-sql!(
-    SEQUENCE_LOCK,
-    "INSERT INTO counters (name, next) VALUES ($1, 1)
-     ON CONFLICT (name) DO UPDATE SET next = counters.next
-     RETURNING next"
-);
 sql!(
     OUTBOX_NUMBER,
     "UPDATE outbox SET seq = numbered.seq
@@ -77,14 +73,8 @@ sql!(
      FROM outbox WHERE seq > $1 ORDER BY seq LIMIT $2"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[
-    &OUTBOX_INSERT,
-    &OUTBOX_PENDING,
-    &SEQUENCE_LOCK,
-    &OUTBOX_NUMBER,
-    &SEQUENCE_ADVANCE,
-    &OUTBOX_AFTER,
-];
+pub(crate) const STATEMENTS: &[&Sql] =
+    &[&OUTBOX_INSERT, &OUTBOX_PENDING, &OUTBOX_NUMBER, &SEQUENCE_ADVANCE, &OUTBOX_AFTER];
 
 /// Appends an event. Call it in the transaction that makes the change.
 pub fn append(conn: &mut dyn Conn, event: &Event) -> Result<()> {
@@ -107,8 +97,7 @@ pub fn has_unsequenced(conn: &mut dyn Conn) -> Result<bool> {
 
 /// Numbers up to `limit` events that have none yet and returns how many there were.
 pub fn sequence(conn: &mut dyn Conn, limit: i64) -> Result<u64> {
-    let lock = conn.row(&SEQUENCE_LOCK, &[SEQUENCE.into()], |row| row.get::<i64>(0))?;
-    let next = lock.expect("the lock statement returns its row");
+    let next = counter::lock(conn, SEQUENCE)?;
     let numbered = conn.execute(&OUTBOX_NUMBER, &[Val::Int(next), Val::Int(limit)])?;
     let advance = i64::try_from(numbered).expect("a count of rows fits");
     conn.execute_one(&SEQUENCE_ADVANCE, &[Val::Int(advance), SEQUENCE.into()])?;
@@ -139,7 +128,12 @@ pub fn advance(conn: &mut dyn Conn, follower: &str, from: i64, to: i64) -> Resul
 }
 
 fn place(follower: &str) -> String {
-    format!("outbox.follower.{follower}")
+    format!("{FOLLOWER}{follower}")
+}
+
+/// Whether the counter says where the feed ends, or how far somebody has followed it.
+pub(crate) fn is_own_counter(name: &str) -> bool {
+    name == SEQUENCE || name.starts_with(FOLLOWER)
 }
 
 impl SequencedEvent {

@@ -15,7 +15,7 @@ use crate::fields::{
 };
 use crate::id_source::FreshIds;
 use crate::processor::{Processor, Profile};
-use crate::{Caller, Cx, text};
+use crate::{Caller, Cx, audit, text};
 use vault::{Aad, DataKey, Vault};
 
 pub(super) const ACTIVE: &str = "active";
@@ -34,6 +34,7 @@ pub(super) struct Rows {
     pub(super) tpn: TpnRow,
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) events: Vec<Event>,
+    pub(super) entry: audit::Entry,
 }
 
 impl std::ops::Deref for Records {
@@ -77,7 +78,8 @@ impl Records {
         wanted.note_names(merchant.as_ref(), store.as_ref());
         wanted.note_unique(cx, merchant.as_ref(), &profiles);
         let events = builder.events(merchant.as_ref(), store.as_ref(), &tpn);
-        let rows = Rows { merchant, store, tpn, profiles, events };
+        let entry = builder.entry(merchant.as_ref(), store.as_ref(), &tpn)?;
+        let rows = Rows { merchant, store, tpn, profiles, events, entry };
         Ok((Self(Arc::new(rows)), Arc::new(wanted)))
     }
 
@@ -289,6 +291,27 @@ impl Builder<'_> {
         });
         events.push(self.event("tpn.created", tpn.tpn.as_str(), &data));
         events
+    }
+
+    /// One entry for all that the request makes, under the topmost of it.
+    fn entry(
+        &self,
+        merchant: Option<&MerchantRow>,
+        store: Option<&StoreRow>,
+        tpn: &TpnRow,
+    ) -> Result<audit::Entry> {
+        let (merchant_id, store_id) = (tpn.merchant_id.as_str(), tpn.store_id.as_str());
+        let made = |action, object, id: &str| {
+            let entry = audit::Entry::new(self.cx, action, object, id)?;
+            Ok(entry.versions(None, Some(FIRST_VERSION)))
+        };
+        Ok(match (merchant, store) {
+            (Some(_), _) => made("merchant.onboard", "merchant", merchant_id)?
+                .related(store_id)
+                .related(tpn.tpn.as_str()),
+            (None, Some(_)) => made("store.onboard", "store", store_id)?.related(tpn.tpn.as_str()),
+            (None, None) => made("tpn.onboard", "tpn", tpn.tpn.as_str())?,
+        })
     }
 
     fn event(&self, kind: &'static str, object_id: &str, data: &Value) -> Event {

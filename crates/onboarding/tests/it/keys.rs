@@ -208,7 +208,8 @@ fn a_revoked_key_cannot_be_revoked_or_rotated() {
     assert_eq!(none.kind(), Kind::NotFound);
     // The refusal comes in the style of the ISO that the key belonged to.
     let refused = authenticate(house.runtime(), &house.platform, &key, Scope::OnboardWrite, now());
-    let expected = Refused { reason: Reason::Revoked, style: ResponseStyle::Summary };
+    let (reason, style) = (Reason::Revoked, ResponseStyle::Summary);
+    let expected = Refused { reason, style, key: Some((house.iso_id.clone(), key.key_id)) };
     assert_eq!(refused.unwrap_err(), expected);
 }
 

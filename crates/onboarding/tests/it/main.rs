@@ -12,6 +12,8 @@ mod support;
 #[cfg(test)]
 mod at_rest;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod keys;

@@ -114,6 +114,7 @@ impl House {
             caller: Some(caller.clone()),
             now: now(),
             wishes: onboarding::Wishes::default(),
+            origin: onboarding::Origin::default(),
         };
         let endpoints = Arc::clone(&self.endpoints);
         let place = endpoints.iter().position(|endpoint| &*endpoint.name == name).unwrap();

@@ -152,9 +152,9 @@ impl Filler<'_> {
 
 fn restore_counter(conn: &mut dyn Conn, row: &[Cell]) -> Result<()> {
     let [Cell::Text(name), Cell::Int(next)] = row else { return Err(unreadable("counters")) };
-    let is_feed = name == outbox::SEQUENCE;
-    // The feed has no gaps, and its events are all in the backup.
-    let next = if is_feed { *next } else { next.saturating_add(ID_STEP) };
+    // The feed has no gaps, its events are all in the backup, and who follows it is where it was.
+    let is_of_feed = outbox::is_own_counter(name);
+    let next = if is_of_feed { *next } else { next.saturating_add(ID_STEP) };
     counter::raise(conn, name, next)
 }
 

@@ -30,6 +30,8 @@ mod order_lists;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod platform;
+#[cfg(test)]
 mod post_lists;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

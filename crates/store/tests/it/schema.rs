@@ -30,7 +30,7 @@ fn columns_are_as_declared(database: &Database) {
 }
 
 /// All migrations, in order, as they lie in their folder.
-fn migrations() -> Vec<String> {
+pub(crate) fn migrations() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
     let mut files: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

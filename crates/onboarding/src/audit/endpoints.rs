@@ -1,0 +1,208 @@
+//! `GET /v1/audit` and `GET /v1/audit/verify`.
+
+use contract::{Answer, Endpoint, Failure, Route};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::audit::{self, AuditFilter, Link};
+use types::Scope;
+
+use crate::Cx;
+use crate::fields::{Moment, Word};
+use crate::paging::{self, Listed};
+
+/// List the audit log, the newest entry first.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditList {
+    /// Entries with smaller numbers only: the `next` of the page before.
+    #[schemars(range(min = 1))]
+    before: Option<i64>,
+    /// How many entries.
+    #[serde(default = "paging::page_default")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: i64,
+    /// Who did it, such as `key:3kT9xQ2a` or `system`.
+    actor: Option<Word>,
+    /// What was done, such as `merchant.onboard`.
+    action: Option<Word>,
+    /// What kind of object it was done to, such as `merchant`.
+    object: Option<Word>,
+    /// Id of an object that was made or touched.
+    object_id: Option<Word>,
+    /// Id of the request that did it.
+    request_id: Option<Word>,
+    /// `done` or `refused`.
+    result: Option<Word>,
+    /// Not before this moment.
+    from: Option<Moment>,
+    /// Before this moment.
+    until: Option<Moment>,
+}
+
+/// An entry of the audit log.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditView {
+    /// Number of the entry; an ISO's numbers have no gaps.
+    sequence: i64,
+    /// When it was done.
+    time: String,
+    /// Who did it.
+    actor: String,
+    /// From which address.
+    ip: Option<String>,
+    /// In which request.
+    request_id: Option<String>,
+    /// What was done.
+    action: String,
+    /// To what kind of object.
+    object: String,
+    /// To which one.
+    object_id: String,
+    /// Other objects that the same change made or touched.
+    related: Vec<String>,
+    /// Version of the object before.
+    version_before: Option<i64>,
+    /// Version of the object after.
+    version_after: Option<i64>,
+    /// Fields that changed, with values where these may be read.
+    changes: Value,
+    /// `done` or `refused`.
+    result: String,
+    /// Why.
+    reason: Option<String>,
+    /// Hash of the entry before, as hexadecimal digits; empty for the first.
+    previous_hash: String,
+    /// Hash of this entry and the one before.
+    hash: String,
+}
+
+impl From<Link> for AuditView {
+    fn from(link: Link) -> Self {
+        let Link { seq, record, prev_hash, hash } = link;
+        Self {
+            sequence: seq,
+            time: record.at.to_string(),
+            actor: record.actor,
+            ip: record.address,
+            request_id: record.request_id,
+            action: record.action,
+            object: record.object,
+            object_id: record.object_id,
+            related: record.related,
+            version_before: record.version_before,
+            version_after: record.version_after,
+            changes: serde_json::from_str(&record.changes).unwrap_or_default(),
+            result: record.result,
+            reason: Some(record.reason).filter(|reason| !reason.is_empty()),
+            previous_hash: hex(&prev_hash),
+            hash: hex(&hash),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Endpoint<Cx> for AuditList {
+    const ROUTE: Route = Route::get("/v1/audit").scope(Scope::AuditRead);
+    type Reply = Listed<AuditView>;
+
+    async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
+        // What the caller did a moment ago is to be seen.
+        cx.platform.audit_chain().await?;
+        let word = |word: Option<Word>| word.map(Word::into_string);
+        let limit = self.limit;
+        let wanted = AuditFilter {
+            iso_id: Some(cx.caller()?.iso_id().clone()),
+            before_seq: self.before,
+            actor: word(self.actor),
+            action: word(self.action),
+            object: word(self.object),
+            object_id: word(self.object_id),
+            request_id: word(self.request_id),
+            result: word(self.result),
+            from: self.from.as_ref().and_then(Moment::time),
+            until: self.until.as_ref().and_then(Moment::time),
+        };
+        let rows = cx.platform.store.read(move |conn| audit::list(conn, &wanted, limit + 1));
+        let rows = rows.await?;
+        let cursor = |link: &Link| link.seq.to_string();
+        Ok(Answer::new(Listed::of(rows, limit, cursor, AuditView::from)))
+    }
+}
+
+/// Check that the audit log is whole.
+///
+/// Walks the chain of hashes and compares its end with the sealed one. A log of more than 100,000
+/// entries is checked in several calls: go on with `after` from `next`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditVerify {
+    /// Number of the entry after which to start.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    after: i64,
+}
+
+/// What the check found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditVerified {
+    /// Whether nothing is wrong with the entries that were looked at.
+    valid: bool,
+    /// How many entries were looked at.
+    checked: i64,
+    /// Where to go on; null when the end was reached.
+    next: Option<i64>,
+    /// Number of the last entry.
+    sequence: i64,
+    /// Hash of the last entry. Keep it, with its number: later logs must contain it.
+    hash: String,
+    /// Proof of number and hash by the installation's key.
+    seal: String,
+    /// When it was looked at.
+    time: String,
+    /// The first faults.
+    faults: Vec<FaultView>,
+}
+
+/// Something that is wrong with the audit log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FaultView {
+    /// Number of the entry.
+    sequence: i64,
+    /// What is wrong with it.
+    message: &'static str,
+}
+
+impl Endpoint<Cx> for AuditVerify {
+    const ROUTE: Route = Route::get("/v1/audit/verify").scope(Scope::AuditRead);
+    type Reply = AuditVerified;
+
+    async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
+        cx.platform.audit_chain().await?;
+        let iso_id = Some(cx.caller()?.iso_id().clone());
+        let found = cx.platform.audit_verify(iso_id, self.after).await?;
+        let faults = found.faults.iter();
+        let faults: Vec<FaultView> =
+            faults.map(|fault| FaultView { sequence: fault.seq, message: fault.what }).collect();
+        Ok(Answer::new(AuditVerified {
+            valid: faults.is_empty(),
+            checked: found.checked,
+            next: found.next,
+            sequence: found.head.seq,
+            hash: hex(&found.head.hash),
+            seal: hex(&found.head.seal),
+            time: cx.now.to_string(),
+            faults,
+        }))
+    }
+}

@@ -1,0 +1,220 @@
+//! The audit log: everything that changes something is in it, and nobody can change it unnoticed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use onboarding::audit::{Entry, append};
+use onboarding::dialect::ResponseStyle;
+use onboarding::iso::KeyLife;
+use onboarding::{Origin, Platform, Settings};
+use serde_json::{Value, json};
+use store::{Location, Store};
+use types::{Clock, Environment, IsoId, Scope, ScopeSet};
+
+use crate::bodies::body;
+use crate::support::{House, authenticate, master_key, now};
+
+/// The entries of a list, the newest first, as action and object.
+fn lines(list: &Value) -> Vec<String> {
+    let line = |entry: &Value| {
+        format!("{} {}", entry["action"].as_str().unwrap(), entry["objectId"].as_str().unwrap())
+    };
+    list["data"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn everything_that_changes_something_is_there() {
+    let house = House::new();
+    let answer = house.onboard(body("full-cknx")).unwrap();
+    let rotated = house.platform.key_rotate(&house.key.key_id, Duration::ZERO).unwrap();
+    house.platform.key_revoke(&rotated.key_id).unwrap();
+    let template = house.platform.template_create(&house.iso_id, "RETAIL01", &json!({})).unwrap();
+    let list = house.get("audit_list", json!({})).unwrap();
+    let id = |name: &str| answer["data"][name].as_str().unwrap().to_owned();
+    let first_key = house.key.key_id.as_str();
+    assert_eq!(
+        lines(&list),
+        [
+            format!("template.create {template}"),
+            format!("key.revoke {}", rotated.key_id),
+            format!("key.rotate {first_key}"),
+            format!("merchant.onboard {}", id("merchantId")),
+            format!("key.create {first_key}"),
+            format!("iso.create {}", house.iso_id),
+        ]
+    );
+    let onboarded = &list["data"][3];
+    assert_eq!(onboarded["actor"], format!("key:{first_key}"));
+    assert_eq!(onboarded["related"], json!([id("storeId"), id("tpn")]));
+    assert_eq!(onboarded["versionAfter"], 1);
+    assert_eq!(onboarded["sequence"], 3);
+    assert_eq!(onboarded["previousHash"], list["data"][4]["hash"]);
+    for object_id in [id("merchantId"), id("storeId"), id("tpn")] {
+        let found = house.get("audit_list", json!({ "objectId": object_id })).unwrap();
+        assert_eq!(lines(&found), [format!("merchant.onboard {}", id("merchantId"))]);
+    }
+    let other = house.caller_of_another_iso();
+    let found = house.get_as(&other, "audit_list", json!({ "objectId": id("tpn") })).unwrap();
+    assert_eq!(lines(&found), [""; 0]);
+}
+
+#[test]
+fn a_refused_onboarding_is_no_change() {
+    let house = House::new();
+    let before = lines(&house.get("audit_list", json!({})).unwrap()).len();
+    let mut wrong = body("full-cknx");
+    wrong["merchantData"]["zipCode"] = json!("00000");
+    house.errors(wrong);
+    assert_eq!(lines(&house.get("audit_list", json!({})).unwrap()).len(), before);
+}
+
+#[test]
+fn lists_are_filtered_and_paged() {
+    let house = House::new();
+    for _ in 0..5 {
+        house.onboard(body("minimal-cknx")).unwrap();
+    }
+    let list = |params: Value| house.get("audit_list", params).unwrap();
+    let onboarded = list(json!({ "action": "merchant.onboard", "limit": "2" }));
+    assert_eq!(lines(&onboarded).len(), 2);
+    assert_eq!(onboarded["next"], "6");
+    let rest = list(json!({ "action": "merchant.onboard", "before": "6" }));
+    assert_eq!((lines(&rest).len(), &rest["next"]), (3, &Value::Null));
+    for (params, count) in [
+        (json!({ "actor": "system" }), 2),
+        (json!({ "actor": format!("key:{}", house.key.key_id) }), 5),
+        (json!({ "object": "merchant" }), 5),
+        (json!({ "result": "refused" }), 0),
+        (json!({ "requestId": "req_none" }), 0),
+        (json!({ "from": "2026-11-15T08:00:00Z" }), 7),
+        (json!({ "until": "2026-11-15T08:00:00Z" }), 0),
+        (json!({ "objectId": "%" }), 0),
+    ] {
+        assert_eq!(lines(&list(params.clone())).len(), count, "{params}");
+    }
+}
+
+#[test]
+fn refused_keys_are_noted_once_a_minute() {
+    let house = House::new();
+    let key = house
+        .platform
+        .key_create(&house.iso_id, "few", ScopeSet::Only(vec![Scope::EventsRead]), KeyLife::Forever)
+        .unwrap();
+    let refused = authenticate(house.runtime(), &house.platform, &key, Scope::AuditRead, now());
+    let refused = refused.unwrap_err();
+    let origin =
+        Origin { request_id: "req_1".to_owned(), address: Some("192.0.2.7".parse().unwrap()) };
+    for _ in 0..3 {
+        let noted = house.platform.audit_refused_key(&refused, &origin, now());
+        house.runtime().block_on(noted).unwrap();
+    }
+    let list = house.get("audit_list", json!({ "result": "refused" })).unwrap();
+    assert_eq!(lines(&list), [format!("key.use {}", key.key_id)]);
+    let entry = &list["data"][0];
+    assert_eq!(entry["reason"], "key lacks the scope");
+    assert_eq!((&entry["ip"], &entry["requestId"]), (&json!("192.0.2.7"), &json!("req_1")));
+}
+
+/// A platform with a chain of ten entries, on an engine.
+fn chained(url: Option<&str>) -> (Arc<Platform>, IsoId, tempfile::TempDir) {
+    let folder = testkit::temp_dir().unwrap();
+    let location = Location::parse(url, folder.path(), Environment::Sandbox, 2).unwrap();
+    let store = Store::open(&location).unwrap();
+    let (clock, settings) = (Clock::Fixed(now()), Settings::default());
+    let platform =
+        Platform::new(Environment::Sandbox, store, &master_key(), settings, clock).unwrap();
+    let iso_id = platform.iso_create("ISO", ResponseStyle::Detailed).unwrap();
+    let other = platform.iso_create("Other", ResponseStyle::Detailed).unwrap();
+    let (mine, theirs) = (iso_id.clone(), other);
+    let fill = move |conn: &mut dyn store::Conn| {
+        for number in 2..=10 {
+            for iso in [&mine, &theirs] {
+                let id = format!("object{number}");
+                let entry = Entry::by_system(Some(iso), now(), "test.do", "test", id);
+                append(conn, &entry.changed("number", number - 1, number))?;
+            }
+        }
+        Ok(())
+    };
+    platform.store.write_blocking(fill).unwrap();
+    (Arc::new(platform), iso_id, folder)
+}
+
+/// Every way to tamper with a chain of ten, and where it is found.
+const TAMPERINGS: &[(&str, &str, i64, &str)] = &[
+    ("nothing", "", 0, ""),
+    (
+        "a changed text",
+        "UPDATE audit SET changes = '{}' WHERE seq = 4 AND iso_id = 'ISO'",
+        4,
+        "was changed",
+    ),
+    (
+        "a changed time",
+        "UPDATE audit SET at_us = at_us + 1 WHERE seq = 1 AND iso_id = 'ISO'",
+        1,
+        "was changed",
+    ),
+    ("a removed entry", "DELETE FROM audit WHERE seq = 5 AND iso_id = 'ISO'", 5, "is missing"),
+    ("the first removed", "DELETE FROM audit WHERE seq = 1 AND iso_id = 'ISO'", 1, "is missing"),
+    ("the last removed", "DELETE FROM audit WHERE seq = 10 AND iso_id = 'ISO'", 10, "at the end"),
+    (
+        "a gap closed",
+        "DELETE FROM audit WHERE seq = 5 AND iso_id = 'ISO';
+         UPDATE audit SET seq = seq - 1 WHERE seq = 6 AND iso_id = 'ISO'",
+        5,
+        "does not follow",
+    ),
+    (
+        "the end moved back",
+        "DELETE FROM audit WHERE seq = 10 AND iso_id = 'ISO';
+         UPDATE audit_heads SET seq = 9, hash = (SELECT hash FROM audit WHERE seq = 9
+           AND iso_id = 'ISO') WHERE iso_id = 'ISO'",
+        9,
+        "seal",
+    ),
+    ("no end", "DELETE FROM audit_heads WHERE iso_id = 'ISO'", 10, "another one"),
+    (
+        "a hash taken out",
+        "UPDATE audit SET hash = NULL WHERE seq = 7 AND iso_id = 'ISO'",
+        7,
+        "was changed",
+    ),
+    (
+        "an entry given away",
+        "UPDATE audit SET iso_id = 'nobody' WHERE seq = 3 AND iso_id = 'ISO'",
+        3,
+        "is missing",
+    ),
+];
+
+fn check_tamperings(make_url: &dyn Fn() -> Option<String>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (what, script, seq, message) in TAMPERINGS {
+        let (platform, iso_id, _folder) = chained(make_url().as_deref());
+        runtime.block_on(platform.audit_chain()).unwrap();
+        let script = script.replace("ISO", iso_id.as_str());
+        platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
+        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
+        let Some(first) = found.faults.first() else {
+            assert_eq!(*seq, 0, "{what} was not noticed");
+            assert_eq!((found.checked, found.next, found.head.seq), (10, None, 10));
+            let part = runtime.block_on(platform.audit_verify(Some(iso_id), 6)).unwrap();
+            assert_eq!((part.checked, part.faults), (4, vec![]));
+            continue;
+        };
+        assert_eq!(first.seq, *seq, "{what}: {found:?}");
+        assert!(first.what.contains(message), "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn every_tampering_is_found_on_sqlite() {
+    check_tamperings(&|| None);
+}
+
+#[test]
+fn every_tampering_is_found_on_postgres() {
+    check_tamperings(&|| Some(testkit::postgres::shared().create_database().unwrap()));
+}

@@ -1,0 +1,39 @@
+-- What an ISO asks of the platform after the first call: who did what, and who is told of it.
+
+-- Who did what. Rows are appended in the transaction of the change, without a number; seq, prev_hash
+-- and hash are given afterwards, one chain per ISO without gaps; see src/audit.rs. What belongs to
+-- no ISO, such as a key that nobody knows, has an empty iso_id. related has the ids of other
+-- objects that the change made, with a blank before, between and behind. changes is a JSON object.
+CREATE TABLE audit (
+  id @serial,
+  iso_id @text NOT NULL,
+  seq @int,
+  at_us @int NOT NULL,
+  actor @text NOT NULL,
+  address @text,
+  request_id @text,
+  action @text NOT NULL,
+  object @text NOT NULL,
+  object_id @text NOT NULL,
+  related @text NOT NULL,
+  version_before @int,
+  version_after @int,
+  changes @text NOT NULL,
+  result @text NOT NULL,
+  reason @text NOT NULL,
+  prev_hash @bytes,
+  hash @bytes
+) @strict;
+-- Nothing refers to this table, so that an index may start with the tenant; pages are read by it.
+CREATE UNIQUE INDEX audit_by_seq ON audit (iso_id, seq) WHERE seq IS NOT NULL;
+CREATE INDEX audit_unchained ON audit (id) WHERE seq IS NULL;
+CREATE INDEX audit_by_object ON audit (object_id, iso_id);
+
+-- The end of each chain, sealed with a key that the database does not have: rows that are cut off
+-- at the end are missed, too.
+CREATE TABLE audit_heads (
+  iso_id @text NOT NULL PRIMARY KEY,
+  seq @int NOT NULL,
+  hash @bytes NOT NULL,
+  seal @bytes NOT NULL
+) @strict;

@@ -1,0 +1,134 @@
+//! What the platform keeps for an ISO: the audit log and its chains.
+
+use store::audit::{self, AuditFilter, Head, Link, Record};
+use store::{Conn, Store};
+use types::{IsoId, Result};
+
+use crate::support::{Database, iso, time, together};
+
+on_both_engines!(
+    records_are_chained_in_order,
+    chains_have_no_gaps_while_everybody_writes,
+    lists_go_back_from_a_cursor,
+);
+
+/// Puts something into every table of the platform.
+pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
+    audit::append(conn, &record(Some(iso().iso_id), "one"))?;
+    audit::chain(conn, 10, &seal).map(drop)
+}
+
+fn record(iso_id: Option<IsoId>, object_id: &str) -> Record {
+    Record {
+        iso_id,
+        at: time(3),
+        actor: "key:k1".to_owned(),
+        address: Some("192.0.2.1".to_owned()),
+        request_id: None,
+        action: "merchant.suspend".to_owned(),
+        object: "merchant".to_owned(),
+        object_id: object_id.to_owned(),
+        related: vec!["s1".to_owned(), "t1".to_owned()],
+        version_before: Some(1),
+        version_after: Some(2),
+        changes: r#"{"status":{"from":"active","to":"suspended"}}"#.to_owned(),
+        result: "done".to_owned(),
+        reason: String::new(),
+    }
+}
+
+fn seal(head: &Head) -> Vec<u8> {
+    format!("{} {}", head.iso_id, head.seq).into_bytes()
+}
+
+fn links(store: &Store, iso_id: Option<&str>) -> Vec<Link> {
+    let iso_id = iso_id.map(IsoId::new);
+    store.read_blocking(move |conn| audit::after(conn, iso_id.as_ref(), 0, 10_000)).unwrap()
+}
+
+fn check_chain(links: &[Link]) {
+    let mut before = Vec::new();
+    for (seq, link) in (1..).zip(links) {
+        assert_eq!((link.seq, &link.prev_hash), (seq, &before));
+        assert_eq!(link.hash, audit::hash(seq, &link.record, &before));
+        before.clone_from(&link.hash);
+    }
+}
+
+fn records_are_chained_in_order(database: &Database) {
+    let store = database.open();
+    let (a, b) = (IsoId::new("a"), IsoId::new("b"));
+    let appended = store.write_blocking(move |conn| {
+        assert!(!audit::has_unchained(conn)?);
+        for (iso_id, object_id) in [(&a, "1"), (&b, "2"), (&a, "3")] {
+            audit::append(conn, &record(Some(iso_id.clone()), object_id))?;
+        }
+        audit::append(conn, &record(None, "4"))?;
+        assert!(audit::has_unchained(conn)?);
+        let first = audit::chain(conn, 2, &seal)?;
+        Ok((first, audit::chain(conn, 100, &seal)?, audit::has_unchained(conn)?))
+    });
+    assert_eq!(appended.unwrap(), (2, 2, false));
+    for (iso_id, objects) in [(Some("a"), &["1", "3"][..]), (Some("b"), &["2"]), (None, &["4"])] {
+        let links = links(&store, iso_id);
+        check_chain(&links);
+        let found: Vec<&str> = links.iter().map(|link| link.record.object_id.as_str()).collect();
+        assert_eq!(found, objects);
+        let expected = record(iso_id.map(IsoId::new), objects[0]);
+        assert_eq!(links[0].record, expected, "everything comes back");
+        let name = iso_id.map(IsoId::new);
+        let head = store.read_blocking(move |conn| audit::head(conn, name.as_ref())).unwrap();
+        let last = links.last().unwrap();
+        assert_eq!((head.seq, &head.hash), (last.seq, &last.hash));
+        assert_eq!(head.seal, seal(&head));
+    }
+}
+
+fn chains_have_no_gaps_while_everybody_writes(database: &Database) {
+    const EACH: usize = 20;
+    let store = database.open();
+    together(6, |index| {
+        for number in 0..EACH {
+            let iso_id = IsoId::new(["a", "b"][number % 2]);
+            let record = record(Some(iso_id), &format!("{index}.{number}"));
+            store.write_blocking(move |conn| audit::append(conn, &record)).unwrap();
+            if index < 2 {
+                store.write_blocking(|conn| audit::chain(conn, 7, &seal)).unwrap();
+            }
+        }
+    });
+    while store.write_blocking(|conn| audit::chain(conn, 7, &seal)).unwrap() > 0 {}
+    for iso_id in ["a", "b"] {
+        let links = links(&store, Some(iso_id));
+        assert_eq!(links.len(), 6 * EACH / 2);
+        check_chain(&links);
+    }
+}
+
+fn lists_go_back_from_a_cursor(database: &Database) {
+    let store = database.open();
+    store
+        .write_blocking(|conn| {
+            for number in 1..=5 {
+                audit::append(conn, &record(Some(IsoId::new("a")), &format!("Ab_{number}")))?;
+            }
+            audit::append(conn, &record(Some(IsoId::new("b")), "Ab_1"))?;
+            audit::chain(conn, 100, &seal)
+        })
+        .unwrap();
+    let list = |wanted: AuditFilter, limit| {
+        let wanted = AuditFilter { iso_id: Some(IsoId::new("a")), ..wanted };
+        let found = store.read_blocking(move |conn| audit::list(conn, &wanted, limit)).unwrap();
+        found.iter().map(|link| link.seq).collect::<Vec<i64>>()
+    };
+    let all = AuditFilter::default;
+    let object = |id: &str| AuditFilter { object_id: Some(id.to_owned()), ..all() };
+    assert_eq!(list(all(), 2), [5, 4]);
+    assert_eq!(list(AuditFilter { before_seq: Some(4), ..all() }, 2), [3, 2]);
+    assert_eq!(list(object("Ab_3"), 9), [3]);
+    assert_eq!(list(object("t1"), 9), [5, 4, 3, 2, 1]);
+    for unknown in ["ab_3", "T1", "Abx3", "%", "t", ""] {
+        assert_eq!(list(object(unknown), 9), [0; 0], "{unknown}");
+    }
+    assert_eq!(list(AuditFilter { until: Some(time(3)), ..all() }, 9), [0; 0]);
+}
