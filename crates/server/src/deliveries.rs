@@ -9,7 +9,7 @@
 mod kinds;
 #[cfg(test)]
 mod tests;
-mod waits;
+pub(crate) mod waits;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -196,13 +196,14 @@ impl Engine {
         succeeded: bool,
         answer: Answer,
     ) -> Result<Ending> {
-        let (claimed, now, pace) = (delivery.clone(), self.now(), self.pace);
+        let (claimed, now) = (delivery.clone(), self.now());
+        let bounds = (self.pace.first_wait, self.pace.longest_wait);
         let finish = move |conn: &mut dyn store::Conn| {
             let goes_on = kind.note(conn, &claimed, succeeded, now)?;
             let (ending, outcome) = if succeeded {
                 (Ending::Delivered, Outcome::Delivered)
             } else if goes_on && claimed.attempt < ATTEMPTS_MAX {
-                let wait = waits::after(&pace, claimed.attempt, claimed.delivery_id);
+                let wait = waits::after(bounds, claimed.attempt, claimed.delivery_id);
                 (Ending::Postponed, Outcome::Retry(now.plus(wait)))
             } else {
                 (Ending::GivenUp, Outcome::Failed)

@@ -6,7 +6,7 @@
 //! bytes, the answer has the published shape.**
 //!
 //! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
-//! accepted. [`housekeeping`] and [`deliveries`] work in the background.
+//! accepted. [`housekeeping`], [`deliveries`] and [`jobs`] work in the background.
 
 mod admin;
 mod answer;
@@ -15,6 +15,7 @@ mod deliveries;
 mod harness;
 mod housekeeping;
 mod intake;
+mod jobs;
 mod limits;
 mod listen;
 mod metrics;
@@ -116,6 +117,8 @@ pub async fn serve(
         })?;
         let told = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
         keepers.spawn(deliveries::run(told.0, told.1, told.2));
+        let worked = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
+        keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);
         keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let scheme = if tls.is_some() { "https" } else { "http" };

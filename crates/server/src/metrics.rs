@@ -17,7 +17,8 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<OperationLabels, Histogram>,
     refused_keys: Family<RefusalLabels, Counter>,
-    deliveries: Family<DeliveryLabels, Counter>,
+    deliveries: Family<OutcomeLabels, Counter>,
+    jobs: Family<OutcomeLabels, Counter>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -40,7 +41,7 @@ struct RefusalLabels {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct DeliveryLabels {
+struct OutcomeLabels {
     environment: EnvironmentLabel,
     kind: String,
     outcome: &'static str,
@@ -72,7 +73,9 @@ impl Default for Metrics {
         let deliveries = Family::default();
         let about = "Attempts to tell others of changes, by outcome";
         registry.register("delivery_attempts", about, deliveries.clone());
-        Self { registry, requests, durations, refused_keys, deliveries }
+        let jobs = Family::default();
+        registry.register("job_attempts", "Runs of background jobs, by outcome", jobs.clone());
+        Self { registry, requests, durations, refused_keys, deliveries, jobs }
     }
 }
 
@@ -108,8 +111,14 @@ impl Metrics {
         outcome: &'static str,
     ) {
         let environment = EnvironmentLabel(environment);
-        let labels = DeliveryLabels { environment, kind: kind.to_owned(), outcome };
+        let labels = OutcomeLabels { environment, kind: kind.to_owned(), outcome };
         self.deliveries.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn count_job(&self, environment: Environment, kind: &str, outcome: &'static str) {
+        let environment = EnvironmentLabel(environment);
+        let labels = OutcomeLabels { environment, kind: kind.to_owned(), outcome };
+        self.jobs.get_or_create(&labels).inc();
     }
 
     pub(crate) fn text(&self) -> String {

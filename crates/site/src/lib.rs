@@ -23,6 +23,7 @@ pub mod frame;
 pub mod identity;
 mod index;
 mod inside;
+pub mod jobs;
 pub mod names;
 pub mod oembed;
 mod oembed_routes;

@@ -15,6 +15,7 @@ use crate::auth::password::Hasher;
 use crate::frame::Hashes;
 use crate::frame::recent::Recent;
 use crate::index::Documents;
+use crate::jobs::JobKind;
 use crate::outbound::Outbound;
 use crate::{
     Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs, routes,
@@ -48,6 +49,7 @@ pub struct Site {
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
     page_sources: Vec<Box<dyn PageSource>>,
+    job_kinds: Vec<Box<dyn JobKind>>,
 }
 
 impl Site {
@@ -69,6 +71,7 @@ impl Site {
             options,
             documents: Documents::default(),
             page_sources: Vec::new(),
+            job_kinds: Vec::new(),
         })
     }
 
@@ -77,6 +80,23 @@ impl Site {
     pub fn with_pages(mut self, source: Box<dyn PageSource>) -> Self {
         self.page_sources.push(source);
         self
+    }
+
+    /// Adds a kind of background job of a crate above.
+    #[must_use]
+    pub fn with_job(mut self, kind: Box<dyn JobKind>) -> Self {
+        assert!(self.job_kind(kind.name()).is_none(), "two kinds of job named {}", kind.name());
+        self.job_kinds.push(kind);
+        self
+    }
+
+    /// The kinds of background jobs that this site knows.
+    pub fn job_kinds(&self) -> impl Iterator<Item = &dyn JobKind> {
+        self.job_kinds.iter().map(|kind| &**kind)
+    }
+
+    pub fn job_kind(&self, name: &str) -> Option<&dyn JobKind> {
+        self.job_kinds().find(|kind| kind.name() == name)
     }
 
     /// The page of a crate above at a path with its query string.

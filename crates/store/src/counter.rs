@@ -52,7 +52,7 @@ pub(crate) fn lock(conn: &mut dyn Conn, name: &str) -> Result<i64> {
 }
 
 /// How many numbers were taken.
-pub(crate) fn read(conn: &mut dyn Conn, name: &str) -> Result<i64> {
+pub fn read(conn: &mut dyn Conn, name: &str) -> Result<i64> {
     let next = conn.row(&COUNTER_READ, &[name.into()], |row| row.get(0))?;
     Ok(next.unwrap_or(0))
 }

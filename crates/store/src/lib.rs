@@ -15,9 +15,10 @@
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
-//!   [`webhook`], [`webhook_delivery`]) hold the queries; lists with many filters are put together
-//!   by [`filter`]; [`outbox`] is the feed of all changes, [`audit`] tells who made them,
-//!   [`counter`] hands out numbers, [`backup`] copies everything in a form that both engines read.
+//!   [`webhook`], [`webhook_delivery`]; of both [`background_job`]) hold the queries; lists with
+//!   many filters are put together by [`filter`]; [`outbox`] is the feed of all changes,
+//!   [`audit`] tells who made them, [`counter`] hands out numbers, [`backup`] copies everything
+//!   in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
@@ -25,6 +26,7 @@ pub mod api_key;
 pub mod application_password;
 pub mod attribute;
 pub mod audit;
+pub mod background_job;
 pub mod backup;
 mod bulk;
 mod conn;

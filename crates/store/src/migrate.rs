@@ -16,6 +16,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_house", include_str!("../migrations/0001_house.sql")),
     ("0002_commerce", include_str!("../migrations/0002_commerce.sql")),
     ("0004_platform", include_str!("../migrations/0004_platform.sql")),
+    ("0005_jobs", include_str!("../migrations/0005_jobs.sql")),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, application_password, attribute, audit, consumer_key, counter, coupon, customer,
-    customer_lookup, download_log, download_permission, fact, idempotency, iso, merchant, migrate,
-    oembed_cache, option, order, order_note, outbox, post, product, review, revision, session,
-    shipping, tax_class, tax_rate, template, term, tpn, user, webhook, webhook_delivery,
+    Sql, api_key, application_password, attribute, audit, background_job, consumer_key, counter,
+    coupon, customer, customer_lookup, download_log, download_permission, fact, idempotency, iso,
+    merchant, migrate, oembed_cache, option, order, order_note, outbox, post, product, review,
+    revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
+    webhook_delivery,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -14,6 +15,7 @@ pub fn all() -> Vec<&'static Sql> {
         application_password::STATEMENTS,
         attribute::STATEMENTS,
         audit::STATEMENTS,
+        background_job::STATEMENTS,
         consumer_key::STATEMENTS,
         counter::STATEMENTS,
         coupon::STATEMENTS,

@@ -4,19 +4,18 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
-use super::Pace;
-
 const FACTOR: u32 = 4;
 /// Waits are longer or shorter by up to a fifth.
 const SPREAD_PER_MILLE: u32 = 200;
 
-/// The wait after an attempt that failed; the first attempt is 1.
-pub(super) fn after(pace: &Pace, attempt: i64, delivery_id: i64) -> Duration {
+/// The wait after an attempt at something that failed, between the shortest and the longest; the
+/// first attempt is 1.
+pub(crate) fn after((first, longest): (Duration, Duration), attempt: i64, id: i64) -> Duration {
     let steps = u32::try_from(attempt.saturating_sub(1)).unwrap_or(0);
     let factor = FACTOR.saturating_pow(steps);
-    let whole = pace.first_wait.saturating_mul(factor).min(pace.longest_wait);
+    let whole = first.saturating_mul(factor).min(longest);
     let mut hasher = DefaultHasher::new();
-    (delivery_id, attempt).hash(&mut hasher);
+    (id, attempt).hash(&mut hasher);
     let span = u64::from(2 * SPREAD_PER_MILLE + 1);
     let shift = u32::try_from(hasher.finish() % span).unwrap_or(0);
     whole.saturating_mul(1000 - SPREAD_PER_MILLE + shift) / 1000
@@ -24,20 +23,21 @@ pub(super) fn after(pace: &Pace, attempt: i64, delivery_id: i64) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PACE;
     use super::*;
+
+    const BOUNDS: (Duration, Duration) = (Duration::from_secs(30), Duration::from_hours(4));
 
     #[test]
     fn waits_grow_and_differ_and_end() {
         for (attempt, seconds) in [(1, 30), (2, 120), (3, 480), (4, 1920), (60, 14_400)] {
             let whole = Duration::from_secs(seconds);
             for delivery_id in 0..50 {
-                let wait = after(&PACE, attempt, delivery_id);
+                let wait = after(BOUNDS, attempt, delivery_id);
                 assert!(wait >= whole * 8 / 10 && wait <= whole * 12 / 10, "{attempt}: {wait:?}");
             }
         }
         let different: std::collections::HashSet<Duration> =
-            (0..50).map(|delivery_id| after(&PACE, 1, delivery_id)).collect();
+            (0..50).map(|delivery_id| after(BOUNDS, 1, delivery_id)).collect();
         assert!(different.len() > 25);
     }
 }
