@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::audit::{AuditList, AuditVerify};
 use crate::codes::CodeView;
 use crate::dialect::FailureBody;
+use crate::events::EventList;
 use crate::formats::FORMATS;
 use crate::onboard::OnboardMerchant;
 use crate::read::{MerchantGet, StoreGet, TpnGet};
@@ -22,6 +23,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     MerchantGet,
     StoreGet,
     TpnGet,
+    EventList,
     AuditList,
     AuditVerify,
     ErrorList,

@@ -21,6 +21,7 @@ mod cx;
 pub mod device;
 pub mod dialect;
 pub mod endpoints;
+pub mod events;
 pub mod fields;
 mod formats;
 mod id_source;

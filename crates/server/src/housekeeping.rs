@@ -8,12 +8,15 @@ use onboarding::Platform;
 use site::content;
 use store::{consumer_key, idempotency, oembed_cache, outbox, session};
 use tokio::sync::watch;
+use types::Timestamp;
 
 /// How long an event may wait for its number.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
+/// How long events can be read.
+const EVENTS_KEPT: Duration = Duration::from_hours(400 * 24);
 /// How late a scheduled post may appear, and a sale begin or end.
 const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
@@ -32,6 +35,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
             purge_answers(&platform).await;
+            forget_events(&platform).await;
             forget_credentials(&platform).await;
         }
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
@@ -67,6 +71,23 @@ async fn purge_answers(platform: &Platform) {
             Err(error) => {
                 let error = error.report();
                 return tracing::warn!(error, "expired answers could not be forgotten");
+            }
+        }
+    }
+}
+
+/// Events are kept for those who come late, but not for ever.
+async fn forget_events(platform: &Platform) {
+    let kept = i64::try_from(EVENTS_KEPT.as_micros()).unwrap_or(i64::MAX);
+    let before = platform.clock.now().as_micros().saturating_sub(kept);
+    let before = Timestamp::from_micros(before);
+    loop {
+        match platform.store.write(move |conn| outbox::prune(conn, before, BATCH)).await {
+            Ok(0) => return,
+            Ok(count) => tracing::info!(count, "old events were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "old events could not be forgotten");
             }
         }
     }

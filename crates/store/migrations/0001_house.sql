@@ -146,11 +146,12 @@ CREATE INDEX profiles_by_identity ON profiles (identity_index, iso_id);
 
 -- What happened, in the same transaction as the change. seq is given afterwards, without gaps, in
 -- the order in which changes became visible; see src/outbox.rs. What happened to the site itself has
--- no iso_id.
+-- no iso_id. iso_seq numbers the events of one ISO, without gaps, too.
 CREATE TABLE outbox (
   id @serial,
   seq @int,
   iso_id @text,
+  iso_seq @int,
   kind @text NOT NULL,
   object_id @text NOT NULL,
   payload @text NOT NULL,
@@ -158,6 +159,8 @@ CREATE TABLE outbox (
 ) @strict;
 CREATE UNIQUE INDEX outbox_by_seq ON outbox (seq) WHERE seq IS NOT NULL;
 CREATE INDEX outbox_unsequenced ON outbox (id) WHERE seq IS NULL;
+-- Nothing refers to this table, so that an index may start with the tenant; pages are read by it.
+CREATE UNIQUE INDEX outbox_by_iso ON outbox (iso_id, iso_seq) WHERE iso_seq IS NOT NULL;
 
 -- Answers by idempotency key, kept in the transaction of the change that they tell of.
 CREATE TABLE idempotency (

@@ -37,3 +37,9 @@ CREATE TABLE audit_heads (
   hash @bytes NOT NULL,
   seal @bytes NOT NULL
 ) @strict;
+
+-- The number of each ISO's last event.
+CREATE TABLE event_heads (
+  iso_id @text NOT NULL PRIMARY KEY,
+  last_seq @int NOT NULL
+) @strict;

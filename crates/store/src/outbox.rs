@@ -5,10 +5,12 @@
 //! transaction would make every writer on PostgreSQL wait for the one before it to reach the disk,
 //! so rows are appended without a number, and [`sequence`] numbers what has become visible: one
 //! numberer at a time, in the order of insertion, which for one object is the order of its changes.
+//! The events of an ISO are numbered among themselves as well, and read by [`of_iso`].
 
 use types::{Error, IsoId, Result, Timestamp};
 
 use crate::conn::sql;
+use crate::filter::{Clause, Direction, Filter, starting_with};
 use crate::{Conn, Row, Sql, Val, counter};
 
 /// Something that happened to an object.
@@ -42,6 +44,8 @@ impl Event {
 pub struct SequencedEvent {
     pub seq: i64,
     pub iso_id: Option<IsoId>,
+    /// Its number among the events of the ISO.
+    pub iso_seq: Option<i64>,
     pub kind: String,
     pub object_id: String,
     pub payload: String,
@@ -53,6 +57,13 @@ const SEQUENCE: &str = "outbox.seq";
 /// Counters of how far somebody has followed the feed start with this.
 const FOLLOWER: &str = "outbox.follower.";
 
+/// What [`SequencedEvent::read`] reads, in its order.
+macro_rules! event_columns {
+    () => {
+        "seq, iso_id, iso_seq, kind, object_id, payload, created_us"
+    };
+}
+
 sql!(
     OUTBOX_INSERT,
     "INSERT INTO outbox (iso_id, kind, object_id, payload, created_us)
@@ -61,20 +72,55 @@ sql!(
 sql!(OUTBOX_PENDING, "SELECT 1 FROM outbox WHERE seq IS NULL LIMIT 1");
 sql!(
     OUTBOX_NUMBER,
-    "UPDATE outbox SET seq = numbered.seq
-     FROM (SELECT id, $1 + ROW_NUMBER() OVER (ORDER BY id) - 1 AS seq
-             FROM outbox WHERE seq IS NULL ORDER BY id LIMIT $2) AS numbered
+    "UPDATE outbox SET
+       seq = numbered.seq,
+       iso_seq = CASE WHEN outbox.iso_id IS NULL THEN NULL ELSE numbered.iso_seq END
+     FROM (SELECT new.id,
+                  $1 + ROW_NUMBER() OVER (ORDER BY new.id) - 1 AS seq,
+                  COALESCE(event_heads.last_seq, 0)
+                    + ROW_NUMBER() OVER (PARTITION BY new.iso_id ORDER BY new.id) AS iso_seq
+             FROM outbox AS new LEFT JOIN event_heads ON event_heads.iso_id = new.iso_id
+             WHERE new.seq IS NULL ORDER BY new.id LIMIT $2) AS numbered
      WHERE outbox.id = numbered.id"
+);
+sql!(
+    EVENT_HEADS_ADVANCE,
+    "INSERT INTO event_heads (iso_id, last_seq)
+     SELECT iso_id, MAX(iso_seq) FROM outbox
+     WHERE seq >= $1 AND seq < $2 AND iso_id IS NOT NULL GROUP BY iso_id
+     ON CONFLICT (iso_id) DO UPDATE SET last_seq = excluded.last_seq"
 );
 sql!(SEQUENCE_ADVANCE, "UPDATE counters SET next = next + $1 WHERE name = $2");
 sql!(
     OUTBOX_AFTER,
-    "SELECT seq, iso_id, kind, object_id, payload, created_us
-     FROM outbox WHERE seq > $1 ORDER BY seq LIMIT $2"
+    concat!("SELECT ", event_columns!(), " FROM outbox WHERE seq > $1 ORDER BY seq LIMIT $2")
+);
+sql!(
+    OUTBOX_ISO_OLDEST,
+    "SELECT MIN(iso_seq) FROM outbox WHERE iso_id = $1 AND iso_seq IS NOT NULL"
+);
+// Only the oldest are looked at, so that looking costs the same however many there are.
+sql!(
+    OUTBOX_PRUNE,
+    "DELETE FROM outbox WHERE id IN (
+       SELECT oldest.id FROM (
+         SELECT id, created_us FROM outbox
+         WHERE seq IS NOT NULL
+           AND seq <= (SELECT MIN(next) FROM counters WHERE name LIKE 'outbox.follower.%')
+         ORDER BY seq LIMIT $1) AS oldest
+       WHERE oldest.created_us < $2)"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] =
-    &[&OUTBOX_INSERT, &OUTBOX_PENDING, &OUTBOX_NUMBER, &SEQUENCE_ADVANCE, &OUTBOX_AFTER];
+pub(crate) const STATEMENTS: &[&Sql] = &[
+    &OUTBOX_INSERT,
+    &OUTBOX_PENDING,
+    &OUTBOX_NUMBER,
+    &EVENT_HEADS_ADVANCE,
+    &SEQUENCE_ADVANCE,
+    &OUTBOX_AFTER,
+    &OUTBOX_ISO_OLDEST,
+    &OUTBOX_PRUNE,
+];
 
 /// Appends an event. Call it in the transaction that makes the change.
 pub fn append(conn: &mut dyn Conn, event: &Event) -> Result<()> {
@@ -101,12 +147,58 @@ pub fn sequence(conn: &mut dyn Conn, limit: i64) -> Result<u64> {
     let numbered = conn.execute(&OUTBOX_NUMBER, &[Val::Int(next), Val::Int(limit)])?;
     let advance = i64::try_from(numbered).expect("a count of rows fits");
     conn.execute_one(&SEQUENCE_ADVANCE, &[Val::Int(advance), SEQUENCE.into()])?;
+    if numbered > 0 {
+        let range = [Val::Int(next), Val::Int(next.saturating_add(advance))];
+        conn.execute(&EVENT_HEADS_ADVANCE, &range)?;
+    }
     Ok(numbered)
 }
 
 /// Up to `limit` numbered events after `seq`, in order.
 pub fn after(conn: &mut dyn Conn, seq: i64, limit: i64) -> Result<Vec<SequencedEvent>> {
     conn.rows(&OUTBOX_AFTER, &[seq.into(), limit.into()], SequencedEvent::read)
+}
+
+/// Which events of an ISO to list. No kinds and no groups means all.
+#[derive(Clone, Debug)]
+pub struct IsoEvents {
+    pub iso_id: IsoId,
+    /// Events with larger numbers only.
+    pub after: i64,
+    /// Whole kinds, such as `merchant.created`.
+    pub kinds: Vec<String>,
+    /// Beginnings of kinds, such as `merchant.`.
+    pub groups: Vec<String>,
+}
+
+/// Up to `limit` numbered events of an ISO, in order.
+pub fn of_iso(conn: &mut dyn Conn, wanted: &IsoEvents, limit: i64) -> Result<Vec<SequencedEvent>> {
+    let mut filter = Filter::new("iso_id = ?", wanted.iso_id.as_str().to_owned());
+    filter.and_value("iso_seq > ?", Some(wanted.after));
+    let mut kinds = Vec::new();
+    if !wanted.kinds.is_empty() {
+        kinds.push(filter.list("kind IN (?)", &wanted.kinds)?);
+    }
+    for group in &wanted.groups {
+        kinds.push(filter.clause("kind LIKE ? ESCAPE '!'", starting_with(group)?));
+    }
+    if !kinds.is_empty() {
+        filter.and(Clause::joined(kinds, " OR "));
+    }
+    let order = vec![(Clause::fixed("iso_seq"), Direction::Ascending)];
+    filter.first(conn, (event_columns!(), "outbox"), order, limit, SequencedEvent::read)
+}
+
+/// The number of the oldest event that is kept of an ISO.
+pub fn oldest_of_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<i64>> {
+    let oldest = conn.row(&OUTBOX_ISO_OLDEST, &[iso_id.into()], |row| row.get(0))?;
+    Ok(oldest.flatten())
+}
+
+/// Forgets events of before that moment which all who follow have dealt with, among the oldest
+/// `limit`, and returns how many there were.
+pub fn prune(conn: &mut dyn Conn, before: Timestamp, limit: i64) -> Result<u64> {
+    conn.execute(&OUTBOX_PRUNE, &[limit.into(), before.into()])
 }
 
 /// The number of the last event that the follower has dealt with.
@@ -141,10 +233,11 @@ impl SequencedEvent {
         Ok(Self {
             seq: row.get(0)?,
             iso_id: row.get(1)?,
-            kind: row.get(2)?,
-            object_id: row.get(3)?,
-            payload: row.get(4)?,
-            created: row.get(5)?,
+            iso_seq: row.get(2)?,
+            kind: row.get(3)?,
+            object_id: row.get(4)?,
+            payload: row.get(5)?,
+            created: row.get(6)?,
         })
     }
 }

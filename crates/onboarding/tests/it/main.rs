@@ -16,6 +16,8 @@ mod audit;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod platform;

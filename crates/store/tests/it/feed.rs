@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::outbox::{Event, SequencedEvent};
+use store::outbox::{Event, IsoEvents, SequencedEvent};
 use store::{Store, counter, outbox};
-use types::{Kind, Result};
+use types::{IsoId, Kind, Result};
 
 use crate::support::{Database, Stop, event, time, together};
 
@@ -21,6 +21,8 @@ on_both_engines!(
     a_follower_moves_once,
     counters_are_separate,
     events_are_numbered_in_order,
+    events_of_an_iso_have_their_own_numbers,
+    old_events_are_forgotten_when_everybody_has_seen_them,
     events_of_the_site_are_in_the_same_feed,
     numbering_has_a_limit,
     the_feed_has_no_gaps_while_everybody_writes,
@@ -94,6 +96,7 @@ fn events_of_the_site_are_in_the_same_feed(database: &Database) {
     let of_site = SequencedEvent {
         seq: 2,
         iso_id: None,
+        iso_seq: None,
         kind: "product.deleted".to_owned(),
         object_id: "7".to_owned(),
         payload: r#"{"id":7}"#.to_owned(),
@@ -102,11 +105,71 @@ fn events_of_the_site_are_in_the_same_feed(database: &Database) {
     assert_eq!(events.unwrap(), [sequenced((1, "a")), of_site]);
 }
 
+/// The numbers of an ISO's events that are listed.
+fn listed(store: &Store, iso_id: &str, after: i64, kinds: &[&str], groups: &[&str]) -> Vec<i64> {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let (kinds, groups) = (owned(kinds), owned(groups));
+    let wanted = IsoEvents { iso_id: IsoId::new(iso_id), after, kinds, groups };
+    let events = store.read_blocking(move |conn| outbox::of_iso(conn, &wanted, 100)).unwrap();
+    events.iter().map(|event| event.iso_seq.unwrap()).collect()
+}
+
+fn events_of_an_iso_have_their_own_numbers(database: &Database) {
+    let store = database.open();
+    let append = |iso_id: Option<&'static str>, kind: &'static str| {
+        let event = Event { iso_id: iso_id.map(IsoId::new), kind, ..event("x", "{}") };
+        store.write_blocking(move |conn| outbox::append(conn, &event)).unwrap();
+    };
+    for _ in 0..2 {
+        append(Some("a"), "merchant.created");
+        append(None, "order.created");
+        append(Some("b"), "merchant.created");
+        append(Some("a"), "merchant_x.created");
+        append(Some("a"), "store.created");
+    }
+    assert_eq!([3, 4, 100, 100].map(|limit| sequence(&store, limit)), [3, 4, 3, 0]);
+    assert_eq!(listed(&store, "a", 0, &[], &[]), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(listed(&store, "b", 0, &[], &[]), [1, 2]);
+    assert_eq!(listed(&store, "c", 0, &[], &[]), [0; 0]);
+    assert_eq!(listed(&store, "a", 2, &["store.created"], &[]), [3, 6]);
+    assert_eq!(listed(&store, "a", 0, &[], &["merchant."]), [1, 4]);
+    assert_eq!(listed(&store, "a", 0, &["store.created"], &["merchant_"]), [2, 3, 5, 6]);
+}
+
+fn old_events_are_forgotten_when_everybody_has_seen_them(database: &Database) {
+    let store = database.open();
+    let append = |at: i64| {
+        let event = Event { iso_id: Some(IsoId::new("a")), created: time(at), ..event("x", "{}") };
+        store.write_blocking(move |conn| outbox::append(conn, &event)).unwrap();
+    };
+    (1..=4).for_each(append);
+    sequence(&store, 100);
+    let prune = |before: i64| {
+        store.write_blocking(move |conn| outbox::prune(conn, time(before), 100)).unwrap()
+    };
+    assert_eq!(prune(100), 0, "nobody follows yet");
+    let advance = |follower: &'static str, from: i64, to: i64| {
+        store.write_blocking(move |conn| outbox::advance(conn, follower, from, to)).unwrap();
+    };
+    advance("mail", 0, 3);
+    advance("search", 0, 4);
+    assert_eq!(prune(2), 1, "what is young stays");
+    assert_eq!(prune(100), 2, "what was not seen stays");
+    assert_eq!(listed(&store, "a", 0, &[], &[]), [4]);
+    advance("mail", 3, 4);
+    assert_eq!(prune(100), 1);
+    append(5);
+    sequence(&store, 100);
+    assert_eq!(listed(&store, "a", 0, &[], &[]), [5], "numbers go on");
+    assert_eq!(sequence_numbers(&store), [5]);
+}
+
 fn sequenced((seq, object): (i64, &str)) -> SequencedEvent {
     let event = event(object, "{}");
     SequencedEvent {
         seq,
         iso_id: event.iso_id,
+        iso_seq: Some(seq),
         kind: event.kind.to_owned(),
         object_id: event.object_id,
         payload: event.payload,
