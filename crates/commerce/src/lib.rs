@@ -13,6 +13,7 @@ pub mod common;
 pub mod coupons;
 pub mod customers;
 pub mod data;
+pub mod demo;
 mod downloads;
 mod gateways;
 mod layout_templates;

@@ -3,7 +3,7 @@
 
 mod bundle;
 mod item;
-mod rating;
+pub(crate) mod rating;
 mod write;
 
 use contract::rest::route::Route;

@@ -4,14 +4,14 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use contract::rest::Verb;
+use contract::rest::{Sources, Verb};
 use serde_json::{Map, Value};
 use store::Conn;
 use store::user::UserRow;
-use types::{Result, Timestamp};
+use types::{Error, Result, Timestamp};
 
 use crate::frame::Hashes;
-use crate::frame::perform::{Asked, perform};
+use crate::frame::perform::{Asked, accept, perform};
 use crate::request::Client;
 use crate::{Identity, Options, Site, User, Via, Visit};
 
@@ -39,6 +39,33 @@ impl Site {
             return Ok(None);
         }
         Ok(Some(performed.reply.into_json().2))
+    }
+
+    /// Carries out a request with a JSON body in the user's name, as part of the transaction at
+    /// hand, and returns what it answers. A refusal is an error, which undoes the transaction.
+    pub fn done_by(
+        &self,
+        conn: &mut dyn Conn,
+        user: UserRow,
+        (verb, path): (Verb, &str),
+        body: Value,
+        now: Timestamp,
+    ) -> Result<Value> {
+        let options = Options::read(conn)?;
+        let identity = Identity::of(Arc::new(User::new(user)), Via::Nothing);
+        let visit = self.visit_from_within(identity, options, now);
+        let no_route = || Error::internal(format!("{path} takes no {}", verb.name()));
+        let found = self.table().find(verb, path).ok_or_else(no_route)?;
+        let sources = Sources { json: Some(body), path: found.variables, ..Sources::default() };
+        let (params, refused) = accept(&found.endpoint.args, sources);
+        let path = path.to_owned();
+        let asked = Asked { verb, head_only: false, path, params, refused, embed: None };
+        let performed = perform(self, &visit, &asked, Some(conn))?;
+        let answer = performed.reply.into_json().2;
+        if performed.refused {
+            return Err(Error::invalid(format!("{} {}: {answer}", verb.name(), asked.path)));
+        }
+        Ok(answer)
     }
 
     /// Address of the site as far as it is known without a request, without a slash at its end.

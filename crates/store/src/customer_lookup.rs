@@ -148,6 +148,11 @@ pub fn find_or_insert(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Resu
     Ok(customer_id)
 }
 
+/// The number that the next customer gets if nobody else makes one meanwhile.
+pub fn next_id(conn: &mut dyn Conn) -> Result<i64> {
+    Ok(counter::read(conn, CUSTOMER_ID)? + 1)
+}
+
 /// Inserts the customer with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<()> {

@@ -10,6 +10,11 @@ sql!(FACT_INSERT, "INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (
 
 pub(crate) const STATEMENTS: &[&Sql] = &[&FACT_GET, &FACT_INSERT];
 
+/// The fact, if it is known.
+pub fn get(conn: &mut dyn Conn, name: &str) -> Result<Option<String>> {
+    conn.row(&FACT_GET, &[Val::Text(name)], |row| row.get::<String>(0))
+}
+
 /// The fact as stored; stores `value` first if there is none yet.
 pub fn get_or_set(conn: &mut dyn Conn, name: &str, value: &str) -> Result<String> {
     conn.execute(&FACT_INSERT, &[Val::Text(name), Val::Text(value)])?;

@@ -183,6 +183,11 @@ pub fn insert_many(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<i64>> {
     Ok(order_ids)
 }
 
+/// The ids that the next order and the next line get if nobody else makes one meanwhile.
+pub fn next_ids(conn: &mut dyn Conn) -> Result<(i64, i64)> {
+    Ok((post::next_id(conn)?, item::next_id(conn)?))
+}
+
 /// Changes the order but not its lines. Returns whether there is such an order.
 pub fn update(conn: &mut dyn Conn, order: &OrderRow) -> Result<bool> {
     write(conn, &ORDER_UPDATE, order, order.order_id)

@@ -124,6 +124,11 @@ pub fn take_id(conn: &mut dyn Conn) -> Result<i64> {
     Ok(counter::take(conn, POST_ID, 1)? + 1)
 }
 
+/// The number that is given next if nobody takes it meanwhile.
+pub(crate) fn next_id(conn: &mut dyn Conn) -> Result<i64> {
+    Ok(counter::read(conn, POST_ID)? + 1)
+}
+
 /// The first of so many numbers in a row.
 pub(crate) fn take_ids(conn: &mut dyn Conn, count: i64) -> Result<i64> {
     Ok(counter::take(conn, POST_ID, count)? + 1)

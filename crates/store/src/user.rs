@@ -108,6 +108,11 @@ pub fn insert(conn: &mut dyn Conn, user: &UserRow) -> Result<i64> {
     Ok(user_id)
 }
 
+/// The id that the next user gets if nobody else makes one meanwhile.
+pub fn next_id(conn: &mut dyn Conn) -> Result<i64> {
+    Ok(counter::read(conn, USER_ID)? + 1)
+}
+
 /// Inserts the user with the id that it comes with, and sees to it that the id is not given again.
 pub fn insert_with_id(conn: &mut dyn Conn, user: &UserRow) -> Result<()> {
     counter::raise(conn, USER_ID, user.user_id)?;

@@ -79,7 +79,16 @@ pub fn add(
         let message = format!("a record has at most {ENTRIES_MAX} entries of meta_data");
         return Err(types::Error::invalid(message));
     }
-    let id = store::counter::take(conn, ENTRY_ID, 1)? + 1;
-    current.push(json!({ "id": id, "key": key, "value": value }));
+    let id = number(conn)?;
+    current.push(entry(id, key, value));
     Ok(())
+}
+
+/// The next number of an entry.
+pub(crate) fn number(conn: &mut dyn Conn) -> types::Result<i64> {
+    Ok(store::counter::take(conn, ENTRY_ID, 1)? + 1)
+}
+
+pub(crate) fn entry(id: i64, key: &str, value: impl Into<Value>) -> Value {
+    json!({ "id": id, "key": key, "value": value.into() })
 }

@@ -18,7 +18,8 @@ use super::totals::{self, Shop, is_taxed};
 use crate::common::meta;
 use crate::coupons::Coupon;
 
-type Categories = HashMap<i64, Vec<i64>>;
+/// The categories of products, each with those above it.
+pub(super) type Categories = HashMap<i64, Vec<i64>>;
 
 /// Lets the order have the coupons of the request and no others.
 pub(super) fn replace(
@@ -60,14 +61,15 @@ pub(super) fn replace(
         let kept = old.iter().position(|line| line.row.name == coupon.row.code);
         let line = match kept {
             Some(place) => old.remove(place),
-            None => new_line(call.conn()?, coupon)?,
+            None => new_line(coupon, meta::number(call.conn()?)?),
         };
         order.items.push(line);
     }
     Ok(recalculate(call.conn()?, order, goods, shop)?)
 }
 
-fn new_line(conn: &mut dyn Conn, coupon: &Coupon) -> Result<Line> {
+/// The line of a coupon; `number` is that of the entry which says what the coupon was.
+pub(super) fn new_line(coupon: &Coupon, number: i64) -> Line {
     let mut line = Line::of_kind(ItemKind::Coupon);
     line.row.name.clone_from(&coupon.row.code);
     let kind = Some(&*coupon.row.discount_kind).filter(|kind| *kind != "fixed_cart");
@@ -77,8 +79,8 @@ fn new_line(conn: &mut dyn Conn, coupon: &Coupon) -> Result<Line> {
         info.push(json!(true));
     }
     let text = Value::Array(info).to_string();
-    meta::add(conn, &mut line.details.meta_data, COUPON_INFO, json!(text))?;
-    Ok(line)
+    line.details.meta_data.push(meta::entry(number, COUPON_INFO, text));
+    line
 }
 
 fn invalid(message: &'static str) -> Refusal {
@@ -112,7 +114,7 @@ fn load_categories(conn: &mut dyn Conn, order: &Order) -> Result<Categories> {
 }
 
 /// Whether the coupon may be used for the order.
-fn check(
+pub(super) fn check(
     now: Timestamp,
     coupon: &Coupon,
     order: &Order,
@@ -224,6 +226,20 @@ fn recalculate(conn: &mut dyn Conn, order: &mut Order, goods: &Goods, shop: &Sho
         };
         coupons.push((place, coupon));
     }
+    redeem(order, &coupons, goods, &categories, shop);
+    Ok(())
+}
+
+/// Takes off the lines what the coupons take, whose own lines are at these places, and brings the
+/// sums up to date.
+pub(super) fn redeem(
+    order: &mut Order,
+    coupons: &[(usize, Coupon)],
+    goods: &Goods,
+    categories: &Categories,
+    shop: &Shop,
+) {
+    let includes_tax = order.row.prices_include_tax;
     let mut priced = Vec::new();
     for (place, line) in order.items.iter_mut().enumerate() {
         if line.row.kind != ItemKind::Line {
@@ -237,7 +253,7 @@ fn recalculate(conn: &mut dyn Conn, order: &mut Order, goods: &Goods, shop: &Sho
     }
     let mut discounts = Discounts::new(priced, shop.decimals, shop.discounts_sequentially);
     let mut off: HashMap<usize, Amount> = HashMap::new();
-    for (coupon_place, coupon) in &coupons {
+    for (coupon_place, coupon) in coupons {
         let offer = Offer {
             kind: Kind::of_name(&coupon.row.discount_kind),
             amount: coupon.row.amount,
@@ -248,7 +264,7 @@ fn recalculate(conn: &mut dyn Conn, order: &mut Order, goods: &Goods, shop: &Sho
                 order.items.get(*place).is_some_and(|line| {
                     line.row.kind == ItemKind::Line
                         && (offer.kind == Kind::FixedCart
-                            || suits(coupon, line, goods, &categories))
+                            || suits(coupon, line, goods, categories))
                 })
             })
             .collect();
@@ -276,7 +292,6 @@ fn recalculate(conn: &mut dyn Conn, order: &mut Order, goods: &Goods, shop: &Sho
         }
     }
     totals::calculate(order, goods, shop);
-    Ok(())
 }
 
 /// The taxes on what is taken off a line.

@@ -83,8 +83,17 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
     if to == "completed" {
         order.row.completed = Some(now);
     }
-    let text = format!("Status changed from {} to {}.", status::name(&from), status::name(to));
-    note(call, order.id(), text)
+    note(call, order.id(), status_note(&from, to))
+}
+
+/// How a note tells of another status.
+pub(super) fn status_note(from: &str, to: &str) -> String {
+    format!("Status changed from {} to {}.", status::name(from), status::name(to))
+}
+
+/// What followers are told of an order.
+pub(super) fn payload(order: &Order) -> Value {
+    json!({ "status": order.row.status, "parent_id": order.row.parent_id })
 }
 
 /// Writes a note of the program's own.
@@ -103,8 +112,7 @@ pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(
 
 /// Tells the followers of the feed.
 pub(super) fn tell(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
-    let payload = json!({ "status": order.row.status, "parent_id": order.row.parent_id });
-    events::append(call, kind, order.id(), &payload)
+    events::append(call, kind, order.id(), &payload(order))
 }
 
 /// Brings everything that follows from the order up to date with it.

@@ -100,6 +100,10 @@ impl Goods {
         Ok(())
     }
 
+    pub(super) fn ids(&self) -> impl Iterator<Item = i64> {
+        self.products.keys().copied()
+    }
+
     pub(super) fn get(&self, id: i64) -> Option<Good<'_>> {
         let row = self.products.get(&id)?;
         let parent = (row.kind == VARIATION).then(|| self.products.get(&row.parent_id)).flatten();

@@ -101,14 +101,7 @@ fn product_line(
         if let Some(good) = goods.get(wanted) {
             set_product(call, line, good)?;
             if is_new {
-                let count = quantity.unwrap_or(Amount::ONE);
-                let price = good.row.price.unwrap_or_default().times(count);
-                let price = match good.tax_status() {
-                    super::totals::TAXABLE => shop.without_tax(price, good.tax_class()),
-                    _ => price,
-                };
-                line.row.total = price;
-                line.row.subtotal = price;
+                set_price(line, good, quantity.unwrap_or(Amount::ONE), shop);
             }
         }
     }
@@ -144,16 +137,11 @@ fn wanted_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, 
 }
 
 fn set_product(call: &mut Call<'_>, line: &mut Line, good: Good<'_>) -> Result<(), Stop> {
-    let row = good.row;
-    let is_variation = good.parent.is_some();
-    line.row.product_id = if is_variation { row.parent_id } else { row.product_id };
-    line.row.variation_id = if is_variation { row.product_id } else { 0 };
-    line.row.name.clone_from(&row.name);
-    good.tax_class().clone_into(&mut line.details.tax_class);
-    if !is_variation {
+    set_good(line, good);
+    if good.parent.is_none() {
         return Ok(());
     }
-    for (_, chosen) in product::attributes_of(call.conn()?, &[row.product_id])? {
+    for (_, chosen) in product::attributes_of(call.conn()?, &[good.row.product_id])? {
         if chosen.value.is_empty() {
             continue;
         }
@@ -161,6 +149,27 @@ fn set_product(call: &mut Call<'_>, line: &mut Line, good: Good<'_>) -> Result<(
         meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
     }
     Ok(())
+}
+
+/// Lets the line be about the good, without what was chosen of a variation.
+pub(super) fn set_good(line: &mut Line, good: Good<'_>) {
+    let row = good.row;
+    let is_variation = good.parent.is_some();
+    line.row.product_id = if is_variation { row.parent_id } else { row.product_id };
+    line.row.variation_id = if is_variation { row.product_id } else { 0 };
+    line.row.name.clone_from(&row.name);
+    good.tax_class().clone_into(&mut line.details.tax_class);
+}
+
+/// What so many of the good cost.
+pub(super) fn set_price(line: &mut Line, good: Good<'_>, count: Amount, shop: &Shop) {
+    let price = good.row.price.unwrap_or_default().times(count);
+    let price = match good.tax_status() {
+        super::totals::TAXABLE => shop.without_tax(price, good.tax_class()),
+        _ => price,
+    };
+    line.row.total = price;
+    line.row.subtotal = price;
 }
 
 fn shipping_line(line: &mut Line, posted: &Posted) -> Result<(), Refusal> {

@@ -236,6 +236,13 @@ impl Order {
         Self::read(stored.ok_or_else(missing)?)
     }
 
+    /// The order as rows, for whoever writes many at once.
+    pub(crate) fn into_stored(mut self) -> order::Order {
+        self.pack();
+        let items = self.items.into_iter().map(|line| line.row).collect();
+        order::Order { row: self.row, items }
+    }
+
     fn stored(&self) -> order::Order {
         let items = self.items.iter().map(|line| line.row.clone()).collect();
         order::Order { row: self.row.clone(), items }
@@ -243,7 +250,7 @@ impl Order {
 
     /// Writes the details and what searches look through into their columns.
     fn pack(&mut self) {
-        self.row.details = serde_json::json!(self.details).to_string();
+        self.row.details = text(&self.details);
         self.row.billing_email = self.details.billing.email.clone();
         let mut search = vec![
             self.details.billing.index(),
@@ -251,7 +258,7 @@ impl Order {
             self.details.transaction_id.clone(),
         ];
         for line in &mut self.items {
-            line.row.details = serde_json::json!(line.details).to_string();
+            line.row.details = text(&line.details);
             if line.row.kind == ItemKind::Line {
                 search.push(line.row.name.clone());
             }
@@ -261,6 +268,11 @@ impl Order {
         text.truncate(limit);
         self.row.search = text;
     }
+}
+
+/// Details as they are stored.
+fn text<T: Serialize>(details: &T) -> String {
+    serde_json::to_string(details).expect("details have texts for names and nothing that fails")
 }
 
 fn details<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T> {

@@ -22,6 +22,12 @@ use crate::common::{amounts, meta, moments};
 
 /// The entry that says of which line a line of a refund is.
 const REFUNDED_LINE: &str = "_refunded_item_id";
+/// The entry that says whether a refund gives back all that was left.
+pub(super) const REFUND_TYPE: &str = "_refund_type";
+
+pub(super) fn type_of(is_full: bool) -> &'static str {
+    if is_full { "full" } else { "partial" }
+}
 
 struct Place {
     version: Version,
@@ -186,11 +192,11 @@ fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 /// What a request gives back of one line.
 #[derive(Debug)]
-struct Part {
-    item_id: i64,
-    quantity: i64,
-    total: Amount,
-    taxes: Vec<(i64, Amount)>,
+pub(super) struct Part {
+    pub(super) item_id: i64,
+    pub(super) quantity: i64,
+    pub(super) total: Amount,
+    pub(super) taxes: Vec<(i64, Amount)>,
 }
 
 impl Part {
@@ -223,7 +229,7 @@ impl Part {
         self.quantity == 0 && self.total.is_zero() && self.tax().is_zero()
     }
 
-    fn tax(&self) -> Amount {
+    pub(super) fn tax(&self) -> Amount {
         self.taxes.iter().map(|(_, tax)| *tax).sum()
     }
 }
@@ -304,16 +310,31 @@ fn prepared(
 ) -> Result<Order, Stop> {
     let now = moments::now(call);
     let options = std::sync::Arc::clone(&call.visit.options);
-    let shop = Shop::load(call.conn()?, &options)?;
+    let user_id = call.user_id();
+    let conn = call.conn()?;
+    let shop = Shop::load(conn, &options)?;
+    let mut refund = drawn_up(order, &shop, amount, parts, &mut || meta::number(conn))?;
+    refund.row.refunded_by = user_id;
+    refund.row.reason = reason;
+    (refund.row.created, refund.row.modified) = (now, now);
+    Ok(refund)
+}
+
+/// What a refund of an order is by its parts, without a date. `number` gives out the numbers of
+/// entries.
+pub(super) fn drawn_up(
+    order: &Order,
+    shop: &Shop,
+    amount: Amount,
+    parts: &[Part],
+    number: &mut dyn FnMut() -> types::Result<i64>,
+) -> types::Result<Order> {
     let mut refund = Order::default();
     refund.row.kind = OrderKind::Refund;
     refund.row.parent_id = order.id();
     "completed".clone_into(&mut refund.row.status);
     refund.row.currency.clone_from(&order.row.currency);
     refund.row.prices_include_tax = order.row.prices_include_tax;
-    refund.row.refunded_by = call.user_id();
-    refund.row.reason = reason;
-    (refund.row.created, refund.row.modified) = (now, now);
     refund.row.merchant_id.clone_from(&order.row.merchant_id);
     refund.row.store_id.clone_from(&order.row.store_id);
     refund.row.tpn.clone_from(&order.row.tpn);
@@ -335,13 +356,13 @@ fn prepared(
             .filter(|(_, tax)| !tax.is_zero())
             .map(|(id, tax)| (*id, -*tax))
             .collect();
-        totals::set_taxes(&mut taken, &taxes, Some(&taxes), &shop);
-        let id = json!(line.row.item_id.to_string());
-        meta::add(call.conn()?, &mut taken.details.meta_data, REFUNDED_LINE, id)?;
+        totals::set_taxes(&mut taken, &taxes, Some(&taxes), shop);
+        let of = line.row.item_id.to_string();
+        taken.details.meta_data.push(meta::entry(number()?, REFUNDED_LINE, of));
         refund.items.push(taken);
     }
-    totals::collect_taxes(&mut refund, &shop);
-    totals::sum_up(&mut refund, &shop);
+    totals::collect_taxes(&mut refund, shop);
+    totals::sum_up(&mut refund, shop);
     refund.row.refund_amount = amount;
     refund.row.total = -amount;
     Ok(refund)
@@ -355,8 +376,7 @@ fn carry_out(
     restocked: &[Part],
 ) -> Result<Order, Stop> {
     let is_full = left(call, &order)? <= refund.row.refund_amount;
-    let kind = json!(if is_full { "full" } else { "partial" });
-    meta::add(call.conn()?, &mut refund.details.meta_data, "_refund_type", kind)?;
+    meta::add(call.conn()?, &mut refund.details.meta_data, REFUND_TYPE, json!(type_of(is_full)))?;
     let refund = refund.insert(call.conn()?)?;
     restock(call, &mut order, restocked)?;
     if is_full {
@@ -408,8 +428,7 @@ pub(super) fn refund_rest(call: &mut Call<'_>, order: &Order) -> Result<(), Stop
     }
     let reason = "The whole order was refunded.".to_owned();
     let mut refund = prepared(call, order, amount, reason, &[])?;
-    let kind = json!("full");
-    meta::add(call.conn()?, &mut refund.details.meta_data, "_refund_type", kind)?;
+    meta::add(call.conn()?, &mut refund.details.meta_data, REFUND_TYPE, json!(type_of(true)))?;
     let refund = refund.insert(call.conn()?)?;
     Ok(effects::tell(call, "refund.created", &refund)?)
 }

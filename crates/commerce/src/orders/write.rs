@@ -22,7 +22,7 @@ use crate::common::{meta, moments};
 const PRICED: [&str; 6] =
     ["billing", "shipping", "line_items", "shipping_lines", "fee_lines", "coupon_lines"];
 /// Letters and digits of the secret by which a guest sees an order.
-const KEY_LENGTH: usize = 13;
+pub(super) const KEY_LENGTH: usize = 13;
 const KEY_LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /// Characters at most of the id of a merchant, store or terminal.
 const OWNER_MAX: usize = 64;
@@ -111,12 +111,17 @@ fn shop(call: &mut Call<'_>) -> Result<Shop, Error> {
 fn order_key() -> Result<String, Error> {
     let mut bytes = [0; KEY_LENGTH];
     vault::fill_random(&mut bytes)?;
+    Ok(key_of(bytes))
+}
+
+/// The secret that so many bytes stand for.
+pub(super) fn key_of(bytes: [u8; KEY_LENGTH]) -> String {
     let letter = |byte: &u8| {
         let place = usize::from(*byte) % KEY_LETTERS.len();
         KEY_LETTERS.get(place).map_or('0', |letter| char::from(*letter))
     };
     let letters: String = bytes.iter().map(letter).collect();
-    Ok(format!("wc_order_{letters}"))
+    format!("wc_order_{letters}")
 }
 
 /// Takes over the fields that are no lines.

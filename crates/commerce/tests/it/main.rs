@@ -5,6 +5,7 @@ mod attributes;
 mod coupons;
 mod customers;
 mod data;
+mod demo;
 mod downloads;
 mod gateways;
 mod orders;

@@ -151,6 +151,11 @@ pub(super) fn delete_of(conn: &mut dyn Conn, order_id: i64) -> Result<()> {
     conn.execute(&ORDER_ITEMS_DELETE, &[SITE.into(), order_id.into()]).map(drop)
 }
 
+/// The id that the next line gets if nobody else makes one meanwhile.
+pub(super) fn next_id(conn: &mut dyn Conn) -> Result<i64> {
+    Ok(counter::read(conn, ITEM_ID)? + 1)
+}
+
 /// Inserts the lines of several orders.
 pub(super) fn insert(conn: &mut dyn Conn, orders: &[(i64, &[OrderItemRow])]) -> Result<()> {
     let mut items: Vec<(i64, i64, &OrderItemRow)> = Vec::new();
