@@ -1,0 +1,233 @@
+//! A column of a chunk: whole numbers in as few bytes as their spread allows.
+//!
+//! The numbers of a chunk are close together (dates of one day, ids in a row) or are multiples of
+//! something (cents are 10,000 millionths), so each is kept as a small step from a base: value =
+//! base + scale × step. A column whose values are all equal takes no bytes for them. **Reading is
+//! by blocks**: [`Column::decode`] widens a run of rows into a buffer that stays in the processor's
+//! nearest cache, and everything after it works on plain `i64`.
+
+/// What stands for nothing in a column that may have nothing.
+pub(crate) const NOTHING: i64 = i64::MIN;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    base: i64,
+    scale: i64,
+    pub(super) steps: Steps,
+}
+
+/// The steps, as narrow as possible. The least number of a type stands for [`NOTHING`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Steps {
+    /// So many rows with the value of the base.
+    Same(usize),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    /// Not narrowed: the values themselves.
+    I64(Vec<i64>),
+}
+
+impl Column {
+    pub(crate) fn new(values: &[i64]) -> Self {
+        narrowed(values).unwrap_or_else(|| Self::wide(values.to_vec()))
+    }
+
+    fn wide(values: Vec<i64>) -> Self {
+        Self { base: 0, scale: 1, steps: Steps::I64(values) }
+    }
+
+    /// From its parts, as a file has them. None when they make no column.
+    pub(super) fn of_parts(base: i64, scale: i64, steps: Steps) -> Option<Self> {
+        (scale > 0).then_some(Self { base, scale, steps })
+    }
+
+    pub(super) fn parts(&self) -> (i64, i64, &Steps) {
+        (self.base, self.scale, &self.steps)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match &self.steps {
+            Steps::Same(rows) => *rows,
+            Steps::I8(steps) => steps.len(),
+            Steps::I16(steps) => steps.len(),
+            Steps::I32(steps) => steps.len(),
+            Steps::I64(steps) => steps.len(),
+        }
+    }
+
+    /// Bytes that the values take.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.steps {
+            Steps::Same(_) => 0,
+            Steps::I8(steps) => steps.len(),
+            Steps::I16(steps) => steps.len() * 2,
+            Steps::I32(steps) => steps.len() * 4,
+            Steps::I64(steps) => steps.len() * 8,
+        }
+    }
+
+    /// The value that all rows have, if they have one.
+    pub(crate) fn same(&self) -> Option<i64> {
+        matches!(self.steps, Steps::Same(_)).then_some(self.base)
+    }
+
+    /// Whether a sum over a block of rows cannot leave the numbers that there are.
+    pub(crate) fn sums_safely(&self) -> bool {
+        match &self.steps {
+            Steps::I64(_) => false,
+            _ => {
+                let widest = self.scale.saturating_mul(1 << 31);
+                widest < SAFE_MAX && self.base.unsigned_abs() < SAFE_MAX.unsigned_abs()
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, row: usize) -> i64 {
+        let mut one = [0];
+        self.decode(row, &mut one);
+        let [value] = one;
+        value
+    }
+
+    /// Reads as many rows from `start` on as the buffer holds. Rows beyond the end are not touched.
+    pub(crate) fn decode(&self, start: usize, buffer: &mut [i64]) {
+        let (base, scale) = (self.base, self.scale);
+        macro_rules! widen {
+            ($steps:expr, $least:expr) => {
+                for (value, step) in buffer.iter_mut().zip($steps.get(start..).unwrap_or_default())
+                {
+                    let wide = base.wrapping_add(scale.wrapping_mul(i64::from(*step)));
+                    *value = if *step == $least { NOTHING } else { wide };
+                }
+            };
+        }
+        match &self.steps {
+            Steps::Same(_) => buffer.fill(base),
+            Steps::I8(steps) => widen!(steps, i8::MIN),
+            Steps::I16(steps) => widen!(steps, i16::MIN),
+            Steps::I32(steps) => widen!(steps, i32::MIN),
+            Steps::I64(steps) => {
+                for (value, wide) in buffer.iter_mut().zip(steps.get(start..).unwrap_or_default()) {
+                    *value = *wide;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn to_vec(&self) -> Vec<i64> {
+        let mut values = vec![0; self.len()];
+        self.decode(0, &mut values);
+        values
+    }
+
+    /// The least and the greatest value, of those that are something.
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
+        bounds(&self.to_vec())
+    }
+}
+
+/// So far from zero a value may be that a block of them still has a sum.
+const SAFE_MAX: i64 = i64::MAX >> 14;
+
+fn bounds(values: &[i64]) -> Option<(i64, i64)> {
+    let known = || values.iter().copied().filter(|value| *value != NOTHING);
+    Some((known().min()?, known().max()?))
+}
+
+/// The column in its narrow form, if it has one.
+fn narrowed(values: &[i64]) -> Option<Column> {
+    let Some((least, greatest)) = bounds(values) else {
+        return Some(Column { base: NOTHING, scale: 1, steps: Steps::Same(values.len()) });
+    };
+    let has_gaps = values.contains(&NOTHING);
+    if least == greatest && !has_gaps {
+        return Some(Column { base: least, scale: 1, steps: Steps::Same(values.len()) });
+    }
+    let spread = greatest.checked_sub(least)?;
+    let mut scale = spread;
+    for value in values.iter().filter(|value| **value != NOTHING) {
+        scale = common_divisor(scale, value - least);
+        if scale == 1 {
+            break;
+        }
+    }
+    let scale = scale.max(1);
+    let half = spread / scale / 2 + 1;
+    let base = least.checked_add(scale.checked_mul(half)?)?;
+    macro_rules! steps {
+        ($kind:ident, $type:ty) => {
+            if half < i64::from(<$type>::MAX) {
+                let step = |value: &i64| match *value {
+                    NOTHING => <$type>::MIN,
+                    value => <$type>::try_from((value - least) / scale - half).unwrap_or_default(),
+                };
+                let steps = Steps::$kind(values.iter().map(step).collect());
+                return Some(Column { base, scale, steps });
+            }
+        };
+    }
+    steps!(I8, i8);
+    steps!(I16, i16);
+    steps!(I32, i32);
+    None
+}
+
+fn common_divisor(mut first: i64, mut second: i64) -> i64 {
+    while second != 0 {
+        (first, second) = (second, first % second);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(values: &[i64], bytes: usize) {
+        let column = Column::new(values);
+        assert_eq!(column.to_vec(), values);
+        assert_eq!(column.bytes(), bytes, "{column:?}");
+        assert_eq!(column.len(), values.len());
+        for (row, value) in values.iter().enumerate() {
+            assert_eq!(column.get(row), *value);
+        }
+    }
+
+    #[test]
+    fn columns_are_as_narrow_as_they_can_be() {
+        let cents = |cents: i64| cents * 10_000;
+        check(&[], 0);
+        check(&[7, 7, 7], 0);
+        check(&[NOTHING, NOTHING], 0);
+        check(&[0, 250], 2);
+        check(&[NOTHING, 5], 2);
+        check(&[0, 300], 2);
+        check(&[0, 1, 300], 6);
+        check(&[cents(0), cents(99), cents(120)], 3);
+        check(&[cents(0), cents(1), cents(9_999_999)], 12);
+        check(&[1, 2, 5_000_000_000_000], 24);
+        check(&[i64::MIN + 1, i64::MAX], 16);
+        check(&[NOTHING, i64::MAX, i64::MAX - 1], 3);
+        let day = 1_700_000_000_000_000;
+        check(&[day, day + 1_000_000, day + 86_399_000_000], 12);
+    }
+
+    #[test]
+    fn a_block_is_read_from_anywhere() {
+        let values: Vec<i64> = (0..5000).map(|value| value * 7 - 9_000).collect();
+        let column = Column::new(&values);
+        let mut block = [0; 100];
+        column.decode(4_900, &mut block);
+        assert_eq!(block.as_slice(), values.get(4_900..).unwrap_or_default());
+        assert_eq!(column.bounds(), Some((-9_000, 4_999 * 7 - 9_000)));
+        column.decode(9_999, &mut block);
+    }
+
+    #[test]
+    fn only_safe_columns_are_summed_without_care() {
+        assert!(Column::new(&[10_000, 20_000]).sums_safely());
+        assert!(!Column::new(&[1, i64::MAX - 1]).sums_safely());
+        assert!(!Column::new(&[i64::MAX - 1, i64::MAX]).sums_safely());
+    }
+}

@@ -1,0 +1,148 @@
+//! All facts at one moment. A snapshot never changes, so whoever holds one reads without waiting
+//! and sees one state, while the next one is being made.
+
+use std::sync::Arc;
+
+use types::{Amount, Timestamp};
+
+use super::catalog::Catalog;
+use super::chunk::{Chunk, Row, coupon, line, order, tax};
+use super::column::NOTHING;
+use super::dictionary::Names;
+use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
+
+/// The first order of a customer that counts: when it was made, and its id.
+pub(crate) type First = (i64, i64);
+
+/// Of a customer without any: later than everything.
+pub(crate) const NO_FIRST: First = (i64::MAX, i64::MAX);
+
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    pub(crate) chunks: Vec<Arc<Chunk>>,
+    pub(crate) names: Names,
+    /// By the number of the customer.
+    pub(crate) firsts: Arc<Vec<First>>,
+    /// By time.
+    pub(crate) downloads: Arc<Vec<Arc<DownloadFact>>>,
+    pub(crate) catalog: Arc<Catalog>,
+    /// The last event of the feed that is in it.
+    pub(crate) position: i64,
+}
+
+impl Snapshot {
+    /// The last event of the feed that is in it.
+    pub fn position(&self) -> i64 {
+        self.position
+    }
+
+    /// Orders and refunds.
+    pub fn orders(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    pub fn lines(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.lines.len()).sum()
+    }
+
+    /// Bytes of all columns together. Divided by the number of orders it says what one costs.
+    pub fn bytes(&self) -> usize {
+        let customers = self.firsts.len() * (size_of::<First>() + size_of::<i64>());
+        customers + self.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>()
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The downloads, by time.
+    pub fn downloads(&self) -> &[Arc<DownloadFact>] {
+        &self.downloads
+    }
+
+    /// Every order and refund, in the order of their creation. For exports and for tests.
+    pub fn order_facts(&self) -> impl Iterator<Item = OrderFact> {
+        let rows = self.chunks.iter().flat_map(|chunk| chunk.rows());
+        rows.map(|row| self.order_fact(&row))
+    }
+
+    pub(crate) fn order_fact(&self, row: &Row) -> OrderFact {
+        let names = &self.names;
+        let order = &row.order;
+        let created = order[order::CREATED];
+        let after = |column: i64| (column != NOTHING).then(|| created.wrapping_add(column));
+        let lines = row.lines.iter().map(|line| self.line_fact(line));
+        let coupons = row.coupons.iter().map(|coupon| CouponFact {
+            coupon_id: name(&names.coupons, coupon[coupon::COUPON]).copied().unwrap_or_default(),
+            discount: Amount::from_millionths(coupon[coupon::DISCOUNT]),
+        });
+        OrderFact {
+            order_id: row.id(),
+            parent_id: row.parent_id(),
+            created: Timestamp::from_micros(created),
+            paid: after(order[order::PAID]).map(Timestamp::from_micros),
+            completed: after(order[order::COMPLETED]).map(Timestamp::from_micros),
+            status: text(&names.statuses, order[order::STATUS]),
+            customer_id: name(&names.customers, order[order::CUSTOMER])
+                .copied()
+                .unwrap_or_default(),
+            merchant_id: text(&names.merchants, order[order::MERCHANT]),
+            store_id: text(&names.stores, order[order::STORE]),
+            tpn: text(&names.tpns, order[order::TPN]),
+            items: order[order::ITEMS],
+            total: Amount::from_millionths(order[order::TOTAL]),
+            tax: Amount::from_millionths(order[order::TAX]),
+            shipping: Amount::from_millionths(order[order::SHIPPING]),
+            net: Amount::from_millionths(order[order::NET]),
+            returning: (row.parent_id() == 0).then(|| self.is_returning(row)),
+            lines: lines.collect(),
+            coupons: coupons.collect(),
+            taxes: row.taxes.iter().map(|tax| self.tax_fact(tax)).collect(),
+        }
+    }
+
+    fn is_returning(&self, row: &Row) -> bool {
+        name(&self.firsts, row.order[order::CUSTOMER]).is_some_and(|first| row.place() > *first)
+    }
+
+    fn line_fact(&self, line: &[i64; line::COUNT]) -> LineFact {
+        let (product_id, variation_id) =
+            name(&self.names.goods, line[line::GOODS]).copied().unwrap_or_default();
+        let amount =
+            |column: usize| Amount::from_millionths(line.get(column).copied().unwrap_or_default());
+        LineFact {
+            product_id,
+            variation_id,
+            quantity: line[line::QUANTITY],
+            net: amount(line::NET),
+            gross: amount(line::GROSS),
+            discount: amount(line::DISCOUNT),
+            tax: amount(line::TAX),
+            shipping: amount(line::SHIPPING),
+            shipping_tax: amount(line::SHIPPING_TAX),
+            attributes: name(&self.names.attributes, line[line::ATTRIBUTES])
+                .cloned()
+                .unwrap_or_default(),
+        }
+    }
+
+    fn tax_fact(&self, tax: &[i64; tax::COUNT]) -> TaxFact {
+        let rate = name(&self.names.rates, tax[tax::RATE]);
+        TaxFact {
+            rate_id: rate.map(|rate| rate.rate_id).unwrap_or_default(),
+            code: rate.map(|rate| Arc::clone(&rate.code)).unwrap_or_default(),
+            percent: Amount::from_millionths(rate.map(|rate| rate.percent).unwrap_or_default()),
+            of_goods: Amount::from_millionths(tax[tax::GOODS]),
+            of_shipping: Amount::from_millionths(tax[tax::SHIPPING]),
+        }
+    }
+}
+
+/// What a number of a dictionary stands for.
+pub(crate) fn name<T>(names: &[T], code: i64) -> Option<&T> {
+    names.get(usize::try_from(code).ok()?)
+}
+
+fn text(names: &[Arc<str>], code: i64) -> Arc<str> {
+    name(names, code).cloned().unwrap_or_default()
+}

@@ -1,0 +1,266 @@
+//! The one who makes snapshots: takes rows out, puts rows in, and hands out the next snapshot.
+//!
+//! Rows lie in chunks by the time of their creation, so a change rewrites the chunks of the rows
+//! that go and come, and no other. Where a row lies is found by the bounds of each chunk's ids: an
+//! index of all orders would cost more memory than the columns that reports read.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::catalog::Catalog;
+use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, order};
+use super::column::NOTHING;
+use super::dictionary::{Dictionaries, RateCode};
+use super::fact::{DownloadFact, LineFact, OrderFact};
+use super::snapshot::{First, NO_FIRST, Snapshot};
+
+#[derive(Debug, Default)]
+pub struct Writer {
+    dictionaries: Dictionaries,
+    chunks: Vec<Arc<Chunk>>,
+    firsts: Arc<Vec<First>>,
+    downloads: Arc<Vec<Arc<DownloadFact>>>,
+    catalog: Arc<Catalog>,
+    /// Statuses of orders that do not make somebody a customer.
+    excluded: BTreeSet<String>,
+    position: i64,
+}
+
+impl Writer {
+    /// One that has no facts yet. Orders with these statuses do not make somebody a customer who
+    /// returns.
+    pub fn new(excluded: impl IntoIterator<Item = String>) -> Self {
+        Self { excluded: excluded.into_iter().collect(), ..Self::default() }
+    }
+
+    /// What readers see from now on.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            chunks: self.chunks.clone(),
+            names: self.dictionaries.shared(),
+            firsts: Arc::clone(&self.firsts),
+            downloads: Arc::clone(&self.downloads),
+            catalog: Arc::clone(&self.catalog),
+            position: self.position,
+        }
+    }
+
+    pub fn position(&self) -> i64 {
+        self.position
+    }
+
+    pub fn set_position(&mut self, position: i64) {
+        self.position = position;
+    }
+
+    pub fn catalog_mut(&mut self) -> &mut Catalog {
+        Arc::make_mut(&mut self.catalog)
+    }
+
+    /// Replaces all downloads.
+    pub fn set_downloads(&mut self, mut downloads: Vec<Arc<DownloadFact>>) {
+        downloads.sort_by_key(|download| (download.at, download.log_id));
+        self.downloads = Arc::new(downloads);
+    }
+
+    /// Says which statuses do not make somebody a customer who returns.
+    pub fn set_excluded(&mut self, excluded: impl IntoIterator<Item = String>) {
+        let excluded = excluded.into_iter().collect();
+        if self.excluded != excluded {
+            self.excluded = excluded;
+            self.firsts = Arc::default();
+            self.find_firsts(None);
+        }
+    }
+
+    /// Takes out all rows of these orders and of their refunds, and puts these rows in. A row whose
+    /// id is there already must be among those that are taken out.
+    pub fn apply(&mut self, gone: &BTreeSet<i64>, facts: &[OrderFact]) {
+        let mut come: Vec<Row> = facts.iter().map(|fact| self.row(fact)).collect();
+        come.sort_by_key(Row::place);
+        let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
+        let lost = self.rewrite(gone, come);
+        self.find_firsts(Some(&lost));
+        for (customer, place) in new {
+            self.note_first(customer, place);
+        }
+    }
+
+    /// Replaces chunks. Returns the customers whose first order is no longer what it was.
+    fn rewrite(&mut self, gone: &BTreeSet<i64>, come: Vec<Row>) -> HashSet<usize> {
+        let mut arrivals: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+        for row in come {
+            arrivals.entry(self.chunk_for(&row)).or_default().push(row);
+        }
+        let mut lost = HashSet::new();
+        let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            let leavers = leavers(chunk, gone);
+            let arrived = arrivals.remove(&index);
+            if leavers.is_empty() && arrived.is_none() {
+                chunks.push(Arc::clone(chunk));
+                continue;
+            }
+            let mut rows = chunk.rows();
+            rows.retain(|row| {
+                let leaves = leavers.contains(&row.id());
+                if leaves && let Some((customer, _)) = self.candidate(row) {
+                    lost.insert(customer);
+                }
+                !leaves
+            });
+            rows.extend(arrived.unwrap_or_default());
+            push_chunks(&mut chunks, rows);
+        }
+        push_chunks(&mut chunks, arrivals.into_values().flatten().collect());
+        self.chunks = chunks;
+        lost
+    }
+
+    /// The last chunk that begins before the row.
+    fn chunk_for(&self, row: &Row) -> usize {
+        let (created, _) = row.place();
+        let begins = |chunk: &Arc<Chunk>| chunk.created.is_some_and(|(first, _)| first <= created);
+        self.chunks.partition_point(begins).saturating_sub(1)
+    }
+
+    /// The customer and place of an order that makes its customer one.
+    fn candidate(&self, row: &Row) -> Option<(usize, First)> {
+        let customer = usize::try_from(row.order[order::CUSTOMER]).ok().filter(|code| *code > 0)?;
+        let status = usize::try_from(row.order[order::STATUS]).ok()?;
+        let statuses = self.dictionaries.statuses.shared();
+        let counts = !self.excluded.contains(statuses.get(status)?.as_ref());
+        (row.order[order::PARENT] == NOTHING && counts).then(|| (customer, row.place()))
+    }
+
+    fn note_first(&mut self, customer: usize, place: First) {
+        let firsts = Arc::make_mut(&mut self.firsts);
+        if firsts.len() <= customer {
+            firsts.resize(customer + 1, NO_FIRST);
+        }
+        if let Some(first) = firsts.get_mut(customer) {
+            *first = place.min(*first);
+        }
+    }
+
+    /// Finds the first orders of these customers again, or of all.
+    fn find_firsts(&mut self, customers: Option<&HashSet<usize>>) {
+        if customers.is_some_and(HashSet::is_empty) {
+            return;
+        }
+        for customer in customers.into_iter().flatten() {
+            if let Some(first) = Arc::make_mut(&mut self.firsts).get_mut(*customer) {
+                *first = NO_FIRST;
+            }
+        }
+        let statuses = self.dictionaries.statuses.shared();
+        let counts: Vec<bool> =
+            statuses.iter().map(|status| !self.excluded.contains(status.as_ref())).collect();
+        let mut found = Vec::new();
+        for chunk in &self.chunks {
+            let column = |index: usize| chunk.orders.get(index).map(|column| column.to_vec());
+            let of_customer = column(order::CUSTOMER).unwrap_or_default();
+            let of_status = column(order::STATUS).unwrap_or_default();
+            let parents = column(order::PARENT).unwrap_or_default();
+            let rows = of_customer.iter().zip(&of_status).zip(&parents).enumerate();
+            for (row, ((customer, status), parent)) in rows {
+                let customer = usize::try_from(*customer).unwrap_or_default();
+                let status = usize::try_from(*status).unwrap_or_default();
+                if customer == 0
+                    || *parent != NOTHING
+                    || customers.is_some_and(|wanted| !wanted.contains(&customer))
+                    || !counts.get(status).copied().unwrap_or_default()
+                {
+                    continue;
+                }
+                let place =
+                    (chunk.orders[order::CREATED].get(row), chunk.orders[order::ID].get(row));
+                found.push((customer, place));
+            }
+        }
+        for (customer, place) in found {
+            self.note_first(customer, place);
+        }
+    }
+
+    fn row(&mut self, fact: &OrderFact) -> Row {
+        let names = &mut self.dictionaries;
+        let created = fact.created.as_micros();
+        let after = |time: Option<types::Timestamp>| {
+            time.map_or(NOTHING, |time| time.as_micros().wrapping_sub(created))
+        };
+        let mut row = [0; order::COUNT];
+        row[order::ID] = fact.order_id;
+        row[order::PARENT] =
+            if fact.is_refund() { fact.order_id.wrapping_sub(fact.parent_id) } else { NOTHING };
+        row[order::CREATED] = created;
+        row[order::PAID] = after(fact.paid);
+        row[order::COMPLETED] = after(fact.completed);
+        row[order::STATUS] = names.statuses.code(&fact.status).into();
+        row[order::CUSTOMER] = names.customers.code(&fact.customer_id).into();
+        row[order::MERCHANT] = names.merchants.code(&fact.merchant_id).into();
+        row[order::STORE] = names.stores.code(&fact.store_id).into();
+        row[order::TPN] = names.tpns.code(&fact.tpn).into();
+        row[order::ITEMS] = fact.items;
+        row[order::TOTAL] = fact.total.as_millionths();
+        row[order::TAX] = fact.tax.as_millionths();
+        row[order::SHIPPING] = fact.shipping.as_millionths();
+        row[order::NET] = fact.net.as_millionths();
+        let coupons = fact.coupons.iter().map(|coupon| {
+            let code = names.coupons.code(&coupon.coupon_id);
+            [0, code.into(), coupon.discount.as_millionths()]
+        });
+        let coupons = coupons.collect();
+        let taxes = fact.taxes.iter().map(|tax| {
+            let percent = tax.percent.as_millionths();
+            let rate = RateCode { rate_id: tax.rate_id, code: Arc::clone(&tax.code), percent };
+            let code = names.rate_code(&rate);
+            [0, code.into(), tax.of_goods.as_millionths(), tax.of_shipping.as_millionths()]
+        });
+        let taxes = taxes.collect();
+        let lines = fact.lines.iter().map(|line| line_row(names, line)).collect();
+        Row { order: row, lines, coupons, taxes }
+    }
+}
+
+fn line_row(names: &mut Dictionaries, line: &LineFact) -> [i64; super::chunk::line::COUNT] {
+    let goods = names.goods_code((line.product_id, line.variation_id));
+    [
+        0,
+        goods.into(),
+        line.quantity,
+        line.net.as_millionths(),
+        line.gross.as_millionths(),
+        line.discount.as_millionths(),
+        line.tax.as_millionths(),
+        line.shipping.as_millionths(),
+        line.shipping_tax.as_millionths(),
+        names.attributes.code(&line.attributes).into(),
+    ]
+}
+
+/// The ids of the chunk's rows that belong to one of the orders.
+fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>) -> HashSet<i64> {
+    let touches = |bounds: Bounds| {
+        bounds.is_some_and(|(least, greatest)| gone.range(least..=greatest).next().is_some())
+    };
+    if !touches(chunk.ids) && !touches(chunk.parents) {
+        return HashSet::new();
+    }
+    let ids = chunk.orders[order::ID].to_vec();
+    let distances = chunk.orders[order::PARENT].to_vec();
+    let rows = ids.into_iter().zip(distances);
+    let leaves = |(id, distance): &(i64, i64)| {
+        gone.contains(id) || (*distance != NOTHING && gone.contains(&id.wrapping_sub(*distance)))
+    };
+    rows.filter(leaves).map(|(id, _)| id).collect()
+}
+
+/// Makes chunks of rows. Full ones first: at the end, where most rows arrive, a full chunk is left
+/// alone from then on.
+fn push_chunks(chunks: &mut Vec<Arc<Chunk>>, mut rows: Vec<Row>) {
+    rows.sort_by_key(Row::place);
+    for rows in rows.chunks(CHUNK_ROWS) {
+        chunks.push(Arc::new(Chunk::of_rows(rows)));
+    }
+}

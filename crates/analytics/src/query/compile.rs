@@ -1,0 +1,207 @@
+//! A filter made ready for columns: names become sets over the numbers of the dictionaries, so that
+//! testing a row is looking up a flag.
+
+use std::sync::Arc;
+
+use super::filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+use super::{Scope, Table};
+use crate::facts::Snapshot;
+use crate::facts::chunk::order;
+
+/// Which numbers of a dictionary are wanted.
+pub(super) type Flags = Vec<bool>;
+
+/// A test of an order or refund.
+#[derive(Debug)]
+pub(super) enum RowTest {
+    All(Vec<RowTest>),
+    Any(Vec<RowTest>),
+    Not(Box<RowTest>),
+    /// The column holds one of these numbers.
+    Code(usize, Flags),
+    /// It is a refund, or is none.
+    Refund(bool),
+    Returning(bool),
+    Ids(IdSet),
+    HasLine(LineFlags),
+    HasCoupon(Flags),
+    HasRate(Flags),
+}
+
+/// A test of a row of the query's table.
+#[derive(Debug)]
+pub(super) enum UnitTest {
+    All(Vec<UnitTest>),
+    Any(Vec<UnitTest>),
+    Not(Box<UnitTest>),
+    /// Of its order.
+    Row(RowTest),
+    Line(LineFlags),
+    /// Of its coupon or rate, whichever it has.
+    Code(Flags),
+    Never,
+}
+
+/// A test of a line.
+#[derive(Debug)]
+pub(super) enum LineFlags {
+    All(Vec<LineFlags>),
+    Any(Vec<LineFlags>),
+    Not(Box<LineFlags>),
+    Goods(Flags),
+    Attributes(Flags),
+}
+
+/// A filter in two parts: what can be told of the order alone, and the rest.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) row: RowTest,
+    pub(super) unit: Option<UnitTest>,
+}
+
+impl Compiled {
+    /// The filter within the scope.
+    pub(super) fn new(facts: &Snapshot, table: Table, scope: &Scope, filter: &Filter) -> Self {
+        let compiler = Compiler { facts, table };
+        let mut rows = compiler.scope(scope);
+        let mut units = Vec::new();
+        compiler.split(filter, &mut rows, &mut units);
+        let unit = (!units.is_empty()).then_some(UnitTest::All(units));
+        Self { row: RowTest::All(rows), unit }
+    }
+}
+
+struct Compiler<'a> {
+    facts: &'a Snapshot,
+    table: Table,
+}
+
+impl Compiler<'_> {
+    fn scope(&self, scope: &Scope) -> Vec<RowTest> {
+        let names = &self.facts.names;
+        let (merchants, stores) = scope.parts();
+        let of = |column, names: &[Arc<str>], wanted: Option<&[String]>| {
+            wanted.map(|wanted| RowTest::Code(column, texts(names, wanted)))
+        };
+        let merchants = of(order::MERCHANT, &names.merchants, merchants);
+        merchants.into_iter().chain(of(order::STORE, &names.stores, stores)).collect()
+    }
+
+    /// Adds what must hold to one of the lists.
+    fn split(&self, filter: &Filter, rows: &mut Vec<RowTest>, units: &mut Vec<UnitTest>) {
+        if let Filter::All(list) = filter {
+            list.iter().for_each(|filter| self.split(filter, rows, units));
+        } else if let Some(test) = self.row(filter) {
+            rows.push(test);
+        } else {
+            units.push(self.unit(filter));
+        }
+    }
+
+    /// The filter as a test of the order alone. None when it needs more than that.
+    fn row(&self, filter: &Filter) -> Option<RowTest> {
+        let names = &self.facts.names;
+        Some(match filter {
+            Filter::All(list) => RowTest::All(self.rows(list)?),
+            Filter::Any(list) => RowTest::Any(self.rows(list)?),
+            Filter::Not(inner) => RowTest::Not(Box::new(self.row(inner)?)),
+            Filter::Status(list) => RowTest::Code(order::STATUS, texts(&names.statuses, list)),
+            Filter::Kind(kind) => self.kind(*kind),
+            Filter::Returning(returning) => RowTest::Returning(*returning),
+            Filter::Orders(ids) => RowTest::Ids(ids.clone()),
+            Filter::Customers(ids) => RowTest::Code(order::CUSTOMER, flags(&names.customers, ids)),
+            Filter::Merchants(list) => {
+                RowTest::Code(order::MERCHANT, texts(&names.merchants, list))
+            }
+            Filter::Stores(list) => RowTest::Code(order::STORE, texts(&names.stores, list)),
+            Filter::Tpns(list) => RowTest::Code(order::TPN, texts(&names.tpns, list)),
+            Filter::HasLine(test) => RowTest::HasLine(self.line(test)),
+            Filter::HasCoupon(ids) => RowTest::HasCoupon(flags(&names.coupons, ids)),
+            Filter::HasTaxRate(ids) => RowTest::HasRate(self.rates(ids)),
+            Filter::Line(_)
+            | Filter::Coupon(_)
+            | Filter::TaxRate(_)
+            | Filter::DownloadProduct(_)
+            | Filter::DownloadOrder(_)
+            | Filter::DownloadUser(_)
+            | Filter::DownloadIp(_) => return None,
+        })
+    }
+
+    fn rows(&self, list: &[Filter]) -> Option<Vec<RowTest>> {
+        list.iter().map(|filter| self.row(filter)).collect()
+    }
+
+    fn kind(&self, kind: RowKind) -> RowTest {
+        let refunded = ["refunded".to_owned()];
+        let full = RowTest::Code(order::STATUS, texts(&self.facts.names.statuses, &refunded));
+        match kind {
+            RowKind::Order => RowTest::Refund(false),
+            RowKind::Refund => RowTest::Refund(true),
+            RowKind::FullRefund => RowTest::All(vec![RowTest::Refund(true), full]),
+            RowKind::PartialRefund => {
+                RowTest::All(vec![RowTest::Refund(true), RowTest::Not(Box::new(full))])
+            }
+        }
+    }
+
+    fn unit(&self, filter: &Filter) -> UnitTest {
+        if let Some(test) = self.row(filter) {
+            return UnitTest::Row(test);
+        }
+        let all = |list: &[Filter]| list.iter().map(|filter| self.unit(filter)).collect();
+        match (filter, self.table) {
+            (Filter::All(list), _) => UnitTest::All(all(list)),
+            (Filter::Any(list), _) => UnitTest::Any(all(list)),
+            (Filter::Not(inner), _) => UnitTest::Not(Box::new(self.unit(inner))),
+            (Filter::Line(test), Table::Lines) => UnitTest::Line(self.line(test)),
+            (Filter::Coupon(ids), Table::Coupons) => {
+                UnitTest::Code(flags(&self.facts.names.coupons, ids))
+            }
+            (Filter::TaxRate(ids), Table::Taxes) => UnitTest::Code(self.rates(ids)),
+            _ => UnitTest::Never,
+        }
+    }
+
+    fn rates(&self, ids: &IdSet) -> Flags {
+        self.facts.names.rates.iter().map(|rate| ids.contains(rate.rate_id)).collect()
+    }
+
+    fn line(&self, test: &LineTest) -> LineFlags {
+        let goods = |passes: &dyn Fn(i64, i64) -> bool| {
+            let pairs = self.facts.names.goods.iter();
+            LineFlags::Goods(
+                pairs.map(|(product, variation)| passes(*product, *variation)).collect(),
+            )
+        };
+        let all = |list: &[LineTest]| list.iter().map(|test| self.line(test)).collect();
+        match test {
+            LineTest::All(list) => LineFlags::All(all(list)),
+            LineTest::Any(list) => LineFlags::Any(all(list)),
+            LineTest::Not(inner) => LineFlags::Not(Box::new(self.line(inner))),
+            LineTest::Product(ids) => goods(&|product, _| ids.contains(product)),
+            LineTest::Variation(ids) => goods(&|_, variation| ids.contains(variation)),
+            LineTest::HasVariation => goods(&|_, variation| variation != 0),
+            LineTest::Attribute(test) => {
+                let passes = |set: &Vec<(String, String)>| has(set, test);
+                let chosen = self.facts.names.attributes.iter().map(passes).collect();
+                let fixed = goods(&|product, variation| {
+                    variation == 0 && test.products.contains(product) == test.equal
+                });
+                LineFlags::Any(vec![LineFlags::Attributes(chosen), fixed])
+            }
+        }
+    }
+}
+
+fn has(set: &[(String, String)], test: &AttributeTest) -> bool {
+    set.iter().any(|(name, value)| *name == test.name && (*value == test.value) == test.equal)
+}
+
+fn texts(names: &[Arc<str>], wanted: &[String]) -> Flags {
+    names.iter().map(|name| wanted.iter().any(|wanted| **wanted == **name)).collect()
+}
+
+fn flags(names: &[i64], wanted: &IdSet) -> Flags {
+    names.iter().map(|name| wanted.contains(*name)).collect()
+}

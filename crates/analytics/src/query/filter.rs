@@ -1,0 +1,142 @@
+//! Which rows count. A filter is a tree; a leaf looks at the row, at its order, or asks whether the
+//! order has a line, coupon or tax of some kind.
+
+use std::sync::Arc;
+
+/// Numbers of records, without order and doubles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdSet(Arc<[i64]>);
+
+impl IdSet {
+    pub fn contains(&self, id: i64) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
+
+    /// The ids, ascending.
+    pub fn ids(&self) -> &[i64] {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl FromIterator<i64> for IdSet {
+    fn from_iter<I: IntoIterator<Item = i64>>(ids: I) -> Self {
+        let mut ids: Vec<i64> = ids.into_iter().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        Self(ids.into())
+    }
+}
+
+/// What kind of row an order row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    Order,
+    Refund,
+    /// A refund of an order whose status says that all of it was paid back.
+    FullRefund,
+    /// Any other refund.
+    PartialRefund,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// All of them hold; of an empty list, that is so.
+    All(Vec<Filter>),
+    /// One of them holds; of an empty list, that is never so.
+    Any(Vec<Filter>),
+    Not(Box<Filter>),
+    /// The order has one of these statuses. A refund has that of its order.
+    Status(Vec<String>),
+    Kind(RowKind),
+    /// The customer had bought before, or had not. Refunds are neither.
+    Returning(bool),
+    Orders(IdSet),
+    /// Customers as reports number them.
+    Customers(IdSet),
+    Merchants(Vec<String>),
+    Stores(Vec<String>),
+    Tpns(Vec<String>),
+    /// The order, or refund, has a line that passes.
+    HasLine(LineTest),
+    /// The order has one of these coupons.
+    HasCoupon(IdSet),
+    /// The order, or refund, has a tax at one of these rates.
+    HasTaxRate(IdSet),
+    /// The line itself passes. Where rows are no lines, it never does.
+    Line(LineTest),
+    /// The coupon itself is one of these.
+    Coupon(IdSet),
+    /// The tax itself is at one of these rates.
+    TaxRate(IdSet),
+    /// The download is of a file of these products.
+    DownloadProduct(IdSet),
+    /// The download is by a permission of these orders.
+    DownloadOrder(IdSet),
+    /// The download was made by these users.
+    DownloadUser(IdSet),
+    /// The download was made from one of these addresses.
+    DownloadIp(Vec<String>),
+}
+
+impl Filter {
+    pub fn everything() -> Self {
+        Self::All(Vec::new())
+    }
+
+    pub fn nothing() -> Self {
+        Self::Any(Vec::new())
+    }
+
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self::Not(Box::new(self))
+    }
+
+    /// This and the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match self {
+            Self::All(mut list) => {
+                list.push(other);
+                Self::All(list)
+            }
+            first => Self::All(vec![first, other]),
+        }
+    }
+}
+
+/// What a line must be like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineTest {
+    All(Vec<LineTest>),
+    Any(Vec<LineTest>),
+    Not(Box<LineTest>),
+    Product(IdSet),
+    /// One of these variations; 0 stands for none.
+    Variation(IdSet),
+    /// It is about a variation at all.
+    HasVariation,
+    Attribute(AttributeTest),
+}
+
+/// Whether a line is about something with this attribute, or with another value of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeTest {
+    /// As lines have it, such as `pa_colour`.
+    pub name: String,
+    pub value: String,
+    /// Whether the value must be this one, or another.
+    pub equal: bool,
+    /// Products that have the value without a choice among variations. A line about a product
+    /// without variation passes when the product is one of them, or, if the value must be another,
+    /// when it is none of them.
+    pub products: IdSet,
+}

@@ -1,0 +1,152 @@
+//! Rows one by one, in order and by pages: the list of orders and that of downloads.
+
+use std::sync::Arc;
+
+use super::filter::Filter;
+use super::plan::Plan;
+use super::select::Block;
+use super::{DateColumn, Query, Scope, Span, Table};
+use crate::facts::chunk::order;
+use crate::facts::{DownloadFact, OrderFact, Snapshot};
+
+/// Which of the rows that match to return. How many match is counted in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paging {
+    pub descending: bool,
+    pub offset: usize,
+    pub limit: usize,
+}
+
+/// What orders are sorted by; among equals, by their ids in the same direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderSort {
+    /// The date column of the query.
+    Date,
+    Items,
+    Net,
+    Total,
+    Id,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OrderPage {
+    /// With their lines, coupons and taxes.
+    pub orders: Vec<OrderFact>,
+    pub total: usize,
+}
+
+/// What downloads are sorted by; among equals, by their ids in the same direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DownloadSort {
+    Date,
+    Product,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DownloadPage {
+    pub downloads: Vec<Arc<DownloadFact>>,
+    pub total: usize,
+}
+
+impl Snapshot {
+    /// A page of the orders and refunds that pass, by the date and within the span.
+    pub fn list_orders(
+        &self,
+        scope: &Scope,
+        (date, span): (DateColumn, Span),
+        filter: &Filter,
+        sort: OrderSort,
+        paging: Paging,
+    ) -> OrderPage {
+        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+        let plan = Plan::new(self, scope, &query);
+        let mut found = Found::new(paging);
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            if plan.skips(chunk) {
+                continue;
+            }
+            for index in 0..chunk.blocks() {
+                let block = Block { facts: self, chunk, index };
+                found.block(number, &block, &plan, sort);
+            }
+        }
+        let total = found.total;
+        let row = |entry: Entry| {
+            let chunk = self.chunks.get(entry.chunk)?;
+            Some(self.order_fact(&chunk.row(entry.row)))
+        };
+        OrderPage { orders: found.page().into_iter().filter_map(row).collect(), total }
+    }
+}
+
+/// Where a row is, and what it is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    key: i64,
+    order_id: i64,
+    chunk: usize,
+    row: usize,
+}
+
+/// The rows that can still be on the page: no more than twice as many as there are up to its end.
+struct Found {
+    paging: Paging,
+    kept: Vec<Entry>,
+    total: usize,
+}
+
+impl Found {
+    fn new(paging: Paging) -> Self {
+        Self { paging, kept: Vec::new(), total: 0 }
+    }
+
+    fn block(&mut self, chunk: usize, block: &Block<'_>, plan: &Plan<'_>, sort: OrderSort) {
+        let (mut dates, mut keys, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+        block.dates(plan.date, &mut dates, &mut keys);
+        let passes = block.rows(&plan.filter.row);
+        let units = plan.filter.unit.is_none();
+        block.orders(order::ID, &mut ids);
+        match sort {
+            OrderSort::Date => keys.clone_from(&dates),
+            OrderSort::Items => block.orders(order::ITEMS, &mut keys),
+            OrderSort::Net => block.orders(order::NET, &mut keys),
+            OrderSort::Total => block.orders(order::TOTAL, &mut keys),
+            OrderSort::Id => keys.clone_from(&ids),
+        }
+        let rows = dates.iter().zip(passes).zip(keys.iter().zip(&ids)).enumerate();
+        for (row, ((date, passes), (key, order_id))) in rows {
+            if passes && units && plan.from <= *date && *date < plan.until {
+                let row = block.start() + row;
+                self.push(Entry { key: *key, order_id: *order_id, chunk, row });
+            }
+        }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.total += 1;
+        let wanted = self.paging.offset.saturating_add(self.paging.limit);
+        if self.paging.limit == 0 {
+            return;
+        }
+        self.kept.push(entry);
+        if self.kept.len() > wanted.saturating_mul(2).saturating_add(KEPT_MIN) {
+            self.sort();
+            self.kept.truncate(wanted);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.kept.sort_unstable();
+        if self.paging.descending {
+            self.kept.reverse();
+        }
+    }
+
+    fn page(mut self) -> Vec<Entry> {
+        self.sort();
+        self.kept.into_iter().skip(self.paging.offset).take(self.paging.limit).collect()
+    }
+}
+
+/// Rows that are kept, however short the page is.
+const KEPT_MIN: usize = 1_024;

@@ -1,0 +1,261 @@
+//! A query made ready: where each bucket begins, what each group is numbered, which columns are
+//! read. Made once; all threads read it.
+
+use std::sync::Arc;
+
+use super::answer::Key;
+use super::compile::Compiled;
+use super::{Column, DateColumn, Group, Measure, Per, Query, Scope, Subject, Table, When};
+use crate::facts::Snapshot;
+use crate::facts::chunk::{Bounds, Chunk, order};
+
+/// How the number of a row's group is found.
+#[derive(Debug)]
+pub(super) enum Grouping {
+    None,
+    /// A column of the order.
+    Row(usize),
+    Returning,
+    /// The row's own number.
+    Unit,
+    /// Of the row's own number.
+    Kind(Arc<Vec<u32>>),
+    /// By the row's own number: where its list begins, and all lists.
+    Lists(Vec<usize>, Vec<u32>),
+    /// The table has no such groups.
+    Nowhere,
+}
+
+/// A measure with the places of what it needs in the lists of the plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Rows { when: usize },
+    Sum { source: usize, when: usize, per: Per },
+    Distinct { subject: Subject, when: usize },
+    Latest { date: DateColumn },
+}
+
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) facts: &'a Snapshot,
+    pub(super) table: Table,
+    pub(super) date: DateColumn,
+    pub(super) from: i64,
+    pub(super) until: i64,
+    pub(super) bounds: Vec<i64>,
+    pub(super) filter: Compiled,
+    pub(super) grouping: Grouping,
+    /// How many groups there can be.
+    pub(super) keys: usize,
+    pub(super) buckets: usize,
+    pub(super) steps: Vec<Step>,
+    pub(super) sources: Vec<Column>,
+    pub(super) whens: Vec<When>,
+    /// Of each of `whens`, whether somebody asks for the first row of an order.
+    pub(super) firsts: Vec<bool>,
+    pub(super) weighs_coupons: bool,
+    group: Group,
+    categories: Vec<i64>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(facts: &'a Snapshot, scope: &Scope, query: &Query) -> Self {
+        let bounds: Vec<i64> = query.bounds.iter().map(|bound| bound.as_micros()).collect();
+        let edge = |bound: Option<&i64>, own: i64| bound.copied().unwrap_or(own);
+        let (from, until) = (query.span.from.as_micros(), query.span.until.as_micros());
+        let mut plan = Self {
+            facts,
+            table: query.table,
+            date: query.date,
+            // Nothing is a date, and earlier than all others.
+            from: from.max(edge(bounds.first(), from)).max(i64::MIN + 1),
+            until: until.min(edge(bounds.last(), until)),
+            buckets: query.buckets(),
+            bounds,
+            filter: Compiled::new(facts, query.table, scope, &query.filter),
+            grouping: Grouping::Nowhere,
+            keys: 0,
+            steps: Vec::new(),
+            sources: Vec::new(),
+            whens: Vec::new(),
+            firsts: Vec::new(),
+            weighs_coupons: false,
+            group: query.group,
+            categories: Vec::new(),
+        };
+        plan.set_grouping();
+        for measure in &query.measures {
+            let step = plan.step(*measure);
+            plan.steps.push(step);
+        }
+        plan
+    }
+
+    fn set_grouping(&mut self) {
+        let names = &self.facts.names;
+        (self.grouping, self.keys) = match (self.group, self.table) {
+            (Group::None, _) => (Grouping::None, 1),
+            (Group::Customer, _) => (Grouping::Row(order::CUSTOMER), names.customers.len()),
+            (Group::Merchant, _) => (Grouping::Row(order::MERCHANT), names.merchants.len()),
+            (Group::Store, _) => (Grouping::Row(order::STORE), names.stores.len()),
+            (Group::CustomerType, _) => (Grouping::Returning, 2),
+            (Group::Product, Table::Lines) => {
+                (Grouping::Kind(Arc::clone(&names.products.of)), names.products.values.len())
+            }
+            (Group::Variation, Table::Lines) => (Grouping::Unit, names.goods.len()),
+            (Group::Coupon, Table::Coupons) => (Grouping::Unit, names.coupons.len()),
+            (Group::TaxCode, Table::Taxes) => (Grouping::Unit, names.rates.len()),
+            (Group::TaxRate, Table::Taxes) => {
+                (Grouping::Kind(Arc::clone(&names.rate_ids.of)), names.rate_ids.values.len())
+            }
+            (Group::Category(_), Table::Lines) => self.category_lists(),
+            _ => (Grouping::Nowhere, 0),
+        };
+    }
+
+    fn category_lists(&mut self) -> (Grouping, usize) {
+        let Group::Category(roll_up) = self.group else { return (Grouping::Nowhere, 0) };
+        let catalog = self.facts.catalog();
+        let lists = self.facts.names.goods.iter();
+        let lists: Vec<Vec<i64>> =
+            lists.map(|(product, _)| catalog.categories_of(*product, roll_up)).collect();
+        self.categories = lists.iter().flatten().copied().collect();
+        self.categories.sort_unstable();
+        self.categories.dedup();
+        let mut starts = vec![0];
+        let mut codes = Vec::new();
+        for list in lists {
+            let code = |category: &i64| self.categories.binary_search(category).ok();
+            let found = list.iter().filter_map(code).filter_map(|code| u32::try_from(code).ok());
+            codes.extend(found);
+            starts.push(codes.len());
+        }
+        (Grouping::Lists(starts, codes), self.categories.len())
+    }
+
+    /// What a number of a group stands for.
+    pub(super) fn key(&self, code: usize) -> Key {
+        let names = &self.facts.names;
+        let id = |ids: &[i64]| Key::Id(ids.get(code).copied().unwrap_or_default());
+        let text = |texts: &[Arc<str>]| Key::Text(texts.get(code).cloned().unwrap_or_default());
+        match self.group {
+            Group::None => Key::All,
+            Group::Product => id(&names.products.values),
+            Group::Category(_) => id(&self.categories),
+            Group::Coupon => id(&names.coupons),
+            Group::TaxRate => id(&names.rate_ids.values),
+            Group::Customer => id(&names.customers),
+            Group::CustomerType => Key::Returning(code == 1),
+            Group::Merchant => text(&names.merchants),
+            Group::Store => text(&names.stores),
+            Group::Variation => {
+                let (product_id, variation_id) = names.goods.get(code).copied().unwrap_or_default();
+                Key::Variation { product_id, variation_id }
+            }
+            Group::TaxCode => {
+                let Some(rate) = names.rates.get(code) else { return Key::All };
+                Key::TaxCode {
+                    rate_id: rate.rate_id,
+                    code: Arc::clone(&rate.code),
+                    percent: types::Amount::from_millionths(rate.percent),
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, measure: Measure) -> Step {
+        match measure {
+            Measure::Rows(when) => Step::Rows { when: self.when(when) },
+            Measure::Sum(column, when, per) => {
+                let when = self.when(when);
+                self.weighs_coupons |= per == Per::Coupon;
+                if per == Per::Order {
+                    self.need_first(when);
+                }
+                Step::Sum { source: self.source(column), when, per }
+            }
+            Measure::Distinct(subject, when) => {
+                let when = self.when(when);
+                if subject == Subject::Order {
+                    self.need_first(when);
+                }
+                Step::Distinct { subject, when }
+            }
+            Measure::Latest(date) => Step::Latest { date },
+        }
+    }
+
+    fn need_first(&mut self, when: usize) {
+        if let Some(first) = self.firsts.get_mut(when) {
+            *first = true;
+        }
+    }
+
+    fn when(&mut self, when: When) -> usize {
+        if matches!(when, When::Negative | When::NotNegative) {
+            self.source(self.sign());
+        }
+        let found = self.whens.iter().position(|own| *own == when);
+        found.unwrap_or_else(|| {
+            self.whens.push(when);
+            self.firsts.push(false);
+            self.whens.len() - 1
+        })
+    }
+
+    /// The column by which a row takes money back or does not.
+    pub(super) fn sign(&self) -> Column {
+        if self.table == Table::Lines { Column::LineGross } else { Column::Gross }
+    }
+
+    fn source(&mut self, column: Column) -> usize {
+        let found = self.sources.iter().position(|own| *own == column);
+        found.unwrap_or_else(|| {
+            self.sources.push(column);
+            self.sources.len() - 1
+        })
+    }
+
+    /// How many different subjects there can be.
+    pub(super) fn subjects(&self, subject: Subject) -> usize {
+        let names = &self.facts.names;
+        match subject {
+            Subject::Order => 0,
+            Subject::Customer => names.customers.len(),
+            Subject::Product => names.products.values.len(),
+            Subject::Variation => names.variations.values.len(),
+            Subject::Coupon => names.coupons.len(),
+            Subject::TaxRate => names.rate_ids.values.len(),
+        }
+    }
+
+    /// Whether no row of the chunk can count.
+    pub(super) fn skips(&self, chunk: &Chunk) -> bool {
+        let Some((first, last)) = date_bounds(chunk, self.date) else { return true };
+        last < self.from || first >= self.until
+    }
+
+    /// The bucket of a time that lies within the span; `hint` is looked at first.
+    pub(super) fn bucket(&self, time: i64, hint: usize) -> usize {
+        if self.bounds.is_empty() {
+            return 0;
+        }
+        let lies_in = |bucket: usize| {
+            let bound = |index: usize| self.bounds.get(index).copied();
+            bound(bucket).is_some_and(|from| from <= time)
+                && bound(bucket + 1).is_some_and(|until| time < until)
+        };
+        if lies_in(hint) {
+            return hint;
+        }
+        self.bounds.partition_point(|bound| *bound <= time).saturating_sub(1)
+    }
+}
+
+pub(super) fn date_bounds(chunk: &Chunk, date: DateColumn) -> Bounds {
+    match date {
+        DateColumn::Created => chunk.created,
+        DateColumn::Paid => chunk.paid,
+        DateColumn::Completed => chunk.completed,
+    }
+}

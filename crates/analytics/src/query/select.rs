@@ -1,0 +1,232 @@
+//! Tests carried out on a block of rows: for each row, whether it passes.
+
+use std::ops::Range;
+
+use super::compile::{Flags, LineFlags, RowTest, UnitTest};
+use super::{DateColumn, Table};
+use crate::facts::Snapshot;
+use crate::facts::chunk::{BLOCK_ROWS, Children, Chunk, coupon, line, order, tax};
+use crate::facts::column::{Column, NOTHING};
+use crate::facts::snapshot::NO_FIRST;
+
+/// Rows of a chunk that are read together, with all their children.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    pub(super) facts: &'a Snapshot,
+    pub(super) chunk: &'a Chunk,
+    pub(super) index: usize,
+}
+
+/// A place in an array of codes; what is none lies beyond all arrays.
+pub(super) fn place(code: i64) -> usize {
+    usize::try_from(code).unwrap_or(usize::MAX)
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn start(&self) -> usize {
+        self.index * BLOCK_ROWS
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.chunk.len().saturating_sub(self.start()).min(BLOCK_ROWS)
+    }
+
+    /// Reads a column of the orders into the buffer, which gets the block's length.
+    pub(super) fn orders(&self, column: usize, buffer: &mut Vec<i64>) {
+        if let Some(column) = self.chunk.orders.get(column) {
+            read(column, self.start()..self.start() + self.len(), buffer);
+        }
+    }
+
+    /// Reads a date; [`NOTHING`] stays what it is.
+    pub(super) fn dates(&self, date: DateColumn, buffer: &mut Vec<i64>, other: &mut Vec<i64>) {
+        self.orders(order::CREATED, buffer);
+        let column = match date {
+            DateColumn::Created => return,
+            DateColumn::Paid => order::PAID,
+            DateColumn::Completed => order::COMPLETED,
+        };
+        self.orders(column, other);
+        for (time, after) in buffer.iter_mut().zip(other) {
+            *time = if *after == NOTHING { NOTHING } else { time.wrapping_add(*after) };
+        }
+    }
+
+    /// Reads a column of the block's children.
+    pub(super) fn children<const COLUMNS: usize>(
+        &self,
+        of: &Children<COLUMNS>,
+        column: usize,
+        buffer: &mut Vec<i64>,
+    ) {
+        if let Some(column) = of.columns.get(column) {
+            read(column, of.of_block(self.index), buffer);
+        }
+    }
+
+    /// Reads, for each child, the place of its order in the block.
+    pub(super) fn child_rows<const COLUMNS: usize>(
+        &self,
+        of: &'a Children<COLUMNS>,
+        buffer: &mut Vec<i64>,
+    ) {
+        self.children(of, 0, buffer);
+        let start = i64::try_from(self.start()).unwrap_or(i64::MAX);
+        buffer.iter_mut().for_each(|row| *row -= start);
+    }
+
+    /// Whether each order passes.
+    pub(super) fn rows(&self, test: &RowTest) -> Vec<bool> {
+        match test {
+            RowTest::All(list) => {
+                combined(self.len(), true, list.iter().map(|test| self.rows(test)))
+            }
+            RowTest::Any(list) => {
+                combined(self.len(), false, list.iter().map(|test| self.rows(test)))
+            }
+            RowTest::Not(inner) => negated(self.rows(inner)),
+            RowTest::Code(column, flags) => {
+                let mut codes = Vec::new();
+                self.orders(*column, &mut codes);
+                flagged(&codes, flags)
+            }
+            RowTest::Refund(refund) => {
+                let mut parents = Vec::new();
+                self.orders(order::PARENT, &mut parents);
+                parents.iter().map(|parent| (*parent != NOTHING) == *refund).collect()
+            }
+            RowTest::Returning(wanted) => {
+                self.returning().iter().map(|is| *is == Some(*wanted)).collect()
+            }
+            RowTest::Ids(ids) => {
+                let mut own = Vec::new();
+                self.orders(order::ID, &mut own);
+                own.iter().map(|id| ids.contains(*id)).collect()
+            }
+            RowTest::HasLine(test) => self.with_child(&self.chunk.lines, self.lines(test)),
+            RowTest::HasCoupon(flags) => {
+                let mut codes = Vec::new();
+                self.children(&self.chunk.coupons, coupon::COUPON, &mut codes);
+                self.with_child(&self.chunk.coupons, flagged(&codes, flags))
+            }
+            RowTest::HasRate(flags) => {
+                let mut codes = Vec::new();
+                self.children(&self.chunk.taxes, tax::RATE, &mut codes);
+                self.with_child(&self.chunk.taxes, flagged(&codes, flags))
+            }
+        }
+    }
+
+    /// Which orders have a child that passes.
+    fn with_child<const COLUMNS: usize>(
+        &self,
+        of: &'a Children<COLUMNS>,
+        passes: Vec<bool>,
+    ) -> Vec<bool> {
+        let mut rows = Vec::new();
+        self.child_rows(of, &mut rows);
+        let mut found = vec![false; self.len()];
+        for (row, _) in rows.iter().zip(passes).filter(|(_, passes)| *passes) {
+            if let Some(found) = found.get_mut(place(*row)) {
+                *found = true;
+            }
+        }
+        found
+    }
+
+    /// Of each order, whether its customer had bought before; nothing for refunds.
+    pub(super) fn returning(&self) -> Vec<Option<bool>> {
+        let read = |column: usize| {
+            let mut buffer = Vec::new();
+            self.orders(column, &mut buffer);
+            buffer
+        };
+        let (customers, created) = (read(order::CUSTOMER), read(order::CREATED));
+        let (ids, parents) = (read(order::ID), read(order::PARENT));
+        let rows = customers.iter().zip(created).zip(ids).zip(parents);
+        rows.map(|(((customer, created), id), parent)| {
+            let first = self.facts.firsts.get(place(*customer)).copied().unwrap_or(NO_FIRST);
+            (parent == NOTHING).then_some((created, id) > first)
+        })
+        .collect()
+    }
+
+    /// Whether each line passes.
+    pub(super) fn lines(&self, test: &LineFlags) -> Vec<bool> {
+        let count = self.chunk.lines.of_block(self.index).len();
+        match test {
+            LineFlags::All(list) => combined(count, true, list.iter().map(|test| self.lines(test))),
+            LineFlags::Any(list) => {
+                combined(count, false, list.iter().map(|test| self.lines(test)))
+            }
+            LineFlags::Not(inner) => negated(self.lines(inner)),
+            LineFlags::Goods(flags) => self.line_flags(line::GOODS, flags),
+            LineFlags::Attributes(flags) => self.line_flags(line::ATTRIBUTES, flags),
+        }
+    }
+
+    fn line_flags(&self, column: usize, flags: &Flags) -> Vec<bool> {
+        let mut codes = Vec::new();
+        self.children(&self.chunk.lines, column, &mut codes);
+        flagged(&codes, flags)
+    }
+
+    /// Whether each row of the table passes; `rows` are the places of their orders.
+    pub(super) fn units(&self, table: Table, rows: &[i64], test: &UnitTest) -> Vec<bool> {
+        let all = |list: &[UnitTest], start| {
+            combined(rows.len(), start, list.iter().map(|test| self.units(table, rows, test)))
+        };
+        match test {
+            UnitTest::All(list) => all(list, true),
+            UnitTest::Any(list) => all(list, false),
+            UnitTest::Not(inner) => negated(self.units(table, rows, inner)),
+            UnitTest::Row(test) => {
+                let passes = self.rows(test);
+                let of_order = |row: &i64| passes.get(place(*row)).copied().unwrap_or_default();
+                rows.iter().map(of_order).collect()
+            }
+            UnitTest::Line(test) => self.lines(test),
+            UnitTest::Code(flags) => {
+                let mut codes = Vec::new();
+                self.codes(table, &mut codes);
+                flagged(&codes, flags)
+            }
+            UnitTest::Never => vec![false; rows.len()],
+        }
+    }
+
+    /// Reads the number that a row of the table is about.
+    pub(super) fn codes(&self, table: Table, buffer: &mut Vec<i64>) {
+        match table {
+            Table::Lines => self.children(&self.chunk.lines, line::GOODS, buffer),
+            Table::Coupons => self.children(&self.chunk.coupons, coupon::COUPON, buffer),
+            Table::Taxes => self.children(&self.chunk.taxes, tax::RATE, buffer),
+            Table::Orders | Table::Downloads => buffer.clear(),
+        }
+    }
+}
+
+fn read(column: &Column, range: Range<usize>, buffer: &mut Vec<i64>) {
+    buffer.resize(range.len(), 0);
+    column.decode(range.start, buffer);
+}
+
+fn flagged(codes: &[i64], flags: &Flags) -> Vec<bool> {
+    codes.iter().map(|code| flags.get(place(*code)).copied().unwrap_or_default()).collect()
+}
+
+fn negated(mut passes: Vec<bool>) -> Vec<bool> {
+    passes.iter_mut().for_each(|passes| *passes = !*passes);
+    passes
+}
+
+/// All of the lists, when `start` is true, or any of them.
+fn combined(len: usize, start: bool, mut lists: impl Iterator<Item = Vec<bool>>) -> Vec<bool> {
+    let mut whole = lists.next().unwrap_or_else(|| vec![start; len]);
+    for list in lists {
+        for (whole, passes) in whole.iter_mut().zip(list) {
+            *whole = if start { *whole & passes } else { *whole | passes };
+        }
+    }
+    whole
+}
