@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::tools;
+use crate::{portal, tools};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -24,6 +24,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    portal::build_if_possible()?;
     let build = ["build", "--locked", "--package", "boardwalk", "--profile", &options.profile];
     tools::run(tools::cargo().args(build))?;
 

@@ -15,6 +15,7 @@ mod clients;
 mod demo;
 mod generate;
 mod openapi;
+mod portal;
 mod test;
 mod tidy;
 mod tools;
@@ -46,6 +47,8 @@ enum Chore {
     },
     /// Measure the product, beside the least that its database could need for the same
     Bench(bench::Options),
+    /// Check and build the web application that the binary embeds
+    Portal,
     /// Check layering, sizes and forbidden words (`cargo test -p xtask` does, too)
     Tidy,
 }
@@ -73,6 +76,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
         Chore::Bench(options) => bench::run(&options),
+        Chore::Portal => portal::check_and_build(),
         Chore::Tidy => tidy::run(),
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::tools::{self, Tool};
-use crate::{clients, generate, openapi};
+use crate::{clients, generate, openapi, portal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -41,6 +41,12 @@ static STAGES: &[Stage] = &[
         about: "the code is formatted",
         needs: &[],
         run: || cargo("fmt --all --check"),
+    },
+    Stage {
+        name: "portal",
+        about: "the portal's sources are sound, and its files are built for the binary",
+        needs: &[Tool::Node],
+        run: portal::check_and_build,
     },
     Stage {
         name: "clippy",

@@ -5,6 +5,7 @@ mod continents;
 mod countries;
 mod currencies;
 mod locales;
+mod spelling;
 pub mod tables;
 
 use contract::rest::route::{READ, Route};
@@ -34,6 +35,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.push(index(analytics, ANALYTICS_TABLES));
     routes.push(locales::route(analytics));
     routes.extend(countries::routes(analytics));
+    routes.push(spelling::route(&names.docs));
     routes
 }
 

@@ -22,6 +22,7 @@ mod metrics;
 pub mod outbound;
 mod patience;
 mod pipeline;
+mod portal;
 mod rest;
 mod settings;
 mod tls;
@@ -34,6 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use onboarding::Platform;
+use site::me::Neighbour;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -70,6 +72,28 @@ impl Shared {
     }
 }
 
+fn address_text(address: SocketAddr, is_encrypted: bool) -> String {
+    let scheme = if is_encrypted { "https" } else { "http" };
+    format!("{scheme}://{address}")
+}
+
+/// Lets every environment know where all of them are, so that pages can lead from one to another.
+fn introduce(environments: &[Serving], bound: &[TcpListener], is_encrypted: bool) {
+    let neighbours: Vec<Neighbour> = environments
+        .iter()
+        .zip(bound)
+        .filter_map(|(serving, listener)| {
+            let own = listener.local_addr().ok().map(|at| address_text(at, is_encrypted));
+            let url = serving.site.settings().url.clone().or(own)?;
+            let url = url.trim_end_matches('/').to_owned();
+            Some(Neighbour { environment: serving.site.environment(), url })
+        })
+        .collect();
+    for serving in environments {
+        serving.site.meet(neighbours.clone());
+    }
+}
+
 /// Serves the environments until `stop` completes; then sends clients away, finishes the requests
 /// under way and returns.
 pub async fn serve(
@@ -90,6 +114,7 @@ pub async fn serve(
         check_plaintext(serving.listen, &shared.settings)?;
         bound.push(bind(serving.listen).await?);
     }
+    introduce(&environments, &bound, tls.is_some());
     let admin = match shared.settings.admin_listen {
         Some(address) => {
             check_plaintext(address, &shared.settings)?;
@@ -121,11 +146,10 @@ pub async fn serve(
         keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);
         keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
-        let scheme = if tls.is_some() { "https" } else { "http" };
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
-        on_ready(environment, &format!("{scheme}://{address}"));
+        on_ready(environment, &address_text(address, tls.is_some()));
     }
     stop.await;
     tracing::info!("stopping: finishing the requests under way");

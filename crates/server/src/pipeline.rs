@@ -86,6 +86,9 @@ pub(crate) fn router(
             if let Some(path) = rest.path_of(request.uri()) {
                 return rest.answer(path, request).await;
             }
+            if let Some(file) = crate::portal::answer(&request) {
+                return file;
+            }
             match web.answer(request).await {
                 Ok(page) => page,
                 Err(request) => answer_request(desk, None, *request).await,

@@ -376,6 +376,17 @@ impl Options {
         Offset::from_seconds(seconds).map_or(TimeZone::UTC, TimeZone::fixed)
     }
 
+    /// The zone's name as calendars of browsers know it, or the fixed distance such as `+05:30`.
+    pub fn zone_name(&self) -> String {
+        let zone = self.time_zone();
+        if let Some(name) = zone.iana_name() {
+            return name.to_owned();
+        }
+        let minutes = zone.to_fixed_offset().map_or(0, Offset::seconds) / 60;
+        let sign = if minutes < 0 { '-' } else { '+' };
+        format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+    }
+
     /// The hours by which the site is ahead of UTC at the moment, as the index tells it: a number
     /// when a zone is named, else the text that was stored.
     pub fn gmt_offset(&self, now: Timestamp) -> Value {

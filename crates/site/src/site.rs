@@ -1,6 +1,6 @@
 //! The site of one environment: everything that its requests share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::Table;
@@ -16,6 +16,7 @@ use crate::frame::Hashes;
 use crate::frame::recent::Recent;
 use crate::index::Documents;
 use crate::jobs::JobKind;
+use crate::me::Neighbour;
 use crate::outbound::Outbound;
 use crate::{
     Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs, routes,
@@ -50,6 +51,7 @@ pub struct Site {
     documents: Documents,
     page_sources: Vec<Box<dyn PageSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
+    neighbours: OnceLock<Vec<Neighbour>>,
 }
 
 impl Site {
@@ -72,6 +74,7 @@ impl Site {
             documents: Documents::default(),
             page_sources: Vec::new(),
             job_kinds: Vec::new(),
+            neighbours: OnceLock::new(),
         })
     }
 
@@ -112,6 +115,16 @@ impl Site {
             }
         }
         Ok(None)
+    }
+
+    /// Told once, when the addresses of all environments of this process are known.
+    pub fn meet(&self, neighbours: Vec<Neighbour>) {
+        let _ = self.neighbours.set(neighbours);
+    }
+
+    /// All environments of this process, this one among them.
+    pub fn neighbours(&self) -> &[Neighbour] {
+        self.neighbours.get().map_or(&[], Vec::as_slice)
     }
 
     pub fn environment(&self) -> Environment {

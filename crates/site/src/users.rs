@@ -93,6 +93,6 @@ fn unknown_user() -> Refusal {
     Refusal::new(404, "rest_user_invalid_id", "There is no user with this id.")
 }
 
-fn not_logged_in() -> Refusal {
+pub(crate) fn not_logged_in() -> Refusal {
     Refusal::new(401, "rest_not_logged_in", "Log in first; nobody is logged in.")
 }

@@ -9,7 +9,7 @@ use crate::tools::json_text;
 
 /// The crates by layer, lowest first. A crate sees only layers below its own.
 const LAYERS: &[&[&str]] = &[
-    &["types"],
+    &["types", "portal"],
     &["contract", "store", "vault"],
     &["site"],
     &["onboarding", "commerce", "analytics", "admin"],

@@ -1,0 +1,146 @@
+// Requests to the server: the REST interface below /wp-json and the onboarding interface below /v1,
+// both with the session's cookie and the nonce that proves that this page sends them.
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
+
+/** One thing that is wrong with a request, at a field where there is one. */
+export interface Fault {
+  code: string;
+  message: string;
+  field?: string;
+}
+
+/** A refusal of the server, in its own words. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly faults: Fault[] = [],
+  ) {
+    super(message);
+  }
+
+  get isSignedOut(): boolean {
+    return this.status === 401;
+  }
+}
+
+export interface Page<T> {
+  items: T;
+  total: number;
+  pages: number;
+}
+
+let nonce: string | undefined;
+
+/** Asks for a new nonce. Gives whether somebody is signed in. */
+export async function renewNonce(): Promise<boolean> {
+  const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
+  nonce = answer.ok ? ((await answer.json()) as { nonce: string }).nonce : undefined;
+  return nonce !== undefined;
+}
+
+export function address(path: string, query: Query = {}): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) for (const item of value) pairs.append(`${name}[]`, String(item));
+    else if (value !== undefined && value !== '') pairs.set(name, String(value));
+  }
+  const text = pairs.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+export interface Wish {
+  method?: string;
+  query?: Query;
+  body?: Json | undefined | Blob;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sends a request and gives the answer if it is a good one. A nonce that ran out is renewed once. */
+export async function send(path: string, wish: Wish = {}): Promise<Response> {
+  for (const isLast of [false, true]) {
+    const answer = await once(path, wish);
+    if (answer.ok) return answer;
+    const refusal = await refusalOf(answer);
+    const isStale = refusal.code === 'rest_cookie_invalid_nonce' || refusal.isSignedOut;
+    if (isLast || !isStale || !(await renewNonce())) throw refusal;
+  }
+  throw new Refusal(0, 'unreachable', '');
+}
+
+async function once(path: string, wish: Wish): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json', ...wish.headers };
+  if (nonce) headers['X-WP-Nonce'] = nonce;
+  let body: BodyInit | undefined;
+  if (wish.body instanceof Blob) body = wish.body;
+  else if (wish.body !== undefined) {
+    body = JSON.stringify(wish.body);
+    headers['Content-Type'] = 'application/json';
+  }
+  const init: RequestInit = { method: wish.method ?? 'GET', headers };
+  if (body !== undefined) init.body = body;
+  if (wish.signal) init.signal = wish.signal;
+  try {
+    return await fetch(address(path, wish.query), init);
+  } catch (error) {
+    if (wish.signal?.aborted) throw error;
+    throw new Refusal(0, 'unreachable', 'The server cannot be reached. Is it running?');
+  }
+}
+
+/** Both interfaces' error bodies, read into one shape. */
+async function refusalOf(answer: Response): Promise<Refusal> {
+  let body: Record<string, unknown> = {};
+  try {
+    body = (await answer.json()) as Record<string, unknown>;
+  } catch {
+    // Not JSON: the status has to do.
+  }
+  const message = typeof body.message === 'string' ? body.message : `Status ${answer.status}`;
+  const faults: Fault[] = [];
+  if (Array.isArray(body.errors)) {
+    for (const fault of body.errors as Record<string, unknown>[]) {
+      const field = String(fault.param ?? '');
+      faults.push({ code: String(fault.code), message: String(fault.message), field });
+    }
+  }
+  const data = body.data as { params?: Record<string, string> } | undefined;
+  for (const [field, text] of Object.entries(data?.params ?? {})) {
+    faults.push({ code: String(body.code), message: text, field });
+  }
+  const code = typeof body.code === 'string' ? body.code : (faults[0]?.code ?? 'refused');
+  return new Refusal(answer.status, code, message, faults);
+}
+
+export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  const answer = await send(path, { query: query ?? {}, signal });
+  return (await answer.json()) as T;
+}
+
+/** A page of a list of the REST interface, with the totals that its headers tell. */
+export async function getPage<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
+  const answer = await send(path, { query: query ?? {}, signal });
+  const count = (name: string): number => Number(answer.headers.get(name) ?? 0);
+  return {
+    items: (await answer.json()) as T,
+    total: count('X-WP-Total'),
+    pages: count('X-WP-TotalPages'),
+  };
+}
+
+export async function write<T>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: Json,
+  headers?: Record<string, string>,
+): Promise<T> {
+  const answer = await send(path, { method, body, headers: headers ?? {} });
+  const text = await answer.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+export const rest = (path: string): string => `/wp-json/${path}`;

@@ -1,0 +1,93 @@
+// The address is the state: every view has its own, and the back button works. Pages are loaded when
+// they are first opened.
+import type { Component } from 'svelte';
+
+export const BASE = '/portal';
+
+export interface Route {
+  /** Below the base; `:name` stands for one segment. */
+  path: string;
+  // A page may do without the variables of its path.
+  load: () => Promise<{ default: Component<any> }>;
+}
+
+export type Params = Record<string, string>;
+
+class Location {
+  path = $state('');
+  query = $state(new URLSearchParams());
+
+  constructor() {
+    this.read();
+    addEventListener('popstate', () => this.read());
+    addEventListener('click', (event) => this.follow(event));
+  }
+
+  private read(): void {
+    const url = new URL(location.href);
+    this.path = url.pathname.slice(BASE.length).replace(/\/$/, '') || '/';
+    this.query = url.searchParams;
+  }
+
+  /** Links within the portal need no new document. */
+  private follow(event: MouseEvent): void {
+    const link = (event.target as Element | null)?.closest?.('a');
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey;
+    if (!link || !isPlain || link.target || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || !isInside(link.pathname)) return;
+    if (link.hash && link.pathname === location.pathname) return;
+    event.preventDefault();
+    this.go(link.pathname.slice(BASE.length) + link.search);
+  }
+
+  /** Opens a path below the base. */
+  go(path: string, isReplacement = false): void {
+    const target = BASE + path;
+    if (isReplacement) history.replaceState(null, '', target);
+    else history.pushState(null, '', target);
+    const before = this.path;
+    this.read();
+    if (before !== this.path) scrollTo(0, 0);
+  }
+
+  /** The same page with other parameters; nothing or an empty text takes one away. */
+  set(changes: Record<string, string | undefined>, isReplacement = false): void {
+    const query = new URLSearchParams(this.query);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    const text = query.toString();
+    this.go(this.path + (text ? `?${text}` : ''), isReplacement);
+  }
+
+  text(name: string, fallback = ''): string {
+    return this.query.get(name) ?? fallback;
+  }
+}
+
+function isInside(path: string): boolean {
+  return path === BASE || path.startsWith(`${BASE}/`);
+}
+
+export const here = new Location();
+
+export const to = (path: string): string => BASE + path;
+
+/** The first route that the path fits, with its variables. */
+export function find(routes: readonly Route[], path: string): { route: Route; params: Params } | undefined {
+  const wanted = path.split('/');
+  for (const route of routes) {
+    const pattern = route.path.split('/');
+    if (pattern.length !== wanted.length) continue;
+    const params: Params = {};
+    const fits = pattern.every((part, index) => {
+      const given = wanted[index] ?? '';
+      if (!part.startsWith(':')) return part === given;
+      params[part.slice(1)] = decodeURIComponent(given);
+      return given !== '';
+    });
+    if (fits) return { route, params };
+  }
+  return undefined;
+}

@@ -1,0 +1,68 @@
+// Who is signed in, what they may do, and how this site writes money, numbers and time.
+import { get, renewNonce, rest } from './api';
+
+export interface CurrencyFormat {
+  code: string;
+  symbol: string;
+  position: 'left' | 'right' | 'left_space' | 'right_space';
+  decimals: number;
+  decimal_separator: string;
+  thousand_separator: string;
+}
+
+export interface Me {
+  user: {
+    id: number;
+    login: string;
+    name: string;
+    email: string;
+    roles: string[];
+    capabilities: string[];
+    iso_id: string | null;
+    merchant_id: string | null;
+    store_id: string | null;
+  };
+  site: {
+    name: string;
+    environment: 'sandbox' | 'production';
+    /** The addresses of the environments that this process serves. */
+    environments: Record<string, string>;
+    timezone: string;
+    start_of_week: number;
+    currency: CurrencyFormat;
+    version: string;
+  };
+}
+
+/** The server writes the sign as HTML. */
+function plainText(html: string): string {
+  return new DOMParser().parseFromString(html, 'text/html').body.textContent ?? '';
+}
+
+class Session {
+  me = $state<Me>();
+  isKnown = $state(false);
+
+  async open(): Promise<void> {
+    if (await renewNonce()) {
+      const currency = get<CurrencyFormat>(rest('boardwalk/v1/currency'));
+      const me = await get<Me>(rest('boardwalk/v1/me'));
+      me.site.currency = await currency;
+      me.site.currency.symbol = plainText(me.site.currency.symbol);
+      this.me = me;
+    }
+    this.isKnown = true;
+  }
+
+  may(capability: string): boolean {
+    return this.me?.user.capabilities.includes(capability) ?? false;
+  }
+}
+
+export const session = new Session();
+
+/** The site's conventions. Pages are shown only when they are known. */
+export function site(): Me['site'] {
+  if (!session.me) throw new Error('nobody is signed in');
+  return session.me.site;
+}
