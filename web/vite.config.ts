@@ -15,6 +15,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
   },
-  // The proxied server answers preflights itself.
-  server: { cors: false, proxy: Object.fromEntries(passed.map((path) => [path, server])) },
+  server: { proxy: Object.fromEntries(passed.map((path) => [path, server])) },
 });

@@ -1,10 +1,25 @@
-//! Analytics: facts about orders in memory, and the one algebra that answers every report.
+//! Analytics: facts about orders in memory, the one algebra over them, and every report.
 //!
 //! Records become facts ([`derive`]), which [`facts`] keeps as columns; [`feed`] follows the
 //! store's feed of changes and keeps them up to date; a report is a [`query::Query`].
+//! [`reports`] declares the reports, [`calendar`] cuts time into intervals, and [`routes`] serves
+//! them.
 //!
 //! **Nothing of record lives here**: all facts follow from the records, and are made anew from them
 //! at any time. This crate knows no HTTP and no SQL, and reads no clock. Start with [`query`].
 
+pub mod calendar;
+pub mod columns;
+pub mod customers;
+pub mod desk;
 pub mod facts;
+pub mod indicators;
+pub mod intervals;
+pub mod known;
+pub mod leaderboards;
 pub mod query;
+pub mod reports;
+mod routes;
+
+pub use desk::{Cards, Settings, Shop};
+pub use routes::routes;

@@ -102,16 +102,7 @@ impl Resource for Coupons {
     fn create(&self, call: &mut Call<'_>) -> Result<Coupon, Stop> {
         let mut coupon = Coupon::new(moments::now(call));
         write::apply(self.version, call, &mut coupon)?;
-        if call.visit.is_import {
-            write::apply_past(call, &mut coupon);
-        }
-        match call.kept_id() {
-            Some(id) => {
-                coupon.row.coupon_id = id;
-                coupon.put(call.conn()?)?;
-            }
-            None => coupon.insert(call.conn()?)?,
-        }
+        coupon.insert(call.conn()?)?;
         tell(call, "coupon.created", &coupon)?;
         Ok(coupon)
     }

@@ -9,6 +9,7 @@
 
 mod attributes;
 pub mod bundle;
+pub mod cards;
 pub mod common;
 pub mod coupons;
 pub mod customers;
@@ -16,7 +17,6 @@ pub mod data;
 pub mod demo;
 mod downloads;
 mod gateways;
-pub mod ingest;
 mod layout_templates;
 mod managers;
 pub mod orders;

@@ -9,6 +9,7 @@ pub mod address;
 mod args;
 mod attributes;
 mod bundle;
+mod card;
 mod custom_fields;
 mod duplicate;
 mod events;
@@ -44,7 +45,9 @@ use crate::common::version::Version;
 use crate::resource::{self, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::{import_products, import_variations};
+pub(crate) use self::card::cards;
 pub use self::page::ProductPages;
+pub(crate) use self::price::amount_html;
 pub use self::record::Product as ProductRecord;
 
 /// Where products are, below a namespace.

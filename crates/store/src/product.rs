@@ -19,7 +19,7 @@ pub use list::{
     LowStock, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductSearch,
     SEARCHES_MAX, count_by, list,
 };
-pub use sold::last_ordered;
+pub use sold::{last_ordered, ordered_name};
 pub use terms::{ProductTerm, counts_by_term, set_terms, terms_of};
 pub use variation::{
     VariationAttribute, attributes_of, rename_attribute, rename_value, set_attributes, values_of,
@@ -201,6 +201,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &variation::VARIATION_ATTRIBUTES_RENAME,
     &variation::VARIATION_VALUES_RENAME,
     &variation::VARIATION_VALUES,
+    &sold::PRODUCT_ORDERED_NAME,
 ];
 
 /// Inserts the product with the next id, whatever `product_id` says, and returns that id.

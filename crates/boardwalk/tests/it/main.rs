@@ -12,7 +12,6 @@ mod health;
 mod hostile;
 mod installation;
 mod load;
-mod mail;
 mod rates;
 mod refusals;
 mod rest_conformance;

@@ -176,7 +176,7 @@ pub(super) fn needs_processing(order: &Order, goods: &Goods) -> bool {
     goods.into_iter().any(|good| good.needs_processing())
 }
 
-fn total_formatted(options: &Options, row: &OrderRow, refunds: &[OrderRow]) -> String {
+pub(crate) fn total_formatted(options: &Options, row: &OrderRow, refunds: &[OrderRow]) -> String {
     let total = money::formatted(options, row.total, &row.currency);
     let refunded: Amount = refunds.iter().map(|refund| refund.refund_amount).sum();
     if refunded.is_zero() {

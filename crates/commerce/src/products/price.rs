@@ -52,9 +52,18 @@ pub(crate) fn html(product: &Product, options: &Options) -> String {
 
 /// An amount of money as HTML, in the shop's currency and spelling.
 fn amount(amount: Amount, options: &Options) -> String {
+    marked_amount(amount, options, "")
+}
+
+/// The same for places where nothing in it shall be translated.
+pub(crate) fn amount_html(amount: Amount, options: &Options) -> String {
+    marked_amount(amount, options, " translate=\"no\"")
+}
+
+fn marked_amount(amount: Amount, options: &Options, mark: &str) -> String {
     let code = options.text("woocommerce_currency");
     let symbol = tables::currency(&code).map_or(code.as_str(), |currency| currency.symbol);
-    let symbol = format!("<span class=\"woocommerce-Price-currencySymbol\">{symbol}</span>");
+    let symbol = format!("<span class=\"woocommerce-Price-currencySymbol\"{mark}>{symbol}</span>");
     let sign = if amount.is_negative() { "-" } else { "" };
     let number = number(amount.abs(), options);
     let text = match options.text("woocommerce_currency_pos").as_str() {

@@ -18,7 +18,7 @@ use crate::common::moments;
 use crate::common::version::Version;
 
 /// What stands in for a picture in the older shapes.
-const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder.webp";
+pub(super) const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder.webp";
 
 /// The fields of a body, as they are added.
 pub(super) struct Body {
@@ -183,7 +183,7 @@ impl View<'_> {
     }
 
     /// The product whose stock is counted: of a variation perhaps that of its product.
-    fn counted(&self) -> &Product {
+    pub(super) fn counted(&self) -> &Product {
         let own = self.product();
         let parent = self.parent().filter(|parent| parent.row.manage_stock);
         if own.row.manage_stock { own } else { parent.unwrap_or(own) }

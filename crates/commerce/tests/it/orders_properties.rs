@@ -10,7 +10,7 @@ use store::term::{self, TermFilter};
 use types::Amount;
 
 use crate::orders::{amount, coupon, product, stock, uses};
-use crate::support::{ADMIN, TestShop, now};
+use crate::support::{ADMIN, TestShop};
 
 const AMOUNTS: [&str; 7] = [
     "total",
@@ -38,7 +38,7 @@ fn recorded_shop() -> TestShop {
         // Once more changes nothing.
         for _ in 0..2 {
             bundle.import(conn)?;
-            commerce::bundle::import(conn, bundle.others(), now())?;
+            commerce::bundle::import(conn, bundle.others())?;
         }
         Ok(())
     });

@@ -2,8 +2,21 @@
 
 use types::{Error, Result, Timestamp};
 
+use crate::conn::sql;
 use crate::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
 use crate::{Conn, Row, SITE};
+
+sql!(
+    PRODUCT_ORDERED_NAME,
+    "SELECT name FROM order_items
+     WHERE site_id = $1 AND product_id = $2 AND kind = 'line'
+     ORDER BY order_id DESC, item_id DESC LIMIT 1"
+);
+
+/// What the newest order calls a product, which may be gone by now.
+pub fn ordered_name(conn: &mut dyn Conn, product_id: i64) -> Result<Option<String>> {
+    conn.row(&PRODUCT_ORDERED_NAME, &[SITE.into(), product_id.into()], |row| row.get(0))
+}
 
 /// Each of these products, and of these variations, that is in an order or a refund, with the
 /// moment when the newest of those was made. Orders that were given up or never placed count for

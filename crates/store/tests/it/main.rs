@@ -22,8 +22,6 @@ mod feed;
 #[cfg(test)]
 mod goods;
 #[cfg(test)]
-mod imports;
-#[cfg(test)]
 mod jobs;
 #[cfg(test)]
 mod nouns;

@@ -8,13 +8,10 @@ use types::Timestamp;
 
 use super::super::loaded::Loaded;
 use super::super::record::{Image, PUBLISH};
-use super::super::show::{Body, View, downloads, image, meta_data};
+use super::super::show::{Body, PLACEHOLDER, View, downloads, image, meta_data};
 use super::super::version::is_current;
 use super::super::{address, attributes, price};
 use crate::common::version::Version;
-
-/// What stands in for a picture in the older shapes.
-const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder.webp";
 
 pub(super) fn body(call: &Call<'_>, loaded: &Loaded, version: Version) -> Value {
     // What a variation has from its product is shown in every view, but for the class of taxes.

@@ -1,0 +1,116 @@
+//! The parameters of the lists of customers, and of what they do on average.
+
+use contract::rest::{Args, Schema};
+
+use crate::reports::args::{self, between, moment, two_dates, two_numbers};
+
+const COLUMNS: &[&str] = &[
+    "username",
+    "name",
+    "first_name",
+    "last_name",
+    "email",
+    "location",
+    "country",
+    "city",
+    "state",
+    "postcode",
+    "date_registered",
+    "date_last_active",
+    "orders_count",
+    "total_spend",
+    "avg_order_value",
+];
+
+/// Columns that can be asked to hold something.
+const FILLED: &[&str] = &["email", "name", "country", "city", "state", "postcode"];
+
+/// Of `/reports/customers`.
+pub fn report() -> Args {
+    listed().with(sums()).with(chosen("customers")).with(people())
+}
+
+/// Of `/customers`.
+pub fn collection() -> Args {
+    let include = args::ids("include", "Show only these customers.");
+    listed().with(sums()).with(excluded()).with(people()).with(include)
+}
+
+/// Of `/customers/{id}`.
+pub fn one() -> Args {
+    let id = Schema::integer().about("Number of the customer.");
+    Args::new().arg("id", id).with(collection())
+}
+
+/// Of `/reports/customers/stats`.
+pub fn stats() -> Args {
+    args::context()
+        .with(who())
+        .with(sums())
+        .with(chosen("customers"))
+        .with(args::fields())
+        .with(args::refresh())
+}
+
+fn listed() -> Args {
+    args::dated(1, "date_registered", COLUMNS).with(who())
+}
+
+/// Names, places and dates.
+fn who() -> Args {
+    let text = |about: &str| Schema::text().about(about);
+    let columns = ["name", "username", "email", "all"];
+    let searchby = Schema::text().default("name").choices(&columns).about("Where to search.");
+    let mut all = Args::new()
+        .arg("registered_before", moment("Keep only who registered until then."))
+        .arg("registered_after", moment("Keep only who registered since then."))
+        .with(args::matching())
+        .arg("search", text("Keep only customers in whose names this occurs."))
+        .arg("searchby", searchby);
+    for name in ["name", "username", "email", "country"] {
+        all = all
+            .arg(&format!("{name}_includes"), text("Keep only these, with commas between."))
+            .arg(&format!("{name}_excludes"), text("Leave out these, with commas between."));
+    }
+    all.arg("last_active_before", moment("Keep only who was last active until then."))
+        .arg("last_active_after", moment("Keep only who was active since then."))
+        .with(between("last_active_between", Schema::text(), two_dates))
+        .with(between("registered_between", Schema::text(), two_dates))
+}
+
+type Make = fn() -> Schema;
+
+/// What they bought.
+fn sums() -> Args {
+    let least = |about: &str, schema: Schema| schema.about(about);
+    let (whole, any): (Make, Make) = (Schema::integer, Schema::number);
+    let mut all = Args::new();
+    for (name, one) in [("orders_count", whole), ("total_spend", any), ("avg_order_value", any)] {
+        all = all
+            .arg(&format!("{name}_min"), least("Keep only who has more.", one()))
+            .arg(&format!("{name}_max"), least("Keep only who has less.", one()))
+            .with(between(&format!("{name}_between"), Schema::integer(), two_numbers));
+    }
+    all.arg("last_order_before", moment("Keep only whose last order was until then."))
+        .arg("last_order_after", moment("Keep only whose last order was since then."))
+}
+
+fn chosen(name: &str) -> Args {
+    args::ids(name, "Show only these customers.").with(excluded())
+}
+
+fn excluded() -> Args {
+    args::ids("customers_exclude", "Leave out these customers.")
+}
+
+fn people() -> Args {
+    let text = |about: &str| Schema::text().about(about);
+    let filled = Schema::list(Schema::text().choices(FILLED)).about("What must not be empty.");
+    let kinds = ["all", "registered", "guest"];
+    let kind = Schema::text().default("all").choices(&kinds).about("Users, guests or both.");
+    args::ids("users", "Show only these users.")
+        .arg("filter_empty", filled)
+        .arg("user_type", kind)
+        .arg("location_includes", text("Keep only these countries, or country:state."))
+        .arg("location_excludes", text("Leave out these countries, or country:state."))
+}

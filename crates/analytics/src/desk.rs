@@ -1,0 +1,185 @@
+//! What all reports share: the facts, what commerce tells about its records, and the choices of the
+//! operator; and the [`Inquiry`] that a request makes of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::rest::Stop;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use site::content::dates::Moment;
+use site::{Call, Options};
+use types::{Amount, Capability, Timestamp};
+
+use crate::calendar::{Calendar, Range, Second};
+use crate::facts::{Facts, Snapshot};
+use crate::query::{Answer, DateColumn, Filter, Query, Scope, Span};
+
+const MICROS: i64 = 1_000_000;
+/// How far back a report reaches that is told no beginning.
+const DEFAULT_SECONDS: i64 = 7 * 86_400;
+/// Orders of these statuses are never sales.
+const NEVER_COUNTED: &[&str] = &["auto-draft", "trash", "checkout-draft"];
+/// Orders of these statuses do not count until the shop says otherwise.
+const NOT_COUNTED: &[&str] = &["pending", "cancelled", "failed"];
+
+/// How reports are made.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Answer what is right where the reference product is known to answer otherwise: sorted and
+    /// complete intervals, true totals on every page, segments that add up.
+    pub strict: bool,
+}
+
+/// Records by their ids, in the words of the interface.
+pub type Cards = BTreeMap<i64, Value>;
+type Described = fn(&mut Call<'_>, &[i64]) -> Result<Cards, Stop>;
+
+/// What commerce tells about its records. Given by whoever knows both.
+#[derive(Clone, Copy, Debug)]
+pub struct Shop {
+    /// Products and variations: name, price, stock and so on; none for those that are gone.
+    pub products: Described,
+    /// Orders: number, total in words, where they came from.
+    pub orders: Described,
+    /// A price as HTML, in the currency of the shop.
+    pub price_html: fn(&Options, Amount) -> String,
+}
+
+/// What the routes of analytics work with.
+#[derive(Debug)]
+pub struct Desk {
+    pub facts: Arc<Facts>,
+    pub shop: Shop,
+    pub settings: Settings,
+    /// Path of the namespace, such as `/wc-analytics`.
+    pub base: String,
+}
+
+impl Desk {
+    /// What the caller may see of the facts of now, and how the site counts.
+    pub fn inquire(&self, call: &Call<'_>) -> Inquiry {
+        let options = call.options();
+        Inquiry {
+            snapshot: self.facts.snapshot(),
+            scope: scope_of(call),
+            calendar: Calendar::of(options),
+            is_strict: match call.params.get("strict") {
+                Some(_) => call.params.flag("strict"),
+                None => self.settings.strict,
+            },
+            excluded: excluded_statuses(options),
+        }
+    }
+}
+
+/// The permission of every report.
+pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see reports.";
+    call.need(Capability::ViewWoocommerceReports, "woocommerce_rest_cannot_view", message)
+}
+
+/// **Who is bound to a merchant or a store sees nothing else**, whatever is asked for.
+fn scope_of(call: &Call<'_>) -> Scope {
+    let Some(user) = call.user() else { return Scope::everything() };
+    let scope = match &user.row.merchant_id {
+        Some(merchant) => Scope::everything().of_merchants(vec![merchant.clone()]),
+        None => Scope::everything(),
+    };
+    match &user.row.store_id {
+        Some(store) => scope.of_stores(vec![store.clone()]),
+        None => scope,
+    }
+}
+
+fn excluded_statuses(options: &Options) -> Vec<String> {
+    let chosen = match options.get("woocommerce_excluded_report_order_statuses") {
+        Value::Array(items) => {
+            items.iter().filter_map(Value::as_str).map(bare_status).map(str::to_owned).collect()
+        }
+        _ => NOT_COUNTED.iter().copied().map(str::to_owned).collect::<Vec<String>>(),
+    };
+    let always = NEVER_COUNTED.iter().copied().map(str::to_owned);
+    chosen.into_iter().chain(always).collect()
+}
+
+/// A status without the prefix with which some clients write it.
+pub fn bare_status(status: &str) -> &str {
+    status.strip_prefix("wc-").unwrap_or(status)
+}
+
+/// A question of one caller to the facts of one moment.
+#[derive(Debug)]
+pub struct Inquiry {
+    pub snapshot: Arc<Snapshot>,
+    pub calendar: Calendar,
+    pub is_strict: bool,
+    scope: Scope,
+    excluded: Vec<String>,
+}
+
+impl Inquiry {
+    pub fn answer(&self, query: &Query) -> Answer {
+        self.snapshot.answer(&self.scope, query)
+    }
+
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Whether the caller sees only a part of the sales.
+    pub fn is_bound(&self) -> bool {
+        self.scope != Scope::everything()
+    }
+
+    /// Orders that count unless the request names statuses.
+    pub fn counted(&self) -> Filter {
+        Filter::Status(self.excluded.clone()).negated()
+    }
+
+    /// The range that the request asks for: the last seven days unless it says otherwise.
+    pub fn range(&self, call: &Call<'_>) -> Range {
+        let now = seconds(call.now());
+        Range {
+            first: bound(call, "after").unwrap_or(now - DEFAULT_SECONDS),
+            last: bound(call, "before").unwrap_or(now),
+        }
+    }
+}
+
+/// A moment of the request, to the second. Without a zone it is the site's time.
+pub fn bound(call: &Call<'_>, name: &str) -> Option<Second> {
+    let moment = Moment::parse(call.options(), call.params.text(name)?, false)?;
+    Some(seconds(moment.gmt))
+}
+
+pub fn seconds(time: Timestamp) -> Second {
+    time.as_micros().div_euclid(MICROS)
+}
+
+pub fn timestamp(second: Second) -> Timestamp {
+    Timestamp::from_micros(second.saturating_mul(MICROS))
+}
+
+/// A range as the facts know it: without its end.
+pub fn span(range: Range) -> Span {
+    let until = range.last.saturating_add(1).max(range.first);
+    Span { from: timestamp(range.first), until: timestamp(until) }
+}
+
+/// The date by which orders belong to a day, as the shop chose it.
+pub fn date_of_orders(options: &Options) -> DateColumn {
+    let chosen = options.get("woocommerce_date_type");
+    chosen.as_str().and_then(date_named).unwrap_or(DateColumn::Paid)
+}
+
+pub fn date_named(name: &str) -> Option<DateColumn> {
+    match name {
+        "date_paid" => Some(DateColumn::Paid),
+        "date_created" => Some(DateColumn::Created),
+        "date_completed" => Some(DateColumn::Completed),
+        _ => None,
+    }
+}

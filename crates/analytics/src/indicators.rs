@@ -1,0 +1,148 @@
+//! Performance indicators: single numbers of the reports over time, side by side.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::action::read;
+use site::{Action, Call};
+
+use crate::desk::{Desk, may_view};
+use crate::reports::args;
+use crate::reports::stats::{self, Stats};
+
+/// The indicators in the order in which they are shown, with their names.
+const INDICATORS: &[(&str, &str)] = &[
+    ("revenue/total_sales", "Total sales"),
+    ("revenue/net_revenue", "Net sales"),
+    ("orders/orders_count", "Orders"),
+    ("orders/avg_order_value", "Value of an order"),
+    ("products/items_sold", "Pieces sold"),
+    ("revenue/refunds", "Paid back"),
+    ("coupons/orders_count", "Orders with coupons"),
+    ("coupons/amount", "Taken off by coupons"),
+    ("taxes/total_tax", "All taxes"),
+    ("taxes/order_tax", "Taxes on goods"),
+    ("taxes/shipping_tax", "Taxes on shipping"),
+    ("revenue/shipping", "Shipping"),
+    ("downloads/download_count", "Downloads"),
+    ("revenue/gross_sales", "Gross sales"),
+    ("variations/items_sold", "Variations sold"),
+];
+
+/// An indicator: a column of a report over time.
+struct Indicator {
+    stat: &'static str,
+    label: &'static str,
+    report: &'static Stats,
+    name: &'static str,
+    column: &'static str,
+    is_money: bool,
+}
+
+fn all() -> impl Iterator<Item = Indicator> {
+    INDICATORS.iter().filter_map(|(stat, label)| {
+        let (name, column) = stat.split_once('/')?;
+        let path = format!("/{name}/stats");
+        let report = stats::ALL.iter().find(|report| report.path == path)?;
+        let definition = report.columns.iter().find(|known| known.name == column)?;
+        let is_money = definition.marks.currency;
+        Some(Indicator { stat, label, report, name, column, is_money })
+    })
+}
+
+pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
+    let (of_all, of_allowed) = (Arc::clone(desk), Arc::clone(desk));
+    let show = move |call: &mut Call<'_>| show(&of_all, call);
+    let allowed = move |call: &mut Call<'_>| Ok(allowed(&of_allowed, call));
+    let document = document();
+    vec![
+        Route::at(namespace, "/reports/performance-indicators")
+            .on(READ, list_args(), read(may_view, show))
+            .schema(document.clone()),
+        Route::at(namespace, "/reports/performance-indicators/allowed")
+            .on(READ, list_args(), read(may_view, allowed))
+            .schema(document),
+    ]
+}
+
+fn list_args() -> Args {
+    let stat = Schema::text().keyword("enum", Vec::<Value>::new());
+    let stats = Schema::list(stat).default(Vec::<Value>::new());
+    args::context().arg("stats", stats.about("Which indicators to show.")).with(args::range())
+}
+
+fn document() -> Value {
+    let names: Vec<&str> = INDICATORS.iter().map(|(stat, _)| *stat).collect();
+    let text = |about: &str| Schema::text().about(about).context(&["view", "edit"]).readonly();
+    let members = [
+        ("stat", text("Which indicator it is.").choices(&names)),
+        ("chart", text("Which column of the report it is.")),
+        ("label", text("What people call it.")),
+        ("format", text("What kind of number it is.").choices(&["number", "currency"])),
+        ("value", Schema::number().about("The number.").context(&["view", "edit"]).readonly()),
+    ];
+    Item::new("report_performance_indicator", Schema::object(members)).document()
+}
+
+/// A list of indicators has its length in its headers, and one page.
+fn counted(bodies: Vec<Value>) -> Reply {
+    let total = bodies.len().to_string();
+    Reply::new(bodies).header("x-wp-total", total).header("x-wp-totalpages", "1")
+}
+
+fn allowed(desk: &Desk, call: &Call<'_>) -> Reply {
+    let body = |indicator: Indicator| {
+        let mut body = Map::new();
+        body.insert(String::from("stat"), json!(indicator.stat));
+        body.insert(String::from("chart"), json!(indicator.column));
+        body.insert(String::from("label"), json!(indicator.label));
+        with_links(desk, call, &indicator, body)
+    };
+    counted(all().map(body).collect())
+}
+
+fn show(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let wanted = call.params.texts("stats");
+    if wanted.is_empty() {
+        // A client is known to be told so with 500; what it must mend is its own.
+        let message = "Name the indicators to show with `stats`.";
+        let code = "woocommerce_analytics_performance_indicators_empty_query";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    // Without both bounds clients know the numbers as unknown.
+    let is_bounded = call.params.get("after").is_some() && call.params.get("before").is_some();
+    let is_known = is_bounded || desk.inquire(call).is_strict;
+    let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
+    let mut bodies = Vec::new();
+    for indicator in all().filter(|indicator| wanted.iter().any(|name| name == indicator.stat)) {
+        if is_known && !totals.contains_key(indicator.report.path) {
+            totals.insert(indicator.report.path, indicator.report.totals(desk, call)?);
+        }
+        let numbers = totals.get(indicator.report.path);
+        let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
+        let mut body = Map::new();
+        body.insert(String::from("stat"), json!(indicator.stat));
+        body.insert(String::from("chart"), json!(indicator.column));
+        body.insert(String::from("label"), json!(indicator.label));
+        let format = if indicator.is_money { "currency" } else { "number" };
+        body.insert(String::from("format"), json!(format));
+        body.insert(String::from("value"), value.unwrap_or_default());
+        bodies.push(with_links(desk, call, &indicator, body));
+    }
+    Ok(counted(bodies))
+}
+
+fn with_links(
+    desk: &Desk,
+    call: &Call<'_>,
+    indicator: &Indicator,
+    body: Map<String, Value>,
+) -> Value {
+    let report = call.visit.rest(&format!("{}/reports{}", desk.base, indicator.report.path));
+    let links =
+        Links::new().to("api", report).to("report", format!("/analytics/{}", indicator.name));
+    crate::reports::lists::linked(body, links)
+}

@@ -1,0 +1,247 @@
+//! Leaderboards: the best customers, coupons, categories and products of a range.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Reply, Schema, Stop, form};
+use serde_json::{Map, Value, json};
+use site::action::read;
+use site::{Action, Call};
+use std::sync::Arc;
+use types::{Amount, Capability};
+
+use crate::customers;
+use crate::desk::{Desk, Inquiry};
+use crate::reports::args;
+use crate::reports::lists;
+
+/// Rows of a leaderboard unless somebody asks for more, and at most.
+const ROWS: i64 = 5;
+const ROWS_MAX: i64 = 20;
+/// Keys of the query that clients want to keep in the links.
+const KEPT_KEYS_MAX: usize = 50;
+
+/// One leaderboard.
+struct Board {
+    id: &'static str,
+    label: &'static str,
+    headers: [&'static str; 3],
+    /// What the page behind a link shows.
+    filter: &'static str,
+    rows: fn(&Desk, &mut Call<'_>, usize) -> Result<Vec<Entry>, Stop>,
+}
+
+/// A row: whom it is about, a number, and an amount in millionths.
+struct Entry {
+    id: i64,
+    name: String,
+    count: i64,
+    amount: i64,
+}
+
+static BOARDS: [Board; 4] = [
+    Board {
+        id: "customers",
+        label: "Customers who paid most",
+        headers: ["Customer", "Orders", "Paid"],
+        filter: "single_customer",
+        rows: best_customers,
+    },
+    Board {
+        id: "coupons",
+        label: "Coupons that were used most",
+        headers: ["Coupon", "Orders", "Taken off"],
+        filter: "single_coupon",
+        rows: best_coupons,
+    },
+    Board {
+        id: "categories",
+        label: "Categories that sold most",
+        headers: ["Category", "Pieces sold", "Net sales"],
+        filter: "single_category",
+        rows: best_categories,
+    },
+    Board {
+        id: "products",
+        label: "Products that sold most",
+        headers: ["Product", "Pieces sold", "Net sales"],
+        filter: "single_product",
+        rows: best_products,
+    },
+];
+
+pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
+    let (of_all, of_one) = (Arc::clone(desk), Arc::clone(desk));
+    let ids: Vec<&str> = BOARDS.iter().map(|board| board.id).collect();
+    let name = Schema::text().choices(&ids).about("Which leaderboard.");
+    let all = move |call: &mut Call<'_>| show(&of_all, call, None);
+    let one = move |call: &mut Call<'_>| {
+        let wanted = call.params.text("leaderboard").unwrap_or_default().to_owned();
+        show(&of_one, call, Some(&wanted))
+    };
+    let document = document();
+    vec![
+        Route::at(namespace, "/leaderboards")
+            .on(READ, list_args(), read(may_view, all))
+            .schema(document.clone()),
+        Route::at(namespace, "/leaderboards/allowed")
+            .on(READ, Args::new(), read(may_view, |_| Ok(allowed())))
+            .schema(document.clone()),
+        Route::at(namespace, r"/leaderboards/(?P<leaderboard>\w+)")
+            .on(READ, Args::new().arg("leaderboard", name).with(list_args()), read(may_view, one))
+            .schema(document),
+    ]
+}
+
+fn list_args() -> Args {
+    let kept = Schema::text().about("A JSON object whose members the links shall carry.");
+    args::paging(1, ROWS, ROWS_MAX).with(args::range()).arg("persisted_query", kept)
+}
+
+fn document() -> Value {
+    let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
+    let members = [
+        ("id", text("Name of the leaderboard.")),
+        ("label", text("What it shows.")),
+        ("headers", Schema::typed("array").about("Names of its columns.")),
+        ("rows", Schema::typed("array").about("Its rows, the best first.")),
+    ];
+    Item::new("leaderboard", Schema::object(members)).document()
+}
+
+/// Whoever may see reports, or runs the shop.
+fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(Capability::ManageWoocommerce) {
+        return Ok(());
+    }
+    crate::desk::may_view(call)
+}
+
+fn allowed() -> Reply {
+    let boards = BOARDS.iter().map(|board| Value::Object(head(board)));
+    let boards: Vec<Value> = boards.collect();
+    let total = boards.len().to_string();
+    Reply::new(boards).header("x-wp-total", total).header("x-wp-totalpages", "1")
+}
+
+fn head(board: &Board) -> Map<String, Value> {
+    let headers: Vec<Value> =
+        board.headers.iter().map(|header| json!({ "label": header })).collect();
+    let mut body = Map::new();
+    body.insert(String::from("id"), json!(board.id));
+    body.insert(String::from("label"), json!(board.label));
+    body.insert(String::from("headers"), json!(headers));
+    body
+}
+
+fn show(desk: &Desk, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
+    let count = call.params.int("per_page").unwrap_or(ROWS).clamp(1, ROWS_MAX);
+    let count = usize::try_from(count).unwrap_or(1);
+    let kept = kept_query(call);
+    let mut bodies: Vec<Value> = Vec::new();
+    for board in BOARDS.iter().filter(|board| wanted.is_none_or(|wanted| wanted == board.id)) {
+        let entries = (board.rows)(desk, call, count)?;
+        let rows = entries.iter().map(|entry| row(desk, call, board, entry, &kept));
+        let rows: Vec<Value> = rows.collect();
+        let mut body = head(board);
+        body.insert(String::from("rows"), json!(rows));
+        bodies.push(Value::Object(body));
+    }
+    Ok(Reply::new(bodies))
+}
+
+/// What the client wants to find again in the links.
+fn kept_query(call: &Call<'_>) -> Map<String, Value> {
+    let text = call.params.text("persisted_query").unwrap_or_default();
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => members.into_iter().take(KEPT_KEYS_MAX).collect(),
+        _ => Map::new(),
+    }
+}
+
+fn row(
+    desk: &Desk,
+    call: &Call<'_>,
+    board: &Board,
+    entry: &Entry,
+    kept: &Map<String, Value>,
+) -> Value {
+    let mut query = kept.clone();
+    query.insert(String::from("filter"), json!(board.filter));
+    query.insert(board.id.to_owned(), json!(entry.id));
+    let page = format!("/wp-admin/admin.php?page=wc-admin&path=/analytics/{}&", board.id);
+    let address = format!("{}{}", call.visit.page(&page), form::encode(&query));
+    let display = format!("<a href='{}'>{}</a>", attribute(&address), escaped(&entry.name));
+    let options = call.options();
+    let amount = Amount::from_millionths(entry.amount);
+    json!([
+        { "display": display, "value": entry.name },
+        {
+            "display": grouped(entry.count, &options.text("woocommerce_price_thousand_sep")),
+            "value": entry.count,
+            "format": "number",
+        },
+        {
+            "display": (desk.shop.price_html)(options, amount),
+            "value": crate::columns::money(entry.amount),
+            "format": "currency",
+        },
+    ])
+}
+
+fn grouped(number: i64, separator: &str) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = if number < 0 { String::from("-") } else { String::new() };
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push_str(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// **Names are other people's words**: in markup they are text. What is escaped already stays so.
+fn escaped(name: &str) -> String {
+    let bare = name.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+    bare.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Within single quotes.
+fn attribute(address: &str) -> String {
+    address.replace('\'', "%27").replace('<', "%3C").replace('>', "%3E")
+}
+
+fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
+    let inquiry: Inquiry = desk.inquire(call);
+    let found = customers::best(call, &inquiry, count)?;
+    let entry = |customer: customers::Customer| Entry {
+        id: customer.row.customer_id,
+        name: customers::name(&customer.row),
+        count: customer.sums.orders,
+        amount: customer.sums.spend,
+    };
+    Ok(found.into_iter().map(entry).collect())
+}
+
+fn best_coupons(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
+    let best = lists::coupons::best(desk, call, count)?;
+    Ok(best
+        .into_iter()
+        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
+        .collect())
+}
+
+fn best_categories(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
+    let best = lists::categories::best(desk, call, count)?;
+    Ok(best
+        .into_iter()
+        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
+        .collect())
+}
+
+fn best_products(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
+    let best = lists::products::best(desk, call, count)?;
+    Ok(best
+        .into_iter()
+        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
+        .collect())
+}

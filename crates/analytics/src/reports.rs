@@ -1,0 +1,107 @@
+//! Every report, and the index of them.
+
+pub mod args;
+pub mod filters;
+pub mod lists;
+pub mod stats;
+
+use std::sync::Arc;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Value, json};
+use site::action::{memory, read};
+use site::{Action, Call};
+
+use crate::customers::{self, Door};
+use crate::desk::{Desk, may_view};
+
+/// The reports that the index names, with what each tells; two of them clients know without a
+/// route.
+const INDEX: &[(&str, &str)] = &[
+    ("performance-indicators", "Single numbers of several reports."),
+    ("revenue/stats", "Revenue over time."),
+    ("orders/stats", "Orders over time."),
+    ("products", "What was sold, product by product."),
+    ("products/stats", "Products over time."),
+    ("variations", "What was sold, variation by variation."),
+    ("variations/stats", "Variations over time."),
+    ("categories", "What was sold, category by category."),
+    ("categories/stats", "Categories over time."),
+    ("coupons", "What coupons took off."),
+    ("coupons/stats", "Coupons over time."),
+    ("taxes", "Taxes, rate by rate."),
+    ("taxes/stats", "Taxes over time."),
+    ("downloads", "Files that were downloaded."),
+    ("downloads/files", "Files that can be downloaded."),
+    ("downloads/stats", "Downloads over time."),
+    ("customers", "Customers with what they bought."),
+    ("customers/stats", "What customers do on average."),
+];
+
+type Run = fn(&Desk, &mut Call<'_>) -> Result<Reply, Stop>;
+
+/// Reports that are lists: where, with which parameters, what they look like, and how.
+type Listed = (&'static str, fn() -> Args, fn() -> Value, Run);
+
+const LISTS: &[Listed] = &[
+    ("/products", lists::products::args, lists::products::document, lists::products::list),
+    ("/variations", lists::variations::args, lists::variations::document, lists::variations::list),
+    ("/orders", lists::orders::args, lists::orders::document, lists::orders::list),
+    ("/categories", lists::categories::args, lists::categories::document, lists::categories::list),
+    ("/taxes", lists::taxes::args, lists::taxes::document, lists::taxes::list),
+    ("/coupons", lists::coupons::args, lists::coupons::document, lists::coupons::list),
+    ("/stock", lists::stock::args, lists::stock::document, lists::stock::list),
+    ("/stock/stats", args::context, lists::stock::stats_document, lists::stock::stats),
+    ("/downloads", lists::downloads::args, lists::downloads::document, lists::downloads::list),
+    ("/customers", customers::args::report, customers::document, |desk, call| {
+        customers::list(desk, call, Door::Report)
+    }),
+    ("/customers/stats", customers::args::stats, customers::stats_document, customers::stats),
+];
+
+pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
+    let of_index = Arc::clone(desk);
+    let index = move |call: &mut Call<'_>| Ok(index(&of_index, call));
+    let mut routes = vec![
+        Route::at(namespace, "/reports")
+            .on(READ, args::view_only(), memory(may_view, index))
+            .schema(index_document()),
+    ];
+    for (path, args, document, list) in LISTS.iter().copied() {
+        let desk = Arc::clone(desk);
+        let run = move |call: &mut Call<'_>| list(&desk, call);
+        let route = Route::at(namespace, &format!("/reports{path}"));
+        routes.push(route.on(READ, args(), read(may_view, run)).schema(document()));
+    }
+    routes.extend(stats::ALL.iter().map(|report| report.route(namespace, desk)));
+    routes
+}
+
+fn index_document() -> Value {
+    let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
+    let members = [
+        ("slug", text("Name of the report.")),
+        ("description", text("What it tells.")),
+        ("path", text("Path of the report.")),
+    ];
+    Item::new("report", Schema::object(members)).document()
+}
+
+fn index(desk: &Desk, call: &Call<'_>) -> Reply {
+    let collection = format!("{}/reports", desk.base);
+    let entry = |(slug, description): &(&str, &str)| {
+        let path = format!("{collection}/{slug}");
+        let page = slug.strip_suffix("/stats").unwrap_or(slug);
+        let links = Links::new()
+            .to("self", call.visit.rest(&path))
+            .to("report", format!("/analytics/{page}"))
+            .to("collection", call.visit.rest(&collection));
+        let body = json!({ "slug": slug, "description": description, "path": path });
+        match body {
+            Value::Object(members) => lists::linked(members, links),
+            other => other,
+        }
+    };
+    Reply::new(INDEX.iter().map(entry).collect::<Vec<Value>>())
+}

@@ -1,0 +1,206 @@
+//! From the parameters of a request to a filter of the facts.
+//!
+//! Where the reference is known to filter in a way of its own, and clients can see it, the usual
+//! mode does the same; the strict mode means what the parameters say.
+
+use contract::rest::{Params, Stop, loose};
+use serde_json::Value;
+use site::Call;
+use store::attribute;
+use store::post::TermCondition;
+use store::product::{self, ProductFilter};
+use store::term;
+
+use crate::desk::{Inquiry, bare_status};
+use crate::query::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+
+/// Matches no product.
+const NO_PRODUCT: i64 = -1;
+
+/// Whether one condition is enough.
+pub fn is_any(params: &Params) -> bool {
+    params.text("match") == Some("any")
+}
+
+/// All conditions, or any of them. No condition at all lets everything pass.
+pub fn joined(conditions: Vec<Filter>, any: bool) -> Filter {
+    if any && !conditions.is_empty() { Filter::Any(conditions) } else { Filter::All(conditions) }
+}
+
+/// The ids of a parameter; nothing if it filters nothing. A lone 0 stands for no choice.
+pub fn ids(params: &Params, name: &str) -> Option<IdSet> {
+    let ids = match params.get(name)? {
+        Value::Array(_) => params.ints(name),
+        other => vec![loose::to_int(other)],
+    };
+    (!ids.is_empty() && ids != [0]).then(|| ids.into_iter().collect())
+}
+
+/// The products that are asked for, by themselves and by their categories.
+pub fn products_in(
+    params: &Params,
+    inquiry: &Inquiry,
+    products: &str,
+    categories: &str,
+) -> Option<IdSet> {
+    let listed = ids(params, products);
+    let Some(categories) = ids(params, categories) else { return listed };
+    let of_categories = inquiry.snapshot.catalog().products_in(categories.ids());
+    let of_categories =
+        if of_categories.is_empty() { IdSet::from_iter([NO_PRODUCT]) } else { of_categories };
+    let Some(listed) = listed else { return Some(of_categories) };
+    if is_any(params) {
+        return Some(listed.ids().iter().chain(of_categories.ids()).copied().collect());
+    }
+    let both: IdSet =
+        listed.ids().iter().copied().filter(|id| of_categories.contains(*id)).collect();
+    match (both.is_empty(), inquiry.is_strict) {
+        (false, _) => Some(both),
+        (true, true) => Some(IdSet::from_iter([NO_PRODUCT])),
+        // Clients know that products outside of the categories lift the filter.
+        (true, false) => None,
+    }
+}
+
+/// The products that are left out, by themselves or by their categories.
+pub fn products_out(
+    params: &Params,
+    inquiry: &Inquiry,
+    products: &str,
+    categories: &str,
+) -> Option<IdSet> {
+    let listed = ids(params, products);
+    let by_category =
+        ids(params, categories).map(|ids| inquiry.snapshot.catalog().products_in(ids.ids()));
+    match (listed, by_category) {
+        (Some(listed), Some(more)) => {
+            Some(listed.ids().iter().chain(more.ids()).copied().collect())
+        }
+        (listed, by_category) => listed.or(by_category),
+    }
+}
+
+/// The statuses that the request names; nothing if it names none.
+pub fn statuses(params: &Params, inquiry: &Inquiry, any: bool) -> Option<Filter> {
+    let named = |name: &str| -> Vec<String> {
+        params.texts(name).iter().map(|status| bare_status(status).to_owned()).collect()
+    };
+    let (wanted, unwanted) = (named("status_is"), named("status_is_not"));
+    let mut conditions = Vec::new();
+    if !wanted.is_empty() {
+        let is_open = inquiry.is_strict && wanted.iter().any(|status| status == "any");
+        conditions.push(if is_open { Filter::everything() } else { Filter::Status(wanted) });
+    }
+    if !unwanted.is_empty() {
+        conditions.push(Filter::Status(unwanted).negated());
+    }
+    (!conditions.is_empty()).then(|| joined(conditions, any))
+}
+
+/// New or returning customers.
+pub fn customer_type(params: &Params) -> Option<Filter> {
+    let named = params.text("customer_type").filter(|name| !name.is_empty());
+    match named.or_else(|| params.text("customer"))? {
+        "returning" => Some(Filter::Returning(true)),
+        "new" => Some(Filter::Returning(false)),
+        _ => None,
+    }
+}
+
+/// Orders, refunds, or a kind of refunds.
+pub fn refunds(params: &Params) -> Option<Filter> {
+    let kind = match params.text("refunds")? {
+        "all" => RowKind::Refund,
+        "none" => RowKind::Order,
+        "full" => RowKind::FullRefund,
+        "partial" => RowKind::PartialRefund,
+        _ => return None,
+    };
+    Some(Filter::Kind(kind))
+}
+
+/// Whose sales count, where the request says so.
+pub fn scope(params: &Params) -> Vec<Filter> {
+    let named = |name: &str| Some(params.texts(name)).filter(|texts| !texts.is_empty());
+    [
+        named("merchant_includes").map(Filter::Merchants),
+        named("store_includes").map(Filter::Stores),
+        named("tpn_includes").map(Filter::Tpns),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What an item must be like to have the attributes, or others; nothing if no pair means anything.
+pub fn attributes(call: &mut Call<'_>) -> Result<Option<LineTest>, Stop> {
+    let mut tests = Vec::new();
+    for (name, equal) in [("attribute_is", true), ("attribute_is_not", false)] {
+        let pairs = call.params.get(name).cloned().unwrap_or_default();
+        for pair in pairs.as_array().into_iter().flatten() {
+            if let Some(test) = attribute_test(call, pair, equal)? {
+                tests.push(LineTest::Attribute(test));
+            }
+        }
+    }
+    if tests.is_empty() {
+        return Ok(None);
+    }
+    let any = is_any(&call.params);
+    Ok(Some(if any { LineTest::Any(tests) } else { LineTest::All(tests) }))
+}
+
+/// A pair of numbers names an attribute and a term of the shop; other pairs are taken as they are.
+fn attribute_test(
+    call: &mut Call<'_>,
+    pair: &Value,
+    equal: bool,
+) -> Result<Option<AttributeTest>, Stop> {
+    let items: Vec<Value> = match pair {
+        Value::Array(items) => items.clone(),
+        Value::Object(members) => members.values().cloned().collect(),
+        _ => return Ok(None),
+    };
+    let [attribute, term] = items.as_slice() else { return Ok(None) };
+    if loose::numeric(attribute).is_none() || loose::numeric(term).is_none() {
+        let text = |value: &Value| loose::scalar_text(value).map(std::borrow::Cow::into_owned);
+        let (Some(name), Some(value)) = (text(attribute), text(term)) else { return Ok(None) };
+        let known = term::find_by_slug(call.conn()?, &name, &value)?;
+        let products = match known {
+            Some(term) => products_with(call, &name, term.term_id)?,
+            None => IdSet::default(),
+        };
+        return Ok(Some(AttributeTest { name, value, equal, products }));
+    }
+    let Some(known) = attribute::get(call.conn()?, loose::to_int(attribute))? else {
+        return Ok(None);
+    };
+    let taxonomy = attribute::taxonomy(&known.name);
+    let Some(term) = term::get(call.conn()?, loose::to_int(term))? else { return Ok(None) };
+    if term.taxonomy != taxonomy {
+        return Ok(None);
+    }
+    let products = products_with(call, &taxonomy, term.term_id)?;
+    Ok(Some(AttributeTest { name: taxonomy, value: term.slug, equal, products }))
+}
+
+/// Products that bear the term without being offered in variations of it.
+fn products_with(call: &mut Call<'_>, taxonomy: &str, term_id: i64) -> Result<IdSet, Stop> {
+    let wanted = ProductFilter {
+        kinds_exclude: vec![String::from("variation")],
+        terms: vec![TermCondition::AnyOf(vec![term_id])],
+        ..ProductFilter::default()
+    };
+    let (found, _) = product::list(call.conn()?, &wanted)?;
+    let is_fixed = |row: &product::ProductRow| !varies_by(row, taxonomy);
+    Ok(found.iter().filter(|row| is_fixed(row)).map(|row| row.product_id).collect())
+}
+
+fn varies_by(row: &product::ProductRow, taxonomy: &str) -> bool {
+    let details: Value = serde_json::from_str(&row.details).unwrap_or_default();
+    let attributes = details.get("attributes").and_then(Value::as_array);
+    attributes.into_iter().flatten().any(|attribute| {
+        attribute.get("name").and_then(Value::as_str) == Some(taxonomy)
+            && attribute.get("variation").and_then(Value::as_bool) == Some(true)
+    })
+}

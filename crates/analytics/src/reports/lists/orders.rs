@@ -1,0 +1,220 @@
+//! Orders and refunds, one by one.
+
+mod filter;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::Call;
+use types::Timestamp;
+
+use super::{Beyond, linked, page, record, reply};
+use crate::calendar::Calendar;
+use crate::columns::money;
+use crate::customers;
+use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
+use crate::facts::OrderFact;
+use crate::known;
+use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging, Span};
+use crate::reports::args;
+
+/// Where an order came from, if nothing is known about it.
+const UNKNOWN_ORIGIN: &str = "Unknown";
+
+pub fn args() -> Args {
+    let customer_type = Schema::text().default("").choices(&["", "returning", "new"]);
+    let refunds = Schema::text().default("").choices(&["", "all", "partial", "full", "none"]);
+    args::dated(0, "date", &["date", "num_items_sold", "net_total"])
+        .with(args::ids_or_none("product_includes", "Show only orders with these products."))
+        .with(args::ids_or_none("product_excludes", "Leave out orders with these products."))
+        .with(args::ids_or_none("variation_includes", "Show only orders with these variations."))
+        .with(args::ids_or_none("variation_excludes", "Leave out orders with these variations."))
+        .with(args::ids_or_none("coupon_includes", "Show only orders with these coupons."))
+        .with(args::ids_or_none("coupon_excludes", "Leave out orders with these coupons."))
+        .with(args::ids_or_none("tax_rate_includes", "Show only orders taxed at these rates."))
+        .with(args::ids_or_none("tax_rate_excludes", "Leave out orders taxed at these rates."))
+        .with(args::statuses())
+        .arg("customer_type", customer_type.about("Show only orders of such customers."))
+        .arg("refunds", refunds.about("Show only refunds, only some of them, or none."))
+        .with(args::extended_info())
+        .with(args::ids("order_includes", "Show only these orders."))
+        .with(args::ids("order_excludes", "Leave out these orders."))
+        .with(args::attributes())
+        .with(args::scope())
+}
+
+pub fn document() -> Value {
+    let text = |about: &str| Schema::text().about(about);
+    let whole = |about: &str| Schema::integer().about(about);
+    let members = [
+        ("order_id", whole("Number of the order or refund.")),
+        ("order_number", text("What people call the order.")),
+        ("date_created", text("When it was made, in the site's time.")),
+        ("date_created_gmt", text("When it was made, in UTC.")),
+        ("status", text("Status of the order.")),
+        ("customer_id", whole("Number of the customer.")),
+        ("num_items_sold", whole("Pieces sold.")),
+        ("net_total", Schema::number().about("Total without tax and shipping.")),
+        ("total_formatted", text("The total as people read it.")),
+        ("customer_type", text("Whether the customer had bought before.")),
+        ("extended_info", Schema::map().about("Products, coupons and the customer.")),
+    ];
+    Item::new("report_orders", Schema::object(members)).document()
+}
+
+pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let inquiry = desk.inquire(call);
+    let date = date_of_orders(call.options());
+    let filter = filter::of(call, &inquiry)?;
+    let (offset, limit) = page(call);
+    let paging = Paging { descending: super::is_descending(call), offset, limit };
+    let sort = match call.params.text("orderby") {
+        Some("num_items_sold") => OrderSort::Items,
+        Some("net_total") => OrderSort::Net,
+        _ => OrderSort::Date,
+    };
+    let when = (date, span(inquiry.range(call)));
+    let found = inquiry.snapshot.list_orders(inquiry.scope(), when, &filter, sort, paging);
+    let more = More::of(desk, call, &inquiry, &found.orders)?;
+    let bodies = found.orders.iter().map(|order| {
+        let address = record(call, desk, &format!("/orders/{}", order.order_id));
+        linked(more.body(order, date, &inquiry.calendar), Links::new().to("order", address))
+    });
+    let bodies: Vec<Value> = bodies.collect();
+    let path = format!("{}/reports/orders", desk.base);
+    Ok(reply(call, &path, bodies, found.total, (&inquiry, Beyond::RowsOnly)))
+}
+
+/// What is known about orders beyond the facts about them.
+struct More {
+    /// The orders of the refunds on the page.
+    parents: BTreeMap<i64, OrderFact>,
+    cards: Cards,
+    /// Only where the request wants to know.
+    extended: Option<Extended>,
+}
+
+struct Extended {
+    products: BTreeMap<i64, String>,
+    coupons: BTreeMap<i64, String>,
+    customers: BTreeMap<i64, Value>,
+}
+
+impl More {
+    fn of(
+        desk: &Desk,
+        call: &mut Call<'_>,
+        inquiry: &Inquiry,
+        orders: &[OrderFact],
+    ) -> Result<Self, Stop> {
+        let parent_ids: IdSet = orders.iter().map(|order| order.parent_id).collect();
+        let paging = Paging { descending: false, offset: 0, limit: parent_ids.len() };
+        let parents = inquiry.snapshot.list_orders(
+            inquiry.scope(),
+            (DateColumn::Created, Span::ALWAYS),
+            &Filter::Orders(parent_ids),
+            OrderSort::Id,
+            paging,
+        );
+        let parents: BTreeMap<i64, OrderFact> =
+            parents.orders.into_iter().map(|order| (order.order_id, order)).collect();
+        let ids: BTreeSet<i64> = orders.iter().map(sale).collect();
+        let cards = (desk.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
+        let extended = if call.params.flag("extended_info") {
+            Some(Extended::of(call, orders, &parents)?)
+        } else {
+            None
+        };
+        Ok(Self { parents, cards, extended })
+    }
+
+    fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {
+        let text = |time: Timestamp| calendar.text(seconds(time));
+        let dated = match date {
+            DateColumn::Created => Some(order.created),
+            DateColumn::Paid => order.paid,
+            DateColumn::Completed => order.completed,
+        };
+        let returning = self.parents.get(&order.parent_id).unwrap_or(order).returning;
+        let card = self.cards.get(&sale(order));
+        let told = |name: &str| card.and_then(|card| card.get(name)).cloned();
+        let mut body = Map::new();
+        let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+        put("order_id", json!(order.order_id));
+        put("parent_id", json!(order.parent_id));
+        put("date", json!(dated.map(text)));
+        put("date_created", json!(text(order.created)));
+        put("date_created_gmt", json!(Calendar::utc().text(seconds(order.created))));
+        put("status", json!(&*order.status));
+        put("customer_id", json!(order.customer_id));
+        put("net_total", money(order.net.as_millionths()));
+        put("total_sales", money(order.total.as_millionths()));
+        put("num_items_sold", json!(order.items));
+        put("customer_type", json!(if returning == Some(false) { "new" } else { "returning" }));
+        if let Some(extended) = &self.extended {
+            let origin = if order.is_refund() { None } else { told("origin") };
+            put("extended_info", extended.body(order, self.parents.get(&order.parent_id), origin));
+        }
+        put("order_number", told("number").unwrap_or_default());
+        put("total_formatted", told("total_formatted").unwrap_or_default());
+        body
+    }
+}
+
+/// The order itself, or that of a refund.
+fn sale(order: &OrderFact) -> i64 {
+    if order.is_refund() { order.parent_id } else { order.order_id }
+}
+
+impl Extended {
+    fn of(
+        call: &mut Call<'_>,
+        orders: &[OrderFact],
+        parents: &BTreeMap<i64, OrderFact>,
+    ) -> Result<Self, Stop> {
+        let all = || orders.iter().chain(parents.values());
+        let goods: BTreeSet<i64> = all().flat_map(|order| &order.lines).map(good).collect();
+        let coupons: BTreeSet<i64> =
+            all().flat_map(|order| &order.coupons).map(|coupon| coupon.coupon_id).collect();
+        let buyers: BTreeSet<i64> = orders.iter().map(|order| order.customer_id).collect();
+        let list = |ids: BTreeSet<i64>| ids.into_iter().collect::<Vec<i64>>();
+        let products = known::product_rows(call.conn()?, &list(goods))?;
+        let coupons = known::coupon_rows(call.conn()?, &list(coupons))?;
+        Ok(Self {
+            products: products.into_iter().map(|(id, row)| (id, row.name)).collect(),
+            coupons: coupons.into_iter().map(|(id, row)| (id, row.code)).collect(),
+            customers: customers::records(call, &list(buyers))?,
+        })
+    }
+
+    /// A refund shows what its order was about.
+    fn body(&self, order: &OrderFact, parent: Option<&OrderFact>, origin: Option<Value>) -> Value {
+        let lines = order.lines.iter().chain(parent.into_iter().flat_map(|order| &order.lines));
+        let lines = lines.filter(|line| line.quantity > 0);
+        let products = lines.filter_map(|line| {
+            let id = good(line);
+            let name = self.products.get(&id)?;
+            Some(json!({
+                "id": id.to_string(),
+                "name": name,
+                "quantity": line.quantity.to_string(),
+            }))
+        });
+        let coupons = order.coupons.iter().filter_map(|coupon| {
+            let code = self.coupons.get(&coupon.coupon_id)?;
+            Some(json!({ "id": coupon.coupon_id.to_string(), "code": code }))
+        });
+        json!({
+            "products": products.collect::<Vec<Value>>(),
+            "coupons": coupons.collect::<Vec<Value>>(),
+            "customer": self.customers.get(&order.customer_id).cloned().unwrap_or_else(|| json!([])),
+            "attribution": { "origin": origin.unwrap_or_else(|| json!(UNKNOWN_ORIGIN)) },
+        })
+    }
+}
+
+/// The variation of a line, or its product.
+fn good(line: &crate::facts::LineFact) -> i64 {
+    if line.variation_id == 0 { line.product_id } else { line.variation_id }
+}

@@ -1,0 +1,185 @@
+//! What was sold, product by product.
+
+use std::collections::BTreeMap;
+
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::Call;
+
+use super::{
+    Beyond, Rank, Row, chosen, cut, linked, nothing, page, rank_of, record, reply, rows, sort,
+};
+use crate::columns::{Column, Plan, Shape, column, schemas};
+use crate::desk::{Desk, Inquiry, span};
+use crate::known;
+use crate::query::Measure::{self, Distinct, Sum};
+use crate::query::{
+    Column as Of, DateColumn, Filter, Group, IdSet, LineTest, Per, Query, Subject, Table, When,
+};
+use crate::reports::{args, filters};
+
+const NEWEST: Measure = Measure::Latest(DateColumn::Created);
+pub(crate) const ITEMS_SOLD: Column =
+    column("items_sold", "Pieces sold.", Shape::Count, &[(1, sum(Of::Quantity))]);
+pub(crate) const NET_REVENUE: Column =
+    column("net_revenue", "Sales without the rest.", Shape::Money, &[(1, sum(Of::LineNet))]);
+const ORDERS_COUNT: Column = column(
+    "orders_count",
+    "Number of orders.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Order, When::NotNegative))],
+);
+const COLUMNS: &[Column] = &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT];
+/// What is told about a product.
+const CARD: &[&str] = &[
+    "name",
+    "price",
+    "image",
+    "permalink",
+    "stock_status",
+    "stock_quantity",
+    "manage_stock",
+    "low_stock_amount",
+    "category_ids",
+    "variations",
+    "sku",
+];
+
+pub(crate) const fn sum(of: Of) -> Measure {
+    Sum(of, When::Always, Per::Row)
+}
+
+pub fn args() -> Args {
+    let columns =
+        ["date", "net_revenue", "orders_count", "items_sold", "product_name", "variations", "sku"];
+    args::dated(1, "date", &columns)
+        .with(args::ids("categories", "Show only products of these categories."))
+        .with(args::matching())
+        .with(args::ids("products", "Show only these products."))
+        .with(args::extended_info())
+        .with(args::scope())
+}
+
+pub fn document() -> Value {
+    let mut members = vec![("product_id", Schema::integer().about("Number of the product."))];
+    members.extend(schemas(COLUMNS));
+    members.push(("extended_info", Schema::map().about("More about the product.")));
+    Item::new("report_products", Schema::object(members)).document()
+}
+
+pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let inquiry = desk.inquire(call);
+    let wanted = filters::products_in(&call.params, &inquiry, "products", "categories");
+    let mut plan = Plan::of(COLUMNS.iter().copied());
+    plan.need(NEWEST);
+    let rows = found(call, &inquiry, wanted.as_ref(), &plan);
+    let count = wanted.as_ref().map(|set| counted(call, &inquiry, set));
+    let mut rows = ranked(call, rows, &plan)?;
+    sort(&mut rows, super::is_descending(call));
+    let total = count.unwrap_or(rows.len());
+    let shown = cut(rows, page(call));
+    let ids: Vec<i64> = shown.iter().map(|(id, _)| *id).collect();
+    let mut cards = super::product_cards(desk, call, &ids)?;
+    if let Some(cards) = &mut cards {
+        let gone: Vec<i64> = ids.into_iter().filter(|id| !cards.contains_key(id)).collect();
+        for id in gone {
+            cards.insert(id, json!({ "name": known::gone_name(call.conn()?, id)? }));
+        }
+    }
+    let bodies = shown.iter().map(|(id, values)| {
+        let mut body = Map::new();
+        body.insert(String::from("product_id"), json!(id));
+        body.extend(plan.members(values));
+        let card = cards.as_ref().and_then(|cards| cards.get(id));
+        let card = card.map(|card| Value::Object(chosen(card, CARD)));
+        body.insert(String::from("extended_info"), card.unwrap_or_else(nothing));
+        let address = record(call, desk, &format!("/products/{id}"));
+        linked(body, Links::new().to("product", address))
+    });
+    let bodies: Vec<Value> = bodies.collect();
+    let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
+    let path = format!("{}/reports/products", desk.base);
+    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+}
+
+/// How many products were asked for; one that was asked for in two ways is known to count twice.
+fn counted(call: &Call<'_>, inquiry: &Inquiry, set: &IdSet) -> usize {
+    let params = &call.params;
+    let both = (filters::ids(params, "products"), filters::ids(params, "categories"));
+    match both {
+        (Some(products), Some(categories)) if filters::is_any(params) && !inquiry.is_strict => {
+            products.len() + inquiry.snapshot.catalog().products_in(categories.ids()).len()
+        }
+        _ if set.ids() == [-1] => 0,
+        _ => set.len(),
+    }
+}
+
+/// The products that were sold, or those that were asked for.
+fn found(call: &Call<'_>, inquiry: &Inquiry, wanted: Option<&IdSet>, plan: &Plan) -> Vec<Row> {
+    let mut conditions = vec![inquiry.counted()];
+    conditions.extend(wanted.map(|set| Filter::Line(LineTest::Product(set.clone()))));
+    conditions.extend(filters::scope(&call.params));
+    let query = Query {
+        filter: Filter::All(conditions),
+        group: Group::Product,
+        measures: plan.measures.clone(),
+        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
+    };
+    let answer = inquiry.answer(&query);
+    let known = |(id, _): &Row| *id > 0 || wanted.is_none();
+    rows(&answer, wanted).into_iter().filter(known).collect()
+}
+
+/// The rows with what they are sorted by, by their numbers among equals.
+fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
+    let by = call.params.text("orderby").unwrap_or("date").to_owned();
+    let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
+    let needs_records = matches!(by.as_str(), "product_name" | "sku" | "variations");
+    let records =
+        if needs_records { known::product_rows(call.conn()?, &ids)? } else { BTreeMap::new() };
+    let children = if by == "variations" {
+        known::variation_counts(call.conn()?, &ids)?
+    } else {
+        BTreeMap::new()
+    };
+    let ranked = rows.into_iter().filter_map(|(id, values)| {
+        let record = records.get(&id);
+        let rank = match by.as_str() {
+            "product_name" => Rank::text(&record?.name),
+            "sku" => record.map_or(Rank::Nothing, |record| Rank::text(&record.sku)),
+            "variations" => Rank::int(children.get(&id).copied().unwrap_or_default()),
+            "date" => Rank::int(plan.raw(NEWEST, &values)),
+            name => rank_of(plan, name, &values),
+        };
+        Some((rank, (id, values)))
+    });
+    Ok(ranked.collect())
+}
+
+/// The products that sold most: id, name, pieces, and net sales in millionths.
+pub fn best(
+    desk: &Desk,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
+    let inquiry = desk.inquire(call);
+    let plan = Plan::of(COLUMNS.iter().copied());
+    let rows = found(call, &inquiry, None, &plan);
+    let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);
+    let mut rows: Vec<(Rank, Row)> =
+        rows.into_iter().map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();
+    sort(&mut rows, true);
+    let rows = cut(rows, (0, count));
+    let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
+    let names = known::product_rows(call.conn()?, &ids)?;
+    let mut best = Vec::new();
+    for (id, values) in rows {
+        let name = match names.get(&id) {
+            Some(record) => record.name.clone(),
+            None => known::gone_name(call.conn()?, id)?,
+        };
+        best.push((id, name, pieces(&values), plan.raw(sum(Of::LineNet), &values)));
+    }
+    Ok(best)
+}

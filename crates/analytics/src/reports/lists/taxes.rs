@@ -1,0 +1,146 @@
+//! Taxes, rate by rate. A rate whose code or percentage changed has a row for each.
+
+use std::sync::Arc;
+
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::Call;
+use types::Amount;
+
+use super::{Beyond, Rank, cut, linked, page, rank_of, record, reply, sort};
+use crate::columns::{Column, Plan, Shape, column, number, schemas};
+use crate::desk::{Desk, span};
+use crate::query::Measure::{self, Distinct, Sum};
+use crate::query::{Column as Of, DateColumn, Group, Key, Per, Query, Subject, Table, When};
+use crate::reports::stats::taxes::filter;
+use crate::reports::{args, filters};
+
+const fn total(of: Of) -> Measure {
+    Sum(of, When::Always, Per::Row)
+}
+
+const COLUMNS: &[Column] = &[
+    column("total_tax", "All of the tax.", Shape::Money, &[(1, total(Of::TaxOfBoth))]),
+    column("order_tax", "Tax on goods and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))]),
+    column("shipping_tax", "Tax on shipping.", Shape::Money, &[(1, total(Of::TaxOfShipping))]),
+    column(
+        "orders_count",
+        "Number of taxed orders.",
+        Shape::Count,
+        &[(1, Distinct(Subject::Order, When::Order))],
+    ),
+];
+
+pub fn args() -> Args {
+    let columns = [
+        "name",
+        "tax_rate_id",
+        "tax_code",
+        "rate",
+        "order_tax",
+        "total_tax",
+        "shipping_tax",
+        "orders_count",
+    ];
+    args::dated(1, "tax_rate_id", &columns)
+        .with(args::texts("taxes", "Show only taxes at these rates."))
+        .with(args::scope())
+}
+
+pub fn document() -> Value {
+    let text = |about: &str| Schema::text().about(about);
+    let mut members = vec![
+        ("tax_rate_id", Schema::integer().about("Number of the rate.")),
+        ("name", text("Name of the rate.")),
+        ("tax_rate", Schema::number().about("The rate in percent.")),
+        ("country", text("Country of the rate.")),
+        ("state", text("State of the rate.")),
+        ("priority", Schema::integer().about("Which rates come before it.")),
+    ];
+    members.extend(schemas(COLUMNS));
+    Item::new("report_taxes", Schema::object(members)).document()
+}
+
+struct Row {
+    rate_id: i64,
+    code: Arc<str>,
+    percent: Amount,
+    values: Vec<i64>,
+}
+
+pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let inquiry = desk.inquire(call);
+    let wanted = filters::ids(&call.params, "taxes");
+    let plan = Plan::of(COLUMNS.iter().copied());
+    let query = Query {
+        filter: filter(call, &inquiry)?,
+        group: Group::TaxCode,
+        measures: plan.measures.clone(),
+        ..Query::of(Table::Taxes, DateColumn::Created, span(inquiry.range(call)))
+    };
+    let answer = inquiry.answer(&query);
+    let by = call.params.text("orderby").unwrap_or("tax_rate_id").to_owned();
+    let mut rows: Vec<(Rank, Row)> = Vec::new();
+    for found in answer.rows() {
+        let Key::TaxCode { rate_id, code, percent } = found.key else { continue };
+        let (rate_id, percent, code) = (*rate_id, *percent, Arc::clone(code));
+        let row = Row { rate_id, code, percent, values: found.values.to_vec() };
+        rows.push((row.rank(&by, &plan), row));
+    }
+    sort(&mut rows, super::is_descending(call));
+    let total = wanted.as_ref().map_or(rows.len(), crate::query::IdSet::len);
+    let shown = cut(rows, page(call));
+    let bodies: Vec<Value> = shown
+        .iter()
+        .map(|row| {
+            let address = record(call, desk, &format!("/taxes/{}", row.rate_id));
+            linked(row.body(&plan), Links::new().to("tax", address))
+        })
+        .collect();
+    let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
+    let path = format!("{}/reports/taxes", desk.base);
+    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+}
+
+impl Row {
+    fn rank(&self, by: &str, plan: &Plan) -> Rank {
+        match by {
+            "tax_rate_id" => Rank::int(self.rate_id),
+            "name" => Rank::text(self.parts().name),
+            "tax_code" => Rank::text(&self.code),
+            "rate" => Rank::Number(self.percent.to_f64()),
+            name => rank_of(plan, name, &self.values),
+        }
+    }
+
+    fn body(&self, plan: &Plan) -> Map<String, Value> {
+        let Parts { country, state, name, priority } = self.parts();
+        let mut body = Map::new();
+        body.insert(String::from("tax_rate_id"), json!(self.rate_id));
+        body.insert(String::from("name"), json!(name));
+        body.insert(String::from("tax_rate"), number(self.percent.to_f64()));
+        body.insert(String::from("country"), json!(country));
+        body.insert(String::from("state"), json!(state));
+        body.insert(String::from("priority"), json!(priority));
+        body.extend(plan.members(&self.values));
+        body
+    }
+
+    /// The code is country, state, name and priority with hyphens between; what is empty was left
+    /// out. So a rate without a state shows its country there, as clients know it.
+    fn parts(&self) -> Parts<'_> {
+        let mut from_end = self.code.rsplit('-');
+        let priority = from_end.next().and_then(|text| text.parse().ok()).unwrap_or_default();
+        let name = from_end.next().unwrap_or_default();
+        let state = from_end.next().unwrap_or_default();
+        let country = self.code.split('-').next().unwrap_or_default();
+        Parts { country, state, name, priority }
+    }
+}
+
+struct Parts<'c> {
+    country: &'c str,
+    state: &'c str,
+    name: &'c str,
+    priority: i64,
+}

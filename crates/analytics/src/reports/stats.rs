@@ -1,0 +1,309 @@
+//! Reports over time: totals of a range, and the same numbers for each of its intervals.
+//!
+//! A report is a [`Stats`]: its columns, where its rows come from, and how it can be split. One
+//! function makes all of them. **No report has a loop of its own.**
+
+mod body;
+pub mod coupons;
+pub mod downloads;
+pub mod orders;
+pub mod products;
+pub mod segments;
+pub mod taxes;
+pub mod variations;
+
+use std::sync::Arc;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Refusal, Reply, Stop};
+use serde_json::{Map, Value, json};
+use site::action::read;
+use site::paging::with_totals;
+use site::{Action, Call};
+
+use crate::calendar::{Interval, Range, Unit};
+use crate::columns::{Column, Plan};
+use crate::desk::{Desk, Inquiry, may_view, span, timestamp};
+use crate::intervals::{Habit, Slot, Wanted, strict_page, usual_page};
+use crate::query::{DateColumn, Filter, Group, Measure, Query, Table, When};
+use segments::{Dimension, Segments};
+
+/// Whether anything happened in an interval.
+const PRESENCE: Measure = Measure::Rows(When::Always);
+
+/// A report over time.
+pub struct Stats {
+    /// After `/reports`, such as `/orders/stats`.
+    pub path: &'static str,
+    /// What its description is called.
+    pub title: &'static str,
+    pub table: Table,
+    pub columns: &'static [Column],
+    /// Columns that only the totals have.
+    pub of_totals: &'static [Column],
+    /// Columns that are shown whatever `fields` names.
+    pub always: &'static [&'static str],
+    /// Whether numbers can be split; else nothing is said about segments.
+    pub dimensions: &'static [Dimension],
+    pub habit: Habit,
+    /// The parameters that choose products: by themselves, and by their categories.
+    pub product_params: (&'static str, &'static str),
+    /// The parameter that chooses variations.
+    pub variations_param: &'static str,
+    /// Whether it splits by all variations there are, and not just by those of one product.
+    pub splits_all_variations: bool,
+    /// The parameter that chooses coupons to split by.
+    pub coupons_param: &'static str,
+    pub args: fn() -> Args,
+    pub date: fn(&Call<'_>) -> DateColumn,
+    pub filter: fn(&mut Call<'_>, &Inquiry) -> Result<Filter, Stop>,
+    /// How the numbers come out when they are split.
+    pub split: fn(Dimension, &Inquiry) -> Option<segments::Split>,
+}
+
+impl std::fmt::Debug for Stats {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.path)
+    }
+}
+
+/// All reports over time.
+pub static ALL: &[&Stats] = &[
+    &products::STATS,
+    &variations::STATS,
+    &orders::REVENUE,
+    &orders::STATS,
+    &taxes::STATS,
+    &coupons::STATS,
+    &downloads::STATS,
+];
+
+impl Stats {
+    pub fn route(&'static self, namespace: &str, desk: &Arc<Desk>) -> Route<Action> {
+        let desk = Arc::clone(desk);
+        let run = move |call: &mut Call<'_>| self.run(&desk, call);
+        Route::at(namespace, &format!("/reports{}", self.path))
+            .on(READ, (self.args)(), read(may_view, run))
+            .schema(body::document(self))
+    }
+
+    fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+        let inquiry = desk.inquire(call);
+        let (range, unit) = (inquiry.range(call), unit(call));
+        let segments = Segments::asked(self, call, &inquiry)?;
+        let count = inquiry.calendar.count(unit, range);
+        let path = format!("{}/reports{}", desk.base, self.path);
+        let wanted = self.wanted(call);
+        let pages = count.div_euclid(wanted.per_page_count())
+            + i64::from(count % wanted.per_page_count() > 0);
+        if wanted.page_number() > pages {
+            let body = json!({ "totals": null, "intervals": [] });
+            return Ok(with_totals(Reply::new(body), call, &path, count));
+        }
+        let Some(intervals) = inquiry.calendar.intervals(unit, range) else {
+            return Err(too_many().into());
+        };
+        let asked = Asked::new(self, call, &inquiry, range)?;
+        let totals = asked.totals(segments.as_ref(), &inquiry);
+        let places = asked.page(&intervals, &wanted, &inquiry);
+        let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
+        let mut shown = asked.intervals(&shown, segments.as_ref(), &inquiry);
+        if !inquiry.is_strict {
+            count_coupons_as_known(&mut shown, &totals);
+        }
+        let body = json!({ "totals": totals, "intervals": shown });
+        Ok(with_totals(Reply::new(body), call, &path, count))
+    }
+
+    /// The totals alone, over a range. For indicators.
+    pub fn totals(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Map<String, Value>, Stop> {
+        let inquiry = desk.inquire(call);
+        let range = inquiry.range(call);
+        Ok(Asked::new(self, call, &inquiry, range)?.totals(None, &inquiry))
+    }
+
+    fn wanted(&self, call: &Call<'_>) -> Wanted {
+        let number = |name: &str, usual: i64| {
+            usize::try_from(call.params.int(name).unwrap_or(usual).max(1)).unwrap_or(1)
+        };
+        Wanted {
+            by_date: matches!(self.sort(call), Sort::Date),
+            descending: call.params.text("order") != Some("asc"),
+            page: number("page", 1),
+            per_page: number("per_page", super::args::PER_PAGE),
+        }
+    }
+
+    /// A name that is no column sorts by date where the database would fail, and by nothing where
+    /// it does not sort at all.
+    fn sort(&self, call: &Call<'_>) -> Sort {
+        let name = call.params.text("orderby").unwrap_or_default();
+        match self.columns.iter().find(|column| column.name == name) {
+            Some(column) => Sort::Column(column),
+            None if name == "date" || name.is_empty() => Sort::Date,
+            None if self.habit == Habit::Sorted => Sort::Date,
+            None => Sort::Nothing,
+        }
+    }
+}
+
+/// What intervals are sorted by.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    Date,
+    Column(&'static Column),
+    Nothing,
+}
+
+impl Wanted {
+    fn per_page_count(&self) -> i64 {
+        i64::try_from(self.per_page).unwrap_or(i64::MAX)
+    }
+
+    fn page_number(&self) -> i64 {
+        i64::try_from(self.page).unwrap_or(i64::MAX)
+    }
+}
+
+fn unit(call: &Call<'_>) -> Unit {
+    call.params.text("interval").and_then(Unit::named).unwrap_or(Unit::Week)
+}
+
+fn too_many() -> Refusal {
+    let message = "This range has too many intervals; ask for longer intervals or a shorter range.";
+    Refusal::new(400, "woocommerce_rest_too_many_intervals", message)
+}
+
+/// Clients know the first interval of an answer with the coupons of the whole range.
+fn count_coupons_as_known(intervals: &mut [Value], totals: &Map<String, Value>) {
+    let first = intervals.first_mut().and_then(|first| first.get_mut("subtotals"));
+    if let (Some(Value::Object(first)), Some(count)) = (first, totals.get("coupons_count"))
+        && totals.contains_key("avg_order_value")
+    {
+        first.insert(String::from("coupons_count"), count.clone());
+    }
+}
+
+/// A report with everything that one request says about it.
+struct Asked<'r> {
+    report: &'r Stats,
+    query: Query,
+    /// The columns that are shown, and those of the totals alone.
+    columns: Vec<Column>,
+    of_totals: Vec<Column>,
+    sort: Sort,
+}
+
+impl<'r> Asked<'r> {
+    fn new(
+        report: &'r Stats,
+        call: &mut Call<'_>,
+        inquiry: &Inquiry,
+        range: Range,
+    ) -> Result<Self, Stop> {
+        let filter = (report.filter)(call, inquiry)?;
+        let query = Query { filter, ..Query::of(report.table, (report.date)(call), span(range)) };
+        let fields = body::fields(call);
+        let shown = |columns: &[Column]| -> Vec<Column> {
+            let Some(fields) = &fields else { return columns.to_vec() };
+            let is_shown = |column: &&Column| {
+                fields.iter().any(|name| name == column.name)
+                    || report.always.contains(&column.name)
+            };
+            columns.iter().filter(is_shown).copied().collect()
+        };
+        Ok(Self {
+            report,
+            query,
+            columns: shown(report.columns),
+            of_totals: shown(report.of_totals),
+            sort: report.sort(call),
+        })
+    }
+
+    fn totals(&self, segments: Option<&Segments>, inquiry: &Inquiry) -> Map<String, Value> {
+        let plan = Plan::of(self.columns.iter().chain(&self.of_totals).copied());
+        let query = Query { measures: plan.measures.clone(), ..self.query.clone() };
+        let mut totals = plan.members(inquiry.answer(&query).totals(0));
+        if self.report.has_segments() {
+            let found = segments.map(|segments| segments.of(&self.query, &[], inquiry));
+            let found = found.and_then(|mut found| found.pop()).unwrap_or_default();
+            totals.insert(String::from("segments"), json!(found));
+        }
+        totals
+    }
+
+    /// The places of the intervals on the page.
+    fn page(&self, intervals: &[Interval], wanted: &Wanted, inquiry: &Inquiry) -> Vec<usize> {
+        let is_plain = wanted.by_date && (inquiry.is_strict || self.report.habit == Habit::Sorted);
+        let rank = |index: usize| crate::columns::float(i64::try_from(index).unwrap_or(i64::MAX));
+        if is_plain {
+            let slots = (0..intervals.len()).map(|index| Slot {
+                index,
+                is_present: true,
+                rank: rank(index),
+            });
+            return strict_page(slots.collect(), wanted);
+        }
+        let sort = match self.sort {
+            Sort::Column(column) => Some(column),
+            Sort::Date | Sort::Nothing => None,
+        };
+        let mut plan = Plan::of(sort.copied());
+        plan.need(PRESENCE);
+        let query = self.bucketed(intervals.iter(), plan.measures.clone());
+        let answer = inquiry.answer(&query.0);
+        let slots = query.1.iter().enumerate().map(|(index, bucket)| {
+            let values = answer.totals(*bucket);
+            let column = sort.and_then(|column| plan.number(column.name, values));
+            let by_column = column.and_then(|value| value.as_f64()).unwrap_or_default();
+            let is_present = plan.raw(PRESENCE, values) > 0;
+            Slot { index, is_present, rank: if wanted.by_date { rank(index) } else { by_column } }
+        });
+        let slots: Vec<Slot> = slots.collect();
+        if inquiry.is_strict {
+            strict_page(slots, wanted)
+        } else {
+            usual_page(&slots, wanted, self.report.habit)
+        }
+    }
+
+    fn intervals(
+        &self,
+        shown: &[&Interval],
+        segments: Option<&Segments>,
+        inquiry: &Inquiry,
+    ) -> Vec<Value> {
+        let plan = Plan::of(self.columns.iter().copied());
+        let (query, buckets) = self.bucketed(shown.iter().copied(), plan.measures.clone());
+        let answer = inquiry.answer(&query);
+        let split = segments.map(|segments| segments.of(&query, &buckets, inquiry));
+        let bodies = shown.iter().zip(&buckets).enumerate().map(|(place, (interval, bucket))| {
+            let mut subtotals = plan.members(answer.totals(*bucket));
+            if self.report.has_segments() {
+                let found = split.as_ref().and_then(|split| split.get(place)).cloned();
+                subtotals.insert(String::from("segments"), json!(found.unwrap_or_default()));
+            }
+            body::interval(interval, subtotals, inquiry)
+        });
+        bodies.collect()
+    }
+
+    /// The query over these intervals, and the bucket of each. Between intervals that do not follow
+    /// each other lies a bucket that nobody looks at.
+    fn bucketed<'i>(
+        &self,
+        intervals: impl Iterator<Item = &'i Interval>,
+        measures: Vec<Measure>,
+    ) -> (Query, Vec<usize>) {
+        let ranges: Vec<Range> = intervals.map(|interval| interval.range).collect();
+        let mut bounds: Vec<i64> =
+            ranges.iter().flat_map(|range| [range.first, range.last + 1]).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let bucket = |range: &Range| bounds.binary_search(&range.first).unwrap_or_default();
+        let buckets = ranges.iter().map(bucket).collect();
+        let bounds = bounds.iter().map(|second| timestamp(*second)).collect();
+        (Query { bounds, measures, group: Group::None, ..self.query.clone() }, buckets)
+    }
+}

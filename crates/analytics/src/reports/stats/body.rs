@@ -1,0 +1,76 @@
+//! Bodies of reports over time, and their descriptions.
+
+use contract::rest::{Item, Schema, loose};
+use serde_json::{Map, Value, json};
+use site::Call;
+
+use super::Stats;
+use crate::calendar::Interval;
+use crate::columns::{Column, schemas};
+use crate::desk::Inquiry;
+
+impl Stats {
+    pub(super) fn has_segments(&self) -> bool {
+        !self.dimensions.is_empty()
+    }
+}
+
+/// The columns that the request chooses. Some reports take them without saying so, as a list only.
+pub(super) fn fields(call: &Call<'_>) -> Option<Vec<String>> {
+    let Value::Array(items) = call.params.get("fields")? else { return None };
+    let names: Vec<String> =
+        items.iter().filter_map(loose::scalar_text).map(|name| name.to_lowercase()).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+pub(super) fn interval(
+    interval: &Interval,
+    subtotals: Map<String, Value>,
+    inquiry: &Inquiry,
+) -> Value {
+    let utc = crate::calendar::Calendar::utc();
+    let range = interval.range;
+    json!({
+        "interval": interval.id,
+        "date_start": inquiry.calendar.text(range.first),
+        "date_start_gmt": utc.text(range.first),
+        "date_end": inquiry.calendar.text(range.last),
+        "date_end_gmt": utc.text(range.last),
+        "subtotals": subtotals,
+    })
+}
+
+/// What the answer looks like.
+pub(super) fn document(report: &Stats) -> Value {
+    let shown =
+        |schema: Schema, about: &str| schema.about(about).context(&["view", "edit"]).readonly();
+    let numbers = |columns: &[Column]| schemas(columns);
+    let segment = Schema::object([
+        ("segment_id", shown(Schema::integer(), "Number of the segment.")),
+        ("segment_label", shown(Schema::text(), "Name of the segment.")),
+        ("subtotals", shown(Schema::object(numbers(report.columns)), "Numbers of the segment.")),
+    ]);
+    let with_segments = |mut members: Vec<(&'static str, Schema)>| {
+        if report.has_segments() {
+            let list = Schema::list(segment.clone());
+            members.push(("segments", shown(list, "The numbers split, if that was asked for.")));
+        }
+        Schema::object(members)
+    };
+    let mut totals = numbers(report.columns);
+    totals.extend(numbers(report.of_totals));
+    let date = |about: &str| shown(Schema::date_time(), about);
+    let interval = Schema::object([
+        ("interval", shown(Schema::text(), "Name of the interval.")),
+        ("date_start", date("When it starts, in the site's time.")),
+        ("date_start_gmt", date("When it starts, in UTC.")),
+        ("date_end", date("When it ends, in the site's time.")),
+        ("date_end_gmt", date("When it ends, in UTC.")),
+        ("subtotals", shown(with_segments(numbers(report.columns)), "Numbers of the interval.")),
+    ]);
+    let item = Schema::object([
+        ("totals", shown(with_segments(totals), "Numbers of the whole range.")),
+        ("intervals", shown(Schema::list(interval), "Numbers of each interval.")),
+    ]);
+    Item::new(report.title, item).document()
+}

@@ -1,0 +1,93 @@
+//! Coupons over time: what they took off, how many there were, and in how many orders.
+
+use contract::rest::Args;
+use site::Call;
+
+use super::segments::{Dimension, Ids, Split};
+use super::{Habit, Stats};
+use crate::columns::{Column, Shape, column};
+use crate::desk::Inquiry;
+use crate::query::Measure::{Distinct, Sum};
+use crate::query::{Column as Of, DateColumn, Filter, Group, Per, RollUp, Subject, Table, When};
+use crate::reports::{args, filters};
+
+const COUPONS_COUNT: Column = column(
+    "coupons_count",
+    "Number of different coupons.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Coupon, When::Always))],
+);
+const ORDERS_COUNT: Column = column(
+    "orders_count",
+    "Number of orders with a coupon.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Order, When::Always))],
+)
+.indicator();
+
+/// What coupons took off.
+const fn amount(of: &'static [(i64, crate::query::Measure)]) -> Column {
+    column("amount", "What coupons took off.", Shape::Money, of).indicator().currency()
+}
+
+const COLUMNS: &[Column] =
+    &[amount(&[(1, Sum(Of::CouponDiscount, When::Always, Per::Row))]), COUPONS_COUNT, ORDERS_COUNT];
+const OF_LINES_BESIDE_COUPONS: &[Column] = &[
+    amount(&[(1, Sum(Of::LineDiscount, When::Always, Per::Coupon))]),
+    COUPONS_COUNT,
+    ORDERS_COUNT,
+];
+const OF_LINES: &[Column] =
+    &[amount(&[(1, Sum(Of::LineDiscount, When::Always, Per::Row))]), COUPONS_COUNT, ORDERS_COUNT];
+
+const DIMENSIONS: &[Dimension] =
+    &[Dimension::Product, Dimension::Variation, Dimension::Category, Dimension::Coupon];
+
+pub static STATS: Stats = Stats {
+    path: "/coupons/stats",
+    title: "report_coupons_stats",
+    table: Table::Coupons,
+    columns: COLUMNS,
+    of_totals: &[],
+    always: &[],
+    dimensions: DIMENSIONS,
+    habit: Habit::Sorted,
+    product_params: ("", ""),
+    variations_param: "",
+    splits_all_variations: false,
+    coupons_param: "coupons",
+    args: stats_args,
+    date: |_| DateColumn::Created,
+    filter: |call, inquiry| Ok(filter(call, inquiry)),
+    split,
+};
+
+fn stats_args() -> Args {
+    args::dated(1, "date", &["date", "amount", "coupons_count", "orders_count"])
+        .with(args::fields())
+        .with(args::interval())
+        .with(args::ids("coupons", "Count only these coupons."))
+        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::scope())
+}
+
+fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
+    let coupons = filters::ids(&call.params, "coupons").map(Filter::Coupon);
+    let conditions = coupons.into_iter().chain(filters::scope(&call.params));
+    conditions.fold(inquiry.counted(), Filter::and)
+}
+
+fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+    let lines = if inquiry.is_strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
+    let (table, group, columns, ids) = match dimension {
+        Dimension::Coupon => (Table::Coupons, Group::Coupon, COLUMNS, Ids::Text),
+        Dimension::Product => (Table::Lines, Group::Product, lines, Ids::TextIfFound),
+        Dimension::Variation => (Table::Lines, Group::Variation, lines, Ids::TextIfFound),
+        Dimension::Category => {
+            let roll_up = if inquiry.is_strict { RollUp::Ancestors } else { RollUp::EachPath };
+            (Table::Lines, Group::Category(roll_up), lines, Ids::TextIfFound)
+        }
+        _ => return None,
+    };
+    Some(Split { table, group, columns, filter: Filter::everything(), ids })
+}

@@ -1,0 +1,89 @@
+//! Downloads over time.
+
+use contract::rest::{Args, Stop};
+use site::Call;
+use store::customer_lookup;
+
+use super::{Habit, Stats};
+use crate::columns::{Shape, column};
+use crate::desk::Inquiry;
+use crate::query::{DateColumn, Filter, IdSet, Measure, Table, When};
+use crate::reports::{args, filters};
+
+pub static STATS: Stats = Stats {
+    path: "/downloads/stats",
+    title: "report_downloads_stats",
+    table: Table::Downloads,
+    columns: &[column(
+        "download_count",
+        "Number of downloads.",
+        Shape::Count,
+        &[(1, Measure::Rows(When::Always))],
+    )
+    .indicator()],
+    of_totals: &[],
+    always: &[],
+    dimensions: &[],
+    habit: Habit::Sorted,
+    product_params: ("", ""),
+    variations_param: "",
+    splits_all_variations: false,
+    coupons_param: "",
+    args: stats_args,
+    date: |_| DateColumn::Created,
+    filter,
+    split: |_, _| None,
+};
+
+fn stats_args() -> Args {
+    args::dated(1, "date", &["date", "download_count"])
+        .with(args::fields())
+        .with(args::interval())
+        .with(args::matching())
+        .with(args::loose_ids("product_includes", "Count only files of these products."))
+        .with(args::loose_ids("product_excludes", "Leave out files of these products."))
+        .with(who_and_where())
+}
+
+/// Filters by order, customer and address.
+pub fn who_and_where() -> Args {
+    args::ids("order_includes", "Count only files of these orders.")
+        .with(args::ids("order_excludes", "Leave out files of these orders."))
+        .with(args::ids("customer_includes", "Count only downloads of these customers."))
+        .with(args::ids("customer_excludes", "Leave out downloads of these customers."))
+        .with(args::texts("ip_address_includes", "Count only downloads from these addresses."))
+        .with(args::texts("ip_address_excludes", "Leave out downloads from these addresses."))
+}
+
+/// The list of downloads is filtered in the same way.
+pub fn filter(call: &mut Call<'_>, _: &Inquiry) -> Result<Filter, Stop> {
+    let (wanted, unwanted) = (users(call, "customer_includes")?, users(call, "customer_excludes")?);
+    let params = &call.params;
+    let ids = |name: &str| filters::ids(params, name);
+    let addresses = |name: &str| {
+        Some(params.texts(name)).filter(|texts| !texts.is_empty()).map(Filter::DownloadIp)
+    };
+    let conditions = [
+        ids("product_includes").map(Filter::DownloadProduct),
+        ids("product_excludes").map(Filter::DownloadProduct).map(Filter::negated),
+        ids("order_includes").map(Filter::DownloadOrder),
+        ids("order_excludes").map(Filter::DownloadOrder).map(Filter::negated),
+        wanted.map(Filter::DownloadUser),
+        unwanted.map(Filter::DownloadUser).map(Filter::negated),
+        addresses("ip_address_includes"),
+        addresses("ip_address_excludes").map(Filter::negated),
+    ];
+    let conditions: Vec<Filter> = conditions.into_iter().flatten().collect();
+    Ok(filters::joined(conditions, filters::is_any(params)))
+}
+
+/// The users behind customers of reports; guests have none.
+fn users(call: &mut Call<'_>, name: &str) -> Result<Option<IdSet>, Stop> {
+    let Some(customers) = filters::ids(&call.params, name) else { return Ok(None) };
+    let mut users = Vec::new();
+    for customer_id in customers.ids() {
+        let found = customer_lookup::get(call.conn()?, *customer_id)?;
+        users.extend(found.and_then(|customer| customer.user_id));
+    }
+    Ok(Some(users.into_iter().collect()))
+}

@@ -1,0 +1,91 @@
+//! Taxes over time.
+
+use contract::rest::{Args, Stop};
+use site::Call;
+
+use super::segments::{Dimension, Ids, Split};
+use super::{Habit, Stats};
+use crate::columns::{Column, Shape, column};
+use crate::desk::Inquiry;
+use crate::query::Measure::{self, Distinct, Sum};
+use crate::query::{Column as Of, DateColumn, Filter, Group, Per, Subject, Table, When};
+use crate::reports::{args, filters};
+
+const fn total(of: Of) -> Measure {
+    Sum(of, When::Always, Per::Row)
+}
+
+const TAX_CODES: Column = column(
+    "tax_codes",
+    "Number of different rates.",
+    Shape::Count,
+    &[(1, Distinct(Subject::TaxRate, When::Always))],
+);
+const TOTAL_TAX: Column =
+    column("total_tax", "All taxes.", Shape::Money, &[(1, total(Of::TaxOfBoth))])
+        .indicator()
+        .currency();
+const ORDER_TAX: Column =
+    column("order_tax", "Taxes on goods and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))])
+        .indicator()
+        .currency();
+const SHIPPING_TAX: Column =
+    column("shipping_tax", "Taxes on shipping.", Shape::Money, &[(1, total(Of::TaxOfShipping))])
+        .indicator()
+        .currency();
+const ORDERS_COUNT: Column = column(
+    "orders_count",
+    "Number of taxed orders.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Order, When::Order))],
+);
+const EACH_ORDERS_COUNT: Column = column(
+    "orders_count",
+    "Number of taxed orders and refunds.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Order, When::Always))],
+);
+
+pub static STATS: Stats = Stats {
+    path: "/taxes/stats",
+    title: "report_taxes_stats",
+    table: Table::Taxes,
+    columns: &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, ORDERS_COUNT],
+    of_totals: &[],
+    always: &[],
+    dimensions: &[Dimension::TaxRate],
+    habit: Habit::Unpaged,
+    product_params: ("", ""),
+    variations_param: "",
+    splits_all_variations: false,
+    coupons_param: "",
+    args: stats_args,
+    date: |_| DateColumn::Created,
+    filter,
+    split: |_, _| {
+        Some(Split {
+            table: Table::Taxes,
+            group: Group::TaxRate,
+            columns: &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, EACH_ORDERS_COUNT],
+            filter: Filter::everything(),
+            ids: Ids::Text,
+        })
+    },
+};
+
+fn stats_args() -> Args {
+    let columns = ["date", "items_sold", "total_sales", "orders_count", "products_count"];
+    args::dated(1, "date", &columns)
+        .with(args::fields())
+        .with(args::interval())
+        .with(args::ids("taxes", "Count only taxes at these rates."))
+        .with(args::segments(&Dimension::names(STATS.dimensions)))
+        .with(args::scope())
+}
+
+/// The list of taxes is filtered in the same way.
+pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+    let rates = filters::ids(&call.params, "taxes").map(Filter::TaxRate);
+    let conditions = rates.into_iter().chain(filters::scope(&call.params));
+    Ok(conditions.fold(inquiry.counted(), Filter::and))
+}

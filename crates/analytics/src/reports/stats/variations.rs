@@ -1,0 +1,87 @@
+//! Variations over time.
+
+use contract::rest::{Args, Stop};
+use site::Call;
+
+use super::products::{
+    DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, SORTS, VARIATIONS_COUNT,
+};
+use super::segments::{Dimension, Ids, Split};
+use super::{Habit, Stats};
+use crate::desk::Inquiry;
+use crate::query::{DateColumn, Filter, Group, LineTest, Table};
+use crate::reports::{args, filters};
+
+pub static STATS: Stats = Stats {
+    path: "/variations/stats",
+    title: "report_variations_stats",
+    table: Table::Lines,
+    columns: &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, VARIATIONS_COUNT],
+    of_totals: &[],
+    always: &[],
+    dimensions: DIMENSIONS,
+    habit: Habit::Unsorted,
+    product_params: ("product_includes", "category_includes"),
+    variations_param: "variations",
+    splits_all_variations: true,
+    coupons_param: "",
+    args: stats_args,
+    date: |_| DateColumn::Created,
+    filter,
+    split,
+};
+
+fn stats_args() -> Args {
+    args::dated(1, "date", SORTS)
+        .with(args::fields())
+        .with(args::interval())
+        .with(args::matching())
+        .with(args::ids("category_includes", "Count only products of these categories."))
+        .with(args::ids("category_excludes", "Leave out products of these categories."))
+        .with(args::ids_or_none("product_includes", "Count only these products."))
+        .with(args::ids_or_none("product_excludes", "Leave out these products."))
+        .with(args::ids("variations", "Count only these variations."))
+        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::attributes())
+        .with(args::scope())
+}
+
+/// Of variations only; the list of them is filtered in the same way.
+pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+    let attributes = filters::attributes(call)?;
+    let params = &call.params;
+    let variations = filters::ids(params, "variations");
+    let is_variation = match variations {
+        Some(set) => LineTest::Variation(set),
+        None => LineTest::HasVariation,
+    };
+    // Some clients call them products.
+    let named = if params.get("products").is_some() { "products" } else { "product_includes" };
+    let products = filters::products_in(params, inquiry, named, "category_includes");
+    let excluded = filters::products_out(params, inquiry, "product_excludes", "category_excludes");
+    let mut conditions = vec![inquiry.counted(), Filter::Line(is_variation)];
+    conditions.extend(products.map(|set| Filter::Line(LineTest::Product(set))));
+    conditions.extend(excluded.map(|set| Filter::Line(LineTest::Product(set)).negated()));
+    conditions.extend(attributes.map(Filter::Line));
+    conditions.extend(filters::scope(params));
+    Ok(Filter::All(conditions))
+}
+
+/// By product and category there are names only, as clients know it; the strict mode counts.
+fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+    let group = match dimension {
+        Dimension::Variation => Group::Variation,
+        Dimension::Product if inquiry.is_strict => Group::Product,
+        Dimension::Category if inquiry.is_strict => {
+            Group::Category(crate::query::RollUp::Ancestors)
+        }
+        _ => return None,
+    };
+    Some(Split {
+        table: Table::Lines,
+        group,
+        columns: &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, VARIATIONS_COUNT],
+        filter: Filter::everything(),
+        ids: Ids::TextIfFound,
+    })
+}

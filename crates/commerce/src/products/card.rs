@@ -1,0 +1,104 @@
+//! A product in short, as reports tell about it.
+
+use std::collections::BTreeMap;
+
+use contract::rest::Stop;
+use serde_json::{Map, Value, json};
+use site::{Call, Visit};
+use store::product::{self, ProductFilter};
+use types::Amount;
+
+use super::loaded::{self, Loaded};
+use super::record::{CATEGORY, Product, VARIABLE, VARIATION};
+use super::show::{PLACEHOLDER, View, quantity};
+use super::{address, price};
+use crate::common::version::Version;
+
+/// Whoever has set no threshold is told of the last piece.
+const THRESHOLD_MIN: i64 = 1;
+/// The sizes in which the stand-in for a picture is there: pixels, and the end of its name.
+const PLACEHOLDER_SIZES: [(u32, &str); 5] =
+    [(1200, ""), (300, "-300x300"), (1024, "-1024x1024"), (150, "-150x150"), (768, "-768x768")];
+const PLACEHOLDER_ENDING: &str = ".webp";
+
+/// What is told about these products and variations; nothing about those that are gone.
+pub(crate) fn cards(call: &mut Call<'_>, ids: &[i64]) -> Result<BTreeMap<i64, Value>, Stop> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let wanted = ProductFilter { include: ids.to_vec(), ..ProductFilter::default() };
+    let (rows, _) = product::list(call.conn()?, &wanted)?;
+    let products: Vec<Product> =
+        rows.into_iter().map(Product::of_row).collect::<types::Result<_>>()?;
+    let loaded = loaded::load(call.conn()?, products)?;
+    Ok(loaded.iter().map(|loaded| (loaded.product.id(), card(call, loaded))).collect())
+}
+
+fn card(call: &Call<'_>, loaded: &Loaded) -> Value {
+    let mut current = loaded.product.clone();
+    price::settle(&mut current, call.now());
+    let view = View { loaded, version: Version::Analytics, raw: false };
+    let (row, counted) = (&current.row, view.counted());
+    let threshold = call.options().integer("woocommerce_notify_low_stock_amount");
+    let low = row.low_stock_amount.map_or(threshold.max(THRESHOLD_MIN), Amount::to_whole);
+    let mut card = Map::new();
+    let mut put = |name: &str, value: Value| card.insert(name.to_owned(), value);
+    put("name", json!(row.name));
+    put("price", quantity(Some(row.price.unwrap_or_default())));
+    put("image", json!(picture(call.visit, &view)));
+    put("permalink", json!(address::permalink(call.visit, loaded)));
+    put("stock_status", json!(row.stock_status));
+    put("stock_quantity", quantity(counted.row.stock_quantity));
+    put("manage_stock", json!(row.manage_stock));
+    put("low_stock_amount", json!(low));
+    let categories: Vec<i64> = loaded.terms_of(CATEGORY).map(|term| term.term_id).collect();
+    put("category_ids", json!(categories));
+    if current.is(VARIABLE) {
+        put("variations", json!(loaded.children));
+    }
+    put("sku", json!(view.sku()));
+    if current.is(VARIATION) {
+        put("attributes", json!(attributes(loaded)));
+    }
+    Value::Object(card)
+}
+
+/// What a variation is about, be it left to the buyer.
+fn attributes(loaded: &Loaded) -> Vec<Value> {
+    let shown = loaded.chosen.iter().map(|chosen| {
+        let id = loaded.words.attribute(&chosen.name).map_or(0, |known| known.attribute_id);
+        let name = chosen.name.strip_prefix("pa_").unwrap_or(&chosen.name);
+        json!({ "id": id, "name": name, "option": loaded.words.value(chosen) })
+    });
+    shown.collect()
+}
+
+/// The picture that stands for the product, as HTML.
+fn picture(visit: &Visit, view: &View<'_>) -> String {
+    let own = view.loaded.product.details.images.first();
+    let of_parent = || view.parent().and_then(|parent| parent.details.images.first());
+    if let Some(image) = own.or_else(of_parent) {
+        let (src, alt) = (escaped(&image.src), escaped(&image.alt));
+        return format!(
+            "<img width=\"300\" height=\"300\" src=\"{src}\" \
+             class=\"attachment-woocommerce_thumbnail size-woocommerce_thumbnail\" alt=\"{alt}\" \
+             decoding=\"async\" loading=\"lazy\" />"
+        );
+    }
+    let stem = PLACEHOLDER.strip_suffix(PLACEHOLDER_ENDING).unwrap_or(PLACEHOLDER);
+    let sizes = PLACEHOLDER_SIZES.map(|(pixels, name)| {
+        let address = visit.page(&format!("{stem}{name}{PLACEHOLDER_ENDING}"));
+        format!("{address} {pixels}w")
+    });
+    format!(
+        "<img width=\"300\" height=\"300\" src=\"{}\" \
+         class=\"woocommerce-placeholder wp-post-image\" alt=\"Placeholder\" decoding=\"async\" \
+         loading=\"lazy\" srcset=\"{}\" sizes=\"auto, (max-width: 300px) 100vw, 300px\" />",
+        visit.page(PLACEHOLDER),
+        sizes.join(", ")
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
