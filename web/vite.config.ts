@@ -15,5 +15,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
   },
-  server: { proxy: Object.fromEntries(passed.map((path) => [path, server])) },
+  // The proxied server answers preflights itself.
+  server: { cors: false, proxy: Object.fromEntries(passed.map((path) => [path, server])) },
 });

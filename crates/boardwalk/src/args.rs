@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// Import records
     #[command(subcommand)]
     Import(Import),
+    /// Try how mail is sent
+    #[command(subcommand)]
+    Mail(Mail),
     /// Print the OpenAPI 3.1 document
     Openapi {
         /// Which interface to describe
@@ -92,6 +95,16 @@ pub(crate) enum Command {
     Completions {
         /// The shell to complete for
         shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Mail {
+    /// Queue a letter that says that mail works; a running server sends it
+    Test {
+        /// Address to write to
+        #[arg(long, value_name = "ADDRESS")]
+        to: String,
     },
 }
 

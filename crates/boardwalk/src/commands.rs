@@ -4,6 +4,7 @@ mod backup;
 mod doctor;
 mod import;
 mod iso;
+mod mail;
 mod serve;
 mod user;
 
@@ -48,6 +49,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Template(command) => iso::template(&config, &common, command, printer),
         Command::User(command) => user::user(&config, &common, command, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
+        Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),
         Command::Doctor => doctor::doctor(&config, &common, printer),

@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) onboarding: onboarding::Settings,
     /// The site: its address, its names, and how it treats browsers of other sites.
     pub(crate) site: site::Settings,
+    /// How mail is sent. Without a relay there is none.
+    pub(crate) mail: server::mail::MailSettings,
     /// What is written to standard error.
     pub(crate) log: Log,
     /// The data folder; given by flag or variable only.
@@ -128,6 +130,7 @@ impl Config {
             .because(error)
         })?;
         config.data = data;
+        config.server.mail = config.mail.clone();
         if let Some(url) = &common.database {
             config.database.url = Some(url.clone());
         }

@@ -196,7 +196,12 @@ impl Resource for Attributes {
             ..AttributeRow::default()
         };
         let mut row = changed(call, blank, "woocommerce_rest_cannot_create")?;
-        row.attribute_id = attribute::insert(call.conn()?, &row)?;
+        if let Some(id) = call.kept_id() {
+            row.attribute_id = id;
+            attribute::insert_with_id(call.conn()?, &row)?;
+        } else {
+            row.attribute_id = attribute::insert(call.conn()?, &row)?;
+        }
         tell(call, "attribute.created", &row)?;
         Ok(Attribute::Shop(row))
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::Conn;
-use types::{Error, Result};
+use store::outbox::{self, Event};
+use types::{Error, Result, Timestamp};
 
 /// Imports one section and says how many records it had.
 type Import = fn(&mut dyn Conn, &Value) -> Result<usize>;
@@ -30,10 +31,14 @@ const SECTIONS: &[(&str, Import)] = &[
     ("download_log", crate::downloads::import_log),
 ];
 
+/// The event after which followers read all records again.
+pub const IMPORTED: &str = "site.imported";
+
 /// Imports the sections that this crate knows, and says how many records each had.
 pub fn import(
     conn: &mut dyn Conn,
     sections: &BTreeMap<String, Value>,
+    now: Timestamp,
 ) -> Result<BTreeMap<&'static str, usize>> {
     let mut totals = BTreeMap::new();
     for (name, import) in SECTIONS {
@@ -47,6 +52,9 @@ pub fn import(
     if totals.contains_key("orders") {
         crate::orders::number_entries(conn)?;
     }
+    // Anything may have changed, so that one event says more than one for each record would.
+    let payload = json!({ "sections": totals.keys().collect::<Vec<_>>() });
+    outbox::append(conn, &Event::of_site(IMPORTED, 0, payload.to_string(), now))?;
     Ok(totals)
 }
 

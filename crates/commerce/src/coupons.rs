@@ -102,7 +102,16 @@ impl Resource for Coupons {
     fn create(&self, call: &mut Call<'_>) -> Result<Coupon, Stop> {
         let mut coupon = Coupon::new(moments::now(call));
         write::apply(self.version, call, &mut coupon)?;
-        coupon.insert(call.conn()?)?;
+        if call.visit.is_import {
+            write::apply_past(call, &mut coupon);
+        }
+        match call.kept_id() {
+            Some(id) => {
+                coupon.row.coupon_id = id;
+                coupon.put(call.conn()?)?;
+            }
+            None => coupon.insert(call.conn()?)?,
+        }
         tell(call, "coupon.created", &coupon)?;
         Ok(coupon)
     }

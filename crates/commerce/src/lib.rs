@@ -17,6 +17,7 @@ pub mod data;
 pub mod demo;
 mod downloads;
 mod gateways;
+pub mod ingest;
 mod layout_templates;
 mod managers;
 pub mod orders;

@@ -7,8 +7,9 @@
 mod bundle;
 mod coupons;
 mod discounts;
-mod effects;
+pub(crate) mod effects;
 mod goods;
+pub(crate) mod history;
 mod legacy;
 mod lines;
 mod list;

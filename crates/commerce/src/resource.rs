@@ -343,7 +343,7 @@ fn get<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop
 }
 
 fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    if call.params.int("id").is_some_and(|id| id != 0) {
+    if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
         let code = format!("woocommerce_rest_{}_exists", place.resource.word());
         let message = "An id cannot be chosen; leave it out.";
         return Err(Refusal::new(400, code, message).into());

@@ -149,7 +149,12 @@ impl Resource for TaxRates {
         rate.row.priority = 1;
         rate.row.shipping = true;
         write::apply(self.version, call, &mut rate)?;
-        rate.row.rate_id = tax_rate::insert(call.conn()?, &rate.row)?;
+        if let Some(id) = call.kept_id() {
+            rate.row.rate_id = id;
+            tax_rate::insert_with_id(call.conn()?, &rate.row)?;
+        } else {
+            rate.row.rate_id = tax_rate::insert(call.conn()?, &rate.row)?;
+        }
         rate.store_locations(call.conn()?)?;
         tell(call, "tax_rate.created", &rate)?;
         Ok(rate)

@@ -18,6 +18,7 @@ mod intake;
 mod jobs;
 mod limits;
 mod listen;
+pub mod mail;
 mod metrics;
 pub mod outbound;
 mod patience;
@@ -190,7 +191,10 @@ pub fn make_site(
     };
     let routes = commerce::routes(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
-    let site = site::Site::new(parts, routes)?.with_pages(Box::new(pages));
+    let mut site = site::Site::new(parts, routes)?.with_pages(Box::new(pages));
+    if let Some(mail) = mail::Mail::new(&settings.mail)? {
+        site = site.with_job(Box::new(mail));
+    }
     // The shop stands on the site, which must be there first.
     platform.store.write_blocking(commerce::found)?;
     Ok(Arc::new(site))

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::Environment;
 
+use crate::mail::MailSettings;
 use crate::outbound::OutboundSettings;
 
 /// How the server listens and what it allows.
@@ -29,6 +30,9 @@ pub struct Settings {
     pub rate_limits: RateLimits,
     /// What the server may ask of other hosts.
     pub outbound: OutboundSettings,
+    /// How mail is sent. The configuration has a section of its own for it.
+    #[serde(skip)]
+    pub mail: MailSettings,
 }
 
 /// PEM files for https.

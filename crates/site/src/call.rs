@@ -59,6 +59,11 @@ impl<'c> Call<'c> {
         self.visit.now
     }
 
+    /// The number that a new record brings along and keeps; only imports bring one.
+    pub fn kept_id(&self) -> Option<i64> {
+        self.params.int("id").filter(|id| self.visit.is_import && *id > 0)
+    }
+
     pub fn options(&self) -> &Options {
         &self.visit.options
     }

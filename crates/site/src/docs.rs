@@ -24,6 +24,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),
     ("operating", include_str!("../../../docs/operating.md")),
+    ("mail", include_str!("../../../docs/mail.md")),
     ("security", include_str!("../../../docs/security.md")),
     ("logging", include_str!("../../../docs/logging.md")),
     ("performance", include_str!("../../../docs/performance.md")),

@@ -4,14 +4,14 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use contract::rest::{Sources, Verb};
+use contract::rest::{Refusal, Sources, Stop, Verb};
 use serde_json::{Map, Value};
 use store::Conn;
 use store::user::UserRow;
-use types::{Error, Result, Timestamp};
+use types::{Error, Result, Role, Timestamp};
 
 use crate::frame::Hashes;
-use crate::frame::perform::{Asked, accept, perform};
+use crate::frame::perform::{self, Asked, accept, perform};
 use crate::request::Client;
 use crate::{Identity, Options, Site, User, Via, Visit};
 
@@ -68,6 +68,46 @@ impl Site {
         Ok(answer)
     }
 
+    /// The circumstances of records that come from another shop, brought in by the operator.
+    pub fn visit_of_import(&self, options: Options, now: Timestamp) -> Visit {
+        let operator = UserRow { roles: vec![Role::Administrator], ..UserRow::default() };
+        let identity = Identity::of(Arc::new(User::new(operator)), Via::Nothing);
+        Visit { is_import: true, ..self.visit_from_within(identity, options, now) }
+    }
+
+    /// Whether a record could be made, or changed, at the REST path, as far as its fields tell.
+    pub fn check_import(
+        &self,
+        verb: Verb,
+        path: &str,
+        body: Map<String, Value>,
+    ) -> Option<Refusal> {
+        match Asked::internal(self, verb, path, body) {
+            Ok(asked) => asked.refused,
+            Err(refusal) => Some(refusal),
+        }
+    }
+
+    /// Makes, or changes, a record at the REST path; what is refused may have left traces. Returns
+    /// the record as it is shown.
+    pub fn import(
+        &self,
+        conn: &mut dyn Conn,
+        visit: &Visit,
+        verb: Verb,
+        (path, body): (&str, Map<String, Value>),
+    ) -> Result<std::result::Result<Value, Refusal>> {
+        let asked = match Asked::internal(self, verb, path, body) {
+            Ok(Asked { refused: Some(refusal), .. }) | Err(refusal) => return Ok(Err(refusal)),
+            Ok(asked) => asked,
+        };
+        match perform::run_alone(self, visit, asked, conn) {
+            Ok(reply) => Ok(Ok(reply.into_json().2)),
+            Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
     /// Address of the site as far as it is known without a request, without a slash at its end.
     pub fn own_address(&self, options: &Options) -> String {
         let own = options.text("siteurl");
@@ -93,6 +133,7 @@ impl Site {
             options: Arc::new(options),
             application_passwords: false,
             hashes: Hashes::default(),
+            is_import: false,
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod identity;
 mod index;
 mod inside;
 pub mod jobs;
+pub mod mail;
 pub mod me;
 pub mod names;
 pub mod oembed;

@@ -226,6 +226,7 @@ impl Site {
             options: Arc::default(),
             application_passwords: self.takes_application_passwords(request),
             hashes: Hashes::default(),
+            is_import: false,
         }
     }
 

@@ -26,6 +26,9 @@ pub struct Visit {
     pub application_passwords: bool,
     /// Hashes of the passwords that the request sets.
     pub hashes: Hashes,
+    /// Whether what is made has a past elsewhere: its number and its dates are kept, and nobody is
+    /// told of it as of something new.
+    pub is_import: bool,
 }
 
 impl Visit {

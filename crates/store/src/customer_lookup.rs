@@ -1,11 +1,15 @@
 //! Customers as reports count them: every user who bought something or registered, and every guest,
 //! under one number. A guest is known by the e-mail address, in whatever case.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use types::{Error, Kind, Result, Timestamp};
 
+use crate::bulk::{self, BATCH_ROWS};
 use crate::conn::sql;
-use crate::filter::{Clause, Direction, Filter, Page, containing, fold};
-use crate::{Conn, Row, SITE, Sql, Val, counter};
+use crate::filter::{Clause, Direction, Filter, LIST_MAX, Page, containing, fold};
+use crate::{Column, Conn, Row, SITE, Sql, Val, counter};
 
 const CUSTOMER_ID: &str = "customer.id";
 
@@ -34,12 +38,23 @@ macro_rules! lookup_columns {
     };
 }
 
+const COLUMNS: usize = 16;
+
+macro_rules! lookup_insert {
+    () => {
+        "INSERT INTO customer_lookup
+           (user_id, username, username_key, first_name, last_name, name_key, email, email_key,
+            last_active_us, registered_us, country, postcode, city, state, site_id, customer_id)
+         VALUES"
+    };
+}
+
 sql!(
     CUSTOMER_LOOKUP_INSERT,
-    "INSERT INTO customer_lookup
-       (user_id, username, username_key, first_name, last_name, name_key, email, email_key,
-        last_active_us, registered_us, country, postcode, city, state, site_id, customer_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    concat!(
+        lookup_insert!(),
+        " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    )
 );
 sql!(
     CUSTOMER_LOOKUP_UPDATE,
@@ -153,6 +168,72 @@ pub fn next_id(conn: &mut dyn Conn) -> Result<i64> {
     Ok(counter::read(conn, CUSTOMER_ID)? + 1)
 }
 
+static INSERT_BATCH: LazyLock<String> = LazyLock::new(|| bulk::text(lookup_insert!(), COLUMNS));
+
+/// Sees to it that all of these users and guests have a number, by few statements. Who has one is
+/// left as they are; of several rows for the same one, the first counts.
+pub fn ensure_many(conn: &mut dyn Conn, customers: &[CustomerLookupRow]) -> Result<()> {
+    let mut missing: Vec<(&CustomerLookupRow, Keys)> = Vec::new();
+    for part in customers.chunks(LIST_MAX) {
+        let mut seen = Known::read(conn, part)?;
+        let keyed = part.iter().map(|customer| (customer, customer.keys()));
+        missing.extend(keyed.filter(|(customer, keys)| seen.add(customer, keys)));
+    }
+    let mut all = Known::default();
+    missing.retain(|(customer, keys)| all.add(customer, keys));
+    let Ok(count @ 1..) = i64::try_from(missing.len()) else { return Ok(()) };
+    let first = counter::take(conn, CUSTOMER_ID, count)? + 1;
+    for (first, part) in (first..).step_by(BATCH_ROWS).zip(missing.chunks(BATCH_ROWS)) {
+        let numbered = (first..).zip(part);
+        let rows: Vec<[Val<'_>; COLUMNS]> =
+            numbered.map(|(id, (customer, keys))| customer.params(id, keys)).collect();
+        bulk::insert(conn, (&CUSTOMER_LOOKUP_INSERT, &INSERT_BATCH), &rows)?;
+    }
+    Ok(())
+}
+
+/// Users and guests who have a number.
+#[derive(Debug, Default)]
+struct Known {
+    users: HashSet<i64>,
+    /// By the folded address.
+    guests: HashSet<String>,
+}
+
+impl Known {
+    fn read(conn: &mut dyn Conn, customers: &[CustomerLookupRow]) -> Result<Self> {
+        let users: Vec<i64> = customers.iter().filter_map(|customer| customer.user_id).collect();
+        let guests = customers.iter().filter(|customer| customer.user_id.is_none());
+        let guests: Vec<String> = guests.map(|customer| fold(&customer.email)).collect();
+        let mut known = Self::default();
+        if !users.is_empty() {
+            let mut filter = Filter::new("site_id = ?", SITE);
+            filter.and_list("user_id IN (?)", &users)?;
+            known.users = column(conn, filter, "user_id")?.into_iter().collect();
+        }
+        if !guests.is_empty() {
+            let mut filter = Filter::new("user_id IS NULL AND site_id = ?", SITE);
+            filter.and_list("email_key IN (?)", &guests)?;
+            known.guests = column(conn, filter, "email_key")?.into_iter().collect();
+        }
+        Ok(known)
+    }
+
+    /// Returns whether the customer was not among them.
+    fn add(&mut self, customer: &CustomerLookupRow, keys: &Keys) -> bool {
+        match customer.user_id {
+            Some(user_id) => self.users.insert(user_id),
+            None => self.guests.insert(keys.email.clone()),
+        }
+    }
+}
+
+fn column<T: Column>(conn: &mut dyn Conn, filter: Filter, name: &'static str) -> Result<Vec<T>> {
+    let order = vec![(Clause::fixed(name), Direction::Ascending)];
+    let read = |row: &dyn Row| row.get(0);
+    Ok(filter.page(conn, (name, "customer_lookup"), order, Page::default(), read)?.0)
+}
+
 /// Inserts the customer with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<()> {
@@ -229,26 +310,8 @@ fn write(
     customer: &CustomerLookupRow,
     customer_id: i64,
 ) -> Result<bool> {
-    let (username_key, email_key) = (fold(&customer.username), fold(&customer.email));
-    let name_key = fold(&format!("{} {}", customer.first_name, customer.last_name));
-    let params: [Val<'_>; 16] = [
-        customer.user_id.into(),
-        (&customer.username).into(),
-        (&username_key).into(),
-        (&customer.first_name).into(),
-        (&customer.last_name).into(),
-        (&name_key).into(),
-        (&customer.email).into(),
-        (&email_key).into(),
-        customer.last_active.into(),
-        customer.registered.into(),
-        (&customer.country).into(),
-        (&customer.postcode).into(),
-        (&customer.city).into(),
-        (&customer.state).into(),
-        SITE.into(),
-        customer_id.into(),
-    ];
+    let keys = customer.keys();
+    let params = customer.params(customer_id, &keys);
     match conn.execute(sql, &params) {
         Err(error) if error.kind() == Kind::Conflict => {
             Err(Error::conflict("this user or guest has a customer number already").because(error))
@@ -257,7 +320,44 @@ fn write(
     }
 }
 
+/// The folded texts by which customers are found and sorted.
+#[derive(Debug)]
+struct Keys {
+    username: String,
+    name: String,
+    email: String,
+}
+
 impl CustomerLookupRow {
+    fn keys(&self) -> Keys {
+        Keys {
+            username: fold(&self.username),
+            name: fold(&format!("{} {}", self.first_name, self.last_name)),
+            email: fold(&self.email),
+        }
+    }
+
+    fn params<'a>(&'a self, customer_id: i64, keys: &'a Keys) -> [Val<'a>; COLUMNS] {
+        [
+            self.user_id.into(),
+            (&self.username).into(),
+            (&keys.username).into(),
+            (&self.first_name).into(),
+            (&self.last_name).into(),
+            (&keys.name).into(),
+            (&self.email).into(),
+            (&keys.email).into(),
+            self.last_active.into(),
+            self.registered.into(),
+            (&self.country).into(),
+            (&self.postcode).into(),
+            (&self.city).into(),
+            (&self.state).into(),
+            SITE.into(),
+            customer_id.into(),
+        ]
+    }
+
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             customer_id: row.get(0)?,

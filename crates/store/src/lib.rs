@@ -15,10 +15,10 @@
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
-//!   [`webhook`], [`webhook_delivery`]; of both [`background_job`]) hold the queries; lists with
-//!   many filters are put together by [`filter`]; [`outbox`] is the feed of all changes,
-//!   [`audit`] tells who made them, [`counter`] hands out numbers, [`backup`] copies everything
-//!   in a form that both engines read.
+//!   [`webhook`], [`webhook_delivery`]; of both [`background_job`]; of imports
+//!   [`import`]) hold the queries; lists with many filters are put together by [`filter`];
+//!   [`outbox`] is the feed of all changes, [`audit`] tells who made them, [`counter`] hands out
+//!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
@@ -41,6 +41,7 @@ pub mod download_permission;
 pub mod fact;
 pub mod filter;
 pub mod idempotency;
+pub mod import;
 pub mod iso;
 mod job;
 pub mod merchant;

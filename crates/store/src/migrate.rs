@@ -17,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0002_commerce", include_str!("../migrations/0002_commerce.sql")),
     ("0004_platform", include_str!("../migrations/0004_platform.sql")),
     ("0005_jobs", include_str!("../migrations/0005_jobs.sql")),
+    ("0006_imports", include_str!("../migrations/0006_imports.sql")),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

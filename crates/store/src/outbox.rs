@@ -7,11 +7,13 @@
 //! numberer at a time, in the order of insertion, which for one object is the order of its changes.
 //! The events of an ISO are numbered among themselves as well, and read by [`of_iso`].
 
+use std::sync::LazyLock;
+
 use types::{Error, IsoId, Result, Timestamp};
 
 use crate::conn::sql;
 use crate::filter::{Clause, Direction, Filter, starting_with};
-use crate::{Conn, Row, Sql, Val, counter};
+use crate::{Conn, Row, Sql, Val, bulk, counter};
 
 /// Something that happened to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,16 @@ impl Event {
         created: Timestamp,
     ) -> Self {
         Self { iso_id: None, kind, object_id: object_id.to_string(), payload, created }
+    }
+
+    fn params(&self) -> [Val<'_>; COLUMNS] {
+        [
+            self.iso_id.as_ref().into(),
+            self.kind.into(),
+            (&self.object_id).into(),
+            (&self.payload).into(),
+            self.created.into(),
+        ]
     }
 }
 
@@ -64,11 +76,15 @@ macro_rules! event_columns {
     };
 }
 
-sql!(
-    OUTBOX_INSERT,
-    "INSERT INTO outbox (iso_id, kind, object_id, payload, created_us)
-     VALUES ($1, $2, $3, $4, $5)"
-);
+const COLUMNS: usize = 5;
+
+macro_rules! outbox_insert {
+    () => {
+        "INSERT INTO outbox (iso_id, kind, object_id, payload, created_us) VALUES"
+    };
+}
+
+sql!(OUTBOX_INSERT, concat!(outbox_insert!(), " ($1, $2, $3, $4, $5)"));
 sql!(OUTBOX_PENDING, "SELECT 1 FROM outbox WHERE seq IS NULL LIMIT 1");
 sql!(
     OUTBOX_NUMBER,
@@ -122,18 +138,17 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &OUTBOX_PRUNE,
 ];
 
+static INSERT_BATCH: LazyLock<String> = LazyLock::new(|| bulk::text(outbox_insert!(), COLUMNS));
+
 /// Appends an event. Call it in the transaction that makes the change.
 pub fn append(conn: &mut dyn Conn, event: &Event) -> Result<()> {
-    conn.execute_one(
-        &OUTBOX_INSERT,
-        &[
-            event.iso_id.as_ref().into(),
-            event.kind.into(),
-            (&event.object_id).into(),
-            (&event.payload).into(),
-            event.created.into(),
-        ],
-    )
+    conn.execute_one(&OUTBOX_INSERT, &event.params())
+}
+
+/// Appends many events by few statements, in their order.
+pub fn append_many(conn: &mut dyn Conn, events: &[Event]) -> Result<()> {
+    let rows: Vec<[Val<'_>; COLUMNS]> = events.iter().map(Event::params).collect();
+    bulk::insert(conn, (&OUTBOX_INSERT, &INSERT_BATCH), &rows)
 }
 
 /// Whether there are events without a number.

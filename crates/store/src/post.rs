@@ -3,10 +3,12 @@
 
 mod list;
 
+use std::collections::HashSet;
+
 use types::{Result, Timestamp};
 
 use crate::conn::sql;
-use crate::filter::fold;
+use crate::filter::{Clause, Direction, Filter, LIST_MAX, Page, fold};
 use crate::{Conn, Row, SITE, Sql, Val, counter};
 
 pub use list::{
@@ -132,6 +134,26 @@ pub(crate) fn next_id(conn: &mut dyn Conn) -> Result<i64> {
 /// The first of so many numbers in a row.
 pub(crate) fn take_ids(conn: &mut dyn Conn, count: i64) -> Result<i64> {
     Ok(counter::take(conn, POST_ID, count)? + 1)
+}
+
+/// Those of the numbers that something has: a post, a product, an order or a coupon.
+pub fn taken_ids(conn: &mut dyn Conn, ids: &[i64]) -> Result<HashSet<i64>> {
+    let mut taken = HashSet::new();
+    for ids in ids.chunks(LIST_MAX) {
+        let mut filter = Filter::new("site_id = ?", SITE);
+        filter.and_list("post_id IN (?)", ids)?;
+        let order = vec![(Clause::fixed("post_id"), Direction::Ascending)];
+        // Both engines apply the conditions inside.
+        let numbered = "(SELECT site_id, post_id FROM posts
+             UNION ALL SELECT site_id, product_id FROM products
+             UNION ALL SELECT site_id, order_id FROM orders
+             UNION ALL SELECT site_id, coupon_id FROM coupons) AS numbered";
+        let read = |row: &dyn Row| row.get(0);
+        let selection = ("post_id", numbered);
+        let (found, _) = filter.page(conn, selection, order, Page::default(), read)?;
+        taken.extend::<Vec<i64>>(found);
+    }
+    Ok(taken)
 }
 
 /// Sees to it that an imported number is not given again.

@@ -2,9 +2,9 @@
 
 use crate::{
     Sql, api_key, application_password, attribute, audit, background_job, consumer_key, counter,
-    coupon, customer, customer_lookup, download_log, download_permission, fact, idempotency, iso,
-    merchant, migrate, oembed_cache, option, order, order_note, outbox, post, product, review,
-    revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
+    coupon, customer, customer_lookup, download_log, download_permission, fact, idempotency,
+    import, iso, merchant, migrate, oembed_cache, option, order, order_note, outbox, post, product,
+    review, revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
     webhook_delivery,
 };
 
@@ -25,6 +25,7 @@ pub fn all() -> Vec<&'static Sql> {
         download_permission::STATEMENTS,
         fact::STATEMENTS,
         idempotency::STATEMENTS,
+        import::STATEMENTS,
         iso::STATEMENTS,
         merchant::STATEMENTS,
         migrate::STATEMENTS,

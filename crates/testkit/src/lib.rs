@@ -1,5 +1,5 @@
-//! What the tests of the workspace share: a database server, server processes, an HTTP client and
-//! the conformance cases.
+//! What the tests of the workspace share: a database server, server processes, a mail server, an
+//! HTTP client and the conformance cases.
 //!
 //! Only tests and `xtask` use this crate; nothing here is part of the product. It never talks to a
 //! database, a server or a network that it did not start itself, and it removes what it made, even
@@ -12,6 +12,7 @@ pub mod conformance;
 pub mod http;
 pub mod postgres;
 pub mod process;
+pub mod smtp;
 
 use anyhow::Context as _;
 

@@ -13,6 +13,8 @@ export const texts = {
   yes: 'Yes',
   no: 'No',
   home: 'Overview',
+  search: 'Search',
+  fields: { noHint: 'No further explanation' },
   state: {
     loading: 'Loading…',
     empty: 'Nothing here yet',
@@ -94,6 +96,52 @@ export const texts = {
     charts: 'Charts',
     leaderboards: 'Leaderboards',
     leaderboardEmpty: 'Nothing sold in this range.',
+  },
+  reference: {
+    title: 'API reference', interface: 'Interface', onboarding: 'Onboarding (/v1)', operations: 'Operations', nothing: 'No operation fits', required: 'required', body: 'Body', answers: 'Answers',
+    try: 'Try it', send: 'Send to the sandbox', copyCurl: 'Copy as curl', key: 'API key', onlySandbox: 'Only the sandbox can be tried from here.',
+    parameters: (count: number) => `Parameters (${count})`,
+    shape: (number: number) => `Shape ${number}`,
+  },
+  store: {
+    orders: {
+      title: 'Orders',
+      one: (number: string) => `Order #${number}`,
+      empty: 'No orders here',
+      anyStatus: 'Any status',
+      order: 'Order', date: 'Date', status: 'Status', customer: 'Customer', total: 'Total', item: 'Item', quantity: 'Quantity', tax: 'Tax',
+      shipping: 'Shipping', billing: 'Billed to', shippingTo: 'Shipped to', notes: 'Notes', noNotes: 'No notes yet', addNote: 'Add a note', toCustomer: 'seen by the customer',
+      refund: 'Refund…',
+      paid: (at: string) => `paid ${at}`,
+      coupon: (code: string) => `Coupon ${code}`,
+      refunded: (reason: string) => (reason ? `Refunded: ${reason}` : 'Refunded'),
+      move: (status: string) => `Set ${status.replaceAll('-', ' ')}`,
+      moved: (status: string) => `The order is ${status.replaceAll('-', ' ')} now.`,
+    },
+    refund: {
+      title: 'Refund',
+      left: (amount: string) => `${amount} can still be refunded.`,
+      item: 'Item', bought: 'Bought', back: 'Give back', amount: 'Amount instead', reason: 'Reason',
+      unitsOf: (name: string) => `Units of ${name} to give back`,
+      restock: 'Put these units back into stock',
+      consequence: (amount: string) => `${amount} will be booked as refunded. The payment itself is returned at your processor.`,
+      go: (amount: string) => `Refund ${amount}`,
+    },
+    products: {
+      title: 'Products', empty: 'No products here', anyStock: 'Any stock', name: 'Name', sku: 'SKU', type: 'Type', price: 'Price', state: 'Stock', left: 'Left',
+      variations: 'Variations', visit: 'See it in the shop',
+      stock: { instock: 'In stock', outofstock: 'Out of stock', onbackorder: 'On back-order' } as Record<string, string>,
+    },
+    coupons: {
+      title: 'Coupons', one: 'Coupon', empty: 'No coupons yet', create: 'New coupon', code: 'Code', worth: 'Worth', type: 'Type', used: 'Used', expires: 'Expires', remove: 'Delete',
+      removal: (code: string) => `The coupon ${code} is deleted for good. Orders that used it keep their discount.`,
+      types: { percent: 'Percentage', fixed_cart: 'Fixed, whole cart', fixed_product: 'Fixed, per product' } as Record<string, string>,
+    },
+    inbox: { title: 'Inbox', empty: 'Nothing new', dismiss: 'Dismiss', dismissed: 'Dismissed.', read: 'Mark as read' },
+    settings: {
+      title: 'Settings', groups: 'Groups of settings', none: 'No settings in this group',
+      saved: (count: number) => (count === 0 ? 'Nothing was changed.' : count === 1 ? 'One setting saved.' : `${count} settings saved.`),
+    },
   },
 };
 

@@ -29,6 +29,7 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tokio-rustls", &["server", TESTKIT, XTASK]),
     ("tower", &["server", TESTKIT, XTASK]),
     ("tower-http", &["server", TESTKIT, XTASK]),
+    ("lettre", &["server"]),
     // The benchmark compares the product with the engine alone.
     ("rusqlite", &["store", XTASK]),
     ("postgres", &["store", XTASK]),

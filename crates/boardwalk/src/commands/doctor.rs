@@ -24,6 +24,7 @@ pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<
     };
     findings
         .extend(environments.into_iter().map(|environment| check_database(config, environment)));
+    findings.push(check_mail(config));
     let sick = findings.iter().filter(|finding| finding.outcome.is_err()).count();
     let rows = findings.into_iter().map(|finding| {
         let (state, detail) = match finding.outcome {
@@ -65,6 +66,15 @@ fn check_key(config: &Config) -> Finding {
         }
     };
     Finding { what: String::from("master key"), outcome }
+}
+
+fn check_mail(config: &Config) -> Finding {
+    let outcome = match server::mail::check(&config.mail) {
+        Ok(None) => Ok(String::from("off; set mail.relay to send any")),
+        Ok(Some(found)) => Ok(found),
+        Err(error) => Err(error.report()),
+    };
+    Finding { what: String::from("mail relay"), outcome }
 }
 
 /// Looks at what is there; **a check makes nothing**.

@@ -25,9 +25,10 @@ pub(crate) fn import(
         Import::Bundle { file } => {
             let bundle = read_bundle(&file)?;
             let platform = environment::open(config, common.environment())?;
+            let now = platform.clock.now();
             let (mut totals, records) = platform.store.write_blocking(move |conn| {
                 let totals = bundle.import(conn)?;
-                Ok((totals, commerce::bundle::import(conn, bundle.others())?))
+                Ok((totals, commerce::bundle::import(conn, bundle.others(), now)?))
             })?;
             totals.left_out.retain(|name| !records.contains_key(name.as_str()));
             let own =

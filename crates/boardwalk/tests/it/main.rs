@@ -12,6 +12,7 @@ mod health;
 mod hostile;
 mod installation;
 mod load;
+mod mail;
 mod rates;
 mod refusals;
 mod rest_conformance;

@@ -59,7 +59,7 @@ pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, wanted: &[Value]) ->
 
 /// A value as it is kept: numbers and truth values are texts afterwards, as clients are used to;
 /// what is inside of lists and objects stays.
-fn kept(value: &Value) -> Value {
+pub(crate) fn kept(value: &Value) -> Value {
     match value {
         Value::Number(_) | Value::Bool(_) => {
             Value::from(loose::scalar_text(value).unwrap_or_default().into_owned())

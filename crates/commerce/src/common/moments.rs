@@ -38,6 +38,13 @@ pub fn read(options: &Options, value: &Value) -> Option<Timestamp> {
     Moment::parse(options, &whole, false).map(|moment| moment.gmt)
 }
 
+/// When the record of the call was made, if the call says so.
+pub fn created(call: &site::Call<'_>) -> Option<Timestamp> {
+    let gmt = call.params.text("date_created_gmt");
+    let local = || call.params.get("date_created").and_then(|value| read(call.options(), value));
+    bound(call.options(), gmt, true).or_else(local)
+}
+
 /// A bound of a list; `is_gmt` says that a time without a zone is in UTC.
 pub fn bound(options: &Options, text: Option<&str>, is_gmt: bool) -> Option<Timestamp> {
     text.and_then(|text| Moment::parse(options, text, is_gmt)).map(|moment| moment.gmt)

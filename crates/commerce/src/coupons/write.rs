@@ -104,6 +104,17 @@ pub(super) fn apply(
     Ok(())
 }
 
+/// Sets what a coupon that was in use elsewhere brings along.
+pub(super) fn apply_past(call: &Call<'_>, coupon: &mut Coupon) {
+    if let Some(created) = moments::created(call) {
+        coupon.row.created = created;
+    }
+    if let Some(count) = call.params.int("usage_count") {
+        coupon.row.usage_count = count.max(0);
+    }
+    coupon.details.used_by = call.params.texts("used_by");
+}
+
 fn refuse(code: &'static str, message: &'static str) -> Stop {
     Refusal::new(400, code, message).into()
 }

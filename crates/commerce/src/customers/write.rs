@@ -11,8 +11,8 @@ use store::user;
 use types::Role;
 
 use super::{Customer, address, username};
-use crate::common::meta;
 use crate::common::version::Version;
+use crate::common::{meta, moments};
 
 pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
@@ -26,14 +26,17 @@ pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, 
             chosen.to_owned()
         }
     };
+    let registered = moments::created(call).filter(|_| call.visit.is_import);
     let new = NewUser {
+        user_id: call.kept_id(),
         password_hash: password_hash(call)?,
         roles: vec![Role::Customer],
         first_name: clean::text_field(&first_name),
         last_name: clean::text_field(&last_name),
-        ..NewUser::new(login, email, call.now())
+        ..NewUser::new(login, email, registered.unwrap_or_else(|| call.now()))
     };
     let mut customer = Customer::new(create_user(call.conn()?, &new)?);
+    customer.row.is_paying = call.visit.is_import && call.params.flag("is_paying_customer");
     apply(version, call, &mut customer)?;
     save(call, &mut customer)?;
     Ok(customer)

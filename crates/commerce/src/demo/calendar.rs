@@ -13,14 +13,12 @@ const DAY_SECONDS: i64 = 86_400;
 pub(super) const DAY: i64 = DAY_SECONDS * SECOND;
 
 /// How much is bought in the middle of each month, in thousandths.
-const SEASON: [u64; 12] =
-    [820, 800, 880, 940, 1_000, 1_090, 1_140, 1_060, 950, 990, 1_260, 1_480];
+const SEASON: [u64; 12] = [820, 800, 880, 940, 1_000, 1_090, 1_140, 1_060, 950, 990, 1_260, 1_480];
 /// How much is bought on each day of the week, Thursday first as the first of 1970 was one.
 const WEEK: [u64; 7] = [990, 1_070, 1_290, 1_180, 940, 930, 960];
 /// How much is bought in each hour of the day.
-const HOURS: [u64; 24] = [
-    7, 4, 3, 2, 2, 4, 11, 23, 38, 52, 62, 67, 71, 67, 60, 58, 59, 63, 71, 80, 83, 70, 42, 20,
-];
+const HOURS: [u64; 24] =
+    [7, 4, 3, 2, 2, 4, 11, 23, 38, 52, 62, 67, 71, 67, 60, 58, 59, 63, 71, 80, 83, 70, 42, 20];
 /// How large the shop is on the first and on the last day, in thousandths.
 const GROWTH: [u64; 2] = [620, 1_380];
 /// How much a day differs from what it should be, in thousandths.

@@ -109,7 +109,8 @@ impl Maker<'_> {
 
     fn taxes(&mut self) -> Result<()> {
         for (rate, place) in RATES.iter().zip(1..) {
-            let cities: Vec<&str> = [rate.city].into_iter().filter(|city| !city.is_empty()).collect();
+            let cities: Vec<&str> =
+                [rate.city].into_iter().filter(|city| !city.is_empty()).collect();
             let body = json!({
                 "country": rate.country,
                 "state": rate.state,
@@ -231,7 +232,8 @@ impl Maker<'_> {
             "featured": article.weight >= 90,
         });
         let price = price_of(article);
-        let files = if article.form == Form::File { vec![file(&sku, article.name)] } else { vec![] };
+        let files =
+            if article.form == Form::File { vec![file(&sku, article.name)] } else { vec![] };
         let members = body.as_object_mut().into_iter();
         for members in members {
             if choices.is_empty() {
@@ -260,9 +262,9 @@ impl Maker<'_> {
         }
         for (chosen, place) in choices.iter().zip(1..) {
             let mut body = price.clone();
-            let named = chosen.iter().map(|(attribute, value)| {
-                json!({ "id": attributes.get(*attribute), "option": value })
-            });
+            let named = chosen.iter().map(
+                |(attribute, value)| json!({ "id": attributes.get(*attribute), "option": value }),
+            );
             body["attributes"] = named.collect();
             body["sku"] = json!(format!("{sku}-{place}"));
             let sold_id = self.made(&format!("/products/{product_id}/variations"), body)?;
@@ -350,7 +352,8 @@ fn choices(form: Form) -> Vec<Vec<(usize, &'static str)>> {
         Form::Sizes => sizes.to_vec(),
         Form::Colours => colours.to_vec(),
         Form::SizesAndColours => {
-            let pairs = sizes.iter().flat_map(|size| colours.iter().map(move |colour| (size, colour)));
+            let pairs =
+                sizes.iter().flat_map(|size| colours.iter().map(move |colour| (size, colour)));
             pairs.map(|(size, colour)| [size.as_slice(), colour.as_slice()].concat()).collect()
         }
         Form::Plain | Form::File | Form::Service => Vec::new(),

@@ -334,7 +334,13 @@ impl<'a> Sales<'a> {
     }
 
     /// Shipping, taxes, the coupon if it may be used, and the sums.
-    fn price(&mut self, order: &mut Order, person: &Person, is_sent: bool, coupon: Option<&Coupon>) {
+    fn price(
+        &mut self,
+        order: &mut Order,
+        person: &Person,
+        is_sent: bool,
+        coupon: Option<&Coupon>,
+    ) {
         self.till.calculate(order);
         let at = order.row.created;
         let coupon = coupon.filter(|coupon| self.till.accepts(coupon, order, at));

@@ -3,8 +3,8 @@
 use serde_json::json;
 use store::outbox::{self, Event};
 use store::{
-    Conn, counter, customer, customer_lookup, download_log, download_permission, order,
-    order_note, product, review, user,
+    Conn, counter, customer, customer_lookup, download_log, download_permission, order, order_note,
+    product, review, user,
 };
 use types::{Error, Result, Timestamp};
 

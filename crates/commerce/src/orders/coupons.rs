@@ -211,21 +211,31 @@ fn remembered(line: &Line, includes_tax: bool) -> Coupon {
     coupon
 }
 
-/// Takes off the lines what the order's coupons take, and brings the sums up to date.
-fn recalculate(conn: &mut dyn Conn, order: &mut Order, goods: &Goods, shop: &Shop) -> Result<()> {
-    let categories = load_categories(conn, order)?;
-    let includes_tax = order.row.prices_include_tax;
-    let mut coupons: Vec<(usize, Coupon)> = Vec::new();
+/// The coupons of the order, with the places of their lines.
+fn coupons_of(conn: &mut dyn Conn, order: &Order) -> Result<Vec<(usize, Coupon)>> {
+    let mut coupons = Vec::new();
     for (place, line) in order.items.iter().enumerate() {
         if line.row.kind != ItemKind::Coupon {
             continue;
         }
         let coupon = match coupon_store::find_by_code(conn, &line.row.name)? {
             Some(row) => Coupon::read(row)?,
-            None => remembered(line, includes_tax),
+            None => remembered(line, order.row.prices_include_tax),
         };
         coupons.push((place, coupon));
     }
+    Ok(coupons)
+}
+
+/// Takes off the lines what the order's coupons take, and brings the sums up to date.
+pub(super) fn recalculate(
+    conn: &mut dyn Conn,
+    order: &mut Order,
+    goods: &Goods,
+    shop: &Shop,
+) -> Result<()> {
+    let categories = load_categories(conn, order)?;
+    let coupons = coupons_of(conn, order)?;
     redeem(order, &coupons, goods, &categories, shop);
     Ok(())
 }
@@ -263,8 +273,7 @@ pub(super) fn redeem(
             .filter(|place| {
                 order.items.get(*place).is_some_and(|line| {
                     line.row.kind == ItemKind::Line
-                        && (offer.kind == Kind::FixedCart
-                            || suits(coupon, line, goods, categories))
+                        && (offer.kind == Kind::FixedCart || suits(coupon, line, goods, categories))
                 })
             })
             .collect();

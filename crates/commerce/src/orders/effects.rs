@@ -11,7 +11,8 @@ use site::Call;
 use store::customer_lookup::{self, CustomerLookupRow};
 use store::order::ItemKind;
 use store::order_note::{self, OrderNoteRow};
-use store::{coupon as coupon_store, customer, product, user};
+use store::user::{self, UserRow};
+use store::{coupon as coupon_store, customer, product};
 use types::{Amount, Result};
 
 use super::goods::Goods;
@@ -92,7 +93,7 @@ pub(super) fn status_note(from: &str, to: &str) -> String {
 }
 
 /// What followers are told of an order.
-pub(super) fn payload(order: &Order) -> Value {
+pub(crate) fn payload(order: &Order) -> Value {
     json!({ "status": order.row.status, "parent_id": order.row.parent_id })
 }
 
@@ -282,9 +283,16 @@ fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
         let row = customer::CustomerRow { is_paying: true, ..customer.row };
         customer::put(call.conn()?, &row)?;
     }
+    let user = if user_id == 0 { None } else { user::get(call.conn()?, user_id)? };
+    let row = buyer_row(order, user.as_ref());
+    customer_lookup::find_or_insert(call.conn()?, &row).map(drop)
+}
+
+/// The buyer of the order as reports know them.
+pub(crate) fn buyer_row(order: &Order, user: Option<&UserRow>) -> CustomerLookupRow {
     let billing = &order.details.billing;
     let mut row = CustomerLookupRow {
-        user_id: Some(user_id).filter(|id| *id != 0),
+        user_id: Some(order.row.customer_id).filter(|id| *id != 0),
         first_name: billing.first_name.clone(),
         last_name: billing.last_name.clone(),
         email: billing.email.clone(),
@@ -295,12 +303,10 @@ fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
         state: billing.state.clone(),
         ..CustomerLookupRow::default()
     };
-    if user_id != 0
-        && let Some(user) = user::get(call.conn()?, user_id)?
-    {
-        row.username = user.login;
-        row.email = user.email;
+    if let Some(user) = user {
+        row.username.clone_from(&user.login);
+        row.email.clone_from(&user.email);
         row.registered = Some(user.registered);
     }
-    customer_lookup::find_or_insert(call.conn()?, &row).map(drop)
+    row
 }

@@ -14,7 +14,7 @@ use super::write::FIELDS;
 use crate::common::{amounts, meta};
 
 /// Lines of one order at most.
-const LINES_MAX: usize = 5_000;
+pub(super) const LINES_MAX: usize = 5_000;
 /// Fields of which a null removes the line.
 const REMOVING: [&str; 5] = ["product_id", "method_id", "method_title", "name", "code"];
 

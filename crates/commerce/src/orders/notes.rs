@@ -1,7 +1,7 @@
 //! Notes on orders: what happened, what somebody wrote, and what the customer was told.
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
-use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, clean};
 use serde_json::{Value, json};
 use site::action::{read, write};
 use site::{Action, Call};
@@ -174,7 +174,7 @@ fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    if call.params.int("id").is_some_and(|id| id != 0) {
+    if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
         let message = "An id cannot be chosen; leave it out.";
         return Err(Refusal::new(400, "woocommerce_rest_order_note_exists", message).into());
     }
@@ -190,8 +190,19 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         added_by_user: by_user,
         created: moments::now(call),
     };
-    note.note_id = order_note::insert(call.conn()?, &note)?;
-    tell(call, order_id)?;
+    if call.visit.is_import {
+        note.created = moments::created(call).unwrap_or(note.created);
+        note.author = call.params.text("author").map_or(note.author, clean::text_field);
+    }
+    if let Some(id) = call.kept_id() {
+        note.note_id = id;
+        order_note::insert_with_id(call.conn()?, &note)?;
+    } else {
+        note.note_id = order_note::insert(call.conn()?, &note)?;
+    }
+    if !call.visit.is_import {
+        tell(call, order_id)?;
+    }
     let links = links(place, call, &note);
     let location = format!("/{}/orders/{order_id}/notes/{}", place.namespace, note.note_id);
     let location = call.visit.rest(&location);

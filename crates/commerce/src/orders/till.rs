@@ -142,8 +142,7 @@ impl Till {
         parts: &[Part],
         number: &mut dyn FnMut() -> i64,
     ) -> Result<Order> {
-        let mut refund =
-            refunds::drawn_up(order, &self.shop, amount, parts, &mut || Ok(number()))?;
+        let mut refund = refunds::drawn_up(order, &self.shop, amount, parts, &mut || Ok(number()))?;
         let kind = refunds::type_of(amount >= order.row.total);
         refund.details.meta_data.push(meta::entry(number(), refunds::REFUND_TYPE, kind));
         Ok(refund)

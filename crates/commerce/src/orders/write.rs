@@ -108,7 +108,7 @@ fn shop(call: &mut Call<'_>) -> Result<Shop, Error> {
     Shop::load(call.conn()?, &options)
 }
 
-fn order_key() -> Result<String, Error> {
+pub(super) fn order_key() -> Result<String, Error> {
     let mut bytes = [0; KEY_LENGTH];
     vault::fill_random(&mut bytes)?;
     Ok(key_of(bytes))
@@ -167,7 +167,7 @@ fn set(text: Option<&str>, field: &mut String) {
     }
 }
 
-fn address(given: Option<&Value>, address: &mut Address, is_billing: bool) {
+pub(super) fn address(given: Option<&Value>, address: &mut Address, is_billing: bool) {
     for (name, value) in given.and_then(Value::as_object).into_iter().flatten() {
         if name == "email" && !is_billing {
             continue;
@@ -178,7 +178,7 @@ fn address(given: Option<&Value>, address: &mut Address, is_billing: bool) {
 }
 
 /// Whose sale it was. These fields are ours, so their descriptions are not published.
-fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>, Refusal> {
+pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>, Refusal> {
     let Some(value) = value else { return Ok(None) };
     let fits = |text: &&str| {
         text.len() <= OWNER_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric())

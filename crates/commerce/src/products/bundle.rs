@@ -214,7 +214,7 @@ fn keep(conn: &mut dyn Conn, mut product: Product) -> Result<()> {
     let Some(present) = present else {
         product.seal()?;
         product::insert_with_id(conn, &product.row)?;
-        return events::made(conn, &product, time);
+        return events::imported(conn, &product, time);
     };
     product.row.average_rating = present.row.average_rating;
     product.row.rating_count = present.row.rating_count;

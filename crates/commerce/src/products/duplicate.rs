@@ -101,7 +101,6 @@ fn make_new(call: &mut Call<'_>, copy: &mut Product) -> Result<(), Stop> {
 }
 
 fn copy_variations(call: &mut Call<'_>, from: i64, to: i64) -> Result<(), Stop> {
-    let now = call.now();
     for mut variation in variations_of(call.conn()?, from)? {
         let old_id = variation.id();
         let (status, name) = (variation.row.status.clone(), variation.row.name.clone());
@@ -115,7 +114,7 @@ fn copy_variations(call: &mut Call<'_>, from: i64, to: i64) -> Result<(), Stop> 
         let chosen = product::attributes_of(call.conn()?, &[old_id])?;
         let chosen: Vec<_> = chosen.into_iter().map(|(_, chosen)| chosen).collect();
         product::set_attributes(call.conn()?, id, &chosen)?;
-        events::made(call.conn()?, &variation, now)?;
+        events::made(call, &variation)?;
     }
     Ok(())
 }

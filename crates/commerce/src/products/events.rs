@@ -1,14 +1,20 @@
 //! What followers of the feed are told about products.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use site::Call;
 use store::Conn;
 use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
 use super::record::Product;
+use crate::common::events;
 
-pub(crate) fn made(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
-    tell(conn, "product.created", product, now)
+pub(crate) fn made(call: &mut Call<'_>, product: &Product) -> Result<()> {
+    events::append(call, "product.created", product.id(), &payload(product))
+}
+
+pub(crate) fn imported(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
+    tell(conn, events::imported("product.created"), product, now)
 }
 
 pub(crate) fn changed(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
@@ -20,6 +26,9 @@ pub(crate) fn deleted(conn: &mut dyn Conn, product: &Product, now: Timestamp) ->
 }
 
 fn tell(conn: &mut dyn Conn, kind: &'static str, product: &Product, now: Timestamp) -> Result<()> {
-    let payload = json!({ "type": product.row.kind, "parent_id": product.row.parent_id });
-    outbox::append(conn, &Event::of_site(kind, product.id(), payload.to_string(), now))
+    outbox::append(conn, &Event::of_site(kind, product.id(), payload(product).to_string(), now))
+}
+
+fn payload(product: &Product) -> Value {
+    json!({ "type": product.row.kind, "parent_id": product.row.parent_id })
 }

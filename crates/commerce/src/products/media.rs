@@ -45,10 +45,15 @@ fn image(
     let now = call.now().as_micros();
     let mut image = match product.details.images.iter().find(|image| image.id == id && id != 0) {
         Some(known) => known.clone(),
-        None if id == 0 && !text("src").is_empty() => {
+        None if (id == 0 || call.visit.is_import) && !text("src").is_empty() => {
             let src = address(&text("src")).ok_or_else(|| refused(owner, "image_upload_error"))?;
             let name = file_name(&src);
-            let id = post::take_id(call.conn()?)?;
+            let id = if id > 0 {
+                post::reserve_id(call.conn()?, id)?;
+                id
+            } else {
+                post::take_id(call.conn()?)?
+            };
             Image { id, src, name, alt: String::new(), created_us: now, modified_us: now }
         }
         None => return Err(refused(owner, "invalid_image_id").into()),

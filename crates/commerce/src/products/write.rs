@@ -357,13 +357,13 @@ pub(super) fn save(
     product.row.modified = moments::now(call);
     product.seal()?;
     if is_new {
-        product.row.product_id = product::insert(call.conn()?, &product.row)?;
+        insert(call, product)?;
     } else {
         product::update(call.conn()?, &product.row)?;
     }
     bear(call, product, terms, is_new)?;
     if is_new {
-        events::made(call.conn()?, product, now)?;
+        events::made(call, product)?;
     } else {
         events::changed(call.conn()?, product, now)?;
     }
@@ -371,6 +371,20 @@ pub(super) fn save(
         rename_variations(call, product, &before.row.name)?;
     }
     Ok(product.id())
+}
+
+fn insert(call: &mut Call<'_>, product: &mut Product) -> Result<(), Stop> {
+    if call.visit.is_import
+        && let Some(sales) = call.params.int("total_sales")
+    {
+        product.row.total_sales = sales;
+    }
+    if let Some(id) = call.kept_id() {
+        product.row.product_id = id;
+        return Ok(product::insert_with_id(call.conn()?, &product.row)?);
+    }
+    product.row.product_id = product::insert(call.conn()?, &product.row)?;
+    Ok(())
 }
 
 /// A product that is not finished has only the slug that it was given.

@@ -57,7 +57,15 @@ pub(super) fn create(
     }
     refuse_repetition(call.conn()?, &row)?;
     row.verified = has_bought(call.conn()?, &row)?;
-    row.review_id = review::insert(call.conn()?, &row)?;
+    if let Some(created) = moments::created(call).filter(|_| call.visit.is_import) {
+        row.created = created;
+    }
+    if let Some(id) = call.kept_id() {
+        row.review_id = id;
+        review::insert_with_id(call.conn()?, &row)?;
+    } else {
+        row.review_id = review::insert(call.conn()?, &row)?;
+    }
     told(call, "review.created", &row)?;
     Ok(row)
 }

@@ -46,7 +46,12 @@ pub(super) fn create(kind: Kind, call: &mut Call<'_>, taxonomy: String) -> Resul
     let own = if own.is_empty() { String::from("term") } else { own };
     row.slug = free_slug(call.conn()?, kind, &row, &own)?;
     set_details(kind, call, &mut row)?;
-    row.term_id = term::insert(call.conn()?, &row)?;
+    if let Some(id) = call.kept_id() {
+        row.term_id = id;
+        term::insert_with_id(call.conn()?, &row)?;
+    } else {
+        row.term_id = term::insert(call.conn()?, &row)?;
+    }
     tell(call, "term.created", &row)?;
     Ok(row)
 }

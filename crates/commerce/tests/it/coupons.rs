@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, Answer, HOME, NOBODY, TestShop};
+use crate::support::{ADMIN, Answer, HOME, NOBODY, TestShop, now};
 
 const COUPONS: &str = "/wc/v3/coupons";
 
@@ -277,7 +277,7 @@ fn a_bundle_can_be_imported_again() {
     }]);
     for _ in 0..2 {
         let sections = std::collections::BTreeMap::from([("coupons".to_owned(), coupons.clone())]);
-        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections));
+        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections, now()));
         assert_eq!(totals["coupons"], 1);
         let coupon = shop.get("/wc/v3/coupons/61", ADMIN).json;
         let expected = [

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop};
+use crate::support::{ADMIN, NOBODY, TestShop, now};
 
 const CUSTOMERS: &str = "/wc/v3/customers";
 
@@ -186,7 +186,7 @@ fn a_bundle_gives_users_their_addresses_and_is_imported_twice_alike() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let sections = sections.clone();
-        shop.write(move |conn| commerce::bundle::import(conn, &sections).map(drop));
+        shop.write(move |conn| commerce::bundle::import(conn, &sections, now()).map(drop));
         seen.push(shop.get(&path, ADMIN).json);
     }
     assert_eq!(seen[0], seen[1]);

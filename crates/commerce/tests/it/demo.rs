@@ -107,9 +107,8 @@ fn a_shop_is_made_once_and_only_where_there_is_none() {
 fn an_order_comes_to_what_its_lines_say() {
     let (shop, _) = made(4, 400);
     for order in records(&shop, OrderKind::Order) {
-        let sum = |kind: ItemKind, of: fn(&Line) -> Amount| -> Amount {
-            order.lines(kind).map(of).sum()
-        };
+        let sum =
+            |kind: ItemKind, of: fn(&Line) -> Amount| -> Amount { order.lines(kind).map(of).sum() };
         let total = |line: &Line| line.row.total;
         let tax = |line: &Line| line.row.total_tax;
         let goods = sum(ItemKind::Line, total);
@@ -176,8 +175,7 @@ fn everything_that_is_named_is_there() {
     let orders = records(&shop, OrderKind::Order);
     let refunds = records(&shop, OrderKind::Refund);
     assert_eq!(u64::try_from(refunds.len()), Ok(made.refunds));
-    let users: HashSet<i64> =
-        shop.read(store::user::all).iter().map(|user| user.user_id).collect();
+    let users: HashSet<i64> = shop.read(store::user::all).iter().map(|user| user.user_id).collect();
     let by_id: HashMap<i64, &Order> = orders.iter().map(|order| (order.id(), order)).collect();
     let mut ids = HashSet::new();
     for order in orders.iter().chain(&refunds) {
@@ -205,11 +203,14 @@ fn everything_that_is_named_is_there() {
             assert!(-line.row.quantity <= whole.row.quantity);
         }
     }
-    let sold: i64 = orders.iter().flat_map(|o| o.details.counted_sales.iter().flatten()).map(|s| s.1).sum();
+    let sold: i64 =
+        orders.iter().flat_map(|o| o.details.counted_sales.iter().flatten()).map(|s| s.1).sum();
     let products = all_of(&shop, "/wc/v3/products");
-    let counted: i64 = products.iter().map(|product| product["total_sales"].as_i64().unwrap()).sum();
+    let counted: i64 =
+        products.iter().map(|product| product["total_sales"].as_i64().unwrap()).sum();
     assert_eq!(counted, sold, "products know what was sold");
-    let known: HashSet<i64> = products.iter().map(|product| product["id"].as_i64().unwrap()).collect();
+    let known: HashSet<i64> =
+        products.iter().map(|product| product["id"].as_i64().unwrap()).collect();
     let mut lines = orders.iter().flat_map(|order| order.lines(ItemKind::Line));
     assert!(lines.all(|line| known.contains(&line.row.product_id)));
     let coupons = all_of(&shop, "/wc/v3/coupons");
@@ -245,7 +246,8 @@ fn the_catalogue_has_something_of_everything() {
     let categories = all_of(&shop, "/wc/v3/products/categories");
     assert!(categories.iter().filter(|category| category["parent"] != 0).count() >= 10);
     let taxes = all_of(&shop, "/wc/v3/taxes");
-    let countries: BTreeSet<&str> = taxes.iter().filter_map(|tax| tax["country"].as_str()).collect();
+    let countries: BTreeSet<&str> =
+        taxes.iter().filter_map(|tax| tax["country"].as_str()).collect();
     assert!(countries.len() >= 5 && taxes.len() >= 20);
     let zones = shop.get("/wc/v3/shipping/zones", ADMIN);
     assert_eq!(zones.json.as_array().unwrap().len(), 5);
@@ -263,7 +265,8 @@ fn the_statistics_are_believable() {
         assert!(wanted.contains(&found), "{what}: {found} of a thousand");
     };
     let zone_hours = 5;
-    let local_day = |order: &Order| (order.row.created.as_micros() / 3_600_000_000 - zone_hours) / 24;
+    let local_day =
+        |order: &Order| (order.row.created.as_micros() / 3_600_000_000 - zone_hours) / 24;
     let weekend = count(&|order| matches!(local_day(order).rem_euclid(7), 2 | 3));
     check("weekends", share(weekend), 300..380);
     let in_status = |name: &str| share(count(&|order| order.row.status == name));

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop};
+use crate::support::{ADMIN, NOBODY, TestShop, now};
 
 const ADDRESSES: &str = "/wc-analytics/data/download-ips";
 
 fn import(shop: &TestShop, sections: Value) {
     let sections: std::collections::BTreeMap<String, Value> =
         serde_json::from_value(sections).unwrap();
-    shop.write(move |conn| commerce::bundle::import(conn, &sections).map(drop));
+    shop.write(move |conn| commerce::bundle::import(conn, &sections, now()).map(drop));
 }
 
 fn permissions(user_id: i64) -> Value {

@@ -8,6 +8,7 @@ mod data;
 mod demo;
 mod downloads;
 mod gateways;
+mod ingest;
 mod orders;
 mod orders_properties;
 mod products;

@@ -10,7 +10,7 @@ use store::term::{self, TermFilter};
 use types::Amount;
 
 use crate::orders::{amount, coupon, product, stock, uses};
-use crate::support::{ADMIN, TestShop};
+use crate::support::{ADMIN, TestShop, now};
 
 const AMOUNTS: [&str; 7] = [
     "total",
@@ -38,7 +38,7 @@ fn recorded_shop() -> TestShop {
         // Once more changes nothing.
         for _ in 0..2 {
             bundle.import(conn)?;
-            commerce::bundle::import(conn, bundle.others())?;
+            commerce::bundle::import(conn, bundle.others(), now())?;
         }
         Ok(())
     });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, HOME, NOBODY, TestShop};
+use crate::support::{ADMIN, HOME, NOBODY, TestShop, now};
 
 const TAXES: &str = "/wc/v3/taxes";
 const CLASSES: &str = "/wc/v3/taxes/classes";
@@ -180,7 +180,7 @@ fn a_bundle_can_be_imported_again() {
     ]);
     for _ in 0..2 {
         let sections = sections.clone();
-        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections));
+        let totals = shop.write(move |conn| commerce::bundle::import(conn, &sections, now()));
         assert_eq!((totals["tax_classes"], totals["tax_rates"]), (1, 1));
         assert_eq!(shop.get(CLASSES, ADMIN).each("slug"), ["standard", "books"]);
         let rate = &shop.get(TAXES, ADMIN).json[0];

@@ -313,6 +313,10 @@ impl Params {
         &self.sources
     }
 
+    pub fn into_sources(self) -> Sources {
+        self.sources
+    }
+
     /// All parameters in one map; here a null hides what has a lower rank.
     pub fn merged(&self) -> Map<String, Value> {
         let mut ranked: Vec<&Map<String, Value>> = self.maps().map(|(_, map)| map).collect();

@@ -84,6 +84,18 @@ pub(crate) fn perform<'c>(
     finish(outcome, found.route, &mut call, asked)
 }
 
+/// The operation by itself, without what only a client on the other side of a wire wants to know.
+pub(crate) fn run_alone<'c>(
+    site: &'c Site,
+    visit: &'c Visit,
+    asked: Asked,
+    conn: &'c mut dyn Conn,
+) -> Result<Reply, Stop> {
+    let found = site.table().find(asked.verb, &asked.path).ok_or_else(no_route)?;
+    let mut call = Call::new(site, visit, asked.verb, false, asked.params, Some(conn));
+    run(&found.endpoint.operation, &mut call)
+}
+
 fn run(action: &Action, call: &mut Call<'_>) -> Result<Reply, Stop> {
     (action.permit)(call)?;
     match &action.work {

@@ -22,6 +22,8 @@ mod feed;
 #[cfg(test)]
 mod goods;
 #[cfg(test)]
+mod imports;
+#[cfg(test)]
 mod jobs;
 #[cfg(test)]
 mod nouns;

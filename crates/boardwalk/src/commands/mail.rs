@@ -1,0 +1,36 @@
+//! `boardwalk mail`: tries how mail is sent, on the way that all mail takes.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use site::Options;
+use site::mail::{self, Letter, Sender};
+use types::Result;
+
+use crate::args::{Common, Mail};
+use crate::config::Config;
+use crate::environment;
+use crate::output::Printer;
+
+pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printer) -> Result<()> {
+    let Mail::Test { to } = command;
+    let platform = environment::open_existing(config, common.environment())?;
+    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let (of_letter, now, receiver) = (Arc::clone(&site), platform.clock.now(), to.clone());
+    let job_id = site.store().write_blocking(move |conn| {
+        let options = Options::read(conn)?;
+        let home = match of_letter.settings().url.as_deref() {
+            Some(url) => url.to_owned(),
+            None => options.text("siteurl"),
+        };
+        let sender = Sender { site_name: &options.text("blogname"), home: &home };
+        let paragraphs =
+            [String::from("This letter came the way that all mail of the site takes.")];
+        let letter =
+            Letter { to: &receiver, subject: "Mail works", paragraphs: &paragraphs, link: None };
+        mail::enqueue(&of_letter, conn, sender, &letter, now)
+    })?;
+    let object = json!({ "jobId": job_id, "to": to });
+    out.result(&object, &format!("A letter to {to} waits; a running server sends it."));
+    Ok(())
+}

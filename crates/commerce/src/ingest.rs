@@ -1,0 +1,301 @@
+//! Records of another shop, in great numbers: the one way in for imports and for demo data.
+//!
+//! A [`Record`] is a kind and a body with the fields that the interface shows of such a record. It
+//! is checked by the schemas of the interface, then written in one large transaction with others.
+//!
+//! - **What a record says counts**, also fields that a client cannot write: dates, sums of orders,
+//!   sales of products, uses of coupons. What it leaves out is calculated. Records move nothing:
+//!   an imported order takes nothing from the stock.
+//! - **A number is kept if it is free.** A record that finds its number taken gets the next one,
+//!   and the number that it had is remembered for the [source](Importer::new), so that whatever
+//!   refers to it finds it. A record that is there already (the same e-mail address of a customer,
+//!   the same code of a coupon, the same key of an order…) is left alone, or replaced if
+//!   [`Manner::replace`] says so. A reference to something that never was imported stays as it is.
+//! - **Every record appends its event in the transaction of its batch**: `order.imported`,
+//!   `refund.imported`, `product.imported`, `customer.imported`, `coupon.imported`,
+//!   `term.imported`, `attribute.imported`, `tax_rate.imported`, `review.imported`; and
+//!   `….updated` for what was replaced. Payloads are those of `….created`. Webhooks are told of
+//!   `….created` only, so a past that is brought in is not news to them. A bundle appends one event
+//!   `site.imported` in place of all: who follows the feed reads everything again.
+//!
+//! [`Importer::check`] needs no database and may run on several threads; [`Importer::write`] is
+//! one transaction.
+
+mod kinds;
+mod orders;
+mod others;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::rest::Refusal;
+use contract::rest::refusal::Data;
+use serde_json::{Map, Value};
+use site::{Options, Site, Visit};
+use store::Conn;
+use store::import::{self, Progress};
+use types::{Result, Timestamp};
+
+pub use self::kinds::Kind;
+use crate::orders::history::{Reader, Told};
+
+/// Records that one call of [`Importer::write`] takes at most.
+pub const BATCH_MAX: usize = 10_000;
+
+/// A record of another shop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    pub kind: Kind,
+    pub body: Map<String, Value>,
+    /// Where it stands in what is being imported, for people: the number of its line.
+    pub line: u64,
+}
+
+impl Record {
+    /// A record that stands nowhere in particular. A body that is no object has no fields.
+    pub fn new(kind: Kind, body: Value) -> Self {
+        let body = match body {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        };
+        Self { kind, body, line: 0 }
+    }
+}
+
+/// A record whose fields are fine.
+#[derive(Debug)]
+pub struct Checked {
+    line: u64,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Order(Box<Told>),
+    Refund(Box<Told>),
+    Other(Kind, Map<String, Value>),
+}
+
+impl Checked {
+    pub fn kind(&self) -> Kind {
+        match &self.content {
+            Content::Order(_) => Kind::Order,
+            Content::Refund(_) => Kind::Refund,
+            Content::Other(kind, _) => *kind,
+        }
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Fault {
+    pub line: u64,
+    /// The field, if it is about one.
+    pub field: Option<String>,
+    pub message: String,
+}
+
+/// What to do with records that cannot simply be added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Leave out records with faults. Otherwise one of them undoes its whole batch.
+    pub skip_bad: bool,
+    /// Let records that are there already become what the record says.
+    pub replace: bool,
+}
+
+/// How far the import will have come with a batch.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What the import is known by.
+    pub name: String,
+    pub done: i64,
+    /// A JSON object.
+    pub details: String,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Records that were added, or replaced, by their kind.
+    pub written: BTreeMap<Kind, u64>,
+    /// Records that were there already and left alone.
+    pub present: u64,
+    pub faults: Vec<Fault>,
+    /// Whether the batch was undone because of its faults.
+    pub undone: bool,
+}
+
+/// Brings records in.
+#[derive(Debug)]
+pub struct Importer {
+    site: Arc<Site>,
+    source: String,
+    manner: Manner,
+    reader: Reader,
+}
+
+impl Importer {
+    /// `source` names where the records come from, such as the address of a shop: numbers that
+    /// could not be kept are remembered for it. Blocks.
+    pub fn new(site: Arc<Site>, source: &str, manner: Manner) -> Result<Self> {
+        let options = site.store().read_blocking(Options::read)?;
+        let reader = Reader::new(options, site.clock().now())?;
+        Ok(Self { source: source.to_owned(), manner, reader, site })
+    }
+
+    /// Checks the fields of a record. Of several things that are wrong, all are told.
+    pub fn check(&self, record: Record) -> std::result::Result<Checked, Vec<Fault>> {
+        let Record { kind, body, line } = record;
+        let told = match kind {
+            Kind::Order => self.reader.order(body).map(|told| Content::Order(Box::new(told))),
+            Kind::Refund => self.reader.refund(body).map(|told| Content::Refund(Box::new(told))),
+            kind => others::check(&self.site, kind, body).map(|body| Content::Other(kind, body)),
+        };
+        match told {
+            Ok(content) => Ok(Checked { line, content }),
+            Err(refusal) => Err(faults(line, &refusal)),
+        }
+    }
+
+    /// Writes the records, and notes how far the import has come, in one transaction: first what
+    /// others refer to, then orders, refunds, and what refers to them. Blocks.
+    pub fn write(&self, records: Vec<Checked>, step: Option<Step>) -> Result<Outcome> {
+        let (site, source, manner) = (Arc::clone(&self.site), self.source.clone(), self.manner);
+        let now = self.site.clock().now();
+        let attempted = self.site.store().attempt_blocking(move |conn| {
+            let options = Options::read(conn)?;
+            let visit = site.visit_of_import(options, now);
+            let mut batch = Batch {
+                site: &site,
+                visit: &visit,
+                source: &source,
+                manner,
+                now,
+                outcome: Outcome::default(),
+            };
+            batch.write(conn, &records)?;
+            let mut outcome = batch.outcome;
+            outcome.undone = !manner.skip_bad && !outcome.faults.is_empty();
+            if outcome.undone {
+                outcome.written.clear();
+                return Ok(Err(outcome));
+            }
+            if let Some(step) = &step {
+                let Step { name, done, details } = step;
+                let progress = Progress { done: *done, details: details.clone(), updated: now };
+                import::put_progress(conn, name, &progress)?;
+            }
+            Ok(Ok(outcome))
+        })?;
+        Ok(attempted.unwrap_or_else(|undone| undone))
+    }
+
+    /// Checks and writes records, [`BATCH_MAX`] at a time, until one batch is undone.
+    pub fn ingest(&self, records: impl IntoIterator<Item = Record>) -> Result<Outcome> {
+        let mut all = Outcome::default();
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() && !all.undone {
+            let mut checked = Vec::new();
+            let mut wrong = Vec::new();
+            for record in records.by_ref().take(BATCH_MAX) {
+                match self.check(record) {
+                    Ok(record) => checked.push(record),
+                    Err(faults) => wrong.extend(faults),
+                }
+            }
+            if !wrong.is_empty() && !self.manner.skip_bad {
+                all.faults.extend(wrong);
+                all.undone = true;
+                break;
+            }
+            all.faults.extend(wrong);
+            all.add(self.write(checked, None)?);
+        }
+        Ok(all)
+    }
+}
+
+impl Outcome {
+    /// Adds what became of another batch.
+    pub fn add(&mut self, other: Self) {
+        for (kind, count) in other.written {
+            *self.written.entry(kind).or_default() += count;
+        }
+        self.present += other.present;
+        self.faults.extend(other.faults);
+        self.undone |= other.undone;
+    }
+}
+
+/// A transaction under way.
+struct Batch<'b> {
+    site: &'b Site,
+    visit: &'b Visit,
+    source: &'b str,
+    manner: Manner,
+    now: Timestamp,
+    outcome: Outcome,
+}
+
+impl Batch<'_> {
+    fn write(&mut self, conn: &mut dyn Conn, records: &[Checked]) -> Result<()> {
+        let (mut told, mut refunds) = (Vec::new(), Vec::new());
+        for record in records {
+            match &record.content {
+                Content::Order(order) => told.push((record.line, order.as_ref())),
+                Content::Refund(refund) => refunds.push((record.line, refund.as_ref())),
+                Content::Other(kind, body) if !kind.follows_orders() => {
+                    self.write_other(conn, record.line, *kind, body)?;
+                }
+                Content::Other(..) => {}
+            }
+        }
+        self.write_orders(conn, &told)?;
+        self.write_refunds(conn, &refunds)?;
+        for record in records {
+            if let Content::Other(kind, body) = &record.content
+                && kind.follows_orders()
+            {
+                self.write_other(conn, record.line, *kind, body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wrote(&mut self, kind: Kind, count: usize) {
+        if count > 0 {
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            *self.outcome.written.entry(kind).or_default() += count;
+        }
+    }
+
+    /// Where numbers of records of the kind are remembered.
+    fn space(&self, kind: Kind) -> (&str, &'static str) {
+        (self.source, kind.name())
+    }
+}
+
+/// What a refusal says, field by field where it does.
+fn faults(line: u64, refusal: &Refusal) -> Vec<Fault> {
+    let fault = |field: Option<&str>, message: &str| Fault {
+        line,
+        field: field.map(str::to_owned),
+        message: message.to_owned(),
+    };
+    let params = match &refusal.data {
+        Data::Members(members) => members.get("params"),
+        Data::Instead(_) => None,
+    };
+    match params {
+        Some(Value::Object(params)) => params
+            .iter()
+            .map(|(name, message)| fault(Some(name), message.as_str().unwrap_or_default()))
+            .collect(),
+        Some(Value::Array(missing)) => {
+            let names = missing.iter().filter_map(Value::as_str);
+            names.map(|name| fault(Some(name), "This field must be given.")).collect()
+        }
+        _ => vec![fault(None, &refusal.message)],
+    }
+}

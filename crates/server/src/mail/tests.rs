@@ -1,0 +1,155 @@
+//! Letters against a mail server on loopback: what arrives, and what becomes of those that are
+//! refused.
+
+use std::sync::Arc;
+
+use onboarding::Platform;
+use site::mail::{Letter, Sender};
+use site::pages::{Address, Link};
+use store::background_job::{self, JobState};
+use store::{Conn, Location, Store};
+use testkit::smtp::Sink;
+use types::{Clock, Environment};
+use vault::MasterKey;
+
+use super::*;
+use crate::{Settings, make_site};
+
+const LEASE: Duration = Duration::from_secs(30);
+
+fn settings(sink: &Sink) -> MailSettings {
+    MailSettings {
+        relay: Some(String::from("127.0.0.1")),
+        port: Some(sink.port()),
+        security: Security::None,
+        user: Some(String::from("pier")),
+        password: Some(Secret::new(String::from("hunter2"))),
+        from: Some(String::from("Pier Shop <shop@pier.example>")),
+    }
+}
+
+fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
+    let folder = testkit::temp_dir().unwrap();
+    let store = Store::open(&Location::File(folder.path().join("sandbox.db"))).unwrap();
+    let master = MasterKey::generate().unwrap();
+    let choices = onboarding::Settings::default();
+    let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System);
+    let settings = Settings { mail, ..Settings::default() };
+    let site = make_site(&platform.unwrap(), &settings, site::Settings::default()).unwrap();
+    (site, folder)
+}
+
+fn queue(site: &Arc<site::Site>, to: &'static str) -> Result<i64> {
+    let (of_site, now) = (Arc::clone(site), site.clock().now());
+    site.store().write_blocking(move |conn| {
+        let sender = Sender { site_name: "Pier Shop", home: "https://pier.example" };
+        let paragraphs = [String::from("Your export is ready.")];
+        let href = Address::new("https://pier.example/get?key=s3cret");
+        let link = Some(Link { text: "Download", href });
+        let letter = Letter { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
+        mail::enqueue(&of_site, conn, sender, &letter, now)
+    })
+}
+
+/// Claims the job as a worker would, and runs it once.
+fn run_once(site: &Arc<site::Site>) -> Result<serde_json::Value, Halt> {
+    let now = site.clock().now();
+    let claim =
+        move |conn: &mut dyn Conn| background_job::claim_due(conn, mail::JOB, now, 1, LEASE);
+    let claimed = site.store().write_blocking(claim).unwrap().remove(0);
+    let cx = JobCx::new(Arc::clone(site), claimed, LEASE);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(site.job_kind(mail::JOB).unwrap().run(&cx))
+}
+
+#[test]
+fn a_letter_arrives_with_all_its_parts() {
+    let sink = Sink::start().unwrap();
+    let (site, folder) = make(settings(&sink));
+    let job_id = queue(&site, "reader@home.example").unwrap();
+    let row = site.store().read_blocking(move |conn| background_job::get(conn, job_id)).unwrap();
+    let row = row.unwrap();
+    assert_eq!(row.state, JobState::Queued);
+    assert!(!row.arguments.contains("s3cret") && !row.arguments.contains("reader"));
+    run_once(&site).unwrap();
+    let got = sink.got();
+    assert_eq!(got.len(), 1);
+    let mail = &got[0];
+    assert_eq!(
+        (mail.from.as_str(), &mail.to[..]),
+        ("shop@pier.example", &["reader@home.example".to_owned()][..])
+    );
+    // The name and the password, each after a zero byte.
+    assert_eq!(mail.login.as_deref(), Some("AUTH PLAIN AHBpZXIAaHVudGVyMg=="));
+    for part in [
+        "From: \"Pier Shop\" <shop@pier.example>\n",
+        "To: reader@home.example\n",
+        "Subject: Ready: =?utf-8?b?w5xiZXI=?=\n",
+        "Content-Type: multipart/alternative;",
+        "Content-Type: text/plain; charset=utf-8\n",
+        "Content-Type: text/html; charset=utf-8\n",
+        "Your export is ready.\n",
+        "Message-ID: <",
+    ] {
+        assert!(mail.data.contains(part), "{part} is missing in\n{}", mail.data);
+    }
+    drop(folder);
+}
+
+#[test]
+fn refusals_are_told_apart() {
+    let sink = Sink::start().unwrap();
+    let (site, _folder) = make(settings(&sink));
+    for (answer, is_final, message) in [
+        ("451 later", false, "the mail relay answers 451"),
+        ("550 no reader@home.example here", true, "the mail relay answers 550"),
+        ("535 who are you", false, "the mail relay refuses the login (535)"),
+    ] {
+        queue(&site, "reader@home.example").unwrap();
+        sink.refuse(&[answer]);
+        let error = match run_once(&site) {
+            Err(Halt::Failed(error)) if is_final => error,
+            Err(Halt::Retry(error)) if !is_final => error,
+            other => panic!("{answer}: {other:?}"),
+        };
+        assert!(error.report().starts_with(message), "{}", error.report());
+        assert!(!error.report().contains("reader@"), "an address would go to the log");
+    }
+    assert_eq!(sink.got(), []);
+}
+
+#[test]
+fn without_a_relay_there_is_no_mail() {
+    let (site, _folder) = make(MailSettings::default());
+    assert!(!mail::is_on(&site));
+    let refused = queue(&site, "reader@home.example").unwrap_err();
+    assert!(refused.to_string().contains("mail.relay"), "{refused}");
+    assert_eq!(check(&MailSettings::default()).unwrap(), None);
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let sink = Sink::start().unwrap();
+    let good = settings(&sink);
+    let far = Some(String::from("smtp.example"));
+    for (bad, part) in [
+        (MailSettings { from: None, ..good.clone() }, "mail.from"),
+        (MailSettings { from: Some("nobody".to_owned()), ..good.clone() }, "mail.from"),
+        (MailSettings { password: None, ..good.clone() }, "mail.password"),
+        (MailSettings { relay: far, ..good.clone() }, "plain text"),
+    ] {
+        let error = Mail::new(&bad).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    assert!(check(&good).unwrap().unwrap().contains("shop@pier.example"));
+    // Nobody listens where nobody may.
+    let error = check(&MailSettings { port: Some(1), ..good }).unwrap_err();
+    assert!(error.to_string().contains("mail.port"), "{error}");
+}
+
+#[test]
+fn the_password_is_never_printed() {
+    let settings = settings(&Sink::start().unwrap());
+    assert!(!format!("{settings:?}").contains("hunter2"));
+    assert!(!serde_json::to_string(&settings).unwrap().contains("hunter2"));
+}

@@ -1,0 +1,121 @@
+// Fields of forms, made from what the server says of its parameters and settings. No rule is written
+// down here: bounds, choices and explanations are the server's own.
+import { send } from './api';
+
+export interface Field {
+  name: string;
+  label: string;
+  hint: string;
+  kind: 'text' | 'long' | 'number' | 'yes' | 'choice' | 'choices' | 'list' | 'moment' | 'secret';
+  options: { value: string; text: string }[];
+  isRequired: boolean;
+  rules: Rules;
+}
+
+export interface Rules {
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+}
+
+export interface JsonSchema extends Rules {
+  type?: string | string[];
+  description?: string;
+  title?: string;
+  enum?: (string | number)[];
+  format?: string;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: boolean | string[];
+  readonly?: boolean;
+  default?: unknown;
+}
+
+export function labelled(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function fieldOf(name: string, schema: JsonSchema, isRequired = false): Field {
+  const types = ([] as string[]).concat(schema.type ?? 'string');
+  const choices = schema.enum ?? schema.items?.enum ?? [];
+  let kind: Field['kind'] = 'text';
+  if (types.includes('boolean')) kind = 'yes';
+  else if (types.includes('array')) kind = choices.length ? 'choices' : 'list';
+  else if (choices.length) kind = 'choice';
+  else if (types.includes('integer') || (types.includes('number') && !types.includes('string'))) kind = 'number';
+  else if (schema.format === 'date-time') kind = 'moment';
+  const { minLength, maxLength, minimum, maximum, pattern } = schema;
+  const rules = Object.fromEntries(
+    Object.entries({ minLength, maxLength, minimum, maximum, pattern }).filter(([, rule]) => rule !== undefined),
+  ) as Rules;
+  return {
+    name,
+    label: schema.title ?? labelled(name),
+    hint: schema.description ?? '',
+    kind,
+    options: choices.map((choice) => ({ value: String(choice), text: String(choice) })),
+    isRequired: isRequired || schema.required === true,
+    rules,
+  };
+}
+
+interface Described {
+  schema?: { properties?: Record<string, JsonSchema> };
+}
+
+const asked = new Map<string, Promise<Record<string, JsonSchema>>>();
+
+/** The schema of the items of a route, as its OPTIONS document tells. */
+export function schemaOf(path: string): Promise<Record<string, JsonSchema>> {
+  let known = asked.get(path);
+  if (!known) {
+    known = send(path, { method: 'OPTIONS' })
+      .then((answer) => answer.json() as Promise<Described>)
+      .then((described) => described.schema?.properties ?? {});
+    known.catch(() => asked.delete(path));
+    asked.set(path, known);
+  }
+  return known;
+}
+
+/** The fields of these names, in this order, as far as the server has them. */
+export async function fieldsOf(path: string, names: readonly string[]): Promise<Field[]> {
+  const schema = await schemaOf(path);
+  return names.flatMap((name) => (schema[name] ? [fieldOf(name, schema[name])] : []));
+}
+
+/** What is wrong with a value, before the server is asked; nothing when it looks right. */
+export function wrongWith(field: Field, value: unknown): string | undefined {
+  const text = value === undefined || value === null ? '' : String(value);
+  if (text === '') return field.isRequired ? 'This is needed.' : undefined;
+  const { minLength, maxLength, minimum, maximum, pattern } = field.rules;
+  const length = [...text].length;
+  if (minLength !== undefined && maxLength === minLength && length !== minLength) return `Exactly ${minLength} characters.`;
+  if (minLength !== undefined && length < minLength) return `At least ${minLength} characters; ${length} so far.`;
+  if (maxLength !== undefined && length > maxLength) return `At most ${maxLength} characters; ${length} so far.`;
+  if (minimum !== undefined && Number(text) < minimum) return `At least ${minimum}.`;
+  if (maximum !== undefined && Number(text) > maximum) return `At most ${maximum}.`;
+  if (pattern !== undefined && !matches(pattern, text)) return 'Some characters do not fit here.';
+  return undefined;
+}
+
+function matches(pattern: string, text: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    // A pattern of another dialect: the server will judge.
+    return true;
+  }
+}
+
+/** The rule in words, to stand beside the field. */
+export function ruleText(field: Field): string {
+  const { minLength, maxLength, minimum, maximum } = field.rules;
+  if (minLength !== undefined && minLength === maxLength) return `Exactly ${minLength} characters`;
+  if (maxLength !== undefined) return `${minLength ?? 0} to ${maxLength} characters`;
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  return '';
+}
