@@ -8,6 +8,7 @@ mod address;
 mod bundle;
 mod customer;
 mod list;
+mod lookup;
 mod schema;
 mod sums;
 mod username;

@@ -12,7 +12,7 @@ use site::action::{read, write};
 use site::{Action, Call, Names, Options, options};
 
 use self::table::{GATEWAYS, Gateway};
-use crate::managers::{linked, may_edit, may_view};
+use crate::managers::{linked, may_edit, may_view, with_total};
 use crate::settings::kind::{self, accept};
 
 /// Where the places of the ways to pay are kept.
@@ -63,7 +63,7 @@ fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let body = place.item.filter_by_context(body, &call.context());
         linked(body, item::links(call, &place.namespace, gateway))
     });
-    Ok(Reply::new(items.collect::<Vec<Value>>()))
+    Ok(with_total(items.collect()))
 }
 
 fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {

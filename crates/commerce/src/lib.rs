@@ -22,6 +22,7 @@ mod layout_templates;
 mod managers;
 pub mod orders;
 pub mod products;
+mod reports;
 pub mod resource;
 mod reviews;
 mod routes;

@@ -1,6 +1,6 @@
 //! What the shop's managers administer, such as settings: who may, and how its lists look.
 
-use contract::rest::{Links, Stop};
+use contract::rest::{Links, Reply, Stop};
 use serde_json::Value;
 use site::Call;
 use types::Capability;
@@ -21,4 +21,10 @@ pub(crate) fn linked(mut body: Value, links: Links) -> Value {
         members.insert(String::from("_links"), links);
     }
     body
+}
+
+/// A list that is whole, with its number.
+pub(crate) fn with_total(items: Vec<Value>) -> Reply {
+    let total = items.len().to_string();
+    Reply::new(items).header("x-wp-total", total).header("x-wp-totalpages", "1")
 }

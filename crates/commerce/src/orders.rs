@@ -7,6 +7,7 @@
 mod bundle;
 mod coupons;
 mod discounts;
+mod downloads;
 pub(crate) mod effects;
 mod goods;
 pub(crate) mod history;
@@ -36,11 +37,13 @@ use store::order::{OrderKind, OrderRow};
 use types::{Capability, Result};
 
 pub(crate) use self::bundle::{import_orders, import_refunds, number_entries};
+pub(crate) use self::downloads::is_granted;
 use self::effects::Before;
 use self::goods::Goods;
 pub(crate) use self::origin::origin;
 use self::record::TRASH;
 pub use self::record::{Address, Details, Line, LineDetails, Order, TaxShare};
+pub(crate) use self::status::STATUSES;
 pub(crate) use self::till::{KEY_BYTES, Till, event, order_key, status_note};
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;

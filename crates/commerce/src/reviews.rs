@@ -33,6 +33,8 @@ const APPROVED: &str = "approved";
 const HOLD: &str = "hold";
 const SPAM: &str = "spam";
 const TRASH: &str = "trash";
+/// Statuses of what is neither spam nor thrown away.
+pub(crate) const READABLE: [&str; 2] = [APPROVED, HOLD];
 
 /// A review with what it is about, which may be gone.
 #[derive(Debug)]
@@ -102,7 +104,7 @@ impl Reviews {
         let params = &call.params;
         let (options, text) = (call.options(), |name: &str| params.text(name));
         let statuses: &[&str] = match text("status").unwrap_or(APPROVED) {
-            "all" => &[APPROVED, HOLD],
+            "all" => &READABLE,
             "hold" => &[HOLD],
             "spam" => &[SPAM],
             "trash" => &[TRASH],

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use site::action::memory;
 use site::{Action, Call, Names};
 
-use crate::managers::{linked, may_view};
+use crate::managers::{linked, may_view, with_total};
 
 /// A way of shipping.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ fn routes_of(namespace: &str) -> [Route<Action>; 2] {
     let base_of_one = base.clone();
     let list = move |call: &mut Call<'_>| {
         let item = |method: &Method| linked(body(method), links(call, &base, method));
-        Ok(Reply::new(METHODS.iter().map(item).collect::<Vec<Value>>()))
+        Ok(with_total(METHODS.iter().map(item).collect()))
     };
     let one = move |call: &mut Call<'_>| {
         let method = find(call)?;

@@ -17,7 +17,7 @@ const BATCH: i64 = 2_000;
 const PURGE_EVERY: Duration = Duration::from_hours(1);
 /// How long events can be read.
 const EVENTS_KEPT: Duration = Duration::from_hours(400 * 24);
-/// How late a scheduled post may appear, and a sale begin or end.
+/// How late a scheduled post or product may appear, and a sale begin or end.
 const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
 const NONCE_LIFE_S: i64 = 3_600;
@@ -41,7 +41,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             published = Some(Instant::now());
             publish_due_posts(&platform).await;
-            start_and_end_sales(&platform).await;
+            follow_calendar_of_goods(&platform).await;
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
@@ -127,21 +127,22 @@ async fn publish_due_posts(platform: &Platform) {
     }
 }
 
-/// Prices change when a sale begins or ends. Looking costs a read; only then is written.
-async fn start_and_end_sales(platform: &Platform) {
+/// Prices change when a sale begins or ends, and scheduled products appear. Looking costs a read;
+/// only then is written.
+async fn follow_calendar_of_goods(platform: &Platform) {
     let now = platform.clock.now();
-    let due = platform.store.read(move |conn| sync::is_any_sale_due(conn, now)).await;
+    let due = platform.store.read(move |conn| sync::is_any_due(conn, now)).await;
     let changed = match due {
         Ok(false) => return,
-        Ok(true) => platform.store.write(move |conn| sync::sales(conn, now)).await,
+        Ok(true) => platform.store.write(move |conn| sync::catch_up(conn, now)).await,
         Err(error) => Err(error),
     };
     match changed {
         Ok(0) => {}
-        Ok(count) => tracing::info!(count, "sales began or ended"),
+        Ok(count) => tracing::info!(count, "sales began or ended, or products appeared"),
         Err(error) => {
             let error = error.report();
-            tracing::warn!(error, "sales could not begin or end");
+            tracing::warn!(error, "sales could not begin or end, nor products appear");
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod item;
 mod list;
+pub mod sales;
 mod sums;
 
 use std::sync::LazyLock;
@@ -144,6 +145,7 @@ pub(crate) const STATEMENTS: &[&Sql] =
     &[&ORDER_INSERT, &ORDER_UPDATE, &ORDER_DELETE, &ORDER_GET, &ORDERS_DETACH_CUSTOMER];
 pub(crate) const ITEM_STATEMENTS: &[&Sql] = item::STATEMENTS;
 pub(crate) const SUM_STATEMENTS: &[&Sql] = sums::STATEMENTS;
+pub(crate) const SALES_STATEMENTS: &[&Sql] = sales::STATEMENTS;
 
 static INSERT_BATCH: LazyLock<String> = LazyLock::new(|| bulk::text(order_insert!(), COLUMNS));
 

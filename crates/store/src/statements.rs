@@ -33,6 +33,7 @@ pub fn all() -> Vec<&'static Sql> {
         option::STATEMENTS,
         order::STATEMENTS,
         order::SUM_STATEMENTS,
+        order::SALES_STATEMENTS,
         order::ITEM_STATEMENTS,
         order_note::STATEMENTS,
         outbox::STATEMENTS,

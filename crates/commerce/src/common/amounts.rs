@@ -25,6 +25,11 @@ pub fn written(amount: Option<Amount>, decimals: u32) -> Value {
     json!(amount.map(|amount| amount.to_text(decimals)).unwrap_or_default())
 }
 
+/// A JSON number, whole if it is.
+pub fn number(amount: Amount) -> Value {
+    if amount.rounded(0) == amount { json!(amount.to_whole()) } else { json!(amount.to_f64()) }
+}
+
 /// An amount in a request: a number, or a text with one.
 pub fn schema(about: &str) -> Schema {
     Schema::types(&["number", "string"]).about(about)

@@ -10,7 +10,7 @@ use site::users::{NewUser, create_user, end_other_sessions, names};
 use store::user;
 use types::Role;
 
-use super::{Customer, address, username};
+use super::{Customer, address, lookup, username};
 use crate::common::version::Version;
 use crate::common::{meta, moments};
 
@@ -146,7 +146,8 @@ fn apply(version: Version, call: &mut Call<'_>, customer: &mut Customer) -> Resu
 
 fn save(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
     customer.details.modified_us = Some(call.now().as_micros());
-    Ok(customer.put(call.conn()?)?)
+    customer.put(call.conn()?)?;
+    Ok(lookup::put(call.conn()?, customer)?)
 }
 
 /// The hash of the password, if one is given.

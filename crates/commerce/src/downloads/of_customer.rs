@@ -17,6 +17,7 @@ use types::{Capability, Error};
 use crate::common::moments;
 use crate::common::version::Version;
 use crate::managers::linked;
+use crate::orders;
 
 const VIEW: &[&str] = &["view"];
 const NEVER: &str = "never";
@@ -127,17 +128,15 @@ fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow
         ..DownloadPermissionFilter::default()
     };
     let (mut permissions, _) = download_permission::list(call.conn()?, &wanted)?;
-    let granted_when_paid =
-        call.options().is_on("woocommerce_downloads_grant_access_after_payment");
     let mut order_ids: Vec<i64> = permissions.iter().map(|row| row.order_id).collect();
     order_ids.dedup();
-    let orders = order::get_many(call.conn()?, &order_ids)?;
+    let found = order::get_many(call.conn()?, &order_ids)?;
     let statuses: HashMap<i64, String> =
-        orders.into_iter().map(|order| (order.row.order_id, order.row.status)).collect();
-    permissions.retain(|permission| match statuses.get(&permission.order_id).map(String::as_str) {
-        Some("completed") => true,
-        Some("processing") => granted_when_paid,
-        _ => false,
+        found.into_iter().map(|order| (order.row.order_id, order.row.status)).collect();
+    let options = call.options();
+    permissions.retain(|permission| {
+        let status = statuses.get(&permission.order_id);
+        status.is_some_and(|status| orders::is_granted(options, status))
     });
     Ok(permissions)
 }

@@ -15,7 +15,7 @@ use super::goods::{Goods, categories};
 use super::record::{Line, Order};
 use super::taxes;
 use super::totals::{self, Shop, is_taxed};
-use crate::common::meta;
+use crate::common::{amounts, meta};
 use crate::coupons::Coupon;
 
 /// The categories of products, each with those above it.
@@ -73,7 +73,7 @@ pub(super) fn new_line(coupon: &Coupon, number: i64) -> Line {
     let mut line = Line::of_kind(ItemKind::Coupon);
     line.row.name.clone_from(&coupon.row.code);
     let kind = Some(&*coupon.row.discount_kind).filter(|kind| *kind != "fixed_cart");
-    let amount = super::view::number(coupon.row.amount);
+    let amount = amounts::number(coupon.row.amount);
     let mut info = vec![json!(coupon.row.coupon_id), json!(coupon.row.code), json!(kind), amount];
     if coupon.details.free_shipping {
         info.push(json!(true));
@@ -202,7 +202,7 @@ fn remembered(line: &Line, includes_tax: bool) -> Coupon {
     coupon.row.code.clone_from(&line.row.name);
     let kind = info.get(2).and_then(Value::as_str).unwrap_or("fixed_cart");
     kind.clone_into(&mut coupon.row.discount_kind);
-    coupon.row.amount = info.get(3).and_then(crate::common::amounts::read).unwrap_or_default();
+    coupon.row.amount = info.get(3).and_then(amounts::read).unwrap_or_default();
     if coupon.row.amount.is_zero() {
         "fixed_cart".clone_into(&mut coupon.row.discount_kind);
         let tax = if includes_tax { line.row.total_tax } else { Amount::ZERO };

@@ -17,7 +17,7 @@ use types::{Amount, Result};
 
 use super::goods::Goods;
 use super::record::{Line, Order, TRASH};
-use super::{status, view};
+use super::{downloads, status, view};
 use crate::common::{events, meta, moments};
 use crate::coupons::Coupon;
 use crate::products;
@@ -121,6 +121,7 @@ pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) ->
     settle_stock(call, order, before)?;
     settle_sales(call, order)?;
     settle_coupons(call, order)?;
+    downloads::settle(call, order)?;
     settle_customer(call, order)
 }
 
@@ -128,7 +129,8 @@ pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) ->
 /// sold.
 pub(super) fn release(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
     change_sales(call, order, None)?;
-    change_coupons(call, order, None)
+    change_coupons(call, order, None)?;
+    downloads::release(call, order.id())
 }
 
 fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {

@@ -10,7 +10,7 @@ use types::Capability;
 use super::record::Order;
 
 /// Statuses with how people read them, in their order.
-pub(super) const STATUSES: &[(&str, &str)] = &[
+pub(crate) const STATUSES: &[(&str, &str)] = &[
     ("pending", "Pending payment"),
     ("processing", "Processing"),
     ("on-hold", "On hold"),

@@ -257,7 +257,7 @@ fn line_body(manner: &Manner<'_>, line: &Line, goods: &Goods) -> Value {
             "compound": details.compound,
             "tax_total": amount(row.total_tax),
             "shipping_tax_total": amount(details.shipping_tax.unwrap_or_default()),
-            "rate_percent": details.rate_percent.map(number),
+            "rate_percent": details.rate_percent.map(amounts::number),
         }),
         ItemKind::Shipping => json!({
             "id": row.item_id,
@@ -297,7 +297,7 @@ fn coupon_body(line: &Line) -> Value {
         "discount": line.row.total.to_string(),
         "discount_tax": line.row.total_tax.to_string(),
         "discount_type": kind,
-        "nominal_amount": info.get(3).and_then(amounts::read).map_or(json!(0), number),
+        "nominal_amount": info.get(3).and_then(amounts::read).map_or(json!(0), amounts::number),
         "free_shipping": info.get(4).and_then(Value::as_bool).unwrap_or_default(),
     })
 }
@@ -326,7 +326,7 @@ fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: &[Valu
         "name": row.name,
         "product_id": row.product_id,
         "variation_id": row.variation_id,
-        "quantity": number(row.quantity),
+        "quantity": amounts::number(row.quantity),
         "tax_class": details.tax_class,
         "subtotal": amount(row.subtotal),
         "subtotal_tax": amount(row.subtotal_tax),
@@ -372,9 +372,4 @@ fn taxes(manner: &Manner<'_>, line: &Line) -> Vec<Value> {
         json!({ "id": share.rate_id, "total": manner.amount(share.total), "subtotal": subtotal })
     });
     shares.collect()
-}
-
-/// A JSON number, whole if it is.
-pub(super) fn number(amount: Amount) -> Value {
-    if amount.rounded(0) == amount { json!(amount.to_whole()) } else { json!(amount.to_f64()) }
 }

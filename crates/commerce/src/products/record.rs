@@ -16,6 +16,8 @@ pub const VARIATION: &str = "variation";
 pub const KINDS: &[&str] = &[SIMPLE, GROUPED, EXTERNAL, VARIABLE];
 
 pub const PUBLISH: &str = "publish";
+/// Published at a date that lies ahead.
+pub const FUTURE: &str = "future";
 pub const TRASH: &str = "trash";
 pub const IN_STOCK: &str = "instock";
 pub const OUT_OF_STOCK: &str = "outofstock";

@@ -2,19 +2,23 @@
 //! variations, a grouped one its prices from its parts.
 
 use site::Options;
-use store::{Conn, product};
+use store::Conn;
+use store::filter::Page;
+use store::product::{self, ProductFilter};
 use types::{Result, Timestamp};
 
 use super::events;
 use super::loaded::variations_of;
 use super::price;
 use super::record::{
-    self, GROUPED, IN_STOCK, ON_BACKORDER, OUT_OF_STOCK, PUBLISH, Product, VARIABLE,
+    self, FUTURE, GROUPED, IN_STOCK, ON_BACKORDER, OUT_OF_STOCK, PUBLISH, Product, VARIABLE,
 };
 use super::stock;
 
-/// Sales that begin or end in one round.
-const SALES_MAX: i64 = 500;
+/// Sales that begin or end, and products that appear, in one round.
+const DUE_MAX: i64 = 500;
+/// What is published with a date that is further ahead than this is scheduled.
+const AHEAD_MICROS: i64 = 60_000_000;
 
 /// Brings a product up to date with its variations. Nothing for one that has none.
 pub(crate) fn parent(conn: &mut dyn Conn, product_id: i64, now: Timestamp) -> Result<()> {
@@ -73,9 +77,14 @@ fn prices(product: &mut Product, others: &[Product]) {
     product.row.on_sale = others.iter().any(|other| other.row.on_sale);
 }
 
-/// Whether a sale should have begun or ended and has not.
-pub fn is_any_sale_due(conn: &mut dyn Conn, now: Timestamp) -> Result<bool> {
-    for product_id in product::sale_due(conn, now, SALES_MAX)? {
+/// Whether a sale should have begun or ended, or a product appeared, and has not.
+pub fn is_any_due(conn: &mut dyn Conn, now: Timestamp) -> Result<bool> {
+    let counting = Page { offset: 0, limit: 0 };
+    let scheduled = ProductFilter { page: counting, ..scheduled(now) };
+    if product::list(conn, &scheduled)?.1 > 0 {
+        return Ok(true);
+    }
+    for product_id in product::sale_due(conn, now, DUE_MAX)? {
         let Some(mut product) = record::get(conn, product_id)? else { continue };
         let was_on_sale = product.row.on_sale;
         price::settle(&mut product, now);
@@ -87,9 +96,36 @@ pub fn is_any_sale_due(conn: &mut dyn Conn, now: Timestamp) -> Result<bool> {
     Ok(false)
 }
 
-/// Begins and ends the sales whose time has come, and returns how many there were.
-pub fn sales(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
-    let due = product::sale_due(conn, now, SALES_MAX)?;
+/// Begins and ends the sales and publishes the products whose time has come. Returns how many there
+/// were.
+pub fn catch_up(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    Ok(sales(conn, now)? + publish(conn, now)?)
+}
+
+fn publish(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    let (rows, _) = product::list(conn, &scheduled(now))?;
+    let count = rows.len();
+    for row in rows {
+        let mut product = Product::of_row(row)?;
+        PUBLISH.clone_into(&mut product.row.status);
+        product::update(conn, &product.row)?;
+        events::changed(conn, &product, now)?;
+    }
+    Ok(count)
+}
+
+/// Products that should be there by now.
+fn scheduled(now: Timestamp) -> ProductFilter {
+    ProductFilter {
+        statuses: vec![FUTURE.to_owned()],
+        before: Some(Timestamp::from_micros(now.as_micros().saturating_add(1))),
+        page: Page { offset: 0, limit: DUE_MAX },
+        ..ProductFilter::default()
+    }
+}
+
+fn sales(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    let due = product::sale_due(conn, now, DUE_MAX)?;
     let mut changed = 0;
     for id in due {
         let Some(mut product) = record::get(conn, id)? else { continue };
@@ -116,8 +152,19 @@ pub(crate) fn settle(
     product: &mut Product,
     now: Timestamp,
 ) -> Result<()> {
+    schedule(product, now);
     price::settle(product, now);
     stock::settle(product, options);
     from_parts(conn, product)?;
     from_variations(conn, product)
+}
+
+/// What is to appear at a later date waits for it, and what should be there already does not.
+fn schedule(product: &mut Product, now: Timestamp) {
+    let is_ahead = product.row.created.as_micros() - now.as_micros() >= AHEAD_MICROS;
+    match (product.row.status.as_str(), is_ahead) {
+        (PUBLISH, true) => FUTURE.clone_into(&mut product.row.status),
+        (FUTURE, false) => PUBLISH.clone_into(&mut product.row.status),
+        _ => {}
+    }
 }

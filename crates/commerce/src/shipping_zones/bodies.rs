@@ -1,6 +1,6 @@
 //! How zones and their lists look.
 
-use contract::rest::{Links, Reply};
+use contract::rest::Links;
 use serde_json::{Value, json};
 use site::Call;
 use store::shipping::ZoneRow;
@@ -14,10 +14,4 @@ pub(super) fn zone_links(call: &Call<'_>, base: &str, zone_id: i64) -> Links {
         .to("self", call.visit.rest(&format!("{base}/{zone_id}")))
         .to("collection", call.visit.rest(base))
         .to("describedby", call.visit.rest(&format!("{base}/{zone_id}/locations")))
-}
-
-/// A list that is whole.
-pub(super) fn with_total(items: Vec<Value>) -> Reply {
-    let total = items.len().to_string();
-    Reply::new(items).header("x-wp-total", total).header("x-wp-totalpages", "1")
 }

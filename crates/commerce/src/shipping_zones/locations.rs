@@ -7,9 +7,8 @@ use site::action::{read, write};
 use site::{Action, Call};
 use store::shipping::{self, LocationRow};
 
-use super::bodies::with_total;
 use super::{REST_OF_WORLD, may_edit, may_view, tell, zone_of};
-use crate::managers::linked;
+use crate::managers::{linked, with_total};
 
 const BOTH: &[&str] = &["view", "edit"];
 const KINDS: &[&str] = &["postcode", "state", "country", "continent"];

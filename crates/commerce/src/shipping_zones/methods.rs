@@ -8,9 +8,8 @@ use site::{Action, Call};
 use store::shipping::{self, MethodRow, ZoneRow};
 use types::Error;
 
-use super::bodies::with_total;
 use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};
-use crate::managers::linked;
+use crate::managers::{linked, with_total};
 use crate::settings::kind::TYPES;
 use crate::settings::kind::{accept, choices_body};
 use crate::shipping_methods::METHODS;

@@ -7,12 +7,12 @@ use site::action::{read, write};
 use site::{Action, Call};
 use store::shipping::{self, ZoneRow};
 
-use super::bodies::{with_total, zone_body, zone_links};
+use super::bodies::{zone_body, zone_links};
 use super::{
     REST_OF_WORLD, may_create, may_delete, may_edit, may_view, need_force, rest_of_world, tell,
     zone_of,
 };
-use crate::managers::linked;
+use crate::managers::{linked, with_total};
 
 const BOTH: &[&str] = &["view", "edit"];
 /// Zones of a shop at most.

@@ -15,7 +15,7 @@ use types::Capability;
 use super::STANDARD;
 use crate::common::events;
 use crate::common::version::Version;
-use crate::managers::{linked, may_view};
+use crate::managers::{linked, may_view, with_total};
 
 const BOTH: &[&str] = &["view", "edit"];
 const STANDARD_NAME: &str = "Standard rate";
@@ -125,9 +125,7 @@ fn links(call: &Call<'_>, base: &str) -> Links {
 fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let classes = all(call)?;
     let items = classes.iter().map(|class| linked(body(class), links(call, base)));
-    let total = classes.len().to_string();
-    let reply = Reply::new(items.collect::<Vec<Value>>());
-    Ok(reply.header("x-wp-total", total).header("x-wp-totalpages", "1"))
+    Ok(with_total(items.collect()))
 }
 
 /// A class by itself is a list of one, and an unknown one a list of none.

@@ -197,3 +197,22 @@ fn a_bundle_gives_users_their_addresses_and_is_imported_twice_alike() {
     let active = shop.read(move |conn| store::customer::get(conn, shopper)).unwrap();
     assert!(active.row.last_active.is_some());
 }
+
+#[test]
+fn reports_know_every_customer() {
+    let shop = TestShop::new();
+    let body = json!({ "email": "ada@example.test", "first_name": "Ada",
+                       "billing": { "city": "London", "country": "GB" } });
+    let id = make(&shop, &body)["id"].as_i64().unwrap();
+    let known = || shop.read(move |conn| store::customer_lookup::find_by_user(conn, id)).unwrap();
+    let made = known();
+    assert_eq!((made.username.as_str(), made.city.as_str()), ("ada", "London"));
+    assert!(made.registered.is_some());
+    let change = json!({ "last_name": "Lovelace", "billing": { "city": "Bath" } });
+    shop.ask("PUT", &format!("{CUSTOMERS}/{id}"), ADMIN, &change);
+    let changed = known();
+    assert_eq!(
+        (changed.customer_id, changed.last_name.as_str(), changed.city.as_str()),
+        (made.customer_id, "Lovelace", "Bath")
+    );
+}

@@ -98,3 +98,48 @@ fn a_customer_may_download_what_is_paid_and_neither_expired_nor_used_up() {
     assert_eq!(unknown.refusal(), (404, "woocommerce_rest_customer_invalid"));
     assert_eq!(shop.get(&path, NOBODY).refusal(), (401, "woocommerce_rest_cannot_view"));
 }
+
+#[test]
+fn who_pays_for_files_may_fetch_them() {
+    let mut shop = TestShop::new();
+    let shopper = shop.user("shopper", Role::Customer);
+    let files = json!([{ "id": "f1", "name": "One", "file": "https://files.example/1.zip" },
+                       { "id": "f2", "name": "Two", "file": "https://files.example/2.zip" }]);
+    let album = json!({ "name": "Album", "regular_price": "9", "virtual": true,
+                        "downloadable": true, "downloads": files, "download_limit": 3,
+                        "download_expiry": 10 });
+    let album = shop.ask("POST", "/wc/v3/products", ADMIN, &album).json;
+    let order = json!({ "customer_id": shopper,
+                        "line_items": [{ "product_id": album["id"], "quantity": 2 }] });
+    let order = shop.ask("POST", "/wc/v3/orders", ADMIN, &order).json;
+    let path = format!("/wc/v3/orders/{}", order["id"]);
+    let downloads = |who: i64| shop.get(&format!("/wc/v3/customers/{who}/downloads"), ADMIN);
+    assert_eq!(downloads(shopper).json, json!([]), "nothing is paid");
+
+    let paid = shop.ask("PUT", &path, ADMIN, &json!({ "set_paid": true })).json;
+    assert_eq!(paid["status"], "completed", "files need no work");
+    let granted = downloads(shopper);
+    assert_eq!(granted.each("download_name"), ["One", "Two"]);
+    assert_eq!(granted.each("downloads_remaining"), ["6", "6"]);
+    assert_eq!(granted.json[0]["access_expires"], "2026-11-25T00:00:00");
+
+    for (change, count) in [("on-hold", 0), ("completed", 2), ("cancelled", 0), ("completed", 2)] {
+        shop.ask("PUT", &path, ADMIN, &json!({ "status": change }));
+        assert_eq!(downloads(shopper).json.as_array().unwrap().len(), count, "{change}");
+    }
+    let other = shop.user("other", Role::Customer);
+    let given_away = json!({ "customer_id": other, "billing": { "email": "o@example.test" } });
+    shop.ask("PUT", &path, ADMIN, &given_away);
+    let downloads = |who: i64| shop.get(&format!("/wc/v3/customers/{who}/downloads"), ADMIN);
+    assert_eq!(
+        (downloads(shopper).each("order_id").len(), downloads(other).each("id").len()),
+        (0, 2)
+    );
+
+    shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
+    let left = shop.read(|conn| {
+        let all = store::download_permission::DownloadPermissionFilter::default();
+        store::download_permission::list(conn, &all)
+    });
+    assert_eq!(left.1, 0);
+}

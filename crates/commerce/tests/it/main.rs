@@ -13,6 +13,7 @@ mod orders;
 mod orders_properties;
 mod products;
 mod refunds;
+mod reports;
 mod reviews;
 mod settings;
 mod shipping_zones;

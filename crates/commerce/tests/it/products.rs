@@ -352,3 +352,25 @@ fn a_group_shows_the_sale_of_its_parts_and_is_not_found_by_it() {
     assert_eq!(found("on_sale=true"), [part["id"].clone()]);
     assert_eq!(found("on_sale=false"), [group["id"].clone()]);
 }
+
+#[test]
+fn what_is_dated_ahead_appears_in_its_time() {
+    let shop = TestShop::new();
+    let later = json!({ "name": "Later", "date_created_gmt": "2026-11-20T10:00:00" });
+    let later = made(&shop, &later);
+    assert_eq!(later["status"], "future");
+    let id = later["id"].as_i64().unwrap();
+    let at = |text: &str| {
+        let time = types::Timestamp::parse(text).unwrap();
+        shop.write(move |conn| {
+            let is_due = commerce::products::sync::is_any_due(conn, time)?;
+            let count = commerce::products::sync::catch_up(conn, time)?;
+            Ok((is_due, count, store::product::get(conn, id)?.unwrap().status))
+        })
+    };
+    assert_eq!(at("2026-11-20T09:59:59Z"), (false, 0, String::from("future")));
+    assert_eq!(at("2026-11-20T10:00:00Z"), (true, 1, String::from("publish")));
+    assert_eq!(at("2026-11-20T10:00:01Z"), (false, 0, String::from("publish")));
+    let past = json!({ "status": "future", "date_created_gmt": "2026-11-01T10:00:00" });
+    assert_eq!(changed(&shop, &later, &past).json["status"], "publish");
+}

@@ -171,7 +171,7 @@ fn sales_begin_and_end_in_their_time() {
     variation(&shop, &path, &body);
     let at = |text: &str| {
         let time = types::Timestamp::parse(text).unwrap();
-        shop.write(move |conn| commerce::products::sync::sales(conn, time))
+        shop.write(move |conn| commerce::products::sync::catch_up(conn, time))
     };
     // Past the answers that the site keeps for a moment: nobody tells it of these writes.
     let price = || {

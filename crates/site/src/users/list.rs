@@ -65,6 +65,7 @@ fn filter(call: &Call<'_>) -> Option<UserFilter> {
         order: order(call),
         direction,
         page: page(call),
+        ..UserFilter::default()
     })
 }
 

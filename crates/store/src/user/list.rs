@@ -1,6 +1,6 @@
 //! Lists of users: who matches, in which order, and how many there are.
 
-use types::{Result, Role};
+use types::{Result, Role, Timestamp};
 
 use super::{UserRow, user_columns};
 use crate::filter::{Clause, Direction, Filter, Page, containing};
@@ -15,6 +15,14 @@ pub struct UserFilter {
     pub exclude: Vec<i64>,
     /// Users with any of these roles.
     pub roles: Vec<Role>,
+    /// Users with none of these roles.
+    pub roles_exclude: Vec<Role>,
+    /// Registered at that moment or later.
+    pub registered_from: Option<Timestamp>,
+    /// Registered before that moment.
+    pub registered_before: Option<Timestamp>,
+    /// Whether an order of theirs was ever paid.
+    pub is_paying: Option<bool>,
     pub nicenames: Vec<String>,
     /// Users who wrote something published of any of these kinds.
     pub published_kinds: Vec<String>,
@@ -69,6 +77,18 @@ pub fn list(conn: &mut dyn Conn, wanted: &UserFilter) -> Result<(Vec<UserRow>, i
         let clause = roles(&mut filter, &wanted.roles)?;
         filter.and(clause);
     }
+    for role in &wanted.roles_exclude {
+        let pattern = containing(&format!(" {role} "))?;
+        filter.and_value("roles NOT LIKE ? ESCAPE '!'", Some(pattern));
+    }
+    filter.and_value("registered_us >= ?", wanted.registered_from);
+    filter.and_value("registered_us < ?", wanted.registered_before);
+    filter.and_value(
+        "CASE WHEN EXISTS (SELECT 1 FROM customers WHERE customers.site_id = users.site_id
+           AND customers.user_id = users.user_id AND customers.is_paying = 1)
+         THEN 1 ELSE 0 END = ?",
+        wanted.is_paying,
+    );
     filter.and_list(
         "EXISTS (SELECT 1 FROM posts WHERE posts.site_id = users.site_id
            AND posts.author_id = users.user_id AND posts.status = 'publish'

@@ -32,6 +32,8 @@ mod one_engine;
 #[cfg(test)]
 mod order_lists;
 #[cfg(test)]
+mod order_sales;
+#[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod platform;

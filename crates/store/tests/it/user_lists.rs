@@ -1,5 +1,6 @@
 //! Lists of users: each filter, each order, all at once, and the same on both engines.
 
+use store::customer::{self, CustomerRow};
 use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use store::post::{self, PostRow};
 use store::user::{self, UserColumn, UserFilter, UserOrder, UserRow};
@@ -38,6 +39,9 @@ fn filled(database: &Database) -> Store {
                     ..support::user(login)
                 };
                 user::insert(conn, &row)?;
+            }
+            for (user_id, is_paying) in [(3, true), (4, false)] {
+                customer::put(conn, &CustomerRow { is_paying, ..CustomerRow::empty(user_id) })?;
             }
             let written = [(2, "post", "publish"), (3, "page", "publish"), (4, "post", "draft")];
             for (author_id, kind, status) in written {
@@ -90,6 +94,17 @@ fn filters_choose(database: &Database) {
         (roles(&[Role::Customer]), &[3, 4]),
         (roles(&[Role::Editor, Role::Administrator]), &[1, 2]),
         (roles(&[Role::Store]), &[]),
+        (
+            UserFilter {
+                roles_exclude: vec![Role::Customer, Role::ShopManager],
+                ..UserFilter::default()
+            },
+            &[1, 5],
+        ),
+        (UserFilter { registered_from: Some(time(7)), ..UserFilter::default() }, &[1, 2, 3, 5]),
+        (UserFilter { registered_before: Some(time(7)), ..UserFilter::default() }, &[4]),
+        (UserFilter { is_paying: Some(true), ..UserFilter::default() }, &[3]),
+        (UserFilter { is_paying: Some(false), ..UserFilter::default() }, &[1, 2, 4, 5]),
         (kinds(&["post"]), &[2]),
         (kinds(&["post", "page"]), &[2, 3]),
         (
@@ -167,6 +182,10 @@ fn all_filters_at_once(database: &Database) {
         include: vec![1, 2, 3],
         exclude: vec![3, 4],
         roles: Role::ALL.to_vec(),
+        roles_exclude: vec![Role::Store],
+        registered_from: Some(time(7)),
+        registered_before: Some(time(8)),
+        is_paying: Some(false),
         nicenames: vec!["nice8".to_owned()],
         published_kinds: vec!["post".to_owned()],
         order: UserOrder::Include,

@@ -1,0 +1,84 @@
+//! The older sales reports, reckoned from the records whenever somebody asks: what was sold in a
+//! period, what sold best, and how many records there are of each kind.
+//!
+//! Newer clients ask analytics instead. These stay small and need nothing that is kept up to date.
+
+mod period;
+mod sales;
+mod totals;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use serde_json::{Value, json};
+use site::action::memory;
+use site::{Action, Call, Names};
+use types::Capability;
+
+use crate::common::version::Version;
+use crate::managers::linked;
+
+/// What every version has, with what is in it.
+const REPORTS: &[(&str, &str)] =
+    &[("sales", "What was sold, day by day."), ("top_sellers", "What sold best.")];
+/// What the third version lists on top. The last three of them never had a route of their own.
+const MORE_REPORTS: &[(&str, &str)] = &[
+    ("orders/totals", "Orders by status."),
+    ("products/totals", "Products by kind."),
+    ("customers/totals", "Customers who have paid, and who have not."),
+    ("coupons/totals", "Coupons by kind of discount."),
+    ("reviews/totals", "Reviews by rating."),
+    ("categories/totals", "Categories."),
+    ("tags/totals", "Tags."),
+    ("attributes/totals", "Attributes."),
+];
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let mut routes = Vec::new();
+    for version in [Version::One, Version::Two, Version::Three] {
+        let namespace = version.namespace(names);
+        routes.extend(sales::routes(namespace));
+        let more = if version == Version::Three { MORE_REPORTS } else { &[] };
+        if version == Version::Three {
+            routes.extend(totals::routes(namespace));
+        }
+        routes.push(index(namespace, more));
+    }
+    routes
+}
+
+fn index(namespace: &str, more: &'static [(&str, &str)]) -> Route<Action> {
+    let item = Item::new(
+        "report",
+        Schema::object([
+            ("slug", shown(Schema::text(), "Name of the report.")),
+            ("description", shown(Schema::text(), "What the report tells.")),
+        ]),
+    );
+    let context = Args::new().arg("context", item.context_arg());
+    let base = base(namespace);
+    let list = move |call: &mut Call<'_>| {
+        let item = |(slug, about): &(&str, &str)| {
+            let own = call.visit.rest(&format!("{base}/{slug}"));
+            let links = Links::new().to("self", own).to("collection", call.visit.rest(&base));
+            linked(json!({ "slug": slug, "description": about }), links)
+        };
+        Ok(Reply::new(REPORTS.iter().chain(more).map(item).collect::<Vec<Value>>()))
+    };
+    Route::at(namespace, "/reports")
+        .on(READ, context, memory(may_view, list))
+        .schema(item.document())
+}
+
+fn base(namespace: &str) -> String {
+    format!("/{namespace}/reports")
+}
+
+/// A field of a report: there is nothing to write.
+fn shown(schema: Schema, about: &str) -> Schema {
+    schema.about(about).context(&["view"]).readonly()
+}
+
+fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see reports.";
+    call.need(Capability::ViewWoocommerceReports, "woocommerce_rest_cannot_view", message)
+}

@@ -1,0 +1,139 @@
+//! Sales added up: which orders, refunds and lines count in a span of time.
+
+use store::Store;
+use store::order::sales::{self, SalesSum, Sold, Span};
+use store::order::{self, ItemKind, Order, OrderItemRow, OrderKind, OrderRow};
+use types::Amount;
+
+use crate::sales::{item, order_row};
+use crate::support::{Database, time};
+
+on_both_engines!(sums_are_of_the_span, nothing_is_zero, the_best_comes_first);
+
+const SALES: [&str; 3] = ["completed", "processing", "on-hold"];
+const ALL: [&str; 4] = ["completed", "processing", "on-hold", "refunded"];
+
+fn whole(number: i64) -> Amount {
+    Amount::from_whole(number)
+}
+
+fn span(from: i64, to: i64) -> Span {
+    Span { from: time(from), to: time(to) }
+}
+
+/// Kind, parent, status, when, total, and the quantities of product 31 and of product 32.
+type Short = (OrderKind, i64, &'static str, i64, i64, [i64; 2]);
+
+const ORDERS: [Short; 7] = [
+    (OrderKind::Order, 0, "completed", 10, 100, [2, 0]),
+    (OrderKind::Order, 0, "processing", 20, 200, [1, 4]),
+    (OrderKind::Order, 0, "pending", 20, 400, [50, 0]),
+    (OrderKind::Order, 0, "refunded", 20, 800, [0, 7]),
+    (OrderKind::Refund, 1, "completed", 20, 30, [-1, 0]),
+    (OrderKind::Refund, 4, "completed", 30, 800, [0, -7]),
+    (OrderKind::Order, 0, "on-hold", 30, 1600, [1, 0]),
+];
+
+fn filled(database: &Database) -> Store {
+    let store = database.open();
+    let orders = ORDERS.map(|(kind, parent_id, status, created, total, quantities)| {
+        let sign = if kind == OrderKind::Refund { -1 } else { 1 };
+        let row = OrderRow {
+            kind,
+            parent_id,
+            status: status.to_owned(),
+            created: time(created),
+            total: whole(sign * total),
+            shipping_total: whole(sign * total / 10),
+            cart_tax: whole(sign * total / 20),
+            shipping_tax: whole(sign),
+            refund_amount: whole(if sign < 0 { total } else { 0 }),
+            ..order_row()
+        };
+        let sold = [31, 32].into_iter().zip(quantities).filter(|(_, quantity)| *quantity != 0);
+        let line = |(product_id, quantity)| OrderItemRow {
+            product_id,
+            quantity: whole(quantity),
+            ..item("x")
+        };
+        let mut items: Vec<OrderItemRow> = sold.map(line).collect();
+        items.push(OrderItemRow { kind: ItemKind::Coupon, total: whole(3), ..item("code") });
+        Order { row, items }
+    });
+    store
+        .write_blocking(move |conn| {
+            orders.iter().try_for_each(|order| order::insert(conn, order).map(drop))
+        })
+        .unwrap();
+    store
+}
+
+fn sum(count: i64, total: i64) -> SalesSum {
+    SalesSum {
+        count,
+        total: whole(total),
+        shipping: whole(total / 10),
+        tax: whole(total / 20),
+        shipping_tax: whole(count),
+    }
+}
+
+fn sums_are_of_the_span(database: &Database) {
+    let store = filled(database);
+    store
+        .read_blocking(|conn| {
+            for (from, to, count, total, items) in
+                [(0, 99, 4, 2700, 15), (10, 20, 1, 100, 2), (20, 30, 2, 1000, 12)]
+            {
+                let expected = Sold {
+                    sum: sum(count, total),
+                    items: whole(items),
+                    discount: whole(3 * count),
+                };
+                assert_eq!(sales::sold(conn, span(from, to), ALL)?, expected, "{from} {to}");
+            }
+            let part = sales::refunded_in_part(conn, span(0, 99), SALES)?;
+            let expected = SalesSum {
+                count: 1,
+                total: whole(30),
+                shipping: whole(-3),
+                tax: whole(-1),
+                shipping_tax: whole(-1),
+            };
+            assert_eq!(part, expected);
+            assert_eq!(sales::refunded_in_part(conn, span(21, 99), SALES)?.count, 0);
+            assert_eq!(sales::refunded_whole(conn, span(30, 31), "refunded")?, sum(1, 800));
+            assert_eq!(sales::refunded_whole(conn, span(0, 30), "refunded")?.count, 0);
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn nothing_is_zero(database: &Database) {
+    let store = database.open();
+    store
+        .read_blocking(|conn| {
+            assert_eq!(sales::sold(conn, span(0, 99), ALL)?, Sold::default());
+            assert_eq!(sales::refunded_in_part(conn, span(0, 99), SALES)?, SalesSum::default());
+            assert_eq!(sales::refunded_whole(conn, span(0, 99), "x")?, SalesSum::default());
+            assert_eq!(sales::best_sellers(conn, span(0, 99), SALES, 5)?, []);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// What was refunded as a whole is neither sold nor taken back.
+fn the_best_comes_first(database: &Database) {
+    let store = filled(database);
+    store
+        .read_blocking(|conn| {
+            let best = |conn: &mut dyn store::Conn, from, to, limit| {
+                sales::best_sellers(conn, span(from, to), SALES, limit)
+            };
+            assert_eq!(best(conn, 0, 99, 5)?, [(32, whole(4)), (31, whole(3))]);
+            assert_eq!(best(conn, 0, 20, 5)?, [(31, whole(2))]);
+            assert_eq!(best(conn, 0, 99, 1)?, [(32, whole(4))]);
+            Ok(())
+        })
+        .unwrap();
+}
