@@ -123,7 +123,7 @@ impl DemoServer {
     /// Starts a demo on a free port and waits until it says that it is ready.
     fn start(binary: &Path, data: &Path) -> Result<DemoServer> {
         let mut process = Command::new(binary)
-            .args(["demo", "--json", "--listen", &free_address()?, "--data"])
+            .args(["demo", "--json", "--orders", "100", "--listen", &free_address()?, "--data"])
             .arg(data)
             .env("BOARDWALK_LOG__LEVEL", "warn")
             .stdin(Stdio::null())

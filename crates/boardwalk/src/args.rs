@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
+use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
 use types::{Environment, Scope};
@@ -50,7 +51,7 @@ impl Common {
 pub(crate) enum Command {
     /// Run the server: sandbox and production, or the one environment that is named
     Serve(Serve),
-    /// Make a sandbox with an ISO, a key and a template, and serve it
+    /// Make a sandbox with an ISO, merchants and a shop with orders, and serve it
     Demo(Demo),
     /// Register and list ISOs
     #[command(subcommand)]
@@ -129,6 +130,19 @@ pub(crate) struct Demo {
     /// Address of liveness, readiness and metrics
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin_listen: Option<SocketAddr>,
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = value_parser!(u64).range(..=ORDERS_MAX),
+        help = format!("How many orders the shop of a new demo has [default: {ORDERS_DEFAULT}]")
+    )]
+    pub(crate) orders: Option<u64>,
+    #[arg(
+        long,
+        value_name = "S",
+        help = format!("Number from which a new shop is drawn [default: {SEED_DEFAULT}]")
+    )]
+    pub(crate) seed: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]

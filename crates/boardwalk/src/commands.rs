@@ -1,6 +1,7 @@
 //! What each command does, once its words and the settings are read.
 
 mod backup;
+mod demo;
 mod doctor;
 mod import;
 mod iso;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
     let config = Config::load(&common)?;
     match command {
         Command::Serve(serve) => serve::serve(config, &common, serve, printer),
-        Command::Demo(demo) => serve::demo(config, &common, demo, printer),
+        Command::Demo(demo) => demo::demo(config, &common, demo, printer),
         Command::Iso(command) => iso::iso(&config, &common, command, printer),
         Command::Key(command) => iso::key(&config, &common, command, printer),
         Command::Template(command) => iso::template(&config, &common, command, printer),

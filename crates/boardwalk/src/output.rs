@@ -4,6 +4,7 @@
 use std::io::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 #[derive(Debug)]
@@ -19,6 +20,18 @@ impl Printer {
     /// One result: the object for scripts, the text for people.
     pub(crate) fn result(&self, object: &Value, text: &str) {
         if self.json { document(&object.to_string()) } else { document(text) }
+    }
+
+    /// A bar on standard error for long work; nothing is drawn for scripts, or where that is no
+    /// terminal.
+    pub(crate) fn progress(&self, what: &'static str, total: u64) -> ProgressBar {
+        if self.json {
+            return ProgressBar::hidden();
+        }
+        let template = "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left";
+        let style = ProgressStyle::with_template(template);
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        ProgressBar::new(total).with_style(style).with_message(what)
     }
 
     /// A list: an object with `name` for scripts, a table for people.

@@ -52,7 +52,7 @@ const PREPARATION: i64 = 10 * DAY;
 /// Batches that wait to be written at most.
 const WAITING_BATCHES_MAX: usize = 2;
 
-/// The facts of a database that say how far a demo is.
+/// The facts of a database that say how far a demo is; the second tells its orders and its seed.
 const BEGUN: &str = "demo.begun";
 const MADE: &str = "demo.made";
 
@@ -84,8 +84,8 @@ pub struct Seller {
 pub enum Standing {
     /// There are neither products nor orders.
     Empty,
-    /// A demo is there.
-    Made,
+    /// A demo of so many orders, drawn from that seed, is there.
+    Made { orders: u64, seed: u64 },
     /// A demo was begun and never finished.
     CutOff,
     /// There are products or orders of somebody's own.
@@ -102,8 +102,10 @@ pub struct Made {
 }
 
 pub fn standing(conn: &mut dyn Conn) -> Result<Standing> {
-    if fact::get(conn, MADE)?.is_some() {
-        return Ok(Standing::Made);
+    if let Some(text) = fact::get(conn, MADE)? {
+        let mut numbers = text.split(' ').filter_map(|number| number.parse().ok());
+        let mut next = || numbers.next().unwrap_or_default();
+        return Ok(Standing::Made { orders: next(), seed: next() });
     }
     if fact::get(conn, BEGUN)?.is_some() {
         return Ok(Standing::CutOff);
@@ -143,7 +145,7 @@ pub fn make(site: &Arc<Site>, plan: &Plan, progress: &mut dyn FnMut(u64)) -> Res
     })?;
     let tally = std::mem::take(&mut sales.tally);
     let made = Made { orders, refunds: tally.refunds, customers: tally.customers };
-    let text = format!("{} orders from the seed {}", plan.orders, plan.seed);
+    let text = format!("{} {}", plan.orders, plan.seed);
     site.store().write_blocking(move |conn| {
         writing::tally(conn, &tally, &catalogue, now)?;
         fact::get_or_set(conn, MADE, &text).map(drop)

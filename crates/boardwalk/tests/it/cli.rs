@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use testkit::http;
 use testkit::process::{self, Server};
@@ -218,7 +220,9 @@ fn shells_get_completions() {
 #[test]
 fn a_demo_can_be_tried_at_once() {
     let site = Site::sqlite();
-    let arguments = ["demo", "--json", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+    let mut arguments =
+        vec!["demo", "--json", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+    arguments.extend(["--orders", "120"]);
     let server = Server::start_command(site.command(&arguments), &["sandbox"]).unwrap();
     let told: Value = serde_json::from_str(&server.lines_before_ready().join("\n")).unwrap();
     let key = text(&told, "api_key");
@@ -230,4 +234,17 @@ fn a_demo_can_be_tried_at_once() {
     let answer = http::post(url, "/v1/onboardmerchant", &headers, &request).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(told["url"], url, "the address told is the one served");
+
+    let pair = format!("{}:{}", text(&told, "login"), text(&told, "application_password"));
+    let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let headers = [("Authorization", &*basic)];
+    let answer = http::get(url, "/wp-json/wc/v3/orders?per_page=100", &headers).unwrap();
+    assert_eq!(answer.header("x-wp-total").as_deref(), Some("120"));
+    drop(server);
+    for more in [["--orders", "130"], ["--seed", "5"]] {
+        let refused = site.run(&[&arguments[..6], &more[..]].concat());
+        assert!(complaint(&refused, 1).contains("--data"), "{more:?}");
+    }
+    let server = Server::start_command(site.command(&arguments[..6]), &["sandbox"]).unwrap();
+    assert_eq!(server.lines_before_ready().len(), 1, "it is served as it is");
 }

@@ -124,9 +124,17 @@ fn weight(day: &Day, seed: u64) -> u64 {
     season * week / 1_000 * boost / 1_000 * whim / 1_000
 }
 
+/// When an order is placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) at: Timestamp,
+    /// The hour of the site's time of day.
+    pub(super) hour: i64,
+}
+
 impl Day {
     /// The moments of the day's orders, in their order.
-    pub(super) fn moments(&self, options: &Options, seed: u64, until: Timestamp) -> Vec<Timestamp> {
+    pub(super) fn moments(&self, options: &Options, seed: u64, until: Timestamp) -> Vec<Moment> {
         let mut dice = Dice::new(seed, Stream::Moments, self.number);
         let left = options.local(until).as_micros() - self.start;
         let end = left.div_euclid(SECOND).clamp(1, DAY_SECONDS);
@@ -134,7 +142,7 @@ impl Day {
         seconds.sort_unstable();
         let moment = |second: i64| {
             let local = Timestamp::from_micros(self.start + second * SECOND);
-            options.from_local(local).min(until)
+            Moment { at: options.from_local(local).min(until), hour: second / 3_600 }
         };
         seconds.into_iter().map(moment).collect()
     }
@@ -168,7 +176,7 @@ mod tests {
     fn made(days: u32, orders: u64, until: &str) -> Vec<Timestamp> {
         let (options, until) = (Options::default(), Timestamp::parse(until).unwrap());
         let days = super::days(&options, 11, (days, orders), until);
-        days.iter().flat_map(|day| day.moments(&options, 11, until)).collect()
+        days.iter().flat_map(|day| day.moments(&options, 11, until)).map(|one| one.at).collect()
     }
 
     #[test]

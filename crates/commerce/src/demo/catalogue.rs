@@ -228,6 +228,8 @@ impl Maker<'_> {
             "categories": [{ "id": category }],
             "tags": [{ "id": tag }],
             "virtual": !is_sent,
+            // A voucher is taxed when it is spent.
+            "tax_status": if article.form == Form::Service { "none" } else { "taxable" },
             "tax_class": if shelf.is_food { REDUCED } else { "" },
             "featured": article.weight >= 90,
         });

@@ -8,6 +8,7 @@
 mod fate;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde_json::json;
 use site::Options;
@@ -23,7 +24,7 @@ use store::user::UserRow;
 use types::{Amount, Result, Timestamp};
 
 use super::buyers::{Buyer, Buyers};
-use super::calendar::Day;
+use super::calendar::{Day, Moment};
 use super::campaigns::{ALWAYS, CAMPAIGNS, WELCOME};
 use super::catalogue::{Catalogue, Ware};
 use super::dice::{Dice, Stream};
@@ -41,6 +42,8 @@ const LINE_COUNTS: [u64; 6] = [38, 27, 17, 10, 5, 3];
 const QUANTITIES: [u64; 5] = [80, 14, 4, 1, 1];
 /// How many of a thousand customers at home buy in a store rather than have it sent.
 const STORE_VISITORS: u64 = 460;
+/// The hours in which stores are open.
+const OPENING_HOURS: Range<i64> = 8..21;
 /// How many of a thousand orders are written down by the staff.
 const BY_STAFF: u64 = 25;
 
@@ -147,7 +150,7 @@ impl<'a> Sales<'a> {
         let mut number = 0;
         for day in days {
             for moment in day.moments(options, self.plan.seed, self.plan.until) {
-                self.refunds_until(moment);
+                self.refunds_until(moment.at);
                 self.sale(number, day, moment)?;
                 number += 1;
                 if self.batch.orders.len() >= BATCH_ORDERS && !take(self.finished()) {
@@ -198,12 +201,13 @@ impl<'a> Sales<'a> {
     }
 
     /// One order, with all that comes with it.
-    fn sale(&mut self, number: u64, day: &Day, created: Timestamp) -> Result<()> {
+    fn sale(&mut self, number: u64, day: &Day, moment: Moment) -> Result<()> {
         let mut dice = Dice::new(self.plan.seed, Stream::Orders, number);
         let buyer = self.buyers.buyer();
         let Some(person) = people::person(self.plan.seed, buyer.number) else { return Ok(()) };
         let seller = self.seller(&mut dice, buyer.number, &person);
-        let mut order = self.header(&mut dice, &person, seller.as_ref(), created);
+        let seller = seller.filter(|_| OPENING_HOURS.contains(&moment.hour));
+        let mut order = self.header(&mut dice, &person, seller.as_ref(), moment.at);
         let wares = self.basket(&mut dice, day, &mut order);
         let is_sent = seller.is_none() && wares.iter().any(|ware| ware.is_sent);
         if is_sent {

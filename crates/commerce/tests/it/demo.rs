@@ -88,7 +88,7 @@ fn a_shop_is_made_once_and_only_where_there_is_none() {
     assert_eq!(shop.read(demo::standing), Standing::Empty);
     let plan = plan(&shop, 1, 40);
     demo::make(&shop.site, &plan, &mut |_| {}).unwrap();
-    assert_eq!(shop.read(demo::standing), Standing::Made);
+    assert_eq!(shop.read(demo::standing), Standing::Made { orders: 40, seed: 1 });
     let again = demo::make(&shop.site, &plan, &mut |_| {}).unwrap_err();
     assert!(again.to_string().contains("empty data folder"), "{again}");
 

@@ -1,0 +1,281 @@
+//! `boardwalk demo`: a sandbox with everything in it, and its server.
+//!
+//! An empty data folder is filled first: an ISO with a key and a template, merchants with stores
+//! and terminals, an administrator, and a shop whose orders were partly taken on those terminals. A
+//! folder that has all that is served as it is, with fresh credentials.
+
+use std::sync::Arc;
+
+use commerce::demo::{self, Made, ORDERS_DEFAULT, Plan, SEED_DEFAULT, Seller, Standing};
+use onboarding::dialect::ResponseStyle;
+use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+use onboarding::{Cx, Origin, Platform, Wishes, endpoints};
+use serde_json::{Value, json};
+use server::Serving;
+use site::auth::application_password::in_groups;
+use site::users::application_passwords::create_password;
+use site::users::{NewUser, account, create_user};
+use store::application_password;
+use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet};
+
+use super::serve::{choose_admin_address, run, serving};
+use crate::args::{Common, Demo};
+use crate::config::Config;
+use crate::logging;
+use crate::output::Printer;
+
+const DEMO_ISO: &str = "Demo ISO";
+const DEMO_KEY: &str = "demo";
+const DEMO_TEMPLATE: &str = "RESTAURANT01";
+const DEMO_LOGIN: &str = "admin";
+const DEMO_EMAIL: &str = "admin@site.example";
+
+/// Merchants of the demo: name, ZIP code, category code, and the names of their stores, each with
+/// how many terminals it has.
+type Merchant = (&'static str, &'static str, &'static str, &'static [(&'static str, usize)]);
+
+const MERCHANTS: [Merchant; 6] = [
+    ("Pier Nine Coffee", "08401", "5812", &[("Pier Nine Coffee", 2), ("Pier Nine Kiosk", 1)]),
+    ("Saltwater Books", "07030", "5942", &[("Saltwater Books", 1)]),
+    ("Lantern Outfitters", "10013", "5651", &[("Lantern Outfitters", 2)]),
+    ("Dune Street Bakery", "19103", "5462", &[("Dune Street Bakery", 1), ("Dune Street West", 1)]),
+    ("Tidepool Toys", "02110", "5945", &[("Tidepool Toys", 1)]),
+    ("Keeper Hardware", "21401", "5251", &[("Keeper Hardware", 1)]),
+];
+
+pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printer) -> Result<()> {
+    if common.environment == Some(Environment::Production) {
+        return Err(Error::invalid("a demo is a sandbox; leave --environment out"));
+    }
+    let _log = logging::start(&config.log)?;
+    config.server.rate_limits.enabled = false;
+    config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
+    choose_admin_address(&mut config, args.admin_listen);
+    let serving = serving(&config, Environment::Sandbox)?;
+    let standing = serving.platform.store.read_blocking(demo::standing)?;
+    check(standing, &args)?;
+    let key = furnish(&serving.platform)?;
+    let (owner_id, password) = furnish_site(&serving.platform)?;
+    if standing == Standing::Empty {
+        let made = fill(&serving, &args, (owner_id, &key), out)?;
+        let Made { orders, refunds, customers } = made;
+        tracing::info!(orders, refunds, customers, "the demo's shop is made");
+    }
+    // Port 0 lets the system choose, so the address is known only when it is served.
+    let greet = |url: &str| {
+        let object = json!({
+            "url": url,
+            "api_key": key,
+            "template": DEMO_TEMPLATE,
+            "login": DEMO_LOGIN,
+            "application_password": password,
+        });
+        out.result(&object, &welcome(url, &key, &password));
+    };
+    run(vec![serving], config, out, &greet)
+}
+
+/// Whether what is asked for can be had on what is there.
+fn check(standing: Standing, args: &Demo) -> Result<()> {
+    let asks = args.orders.is_some() || args.seed.is_some();
+    match standing {
+        Standing::Empty => Ok(()),
+        Standing::Made { orders, seed } => {
+            let fits = args.orders.is_none_or(|asked| asked == orders)
+                && args.seed.is_none_or(|asked| asked == seed);
+            let message = format!(
+                "this data folder has a demo of {orders} orders from the seed {seed}; leave \
+                 --orders and --seed out, or name an empty folder with --data"
+            );
+            if fits { Ok(()) } else { Err(Error::conflict(message)) }
+        }
+        Standing::CutOff => Err(Error::conflict(
+            "the demo in this data folder was cut off while it was made; remove the folder, or \
+             name an empty one with --data",
+        )),
+        Standing::InUse if asks => Err(Error::conflict(
+            "this data folder has a shop of its own; leave --orders and --seed out, or name an \
+             empty folder with --data",
+        )),
+        Standing::InUse => Ok(()),
+    }
+}
+
+/// Fills an empty sandbox with merchants and a shop.
+fn fill(
+    serving: &Serving,
+    args: &Demo,
+    (owner_id, key): (i64, &str),
+    out: &Printer,
+) -> Result<Made> {
+    let plan = Plan {
+        seed: args.seed.unwrap_or(SEED_DEFAULT),
+        orders: args.orders.unwrap_or(ORDERS_DEFAULT),
+        days: demo::DAYS_DEFAULT,
+        until: serving.platform.clock.now(),
+        owner_id,
+        sellers: onboard(&serving.platform, key)?,
+    };
+    let progress = out.progress("making orders", plan.orders);
+    let made = demo::make(&serving.site, &plan, &mut |orders| progress.set_position(orders));
+    progress.finish_and_clear();
+    made
+}
+
+/// Onboards the merchants as a caller with the key would, and returns their terminals.
+fn onboard(platform: &Arc<Platform>, key: &str) -> Result<Vec<Seller>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+    let now = platform.clock.now();
+    let header = format!("api-key {key}");
+    let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, now);
+    let refused = |_| Error::internal("the demo's own key is refused");
+    let caller = runtime.block_on(caller)?.map_err(refused)?;
+    let (wishes, origin) = (Wishes::default(), Origin::default());
+    let cx = Cx { platform: Arc::clone(platform), caller: Some(caller), now, wishes, origin };
+    let mut endpoints = endpoints::table().into_endpoints().into_iter();
+    let endpoint = endpoints.find(|endpoint| &*endpoint.name == "onboard_merchant");
+    let endpoint = endpoint.ok_or_else(|| Error::internal("there is no onboarding"))?;
+    let mut sellers: Vec<Seller> = Vec::new();
+    for merchant in &MERCHANTS {
+        let first = sellers.len();
+        for (store, terminals) in merchant.3 {
+            for terminal in 0..*terminals {
+                let known = sellers.get(first..).unwrap_or_default();
+                let body = request(merchant, store, (terminal, sellers.len()), known);
+                let outcome = runtime.block_on(endpoint.run(body, &cx));
+                sellers.push(seller(&outcome.result.map_err(|failure| {
+                    Error::internal(format!("a merchant of the demo is refused: {failure:?}"))
+                })?)?);
+            }
+        }
+    }
+    Ok(sellers)
+}
+
+/// The request for a terminal of a store, with all that is not there yet. `known` are the
+/// terminals that the merchant has.
+fn request(
+    (dba, zip_code, mcc_code, _): &Merchant,
+    store: &str,
+    (terminal, number): (usize, usize),
+    known: &[Seller],
+) -> Value {
+    let contact = json!({
+        "dba": dba,
+        "firstName": "Robin",
+        "lastName": "Keeper",
+        "email": format!("shop{number}@merchants.example"),
+        "addressLine1": format!("{} Pier Road", number + 10),
+        "zipCode": zip_code,
+        "phoneNumber": format!("21255501{:02}", number + 10),
+        "ISDcode": "+1",
+    });
+    let merchant = match known.first() {
+        Some(seller) => json!({ "merchantId": seller.merchant_id }),
+        None => contact.clone(),
+    };
+    let place = match known.last().filter(|_| terminal > 0) {
+        Some(seller) => json!({ "storeId": seller.store_id }),
+        None => {
+            let mut place = contact;
+            place["dba"] = json!(store);
+            place["mccCode"] = json!(mcc_code);
+            place
+        }
+    };
+    let profile = json!({ "profileId": "01", "apiKey": format!("demo-processor-key-{number}") });
+    let terminal = json!({
+        "deviceManufacturer": "Kozen",
+        "deviceModel": "P3",
+        "tpnApplicationSign": "CRDT",
+        "tpnRoutingType": "SIMPLE",
+        "tpnAssignTemplate": DEMO_TEMPLATE,
+        "tpnProcessor": { "processorName": "CKNX", "profile": [profile] },
+    });
+    json!({ "merchantData": merchant, "storeData": place, "tpnData": terminal })
+}
+
+/// The terminal that an answer names.
+fn seller(answer: &[u8]) -> Result<Seller> {
+    let unreadable = |error| Error::internal("an onboarding answers no JSON").because(error);
+    let answer: Value = serde_json::from_slice(answer).map_err(unreadable)?;
+    let id = |name: &str| {
+        let id = answer["data"][name].as_str().map(str::to_owned);
+        id.ok_or_else(|| Error::internal(format!("an onboarding tells no {name}")))
+    };
+    Ok(Seller { merchant_id: id("merchantId")?, store_id: id("storeId")?, tpn: id("tpn")? })
+}
+
+/// An ISO with a template and a fresh key. Run again on the same folder, it replaces the key only.
+fn furnish(platform: &Platform) -> Result<String> {
+    let existing = platform.iso_list()?.into_iter().find(|iso| iso.name == DEMO_ISO);
+    let iso_id: IsoId = if let Some(iso) = existing {
+        iso.iso_id
+    } else {
+        let iso_id = platform.iso_create(DEMO_ISO, ResponseStyle::Detailed)?;
+        platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tip": true }))?;
+        iso_id
+    };
+    let old_keys = platform
+        .key_list()?
+        .into_iter()
+        .filter(|key| key.iso_id == iso_id && key.name == DEMO_KEY && key.revoked.is_none());
+    for key in old_keys {
+        platform.key_revoke(&key.key_id)?;
+    }
+    let life = KeyLife::For(KEY_LIFE_DEFAULT);
+    let key = platform.key_create(&iso_id, DEMO_KEY, ScopeSet::Full, life)?;
+    Ok(key.text.expose().clone())
+}
+
+/// An administrator with a fresh application password. Run again, it replaces the password only.
+fn furnish_site(platform: &Platform) -> Result<(i64, String)> {
+    let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
+    let (owner_id, password) = platform.store.write_blocking(move |conn| {
+        let user = if let Some(user) = store::user::find_by_login(conn, DEMO_LOGIN)? {
+            user
+        } else {
+            let mut new = NewUser::new(DEMO_LOGIN, DEMO_EMAIL, now);
+            new.roles = vec![Role::Administrator];
+            create_user(conn, &new).map_err(account::error_of)?
+        };
+        for old in application_password::list(conn, user.user_id)? {
+            if old.name == DEMO_KEY {
+                application_password::delete(conn, user.user_id, &old.uuid)?;
+            }
+        }
+        let made = create_password(conn, &vault, user.user_id, (DEMO_KEY, ""), now);
+        made.map(|(_, password)| (user.user_id, password))
+    })?;
+    Ok((owner_id, in_groups(password.expose())))
+}
+
+fn welcome(url: &str, key: &str, password: &str) -> String {
+    format!(
+        "A sandbox with an ISO, its merchants and a shop is ready. The key of the ISO:\n\n  \
+         {key}\n\n\
+         Onboard a merchant, a store and a TPN:\n\n  \
+         curl -s {url}/v1/onboardmerchant -H 'Authorization: api-key {key}' \\\n    \
+         -H 'Content-Type: application/json' -d '{DEMO_BODY}'\n\n\
+         Send the same again to see a refusal, and read the merchant back with\n\n  \
+         curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n\n\
+         The site's REST interface knows the administrator {DEMO_LOGIN} by this application \
+         password:\n\n  {password}\n\n  \
+         curl -s '{url}/wp-json/wc/v3/orders?per_page=3' -u '{DEMO_LOGIN}:{password}'\n\n\
+         The documentation is at {url}/docs/.\n"
+    )
+}
+
+/// A full onboarding that works as it stands, once.
+const DEMO_BODY: &str = concat!(
+    r#"{"merchantData":{"dba":"Harbor Cafe","firstName":"Maria","email":"maria@harbor.example","#,
+    r#""addressLine1":"12 Pier Road","zipCode":"10001","phoneNumber":"2125550142","#,
+    r#""ISDcode":"+1"},"storeData":{"mccCode":"5812","firstName":"Maria","dba":"Harbor Cafe","#,
+    r#""addressLine1":"12 Pier Road","zipCode":"10001","email":"maria@harbor.example","#,
+    r#""phoneNumber":"2125550142","ISDcode":"+1"},"tpnData":{"deviceManufacturer":"Kozen","#,
+    r#""deviceModel":"P3","tpnApplicationSign":"CRDT","tpnRoutingType":"SIMPLE","#,
+    r#""tpnProcessor":{"processorName":"CKNX","profile":[{"profileId":"01","#,
+    r#""apiKey":"demo-processor-key"}]}}}"#
+);
