@@ -44,7 +44,7 @@ pub(crate) use self::origin::origin;
 use self::record::TRASH;
 pub use self::record::{Address, Details, Line, LineDetails, Order, TaxShare};
 pub(crate) use self::status::STATUSES;
-pub(crate) use self::till::{KEY_BYTES, Till, event, order_key, status_note};
+pub(crate) use self::till::{KEY_BYTES, Till, count, event, order_key, status_note};
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;
 use crate::common::{meta, moments};

@@ -217,7 +217,7 @@ mod tests {
     fn campaigns_run_on_their_days() {
         let options = Options::default();
         let until = Timestamp::parse("2026-12-31T12:00:00Z").unwrap();
-        let days = super::days(&options, 1, (365, 0), until);
+        let days = days(&options, 1, (365, 0), until);
         let running = days.iter().filter(|day| day.campaign.is_some()).count();
         let planned: i64 = CAMPAIGNS.iter().map(|campaign| campaign.days).sum();
         assert_eq!(i64::try_from(running), Ok(planned));

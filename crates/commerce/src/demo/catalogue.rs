@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use contract::rest::Verb;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use site::{Site, options};
 use store::Conn;
 use store::user::UserRow;
@@ -64,6 +64,11 @@ pub(super) const SETTINGS: [(&str, &str); 8] = [
     ("woocommerce_store_city", "Atlantic City"),
     ("woocommerce_store_postcode", "08401"),
 ];
+
+/// From which weight on an article is put forward.
+const FEATURED_WEIGHT: u64 = 90;
+/// From which quantity on there are few of an article.
+const LOW_STOCK: i64 = 10;
 
 pub(super) fn settings(conn: &mut dyn Conn) -> Result<()> {
     SETTINGS.iter().try_for_each(|(name, value)| options::set(conn, name, &json!(value)))
@@ -154,10 +159,9 @@ impl Maker<'_> {
     ) -> Result<()> {
         let body = json!({ "method_id": method_id, "settings": settings });
         let answer = self.ask(Verb::Post, &format!("{zone_path}/methods"), body)?;
-        let is_free = method_id == "free_shipping";
-        let (cost, from) = match is_free {
-            true => (Amount::ZERO, cents(tariff.free_from_cents)),
-            false => (cents(tariff.cost_cents), Amount::ZERO),
+        let (cost, from) = match method_id {
+            "free_shipping" => (Amount::ZERO, cents(tariff.free_from_cents)),
+            _ => (cents(tariff.cost_cents), Amount::ZERO),
         };
         catalogue.ways.push(Way {
             zone: tariff.zone,
@@ -213,40 +217,27 @@ impl Maker<'_> {
         catalogue: &mut Catalogue,
         shelf: &Shelf,
         article: &Article,
-        (number_in_list, category, tag): (usize, i64, i64),
+        (place, category, tag): (usize, i64, i64),
         attributes: [i64; 2],
     ) -> Result<i64> {
         let choices = choices(article.form);
-        let is_sent = !matches!(article.form, Form::File | Form::Service);
-        let sku = format!("BW-{:03}", number_in_list + 101);
-        let mut body = json!({
-            "name": article.name,
-            "type": if choices.is_empty() { "simple" } else { "variable" },
-            "sku": sku,
-            "short_description": about(shelf, article),
-            "description": format!("<p>{}</p>", about(shelf, article)),
-            "categories": [{ "id": category }],
-            "tags": [{ "id": tag }],
-            "virtual": !is_sent,
-            // A voucher is taxed when it is spent.
-            "tax_status": if article.form == Form::Service { "none" } else { "taxable" },
-            "tax_class": if shelf.is_food { REDUCED } else { "" },
-            "featured": article.weight >= 90,
-        });
-        let price = price_of(article);
-        let files =
-            if article.form == Form::File { vec![file(&sku, article.name)] } else { vec![] };
-        let members = body.as_object_mut().into_iter();
-        for members in members {
-            if choices.is_empty() {
-                members.extend(price.as_object().cloned().unwrap_or_default());
-                members.insert("downloadable".to_owned(), json!(!files.is_empty()));
-                members.insert("downloads".to_owned(), json!(files));
-            } else {
-                members.insert("attributes".to_owned(), attributes_of(&choices, attributes));
-            }
+        let sku = format!("BW-{:03}", place + 101);
+        let files = match article.form {
+            Form::File => vec![file(&sku, article.name)],
+            _ => Vec::new(),
+        };
+        let mut body = description(shelf, article, &sku);
+        body.insert("categories".to_owned(), json!([{ "id": category }]));
+        body.insert("tags".to_owned(), json!([{ "id": tag }]));
+        if choices.is_empty() {
+            body.extend(price(article));
+            body.insert("downloadable".to_owned(), json!(!files.is_empty()));
+            body.insert("downloads".to_owned(), json!(files));
+        } else {
+            body.insert("type".to_owned(), json!("variable"));
+            body.insert("attributes".to_owned(), attributes_of(&choices, attributes));
         }
-        let product_id = self.made("/products", body)?;
+        let product_id = self.made("/products", Value::Object(body))?;
         let kinds = u64::try_from(choices.len().max(1)).unwrap_or(1);
         let files = files.iter().filter_map(|file| file["id"].as_str().map(str::to_owned));
         let ware = Ware {
@@ -255,22 +246,20 @@ impl Maker<'_> {
             // In units that can be shared among variations.
             weight: article.weight * 60 / kinds,
             season: article.season,
-            is_sent,
+            is_sent: is_sent(article),
             files: files.collect(),
         };
+        for (chosen, place) in choices.iter().zip(1..) {
+            let mut body = price(article);
+            let option = |(attribute, value): &(usize, &str)| json!({ "id": attributes.get(*attribute), "option": value });
+            body.insert("attributes".to_owned(), chosen.iter().map(option).collect());
+            body.insert("sku".to_owned(), json!(format!("{sku}-{place}")));
+            let path = format!("/products/{product_id}/variations");
+            let sold_id = self.made(&path, Value::Object(body))?;
+            catalogue.wares.push(Ware { sold_id, ..ware.clone() });
+        }
         if choices.is_empty() {
             catalogue.wares.push(ware);
-            return Ok(product_id);
-        }
-        for (chosen, place) in choices.iter().zip(1..) {
-            let mut body = price.clone();
-            let named = chosen.iter().map(
-                |(attribute, value)| json!({ "id": attributes.get(*attribute), "option": value }),
-            );
-            body["attributes"] = named.collect();
-            body["sku"] = json!(format!("{sku}-{place}"));
-            let sold_id = self.made(&format!("/products/{product_id}/variations"), body)?;
-            catalogue.wares.push(Ware { sold_id, ..ware.clone() });
         }
         Ok(product_id)
     }
@@ -378,18 +367,41 @@ fn attributes_of(choices: &[Vec<(usize, &str)>], attributes: [i64; 2]) -> Value 
     described.collect()
 }
 
+fn is_sent(article: &Article) -> bool {
+    !matches!(article.form, Form::File | Form::Service)
+}
+
+/// A simple product without a price.
+fn description(shelf: &Shelf, article: &Article, sku: &str) -> Map<String, Value> {
+    let about = about(shelf, article);
+    // A voucher is taxed when it is spent.
+    let tax_status = if article.form == Form::Service { "none" } else { "taxable" };
+    let fields = [
+        ("name", json!(article.name)),
+        ("type", json!("simple")),
+        ("sku", json!(sku)),
+        ("description", json!(format!("<p>{about}</p>"))),
+        ("short_description", json!(about)),
+        ("virtual", json!(!is_sent(article))),
+        ("tax_status", json!(tax_status)),
+        ("tax_class", json!(if shelf.is_food { REDUCED } else { "" })),
+        ("featured", json!(article.weight >= FEATURED_WEIGHT)),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
 /// Prices and stock.
-fn price_of(article: &Article) -> Value {
-    let mut body = json!({ "regular_price": cents(article.cents).to_text(2) });
+fn price(article: &Article) -> Map<String, Value> {
+    let mut fields = vec![("regular_price", json!(cents(article.cents).to_text(2)))];
     if article.sale_cents != 0 {
-        body["sale_price"] = json!(cents(article.sale_cents).to_text(2));
+        fields.push(("sale_price", json!(cents(article.sale_cents).to_text(2))));
     }
     if let Some(stock) = article.stock {
-        body["manage_stock"] = json!(true);
-        body["stock_quantity"] = json!(stock);
-        body["low_stock_amount"] = json!(10);
+        fields.push(("manage_stock", json!(true)));
+        fields.push(("stock_quantity", json!(stock)));
+        fields.push(("low_stock_amount", json!(LOW_STOCK)));
     }
-    body
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn file(sku: &str, name: &str) -> Value {

@@ -52,7 +52,7 @@ pub(super) fn person(seed: u64, number: u64) -> Option<Person> {
     let place = dice.weighted(COUNTRIES.iter().map(|country| country.weight));
     let country = COUNTRIES.get(place)?;
     let mut billing = address(&mut dice, country)?;
-    billing.first_name = dice.text(country.first_names).to_owned();
+    dice.text(country.first_names).clone_into(&mut billing.first_name);
     billing.last_name = surname(&mut dice);
     if dice.in_thousand(COMPANIES) {
         billing.company = format!("{} {}", surname(&mut dice), dice.text(COMPANY_ENDS));
@@ -82,9 +82,10 @@ fn surname(dice: &mut Dice) -> String {
 fn address(dice: &mut Dice, country: &Country) -> Option<Address> {
     let city = dice.pick(country.cities)?;
     let (street, house) = (dice.text(country.streets), dice.between(1, 180));
-    let address_1 = match country.number_first {
-        true => format!("{house} {street}"),
-        false => format!("{street} {house}"),
+    let address_1 = if country.number_first {
+        format!("{house} {street}")
+    } else {
+        format!("{street} {house}")
     };
     Some(Address {
         address_1,

@@ -223,7 +223,7 @@ impl<'a> Sales<'a> {
         order.row.customer_id = self.account(buyer.number);
         self.number(&mut order);
         self.refund(&mut dice, &mut order)?;
-        self.till.count(&mut order, coupon);
+        orders::count(&mut order, coupon);
         self.count(&order);
         self.extras(&mut dice, &person, &order, &wares);
         self.batch.sold += 1;

@@ -92,23 +92,6 @@ impl Till {
         view::needs_processing(order, &self.goods)
     }
 
-    /// Notes on the order what its status lets count, as [`effects`] does when it counts.
-    pub(crate) fn count(&self, order: &mut Order, coupon: Option<&Coupon>) {
-        let status = order.row.status.as_str();
-        let is_sale = status::is_sale(status) || status == "refunded";
-        if !status::is_void(status) {
-            let who = effects::buyer(order);
-            let used = coupon.into_iter().map(|coupon| (coupon.row.coupon_id, who.clone()));
-            order.details.counted_coupons = Some(used.collect());
-        }
-        if is_sale {
-            order.details.stock_reduced = true;
-            let sold = order.lines(ItemKind::Line);
-            let sold = sold.map(|line| (line.row.product_id, line.row.quantity.to_whole()));
-            order.details.counted_sales = Some(sold.collect());
-        }
-    }
-
     /// All of an order that has its number, back.
     pub(crate) fn refund_all(
         &self,
@@ -162,6 +145,23 @@ impl Till {
             total: share(line.row.total),
             taxes: taxes.map(|tax| (tax.rate_id, share(tax.total))).collect(),
         }
+    }
+}
+
+/// Notes on the order what its status lets count, as [`effects`] does when it counts.
+pub(crate) fn count(order: &mut Order, coupon: Option<&Coupon>) {
+    let status = order.row.status.as_str();
+    let is_sale = status::is_sale(status) || status == "refunded";
+    if !status::is_void(status) {
+        let who = effects::buyer(order);
+        let used = coupon.into_iter().map(|coupon| (coupon.row.coupon_id, who.clone()));
+        order.details.counted_coupons = Some(used.collect());
+    }
+    if is_sale {
+        order.details.stock_reduced = true;
+        let sold = order.lines(ItemKind::Line);
+        let sold = sold.map(|line| (line.row.product_id, line.row.quantity.to_whole()));
+        order.details.counted_sales = Some(sold.collect());
     }
 }
 

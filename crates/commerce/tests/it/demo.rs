@@ -6,8 +6,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use commerce::demo::{self, Made, Plan, Seller, Standing};
 use commerce::orders::{Line, Order};
 use serde_json::{Value, json};
+use store::download_log::{self, DownloadLogFilter};
+use store::download_permission::{self, DownloadPermissionFilter};
 use store::filter::{PAGE_MAX, Page};
 use store::order::{ItemKind, OrderFilter, OrderKind, OrderSort};
+use store::review::{self, ReviewFilter};
 use store::user::UserRow;
 use types::{Amount, Timestamp};
 
@@ -294,9 +297,9 @@ fn the_statistics_are_believable() {
     let half = Timestamp::from_micros(now().as_micros() - i64::from(DAYS) * 12 * 3_600_000_000);
     check("newer half", share(count(&|order| order.row.created > half)), 520..700);
     let tables = shop.read(|conn| {
-        let permissions = store::download_permission::list(conn, &Default::default())?.1;
-        let downloads = store::download_log::list(conn, &Default::default())?.1;
-        let reviews = store::review::list(conn, &Default::default())?.1;
+        let permissions = download_permission::list(conn, &DownloadPermissionFilter::default())?.1;
+        let downloads = download_log::list(conn, &DownloadLogFilter::default())?.1;
+        let reviews = review::list(conn, &ReviewFilter::default())?.1;
         Ok([permissions, downloads, reviews])
     });
     assert!(tables.iter().all(|count| *count > 20), "{tables:?}");

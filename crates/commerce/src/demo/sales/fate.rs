@@ -85,11 +85,13 @@ impl Fate {
         if paid > until || is_late {
             return lost(if by_transfer { "on-hold" } else { "pending" }, created);
         }
-        let work = match is_in_store || !till.needs_processing(order) {
-            true => 0,
+        let work = if is_in_store || !till.needs_processing(order) {
+            0
+        } else if person.country.code == "US" {
+            between(dice, 5 * HOUR, 3 * DAY)
+        } else {
             // Customs papers take longer.
-            false if person.country.code == "US" => between(dice, 5 * HOUR, 3 * DAY),
-            false => between(dice, DAY, 5 * DAY),
+            between(dice, DAY, 5 * DAY)
         };
         let completed = Some(after(paid, work)).filter(|completed| *completed <= until);
         let status = if completed.is_some() { "completed" } else { "processing" };
