@@ -79,7 +79,6 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
 fn check(standing: Standing, args: &Demo) -> Result<()> {
     let asks = args.orders.is_some() || args.seed.is_some();
     match standing {
-        Standing::Empty => Ok(()),
         Standing::Made { orders, seed } => {
             let fits = args.orders.is_none_or(|asked| asked == orders)
                 && args.seed.is_none_or(|asked| asked == seed);
@@ -97,7 +96,7 @@ fn check(standing: Standing, args: &Demo) -> Result<()> {
             "this data folder has a shop of its own; leave --orders and --seed out, or name an \
              empty folder with --data",
         )),
-        Standing::InUse => Ok(()),
+        Standing::Empty | Standing::InUse => Ok(()),
     }
 }
 
@@ -162,29 +161,29 @@ fn request(
     (terminal, number): (usize, usize),
     known: &[Seller],
 ) -> Value {
-    let contact = json!({
-        "dba": dba,
-        "firstName": "Robin",
-        "lastName": "Keeper",
-        "email": format!("shop{number}@merchants.example"),
-        "addressLine1": format!("{} Pier Road", number + 10),
-        "zipCode": zip_code,
-        "phoneNumber": format!("21255501{:02}", number + 10),
-        "ISDcode": "+1",
-    });
+    let contact = |dba: &str| {
+        json!({
+            "dba": dba,
+            "firstName": "Robin",
+            "lastName": "Keeper",
+            "email": format!("shop{number}@merchants.example"),
+            "addressLine1": format!("{} Pier Road", number + 10),
+            "zipCode": zip_code,
+            "phoneNumber": format!("21255501{:02}", number + 10),
+            "ISDcode": "+1",
+        })
+    };
     let merchant = match known.first() {
         Some(seller) => json!({ "merchantId": seller.merchant_id }),
-        None => contact.clone(),
+        None => contact(dba),
     };
-    let place = match known.last().filter(|_| terminal > 0) {
+    let mut place = match known.last().filter(|_| terminal > 0) {
         Some(seller) => json!({ "storeId": seller.store_id }),
-        None => {
-            let mut place = contact;
-            place["dba"] = json!(store);
-            place["mccCode"] = json!(mcc_code);
-            place
-        }
+        None => contact(store),
     };
+    if let Some(place) = place.as_object_mut().filter(|place| place.contains_key("dba")) {
+        place.insert("mccCode".to_owned(), json!(mcc_code));
+    }
     let profile = json!({ "profileId": "01", "apiKey": format!("demo-processor-key-{number}") });
     let terminal = json!({
         "deviceManufacturer": "Kozen",
