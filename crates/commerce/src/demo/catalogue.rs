@@ -251,7 +251,10 @@ impl Maker<'_> {
         };
         for (chosen, place) in choices.iter().zip(1..) {
             let mut body = price(article);
-            let option = |(attribute, value): &(usize, &str)| json!({ "id": attributes.get(*attribute), "option": value });
+            let option = |(attribute, value): &(usize, &str)| {
+                let id = attributes.get(*attribute);
+                json!({ "id": id, "option": value })
+            };
             body.insert("attributes".to_owned(), chosen.iter().map(option).collect());
             body.insert("sku".to_owned(), json!(format!("{sku}-{place}")));
             let path = format!("/products/{product_id}/variations");
