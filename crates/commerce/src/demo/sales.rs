@@ -31,6 +31,7 @@ use super::dice::{Dice, Stream};
 use super::goods::Season;
 use super::people::{self, Person};
 use super::{Plan, Seller, words};
+use crate::common::events;
 use crate::coupons::Coupon;
 use crate::orders::{self, KEY_BYTES, Line, Order, Till};
 
@@ -406,8 +407,8 @@ impl<'a> Sales<'a> {
         self.tally.customers += 1;
         if let Some(user) = user {
             let (id, now) = (user.user_id, self.plan.until);
-            let event = Event::of_site("customer.created", id, json!({}).to_string(), now);
-            self.batch.events.push(event);
+            let kind = events::imported("customer.created");
+            self.batch.events.push(Event::of_site(kind, id, json!({}).to_string(), now));
         }
         self.batch.people.push(Newcomer { account, lookup });
     }

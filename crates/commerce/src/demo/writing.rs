@@ -10,6 +10,7 @@ use types::{Error, Result, Timestamp};
 
 use super::catalogue::Catalogue;
 use super::sales::{Batch, Numbers, Tally};
+use crate::common::events;
 use crate::common::meta::ENTRY_ID;
 use crate::coupons::Coupon;
 use crate::reviews;
@@ -47,11 +48,12 @@ pub(super) fn batch(conn: &mut dyn Conn, batch: &Batch, now: Timestamp) -> Resul
             download_log::insert(conn, &entry)?;
         }
     }
-    batch.events.iter().try_for_each(|event| outbox::append(conn, event))?;
+    outbox::append_many(conn, &batch.events)?;
+    let kind = events::imported("review.created");
     for row in &batch.reviews {
         let review_id = review::insert(conn, row)?;
         let payload = json!({ "product_id": row.product_id }).to_string();
-        outbox::append(conn, &Event::of_site("review.created", review_id, payload, now))?;
+        outbox::append(conn, &Event::of_site(kind, review_id, payload, now))?;
     }
     take_entries(conn, batch.entries)
 }

@@ -18,7 +18,7 @@ use super::record::{Line, Order};
 use super::refunds::{self, Part};
 use super::totals::{self, Shop};
 use super::{effects, lines, notes, status, view, write};
-use crate::common::meta;
+use crate::common::{events, meta};
 use crate::coupons::Coupon;
 
 /// Bytes that make the secret of an order.
@@ -178,13 +178,14 @@ pub(crate) fn status_note(order: &Order, from: &str, created: Timestamp) -> Orde
     }
 }
 
-/// The event that tells of a new order or refund.
+/// The event that tells of an order or refund of the past.
 pub(crate) fn event(order: &Order, now: Timestamp) -> Event {
     let kind = match order.row.kind {
         OrderKind::Order => "order.created",
         OrderKind::Refund => "refund.created",
     };
-    Event::of_site(kind, order.id(), effects::payload(order).to_string(), now)
+    let payload = effects::payload(order).to_string();
+    Event::of_site(events::imported(kind), order.id(), payload, now)
 }
 
 /// The secret of an order that these bytes stand for.
