@@ -16,6 +16,10 @@ use crate::events::EventList;
 use crate::formats::FORMATS;
 use crate::onboard::OnboardMerchant;
 use crate::read::{MerchantGet, StoreGet, TpnGet};
+use crate::webhooks::{
+    DeliveryGet, DeliveryList, DeliveryResend, WebhookCreate, WebhookDelete, WebhookGet,
+    WebhookList, WebhookRecover, WebhookRotate, WebhookTest, WebhookUpdate,
+};
 use crate::{Code, Cx, text};
 
 static ENTRIES: &[Entry<Cx>] = entries![
@@ -24,6 +28,17 @@ static ENTRIES: &[Entry<Cx>] = entries![
     StoreGet,
     TpnGet,
     EventList,
+    WebhookCreate,
+    WebhookList,
+    WebhookGet,
+    WebhookUpdate,
+    WebhookDelete,
+    WebhookRotate,
+    WebhookTest,
+    WebhookRecover,
+    DeliveryList,
+    DeliveryGet,
+    DeliveryResend,
     AuditList,
     AuditVerify,
     ErrorList,

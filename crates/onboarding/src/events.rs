@@ -156,7 +156,7 @@ impl Endpoint<Cx> for EventList {
         let types = self.types.as_ref().map(Word::as_str);
         let kinds = types.and_then(kinds_of).unwrap_or_default();
         let (names, groups, limit) = (kinds.names, kinds.groups, self.limit);
-        let wanted = IsoEvents { iso_id, after: self.after, kinds: names, groups };
+        let wanted = IsoEvents { iso_id, after: self.after, since: None, kinds: names, groups };
         let found = cx.platform.store.read(move |conn| {
             let oldest = outbox::oldest_of_iso(conn, &wanted.iso_id)?;
             Ok((outbox::of_iso(conn, &wanted, limit + 1)?, oldest))

@@ -87,6 +87,14 @@ plain_fields! {
     Word: text "word", 1..=100;
     /// A moment, such as `2026-11-15T08:00:00Z`.
     Moment: text "timestamp", 10..=40;
+    /// A line of text for people.
+    Line: text "line", 1..=200;
+    /// An absolute http or https address without credentials; https in production.
+    WebhookUrl: text "webhook-url", 10..=2048;
+    /// A kind of events, such as `merchant.created`, or a group of them, such as `merchant.*`.
+    EventPattern: text "event-pattern", 1..=64;
+    /// Name of a header field.
+    HeaderName: text "header-name", 1..=64;
     /// Trading name. Unique among the ISO's merchants, and among its stores.
     Dba: text "text", 2..=35;
     /// First name.
@@ -155,6 +163,8 @@ plain_fields! {
 }
 
 secret_fields! {
+    /// Value of a header field.
+    HeaderText: text "header-value", 1..=1000;
     /// Bank routing number.
     AbaNo: number "digits", 9..=9;
     /// Access token, user part.
@@ -218,6 +228,10 @@ listed_fields! {
     DeviceModel, device::model_names(), "format": "device-model";
     /// Application of the terminal.
     ApplicationSign, ["CRDT"];
+    /// Whether events are sent.
+    WebhookStatus, ["enabled", "disabled"];
+    /// What became of a delivery.
+    DeliveryStatus, ["waiting", "delivered", "failed"];
     /// How the terminal routes transactions.
     RoutingType, ["SIMPLE"], "default": "SIMPLE";
     /// 01 with fee, 02 without fee.

@@ -5,7 +5,9 @@
 
 use contract::{Fault, Format, Formats, Parsed};
 use types::{Timestamp, reference};
+use url::Url;
 
+use crate::events::Kinds;
 use crate::{Code, card_guard, device, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
@@ -14,6 +16,38 @@ pub(crate) const FORMATS: Formats = Formats(&[
         expected: "visible ASCII characters without blanks",
         pattern: Some("^[!-~]+$"),
         parse: |value| allowed(value.bytes().all(|byte| byte.is_ascii_graphic())),
+    },
+    Format {
+        name: "line",
+        expected: "text without control characters",
+        pattern: None,
+        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+    },
+    Format {
+        name: "webhook-url",
+        expected: "an absolute http or https address without credentials",
+        pattern: None,
+        parse: |value| allowed(is_webhook_url(value)),
+    },
+    Format {
+        name: "event-pattern",
+        expected: "a kind of events such as merchant.created or merchant.*",
+        pattern: None,
+        parse: |value| allowed(Kinds::parse([value]).is_some()),
+    },
+    Format {
+        name: "header-name",
+        expected: "letters, digits and hyphens",
+        pattern: Some("^[A-Za-z0-9-]+$"),
+        parse: |value| {
+            allowed(value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+        },
+    },
+    Format {
+        name: "header-value",
+        expected: "visible ASCII characters and blanks",
+        pattern: Some("^[ -~]+$"),
+        parse: |value| allowed(value.bytes().all(|byte| matches!(byte, b' '..=b'~'))),
     },
     Format {
         name: "timestamp",
@@ -90,6 +124,16 @@ pub(crate) const FORMATS: Formats = Formats(&[
         parse: |value| canonical(value, device::canonical_model(value)),
     },
 ]);
+
+fn is_webhook_url(value: &str) -> bool {
+    Url::parse(value).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.host().is_some()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.fragment().is_none()
+    })
+}
 
 fn allowed(is_allowed: bool) -> Parsed {
     if is_allowed { Parsed::Fine } else { Parsed::Refused }

@@ -261,7 +261,7 @@ fn checked_name(name: &str) -> Result<String> {
 }
 
 /// Random lower-case letters and digits, without those that are easily confused.
-fn random_text(length: usize) -> Result<String> {
+pub(crate) fn random_text(length: usize) -> Result<String> {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bytes = vec![0_u8; length];
     vault::fill_random(&mut bytes)?;

@@ -8,7 +8,7 @@
 //! [`onboard`] describes the request ([`fields`], [`processor`], [`device`]), checks what a schema
 //! cannot say, seals personal data and credentials ([`vault`]) and stores everything in one
 //! transaction; [`dialect`] says it in the words of the published interface. [`audit`] keeps who
-//! did what.
+//! did what; [`events`] and [`webhooks`] tell the ISO.
 //!
 //! Start with [`onboard::OnboardMerchant`].
 
@@ -29,10 +29,12 @@ pub mod idempotency;
 pub mod iso;
 pub mod onboard;
 pub mod paging;
+mod perform;
 pub mod processor;
 pub mod read;
 pub mod sandbox;
 pub mod text;
+pub mod webhooks;
 
 pub use auth::Caller;
 pub use codes::{Code, CodeView};

@@ -1,42 +1,35 @@
-//! Lists by pages: how many items one answer has, and where the next page starts.
+//! Lists by pages: how many objects one answer has, and where the next page starts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Items of a page at most.
-pub const PAGE_MAX: i64 = 100;
-/// Items of a page unless something else is asked for.
-pub const PAGE_DEFAULT: i64 = 20;
-
 /// For `#[serde(default = "paging::page_default")]`; beside it goes
 /// `#[schemars(range(min = 1, max = 100))]`.
-pub(crate) fn page_default() -> i64 {
-    PAGE_DEFAULT
+pub(crate) const fn page_default() -> i64 {
+    20
 }
 
 /// A page of a list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed<T> {
-    /// The items.
-    pub data: Vec<T>,
-    /// What to send as the cursor to get the next page; null at the end of the list.
-    pub next: Option<String>,
+pub struct Page<T> {
+    /// The objects.
+    pub(crate) data: Vec<T>,
+    /// Whether there are more behind them.
+    pub(crate) has_more: bool,
+    /// Send it as `cursor` to get those.
+    pub(crate) next_cursor: Option<String>,
 }
 
-impl<T> Listed<T> {
-    /// Of rows that were read, one more than the page has; the cursor is made of the page's last.
-    pub(crate) fn of<R>(
-        mut rows: Vec<R>,
-        limit: i64,
-        cursor: impl Fn(&R) -> String,
-        view: impl Fn(R) -> T,
-    ) -> Self {
-        let limit = usize::try_from(limit).unwrap_or(0);
-        let is_last = rows.len() <= limit;
-        rows.truncate(limit);
-        let next = rows.last().filter(|_| !is_last).map(cursor);
-        Self { data: rows.into_iter().map(view).collect(), next }
+impl<T> Page<T> {
+    /// Makes a page of up to `limit` objects from a list that has one more if there are more.
+    pub(crate) fn of(mut found: Vec<(String, T)>, limit: i64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or_default();
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().map(|(cursor, _)| cursor.clone());
+        let next_cursor = last.filter(|_| has_more);
+        Self { data: found.into_iter().map(|(_, item)| item).collect(), has_more, next_cursor }
     }
 }
 
@@ -46,10 +39,12 @@ mod tests {
 
     #[test]
     fn only_a_full_page_has_a_next_one() {
-        let page = |rows: Vec<i64>| Listed::of(rows, 2, ToString::to_string, |row| row * 10);
-        let shown = |page: Listed<i64>| (page.data, page.next);
-        assert_eq!(shown(page(vec![])), (vec![], None));
-        assert_eq!(shown(page(vec![1, 2])), (vec![10, 20], None));
-        assert_eq!(shown(page(vec![1, 2, 3])), (vec![10, 20], Some(String::from("2"))));
+        let page = |rows: &[i64]| {
+            let page = Page::of(rows.iter().map(|row| (row.to_string(), *row)).collect(), 2);
+            (page.data, page.has_more, page.next_cursor)
+        };
+        assert_eq!(page(&[]), (vec![], false, None));
+        assert_eq!(page(&[1, 2]), (vec![1, 2], false, None));
+        assert_eq!(page(&[1, 2, 3]), (vec![1, 2], true, Some(String::from("2"))));
     }
 }

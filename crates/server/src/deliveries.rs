@@ -1,12 +1,13 @@
 //! The engine that tells others of changes: it follows the feed, and sends what waits in the store.
 //!
 //! A delivery is claimed for the time of a lease, sent, and finished; whoever dies in between
-//! leaves a lease that ends, so **each delivery is sent at least once, and those of an endpoint in
+//! leaves a lease that ends, so **each delivery is sent at least once, and those of a lane in
 //! order**. What fails is tried again later and later, until its endpoint gives up. Who is told of
 //! what, and how a request is made, is the matter of the endpoint's [`Kind`]; the engine knows none
 //! of it. Neither addresses nor bodies go to the log: both may hold what is nobody else's business.
 
 mod kinds;
+mod sending;
 #[cfg(test)]
 mod tests;
 pub(crate) mod waits;
@@ -14,18 +15,25 @@ pub(crate) mod waits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use onboarding::Platform;
+use onboarding::webhooks::send::Attempted;
 use site::Site;
 use site::outbound::{FetchFault, Fetched};
 use store::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
+use store::{Conn, Store};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 use types::{Error, Result, Timestamp};
 
-use self::kinds::Kind;
+use self::kinds::{Kind, Next, Parties};
+use self::sending::Sending;
 use crate::Shared;
 
 /// Deliveries under way at once.
-const SENDING_MAX: usize = 16;
+const SENDING_MAX: usize = 64;
+/// Of them, to one endpoint, so that one that hangs does not keep the others from theirs.
+const SENDING_TO_ONE_MAX: usize = 4;
+/// Endpoints with something due that one step looks at.
+const ENDPOINTS_MAX: i64 = 1_000;
 /// Bytes of an answer that are kept.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
 /// Attempts at one delivery, however patient its endpoint is.
@@ -50,20 +58,27 @@ struct Pace {
 
 const PACE: Pace = Pace {
     pause: Duration::from_millis(500),
-    lease: Duration::from_mins(1),
+    lease: Duration::from_secs(30),
     first_wait: Duration::from_secs(30),
     longest_wait: Duration::from_hours(4),
     kept: Duration::from_hours(24 * 30),
 };
 
 /// Delivers until it is told to stop; then waits for what is under way.
-pub(crate) async fn run(site: Arc<Site>, shared: Arc<Shared>, stop: watch::Receiver<bool>) {
-    Engine { site, shared, pace: PACE }.run(stop).await;
+pub(crate) async fn run(
+    (site, platform): (Arc<Site>, Arc<Platform>),
+    shared: Arc<Shared>,
+    stop: watch::Receiver<bool>,
+) {
+    let settings = shared.settings.webhooks.clone();
+    let lease = PACE.lease.max(settings.timeout().saturating_mul(2));
+    let pace = Pace { lease, ..PACE };
+    Engine { parties: Parties { site, platform, settings }, shared, pace }.run(stop).await;
 }
 
 #[derive(Clone, Debug)]
 struct Engine {
-    site: Arc<Site>,
+    parties: Parties,
     shared: Arc<Shared>,
     pace: Pace,
 }
@@ -89,7 +104,8 @@ impl Ending {
 
 impl Engine {
     async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut sending = JoinSet::new();
+        self.take_over().await;
+        let mut sending = Sending::default();
         let mut pruned: Option<Instant> = None;
         while !*stop.borrow() {
             if let Err(error) = self.step(&mut sending).await {
@@ -102,34 +118,58 @@ impl Engine {
             tokio::select! {
                 () = tokio::time::sleep(self.pace.pause) => {}
                 // The endpoint's next delivery need not wait for the pause to end.
-                Some(_) = sending.join_next() => {}
+                () = sending.one_ends() => {}
                 _ = stop.changed() => break,
             }
         }
-        while sending.join_next().await.is_some() {}
+        while !sending.tasks.is_empty() {
+            sending.one_ends().await;
+        }
+    }
+
+    /// Leases of a process that died need not run out where no other process can be at work.
+    async fn take_over(&self) {
+        let (store, now) = (self.store(), self.now());
+        if !store.is_embedded() {
+            return;
+        }
+        match store.write(move |conn| webhook_delivery::end_leases(conn, now)).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "deliveries were under way when the server ended"),
+            Err(error) => {
+                let error = error.report();
+                tracing::warn!(error, "deliveries of the last run wait for their leases to end");
+            }
+        }
     }
 
     /// Turns events into deliveries, and starts to send what is due.
-    async fn step(&self, sending: &mut JoinSet<()>) -> Result<()> {
-        kinds::follow(&self.site).await?;
-        let free = SENDING_MAX.saturating_sub(sending.len());
-        for delivery in self.claim(free).await? {
+    async fn step(&self, sending: &mut Sending) -> Result<()> {
+        kinds::follow(&self.parties).await?;
+        for delivery in self.claim(sending).await? {
             let engine = self.clone();
-            sending.spawn(async move { engine.deliver(delivery).await });
+            sending.start(delivery.endpoint.clone(), async move { engine.deliver(delivery).await });
         }
         Ok(())
     }
 
     /// Looking costs a read; only where something is due is written.
-    async fn claim(&self, free: usize) -> Result<Vec<DeliveryRow>> {
-        let (store, now) = (self.site.store(), self.now());
-        let next = store.read(webhook_delivery::next_due).await?;
-        if free == 0 || next.is_none_or(|due| due > now) {
+    async fn claim(&self, sending: &Sending) -> Result<Vec<DeliveryRow>> {
+        let (store, now, lease) = (self.store(), self.now(), self.pace.lease);
+        let due =
+            move |conn: &mut dyn Conn| webhook_delivery::due_endpoints(conn, now, ENDPOINTS_MAX);
+        let shares = sending.shares(store.read(due).await?);
+        if shares.is_empty() {
             return Ok(Vec::new());
         }
-        let limit = i64::try_from(free).unwrap_or(i64::MAX);
-        let lease = self.pace.lease;
-        store.write(move |conn| webhook_delivery::claim_due(conn, now, limit, lease)).await
+        let claim = move |conn: &mut dyn Conn| {
+            let mut claimed = Vec::new();
+            for (endpoint, share) in &shares {
+                claimed.extend(webhook_delivery::claim_due(conn, endpoint, now, *share, lease)?);
+            }
+            Ok(claimed)
+        };
+        store.write(claim).await
     }
 
     async fn deliver(&self, delivery: DeliveryRow) {
@@ -142,8 +182,8 @@ impl Engine {
         let (delivery_id, attempt) = (delivery.delivery_id, delivery.attempt);
         match ended {
             Ok((ending, status)) => {
-                let outcome = ending.name();
-                self.shared.metrics.count_delivery(self.site.environment(), kind, outcome);
+                let (outcome, environment) = (ending.name(), self.parties.site.environment());
+                self.shared.metrics.count_delivery(environment, kind, outcome);
                 tracing::info!(
                     delivery_id,
                     attempt,
@@ -168,24 +208,24 @@ impl Engine {
         kind: &'static dyn Kind,
         delivery: &DeliveryRow,
     ) -> Result<(Ending, Option<i64>)> {
-        let (site, wanted) = (Arc::clone(&self.site), delivery.clone());
-        let request = self.site.store().read(move |conn| kind.request(&site, conn, &wanted));
+        let (parties, wanted, now) = (self.parties.clone(), delivery.clone(), self.now());
+        let request = self.store().read(move |conn| kind.request(&parties, conn, &wanted, now));
         let Some(request) = request.await? else {
             let unwanted = "the endpoint does not want it any more";
             let answer = Answer { body: unwanted.to_owned(), ..Answer::default() };
-            let (claimed, now) = (delivery.clone(), self.now());
-            let finish = move |conn: &mut dyn store::Conn| {
+            let claimed = delivery.clone();
+            let finish = move |conn: &mut dyn Conn| {
                 webhook_delivery::finish(conn, &claimed, now, Outcome::Failed, &answer)
             };
-            self.site.store().write(finish).await?;
+            self.store().write(finish).await?;
             return Ok((Ending::GivenUp, None));
         };
         let started = Instant::now();
-        let fetched = self.site.outbound().fetch(request).await;
-        let succeeded = fetched.as_ref().is_ok_and(|answer| kind.is_taken(answer.status));
+        let fetched = self.parties.site.outbound().fetch(request).await;
+        let attempted = attempted(kind, &fetched, self.now());
         let answer = answer_of(fetched, started.elapsed());
         let status = answer.status;
-        let ending = self.finish(kind, delivery, succeeded, answer).await?;
+        let ending = self.finish(kind, delivery, attempted, answer).await?;
         Ok((ending, status))
     }
 
@@ -193,20 +233,24 @@ impl Engine {
         &self,
         kind: &'static dyn Kind,
         delivery: &DeliveryRow,
-        succeeded: bool,
+        attempted: Attempted,
         answer: Answer,
     ) -> Result<Ending> {
-        let (claimed, now) = (delivery.clone(), self.now());
+        let (parties, claimed, now) = (self.parties.clone(), delivery.clone(), self.now());
         let bounds = (self.pace.first_wait, self.pace.longest_wait);
-        let finish = move |conn: &mut dyn store::Conn| {
-            let goes_on = kind.note(conn, &claimed, succeeded, now)?;
-            let (ending, outcome) = if succeeded {
-                (Ending::Delivered, Outcome::Delivered)
-            } else if goes_on && claimed.attempt < ATTEMPTS_MAX {
-                let wait = waits::after(bounds, claimed.attempt, claimed.delivery_id);
-                (Ending::Postponed, Outcome::Retry(now.plus(wait)))
-            } else {
-                (Ending::GivenUp, Outcome::Failed)
+        let finish = move |conn: &mut dyn Conn| {
+            let next = kind.note(&parties, conn, &claimed, attempted, now)?;
+            let (attempt, delivery_id) = (claimed.attempt, claimed.delivery_id);
+            let wait = match next {
+                _ if attempt >= ATTEMPTS_MAX => None,
+                Next::Usual => Some(waits::after(bounds, attempt, delivery_id)),
+                Next::After(chosen) => Some(waits::about(chosen, attempt, delivery_id)),
+                Next::Never => None,
+            };
+            let (ending, outcome) = match wait {
+                _ if attempted.succeeded => (Ending::Delivered, Outcome::Delivered),
+                Some(wait) => (Ending::Postponed, Outcome::Retry(now.plus(wait))),
+                None => (Ending::GivenUp, Outcome::Failed),
             };
             if webhook_delivery::finish(conn, &claimed, now, outcome, &answer)? {
                 return Ok(ending);
@@ -214,7 +258,7 @@ impl Engine {
             // What was noted belongs to whoever has the lease now.
             Err(Error::conflict("the lease of the delivery has ended"))
         };
-        self.site.store().write(finish).await
+        self.store().write(finish).await
     }
 
     /// Forgets what was delivered long ago, a batch at a time.
@@ -222,10 +266,9 @@ impl Engine {
         let kept = i64::try_from(self.pace.kept.as_micros()).unwrap_or(i64::MAX);
         let before = Timestamp::from_micros(self.now().as_micros().saturating_sub(kept));
         loop {
-            let pruned = self
-                .site
-                .store()
-                .write(move |conn| webhook_delivery::prune(conn, before, PRUNED_MAX));
+            let prune =
+                move |conn: &mut dyn Conn| webhook_delivery::prune(conn, before, PRUNED_MAX);
+            let pruned = self.store().write(prune);
             match pruned.await {
                 Ok(0) => return,
                 Ok(count) => tracing::info!(count, "old deliveries were forgotten"),
@@ -238,8 +281,27 @@ impl Engine {
     }
 
     fn now(&self) -> Timestamp {
-        self.site.clock().now()
+        self.parties.site.clock().now()
     }
+
+    fn store(&self) -> &Store {
+        self.parties.site.store()
+    }
+}
+
+/// What the endpoint's kind must know of an attempt.
+fn attempted(
+    kind: &dyn Kind,
+    fetched: &std::result::Result<Fetched, FetchFault>,
+    now: Timestamp,
+) -> Attempted {
+    let Ok(answer) = fetched else { return Attempted::default() };
+    let retry_after = answer.header("retry-after").and_then(|value| {
+        let seconds = value.trim().parse().ok().map(Duration::from_secs);
+        seconds.or_else(|| Timestamp::parse_http_date(value).map(|date| date.since(now)))
+    });
+    let status = Some(answer.status);
+    Attempted { succeeded: kind.is_taken(answer.status), status, retry_after }
 }
 
 fn answer_of(fetched: std::result::Result<Fetched, FetchFault>, duration: Duration) -> Answer {

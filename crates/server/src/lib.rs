@@ -141,8 +141,9 @@ pub async fn serve(
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
-        let told = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
-        keepers.spawn(deliveries::run(told.0, told.1, told.2));
+        let parties = (Arc::clone(&site), Arc::clone(&platform));
+        let delivered = deliveries::run(parties, Arc::clone(&shared), drained_receiver.clone());
+        keepers.spawn(delivered);
         let worked = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
         keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
         let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);

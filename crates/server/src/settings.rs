@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use onboarding::webhooks::WebhookSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::Environment;
@@ -33,6 +34,8 @@ pub struct Settings {
     /// How mail is sent. The configuration has a section of its own for it.
     #[serde(skip)]
     pub mail: MailSettings,
+    /// How webhooks of ISOs are delivered.
+    pub webhooks: WebhookSettings,
 }
 
 /// PEM files for https.

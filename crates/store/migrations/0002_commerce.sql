@@ -400,8 +400,8 @@ CREATE TABLE webhooks (
 ) @strict;
 CREATE INDEX webhooks_by_topic ON webhooks (status, topic, site_id);
 
--- Who gets deliveries: every endpoint that ever had one, so that the oldest delivery of each is
--- found without reading the others that wait behind it.
+-- Who gets deliveries: every endpoint that ever had one, so that what is due for each is found
+-- without reading what is due for the others.
 CREATE TABLE delivery_endpoints (
   site_id @int NOT NULL,
   endpoint_kind @text NOT NULL,
@@ -410,17 +410,22 @@ CREATE TABLE delivery_endpoints (
 ) @strict;
 
 -- What is to be sent, and what came of it. While a delivery is in somebody's hands, due_us is when
--- that lease ends. The number is a serial one, so that writers do not wait for each other, and the
+-- that lease ends. Those of one lane of an endpoint are sent in order: all that wait but the first
+-- are held. message_id is what the sender calls it, and may be empty. The number is a serial one, so that writers do not wait for each other, and the
 -- endpoint is no reference, so that one that goes away does not refuse the change that is told of.
 CREATE TABLE webhook_deliveries (
   delivery_id @serial,
   site_id @int NOT NULL,
   endpoint_kind @text NOT NULL,
   endpoint_id @text NOT NULL,
+  lane @text NOT NULL,
+  message_id @text NOT NULL,
   topic @text NOT NULL,
   body @bytes NOT NULL,
   details @text NOT NULL,
   state @text NOT NULL,
+  held @int NOT NULL,
+  leased @int NOT NULL,
   attempt @int NOT NULL,
   due_us @int NOT NULL,
   created_us @int NOT NULL,
@@ -429,9 +434,15 @@ CREATE TABLE webhook_deliveries (
   last_body @text NOT NULL,
   last_duration_us @int
 ) @strict;
-CREATE INDEX webhook_deliveries_waiting
-  ON webhook_deliveries (endpoint_kind, endpoint_id, state, delivery_id, site_id)
+CREATE INDEX webhook_deliveries_due
+  ON webhook_deliveries (endpoint_kind, endpoint_id, due_us, delivery_id, site_id)
+  WHERE state = 'waiting' AND held = 0;
+CREATE INDEX webhook_deliveries_lanes
+  ON webhook_deliveries (endpoint_kind, endpoint_id, lane, delivery_id, site_id)
   WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_messages
+  ON webhook_deliveries (message_id, endpoint_kind, endpoint_id, site_id)
+  WHERE message_id <> '';
 CREATE INDEX webhook_deliveries_by_endpoint
   ON webhook_deliveries (endpoint_kind, endpoint_id, created_us, delivery_id, site_id);
 CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_us, site_id)

@@ -43,3 +43,37 @@ CREATE TABLE event_heads (
   iso_id @text NOT NULL PRIMARY KEY,
   last_seq @int NOT NULL
 ) @strict;
+
+-- Who wants to be told of an ISO's events. events is a JSON list of kinds; headers_sealed and the
+-- secrets are sealed with the ISO's data key. After a rotation both secrets sign, until the old one
+-- ends.
+CREATE TABLE webhook_endpoints (
+  iso_id @text NOT NULL REFERENCES isos (iso_id),
+  webhook_id @text NOT NULL,
+  url @text NOT NULL,
+  description @text NOT NULL,
+  events @text NOT NULL,
+  headers_sealed @bytes NOT NULL,
+  secret_sealed @bytes NOT NULL,
+  old_secret_sealed @bytes,
+  old_secret_until_us @int,
+  status @text NOT NULL,
+  disabled_reason @text NOT NULL,
+  version @int NOT NULL,
+  failing_since_us @int,
+  last_success_us @int,
+  created_us @int NOT NULL,
+  updated_us @int NOT NULL,
+  PRIMARY KEY (iso_id, webhook_id)
+) @strict;
+
+-- Each attempt at a delivery, and what came of it.
+CREATE TABLE delivery_attempts (
+  delivery_id @int NOT NULL REFERENCES webhook_deliveries (delivery_id) ON DELETE CASCADE,
+  attempt @int NOT NULL,
+  at_us @int NOT NULL,
+  status @int,
+  body @text NOT NULL,
+  duration_us @int,
+  PRIMARY KEY (delivery_id, attempt)
+) @strict;

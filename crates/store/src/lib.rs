@@ -15,8 +15,8 @@
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
-//!   [`webhook`], [`webhook_delivery`]; of both [`background_job`]; of imports
-//!   [`import`]) hold the queries; lists with many filters are put together by [`filter`];
+//!   [`webhook`], [`webhook_delivery`], [`webhook_endpoint`]; of both [`background_job`]; of
+//!   imports [`import`]) hold the queries; lists with many filters are put together by [`filter`];
 //!   [`outbox`] is the feed of all changes, [`audit`] tells who made them, [`counter`] hands out
 //!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
@@ -36,6 +36,7 @@ pub mod coupon;
 pub mod customer;
 pub mod customer_lookup;
 mod database;
+pub mod delivery_step;
 pub mod download_log;
 pub mod download_permission;
 pub mod fact;
@@ -70,6 +71,7 @@ pub mod tpn;
 pub mod user;
 pub mod webhook;
 pub mod webhook_delivery;
+pub mod webhook_endpoint;
 
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{GroupSizes, Location, Store};

@@ -180,6 +180,8 @@ pub struct IsoEvents {
     pub iso_id: IsoId,
     /// Events with larger numbers only.
     pub after: i64,
+    /// Events of this moment or later.
+    pub since: Option<Timestamp>,
     /// Whole kinds, such as `merchant.created`.
     pub kinds: Vec<String>,
     /// Beginnings of kinds, such as `merchant.`.
@@ -190,6 +192,7 @@ pub struct IsoEvents {
 pub fn of_iso(conn: &mut dyn Conn, wanted: &IsoEvents, limit: i64) -> Result<Vec<SequencedEvent>> {
     let mut filter = Filter::new("iso_id = ?", wanted.iso_id.as_str().to_owned());
     filter.and_value("iso_seq > ?", Some(wanted.after));
+    filter.and_value("created_us >= ?", wanted.since);
     let mut kinds = Vec::new();
     if !wanted.kinds.is_empty() {
         kinds.push(filter.list("kind IN (?)", &wanted.kinds)?);

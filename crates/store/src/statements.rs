@@ -5,7 +5,7 @@ use crate::{
     coupon, customer, customer_lookup, download_log, download_permission, fact, idempotency,
     import, iso, merchant, migrate, oembed_cache, option, order, order_note, outbox, post, product,
     review, revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
-    webhook_delivery,
+    webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -51,6 +51,7 @@ pub fn all() -> Vec<&'static Sql> {
         user::STATEMENTS,
         webhook::STATEMENTS,
         webhook_delivery::STATEMENTS,
+        webhook_endpoint::STATEMENTS,
     ]
     .concat()
 }

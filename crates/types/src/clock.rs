@@ -34,6 +34,12 @@ impl Timestamp {
         let parsed: jiff::Timestamp = text.parse().ok()?;
         Some(Self(parsed.as_microsecond()))
     }
+
+    /// Reads a date as HTTP has it, such as `Sun, 15 Nov 2026 08:00:00 GMT`.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let parsed = jiff::fmt::rfc2822::parse(text).ok()?;
+        Some(Self(parsed.timestamp().as_microsecond()))
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -72,6 +78,13 @@ mod tests {
         let time = Timestamp::parse("2026-11-15T08:00:00.25Z").expect("a valid time");
         assert_eq!(time.to_string(), "2026-11-15T08:00:00.25Z");
         assert_eq!(time.plus(Duration::from_mins(1)).since(time), Duration::from_mins(1));
+    }
+
+    #[test]
+    fn dates_of_http_are_read() {
+        let time = Timestamp::parse_http_date("Sun, 15 Nov 2026 08:00:00 GMT");
+        assert_eq!(time, Timestamp::parse("2026-11-15T08:00:00Z"));
+        assert_eq!(Timestamp::parse_http_date("soon"), None);
     }
 
     #[test]

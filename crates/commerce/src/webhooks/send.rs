@@ -67,6 +67,7 @@ pub(super) fn ping(webhook_id: i64, now: Timestamp) -> NewDelivery {
         details: json!({}).to_string(),
         due: now,
         created: now,
+        ..NewDelivery::default()
     }
 }
 

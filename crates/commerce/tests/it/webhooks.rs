@@ -30,7 +30,7 @@ fn follow_all(shop: &TestShop) {
         let site = Arc::clone(&site);
         shop.read(move |conn| follow::next_step(&site, conn, now()))
     } {
-        shop.write(move |conn| follow::take_step(conn, &step));
+        shop.write(move |conn| step.take(conn));
     }
 }
 
@@ -139,8 +139,8 @@ fn two_followers_never_tell_twice() {
     let site = Arc::clone(&shop.site);
     let step = shop.read(move |conn| follow::next_step(&site, conn, now())).unwrap();
     let again = step.clone();
-    shop.write(move |conn| follow::take_step(conn, &step));
-    let lost = shop.site.store().write_blocking(move |conn| follow::take_step(conn, &again));
+    shop.write(move |conn| step.take(conn));
+    let lost = shop.site.store().write_blocking(move |conn| again.take(conn));
     assert_eq!(lost.unwrap_err().kind(), Kind::Conflict);
 }
 

@@ -9,15 +9,15 @@ use types::Scope;
 
 use crate::Cx;
 use crate::fields::{Moment, Word};
-use crate::paging::{self, Listed};
+use crate::paging::{self, Page};
 
 /// List the audit log, the newest entry first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditList {
-    /// Entries with smaller numbers only: the `next` of the page before.
+    /// What `nextCursor` of the page before said.
     #[schemars(range(min = 1))]
-    before: Option<i64>,
+    cursor: Option<i64>,
     /// How many entries.
     #[serde(default = "paging::page_default")]
     #[schemars(range(min = 1, max = 100))]
@@ -113,7 +113,7 @@ fn hex(bytes: &[u8]) -> String {
 
 impl Endpoint<Cx> for AuditList {
     const ROUTE: Route = Route::get("/v1/audit").scope(Scope::AuditRead);
-    type Reply = Listed<AuditView>;
+    type Reply = Page<AuditView>;
 
     async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
         // What the caller did a moment ago is to be seen.
@@ -122,7 +122,7 @@ impl Endpoint<Cx> for AuditList {
         let limit = self.limit;
         let wanted = AuditFilter {
             iso_id: Some(cx.caller()?.iso_id().clone()),
-            before_seq: self.before,
+            before_seq: self.cursor,
             actor: word(self.actor),
             action: word(self.action),
             object: word(self.object),
@@ -134,8 +134,8 @@ impl Endpoint<Cx> for AuditList {
         };
         let rows = cx.platform.store.read(move |conn| audit::list(conn, &wanted, limit + 1));
         let rows = rows.await?;
-        let cursor = |link: &Link| link.seq.to_string();
-        Ok(Answer::new(Listed::of(rows, limit, cursor, AuditView::from)))
+        let found = rows.into_iter().map(|link| (link.seq.to_string(), AuditView::from(link)));
+        Ok(Answer::new(Page::of(found.collect(), limit)))
     }
 }
 

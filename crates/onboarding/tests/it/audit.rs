@@ -77,9 +77,9 @@ fn lists_are_filtered_and_paged() {
     let list = |params: Value| house.get("audit_list", params).unwrap();
     let onboarded = list(json!({ "action": "merchant.onboard", "limit": "2" }));
     assert_eq!(lines(&onboarded).len(), 2);
-    assert_eq!(onboarded["next"], "6");
-    let rest = list(json!({ "action": "merchant.onboard", "before": "6" }));
-    assert_eq!((lines(&rest).len(), &rest["next"]), (3, &Value::Null));
+    assert_eq!(onboarded["nextCursor"], "6");
+    let rest = list(json!({ "action": "merchant.onboard", "cursor": "6" }));
+    assert_eq!((lines(&rest).len(), &rest["hasMore"]), (3, &json!(false)));
     for (params, count) in [
         (json!({ "actor": "system" }), 2),
         (json!({ "actor": format!("key:{}", house.key.key_id) }), 5),

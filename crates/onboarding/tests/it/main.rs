@@ -31,3 +31,5 @@ mod read_back;
 mod settings;
 #[cfg(test)]
 mod styles;
+#[cfg(test)]
+mod webhooks;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use onboarding::Platform;
+use onboarding::webhooks::WebhookSettings;
 use serde_json::json;
 use store::webhook::{self, WebhookRow};
 use store::webhook_delivery::{DeliveryState, Endpoint, NewDelivery};
@@ -99,7 +100,7 @@ impl Bench {
         tokio::task::spawn_blocking(|| {
             let folder = tempfile::tempdir().unwrap();
             let location = store::Location::File(folder.path().join("sandbox.db"));
-            let store = store::Store::open(&location).unwrap();
+            let store = Store::open(&location).unwrap();
             let master = MasterKey::generate().unwrap();
             let environment = Environment::Sandbox;
             let choices = onboarding::Settings::default();
@@ -116,15 +117,21 @@ impl Bench {
                 metrics,
                 stopping: std::sync::atomic::AtomicBool::new(false),
             });
-            Self { engine: Engine { site, shared, pace: FAST }, _folder: folder }
+            let settings = WebhookSettings {
+                retry_seconds: vec![0; 10],
+                timeout_ms: 500,
+                disable_after_hours: 1,
+            };
+            let parties = Parties { site, platform: Arc::new(platform), settings };
+            Self { engine: Engine { parties, shared, pace: FAST }, _folder: folder }
         })
         .await
         .unwrap()
     }
 
     async fn webhook(&self, url: String) -> i64 {
-        let site = Arc::clone(&self.engine.site);
-        let make = move |conn: &mut dyn store::Conn| {
+        let site = Arc::clone(&self.engine.parties.site);
+        let make = move |conn: &mut dyn Conn| {
             let row = WebhookRow {
                 status: "active".to_owned(),
                 topic: "customer.created".to_owned(),
@@ -138,7 +145,7 @@ impl Bench {
             webhook::update(conn, &WebhookRow { webhook_id, secret_sealed, ..row })?;
             Ok(webhook_id)
         };
-        self.engine.site.store().write(make).await.unwrap()
+        self.engine.parties.site.store().write(make).await.unwrap()
     }
 
     async fn enqueue(&self, webhook_id: i64, bodies: &[&str]) {
@@ -152,16 +159,18 @@ impl Bench {
                 details: "{}".to_owned(),
                 due: now,
                 created: now,
+                ..NewDelivery::default()
             })
             .collect();
-        let add = move |conn: &mut dyn store::Conn| {
+        let add = move |conn: &mut dyn Conn| {
             deliveries.iter().try_for_each(|one| webhook_delivery::enqueue(conn, one).map(drop))
         };
-        self.engine.site.store().write(add).await.unwrap();
+        self.engine.parties.site.store().write(add).await.unwrap();
     }
 
     async fn row(&self, webhook_id: i64) -> WebhookRow {
-        let found = self.engine.site.store().read(move |conn| webhook::get(conn, webhook_id));
+        let found =
+            self.engine.parties.site.store().read(move |conn| webhook::get(conn, webhook_id));
         found.await.unwrap().unwrap()
     }
 
@@ -169,10 +178,10 @@ impl Bench {
     async fn states(&self, webhook_id: i64) -> Vec<DeliveryState> {
         let page = store::filter::Page { offset: 0, limit: 100 };
         let endpoint = Endpoint::webhook(webhook_id);
-        let list = move |conn: &mut dyn store::Conn| {
+        let list = move |conn: &mut dyn Conn| {
             webhook_delivery::list(conn, &endpoint, &[], page).map(|(rows, _)| rows)
         };
-        let rows = self.engine.site.store().read(list).await.unwrap();
+        let rows = self.engine.parties.site.store().read(list).await.unwrap();
         rows.iter().rev().map(|row| row.state).collect()
     }
 
@@ -195,15 +204,15 @@ async fn a_change_arrives_signed() {
     let bench = Bench::new().await;
     let receiver = Receiver::start(&[200]).await;
     let id = bench.webhook(format!("http://{}/in?key=1", receiver.address)).await;
-    let change = |conn: &mut dyn store::Conn| {
+    let change = |conn: &mut dyn Conn| {
         let now = Timestamp::from_micros(0);
         let event =
             store::outbox::Event::of_site("customer.created", 7, json!({}).to_string(), now);
         store::outbox::append(conn, &event)?;
         store::outbox::sequence(conn, 10).map(drop)
     };
-    bench.engine.site.store().write(change).await.unwrap();
-    kinds::follow(&bench.engine.site).await.unwrap();
+    bench.engine.parties.site.store().write(change).await.unwrap();
+    kinds::follow(&bench.engine.parties).await.unwrap();
     bench.run_until_idle(id).await;
     let got = receiver.got();
     assert_eq!(got.len(), 1);
@@ -259,9 +268,10 @@ async fn who_dies_leaves_it_to_the_next() {
     let receiver = Receiver::start(&[200]).await;
     let id = bench.webhook(format!("http://{}/", receiver.address)).await;
     bench.enqueue(id, &["a", "b"]).await;
-    let lost = bench.engine.claim(1).await.unwrap();
+    let nothing = Sending::default();
+    let lost = bench.engine.claim(&nothing).await.unwrap();
     assert_eq!(lost.len(), 1, "claimed, and never finished");
-    assert!(bench.engine.claim(1).await.unwrap().is_empty(), "b waits for a");
+    assert!(bench.engine.claim(&nothing).await.unwrap().is_empty(), "b waits for a");
     bench.run_until_idle(id).await;
     assert_eq!(receiver.bodies(), ["a", "b"]);
     let late = bench.engine.attempt(&TakesAll, &lost[0]).await;
@@ -275,9 +285,10 @@ struct TakesAll;
 impl Kind for TakesAll {
     fn request(
         &self,
-        _: &Site,
-        _: &mut dyn store::Conn,
+        _: &Parties,
+        _: &mut dyn Conn,
         _: &DeliveryRow,
+        _: Timestamp,
     ) -> Result<Option<site::outbound::Fetch>> {
         let url = url::Url::parse("http://127.0.0.1:9/").unwrap();
         Ok(Some(site::outbound::Fetch::get(url, 10, Duration::from_millis(100))))
@@ -289,12 +300,13 @@ impl Kind for TakesAll {
 
     fn note(
         &self,
-        _: &mut dyn store::Conn,
+        _: &Parties,
+        _: &mut dyn Conn,
         _: &DeliveryRow,
-        _: bool,
+        _: Attempted,
         _: Timestamp,
-    ) -> Result<bool> {
-        Ok(true)
+    ) -> Result<Next> {
+        Ok(Next::Usual)
     }
 }
 

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use store::Store;
 use store::filter::Page;
 use store::webhook_delivery::{
     self, Answer, CLAIM_MAX, DeliveryRow, DeliveryState, Endpoint, Outcome,
 };
+use store::{Conn, Store};
 
 use crate::sales;
 use crate::support::{Database, count, time, together};
@@ -18,6 +18,9 @@ on_both_engines!(
     an_endpoint_gets_its_deliveries_in_order,
     a_lease_that_ends_makes_it_due_again,
     the_longest_due_come_first,
+    lanes_do_not_wait_for_each_other,
+    every_attempt_is_kept,
+    messages_are_known_until_they_fail,
     two_claimers_never_get_the_same,
     old_deliveries_are_forgotten,
     a_change_that_fails_delivers_nothing,
@@ -39,9 +42,18 @@ fn enqueue(store: &Store, endpoint: &Endpoint, body: &str, due: i64) -> i64 {
     store.write_blocking(move |conn| webhook_delivery::enqueue(conn, &delivery)).unwrap()
 }
 
+/// Claims what is due of all endpoints, as who sends does.
 fn claim(store: &Store, now: i64, limit: i64) -> Vec<DeliveryRow> {
-    let claimed = store
-        .write_blocking(move |conn| webhook_delivery::claim_due(conn, time(now), limit, LEASE));
+    let claimed = store.write_blocking(move |conn| {
+        let mut claimed: Vec<DeliveryRow> = Vec::new();
+        for endpoint in webhook_delivery::due_endpoints(conn, time(now), 100)? {
+            let room = limit.saturating_sub(i64::try_from(claimed.len()).unwrap());
+            let more = webhook_delivery::claim_due(conn, &endpoint, time(now), room, LEASE)?;
+            claimed.extend(more);
+        }
+        claimed.sort_by_key(|delivery| delivery.delivery_id);
+        Ok(claimed)
+    });
     claimed.unwrap()
 }
 
@@ -66,9 +78,14 @@ fn get(store: &Store, delivery_id: i64) -> DeliveryRow {
     store.read_blocking(move |conn| webhook_delivery::get(conn, delivery_id)).unwrap().unwrap()
 }
 
+/// The first moment at which something is due, found by asking for each.
 fn next_due(store: &Store) -> Option<i64> {
-    let due = store.read_blocking(webhook_delivery::next_due).unwrap();
-    due.map(|due| due.as_micros() - time(0).as_micros())
+    let is_due = |now: &i64| {
+        let now = time(*now);
+        let due = move |conn: &mut dyn Conn| webhook_delivery::due_endpoints(conn, now, 1);
+        !store.read_blocking(due).unwrap().is_empty()
+    };
+    (0..=200).find(is_due)
 }
 
 fn a_delivery_is_claimed_and_finished(database: &Database) {
@@ -79,6 +96,8 @@ fn a_delivery_is_claimed_and_finished(database: &Database) {
     let waiting = DeliveryRow {
         delivery_id,
         endpoint: onboarding(),
+        lane: String::new(),
+        message_id: "evt_1".to_owned(),
         topic: "order.updated".to_owned(),
         body: b"{}".to_vec(),
         details: r#"{"event":1}"#.to_owned(),
@@ -169,6 +188,12 @@ fn a_lease_that_ends_makes_it_due_again(database: &Database) {
     assert_eq!(bodies(&second), ["b"]);
     // A lease that ended, but that nobody took over, may still be finished.
     assert!(finish(&store, &second[0], 900, Outcome::Delivered));
+    enqueue(&store, &hook(1), "c", 900);
+    enqueue(&store, &hook(2), "d", 1000);
+    assert_eq!(bodies(&claim(&store, 900, 10)), ["c"]);
+    let end = |conn: &mut dyn Conn| webhook_delivery::end_leases(conn, time(901));
+    assert_eq!(store.write_blocking(end).unwrap(), 1);
+    assert_eq!(bodies(&claim(&store, 901, 10)), ["c"], "what waits for its time still does");
 }
 
 fn the_longest_due_come_first(database: &Database) {
@@ -179,6 +204,64 @@ fn the_longest_due_come_first(database: &Database) {
     assert_eq!(bodies(&claim(&store, 50, 2)), ["2", "3"]);
     assert_eq!(bodies(&claim(&store, 50, 2)), ["1"]);
     assert_eq!(bodies(&claim(&store, 50, 2)), [""; 0]);
+}
+
+fn lanes_do_not_wait_for_each_other(database: &Database) {
+    let store = database.open();
+    for (lane, body) in [("x", "x1"), ("x", "x2"), ("y", "y1"), ("x", "x3"), ("y", "y2")] {
+        let delivery = webhook_delivery::NewDelivery {
+            lane: lane.to_owned(),
+            ..sales::delivery(&onboarding(), body)
+        };
+        store.write_blocking(move |conn| webhook_delivery::enqueue(conn, &delivery)).unwrap();
+    }
+    let first = claim(&store, 0, 10);
+    assert_eq!(bodies(&first), ["x1", "y1"], "one of each lane");
+    assert_eq!(claim(&store, 0, 10), []);
+    assert!(finish(&store, &first[0], 1, Outcome::Retry(time(50))));
+    assert!(finish(&store, &first[1], 1, Outcome::Delivered));
+    let second = claim(&store, 1, 10);
+    assert_eq!(bodies(&second), ["y2"], "x2 waits for x1");
+    let again = claim(&store, 50, 10);
+    assert_eq!(bodies(&again), ["x1"]);
+    assert!(finish(&store, &again[0], 51, Outcome::Failed));
+    assert_eq!(bodies(&claim(&store, 51, 10)), ["x2"], "x3 waits for x2");
+}
+
+fn every_attempt_is_kept(database: &Database) {
+    let store = database.open();
+    let delivery_id = enqueue(&store, &hook(1), "a", 0);
+    let first = claim(&store, 0, 1);
+    assert!(finish(&store, &first[0], 5, Outcome::Retry(time(6))));
+    let second = claim(&store, 6, 1);
+    assert!(finish(&store, &second[0], 7, Outcome::Delivered));
+    let attempts = move |conn: &mut dyn Conn| webhook_delivery::attempts(conn, delivery_id);
+    let attempts = store.read_blocking(attempts).unwrap();
+    let seen: Vec<_> = attempts.iter().map(|one| (one.attempt, one.at)).collect();
+    assert_eq!(seen, [(1, time(5)), (2, time(7))]);
+    assert_eq!(attempts[0].answer.status, Some(200));
+    store.write_blocking(|conn| webhook_delivery::prune(conn, time(8), 10)).unwrap();
+    assert_eq!(count(&store, "delivery_attempts"), 0, "they go with their delivery");
+}
+
+fn messages_are_known_until_they_fail(database: &Database) {
+    let store = database.open();
+    enqueue(&store, &hook(1), "a", 0);
+    let known = |number: i64, id: &'static str| {
+        let known = move |conn: &mut dyn Conn| webhook_delivery::is_known(conn, &hook(number), id);
+        store.read_blocking(known).unwrap()
+    };
+    assert_eq!([known(1, "evt_1"), known(2, "evt_1"), known(1, "evt_2")], [true, false, false]);
+    let claimed = claim(&store, 0, 1);
+    assert!(finish(&store, &claimed[0], 1, Outcome::Failed));
+    assert!(!known(1, "evt_1"));
+    let before = |before: Option<i64>| {
+        let list = move |conn: &mut dyn Conn| {
+            webhook_delivery::list_before(conn, &hook(1), &[], before, 10)
+        };
+        store.read_blocking(list).unwrap().len()
+    };
+    assert_eq!([before(None), before(Some(1)), before(Some(2))], [1, 0, 1]);
 }
 
 /// Eight who send work off a queue while some of them fill it: each delivery is sent once.

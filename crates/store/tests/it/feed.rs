@@ -109,7 +109,7 @@ fn events_of_the_site_are_in_the_same_feed(database: &Database) {
 fn listed(store: &Store, iso_id: &str, after: i64, kinds: &[&str], groups: &[&str]) -> Vec<i64> {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let (kinds, groups) = (owned(kinds), owned(groups));
-    let wanted = IsoEvents { iso_id: IsoId::new(iso_id), after, kinds, groups };
+    let wanted = IsoEvents { iso_id: IsoId::new(iso_id), after, since: None, kinds, groups };
     let events = store.read_blocking(move |conn| outbox::of_iso(conn, &wanted, 100)).unwrap();
     events.iter().map(|event| event.iso_seq.unwrap()).collect()
 }

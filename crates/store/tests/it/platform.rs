@@ -1,21 +1,80 @@
-//! What the platform keeps for an ISO: the audit log and its chains.
+//! What the platform keeps for an ISO: the audit log with its chains, and webhook endpoints.
+
+use std::time::Duration;
 
 use store::audit::{self, AuditFilter, Head, Link, Record};
-use store::{Conn, Store};
+use store::webhook_delivery::{Answer, Endpoint, Outcome};
+use store::webhook_endpoint::{EndpointStatus, WebhookEndpointRow};
+use store::{Conn, Store, webhook_delivery, webhook_endpoint};
 use types::{IsoId, Result};
 
+use crate::sales;
 use crate::support::{Database, iso, time, together};
 
 on_both_engines!(
     records_are_chained_in_order,
     chains_have_no_gaps_while_everybody_writes,
     lists_go_back_from_a_cursor,
+    endpoints_note_how_it_goes,
 );
 
 /// Puts something into every table of the platform.
 pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
     audit::append(conn, &record(Some(iso().iso_id), "one"))?;
-    audit::chain(conn, 10, &seal).map(drop)
+    audit::chain(conn, 10, &seal)?;
+    webhook_endpoint::insert(conn, &endpoint("whk_1"))?;
+    let to = Endpoint::iso_webhook(&iso().iso_id, "whk_1");
+    webhook_delivery::enqueue(conn, &sales::delivery(&to, "{}"))?;
+    for claimed in webhook_delivery::claim_due(conn, &to, time(100), 1, Duration::from_secs(1))? {
+        let (outcome, answer) = (Outcome::Delivered, Answer::default());
+        webhook_delivery::finish(conn, &claimed, time(101), outcome, &answer)?;
+    }
+    Ok(())
+}
+
+fn endpoint(webhook_id: &str) -> WebhookEndpointRow {
+    WebhookEndpointRow {
+        iso_id: iso().iso_id,
+        webhook_id: webhook_id.to_owned(),
+        url: "https://iso.example/in".to_owned(),
+        description: "Books".to_owned(),
+        events: r#"["*"]"#.to_owned(),
+        headers_sealed: vec![1],
+        secret_sealed: vec![2],
+        old_secret: Some((vec![3], time(9))),
+        status: EndpointStatus::Enabled,
+        disabled_reason: String::new(),
+        version: 1,
+        failing_since: None,
+        last_success: None,
+        created: time(1),
+        updated: time(1),
+    }
+}
+
+fn endpoints_note_how_it_goes(database: &Database) {
+    let store = database.open();
+    let seen = store.write_blocking(|conn| {
+        let iso_id = &iso().iso_id;
+        store::iso::insert(conn, &iso())?;
+        webhook_endpoint::insert(conn, &endpoint("whk_1"))?;
+        webhook_endpoint::insert(conn, &endpoint("whk_2"))?;
+        assert_eq!(webhook_endpoint::list(conn, iso_id)?, [endpoint("whk_1"), endpoint("whk_2")]);
+        let since = |conn: &mut dyn Conn, at| {
+            webhook_endpoint::note_failure(conn, iso_id, "whk_1", time(at))
+        };
+        assert_eq!((since(conn, 5)?, since(conn, 9)?), (Some(time(5)), Some(time(5))));
+        webhook_endpoint::note_success(conn, iso_id, "whk_1", time(10))?;
+        assert_eq!(since(conn, 11)?, Some(time(11)));
+        let changed = WebhookEndpointRow { old_secret: None, version: 2, ..endpoint("whk_2") };
+        webhook_endpoint::update(conn, &changed)?;
+        assert_eq!(webhook_endpoint::get(conn, iso_id, "whk_2")?, Some(changed));
+        assert!(webhook_endpoint::delete(conn, iso_id, "whk_2")?);
+        assert!(!webhook_endpoint::delete(conn, &IsoId::new("other"), "whk_1")?);
+        webhook_endpoint::get(conn, iso_id, "whk_1")
+    });
+    let seen = seen.unwrap().unwrap();
+    assert_eq!((seen.last_success, seen.failing_since), (Some(time(10)), Some(time(11))));
 }
 
 fn record(iso_id: Option<IsoId>, object_id: &str) -> Record {

@@ -154,6 +154,8 @@ pub(crate) fn webhook_row(name: &str) -> WebhookRow {
 pub(crate) fn delivery(endpoint: &Endpoint, body: &str) -> NewDelivery {
     NewDelivery {
         endpoint: endpoint.clone(),
+        lane: String::new(),
+        message_id: "evt_1".to_owned(),
         topic: "order.updated".to_owned(),
         body: body.as_bytes().to_vec(),
         details: r#"{"event":1}"#.to_owned(),
