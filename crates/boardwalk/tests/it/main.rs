@@ -24,3 +24,4 @@ mod shutdown;
 mod support;
 mod tls;
 mod two_servers;
+mod webhooks;

@@ -10,7 +10,7 @@ use testkit::http::{self, Request, Response};
 use types::Scope;
 
 use crate::load::Ids;
-use crate::support::{Running, Site, authorization, body};
+use crate::support::{Running, Site, authorization, body, text};
 
 const DENIED: &str = r#"{"message":"Access denied, invalid authorization token!","errors":[]}"#;
 const KEY_LIFE: Duration = Duration::from_secs(1);
@@ -22,6 +22,8 @@ struct Scene {
     key: String,
     other_key: String,
     ids: Ids,
+    webhook_id: String,
+    delivery_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -58,9 +60,31 @@ impl Scene {
         let onboarded = running.onboard(&key, &body("Mine"));
         assert_eq!(onboarded.status, 200, "{}", onboarded.text());
         let ids = Ids::of(&onboarded);
+        let made = |path: &str, body: Value, member: &str| {
+            let headers = [("Authorization", &*authorization(&key))];
+            let answer = http::post(&running.url, path, &headers, &body).unwrap();
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            text(&answer.json().unwrap(), member)
+        };
+        // Nobody is there, and nobody would be asked.
+        let nowhere = serde_json::json!({ "url": "https://127.0.0.1:1/", "events": ["never"] });
+        let webhook_id = made("/v1/webhooks", nowhere, "webhookId");
+        let test = format!("/v1/webhooks/{webhook_id}/test");
+        let delivery_id = made(&test, serde_json::json!({}), "deliveryId");
         thread::sleep(KEY_LIFE);
         let store = site.store();
-        Self { running, store, key, other_key, ids, bad_headers, scoped_keys, _site: site }
+        Self {
+            running,
+            store,
+            key,
+            other_key,
+            ids,
+            webhook_id,
+            delivery_id,
+            bad_headers,
+            scoped_keys,
+            _site: site,
+        }
     }
 
     /// A request that the endpoint would accept, but for its key.
@@ -71,6 +95,8 @@ impl Scene {
                 "merchantId" => &self.ids.merchant,
                 "storeId" => &self.ids.store,
                 "tpn" => &self.ids.tpn,
+                "webhookId" => &self.webhook_id,
+                "deliveryId" => &self.delivery_id,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -106,8 +132,18 @@ fn routes() -> Vec<Route> {
 
 /// How many rows there are, but for what every use of a key notes.
 fn rows(store: &Store) -> Vec<i64> {
-    let tables =
-        ["isos", "api_keys", "templates", "merchants", "stores", "tpns", "profiles", "outbox"];
+    let tables = [
+        "isos",
+        "api_keys",
+        "templates",
+        "merchants",
+        "stores",
+        "tpns",
+        "profiles",
+        "outbox",
+        "webhook_endpoints",
+        "webhook_deliveries",
+    ];
     let count = move |conn: &mut dyn Conn| {
         let mut counts = Vec::new();
         for table in tables {

@@ -17,9 +17,7 @@ use store::{Conn, outbox};
 use types::{Environment, Kind, Scope, ScopeSet, Timestamp};
 
 use crate::bodies::body;
-use crate::support::{
-    House, authenticate, error_lines, master_key, now, open_platform_as,
-};
+use crate::support::{House, authenticate, error_lines, master_key, now, open_platform_as};
 
 const LEASE: Duration = Duration::from_secs(1);
 
@@ -386,9 +384,8 @@ fn what_was_missed_is_sent_again() {
     follow_all(&house);
     done(&house, "webhook_update", json!({ "webhookId": id, "status": "enabled" }));
     assert!(claim(&house, &webhook, now()).is_empty(), "it was told nothing meanwhile");
-    let recover = |since: &str| {
-        done(&house, "webhook_recover", json!({ "webhookId": id, "since": since }))
-    };
+    let recover =
+        |since: &str| done(&house, "webhook_recover", json!({ "webhookId": id, "since": since }));
     assert_eq!(recover("2026-11-15T09:00:00Z"), json!({ "enqueued": 0, "next": null }));
     assert_eq!(recover("2026-11-15T08:00:00Z"), json!({ "enqueued": 1, "next": null }));
     assert_eq!(recover("2026-11-15T08:00:00Z"), json!({ "enqueued": 0, "next": null }));
