@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use site::signing::hmac_sha256_base64;
 use store::outbox::{self, Event};
 use testkit::http;
-use types::{IsoId, Timestamp};
+use types::{Clock, IsoId};
 
 use crate::support::{Running, Site, authorization, body, eventually};
 
@@ -142,7 +142,7 @@ fn post(running: &Running, key: &str, path: &str, body: &Value) -> Value {
 
 /// Makes the events of a round: each object gets its next versions.
 fn change_objects(site: &Site, iso: &str, round: usize) {
-    let iso_id = IsoId::new(iso);
+    let (iso_id, now) = (IsoId::new(iso), Clock::System.now());
     let append = move |conn: &mut dyn store::Conn| {
         for version in round * VERSIONS_EACH..(round + 1) * VERSIONS_EACH {
             for object in 0..OBJECTS {
@@ -153,7 +153,7 @@ fn change_objects(site: &Site, iso: &str, round: usize) {
                     kind: "test.changed",
                     object_id,
                     payload: data.to_string(),
-                    created: Timestamp::from_micros(0),
+                    created: now,
                 };
                 outbox::append(conn, &event)?;
             }
