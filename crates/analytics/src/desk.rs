@@ -15,14 +15,11 @@ use types::{Amount, Capability, Timestamp};
 use crate::calendar::{Calendar, Range, Second};
 use crate::facts::{Facts, Snapshot};
 use crate::query::{Answer, DateColumn, Filter, Query, Scope, Span};
+use crate::settings::excluded_statuses;
 
 const MICROS: i64 = 1_000_000;
 /// How far back a report reaches that is told no beginning.
 const DEFAULT_SECONDS: i64 = 7 * 86_400;
-/// Orders of these statuses are never sales.
-const NEVER_COUNTED: &[&str] = &["auto-draft", "trash", "checkout-draft"];
-/// Orders of these statuses do not count until the shop says otherwise.
-const NOT_COUNTED: &[&str] = &["pending", "cancelled", "failed"];
 
 /// How reports are made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -92,22 +89,6 @@ fn scope_of(call: &Call<'_>) -> Scope {
         Some(store) => scope.of_stores(vec![store.clone()]),
         None => scope,
     }
-}
-
-fn excluded_statuses(options: &Options) -> Vec<String> {
-    let chosen = match options.get("woocommerce_excluded_report_order_statuses") {
-        Value::Array(items) => {
-            items.iter().filter_map(Value::as_str).map(bare_status).map(str::to_owned).collect()
-        }
-        _ => NOT_COUNTED.iter().copied().map(str::to_owned).collect::<Vec<String>>(),
-    };
-    let always = NEVER_COUNTED.iter().copied().map(str::to_owned);
-    chosen.into_iter().chain(always).collect()
-}
-
-/// A status without the prefix with which some clients write it.
-pub fn bare_status(status: &str) -> &str {
-    status.strip_prefix("wc-").unwrap_or(status)
 }
 
 /// A question of one caller to the facts of one moment.

@@ -4,18 +4,24 @@
 //! chunks and hands out [`Snapshot`]s; [`query`](crate::query) reads those. [`Facts`] is what the
 //! rest of the house holds: the snapshot of now.
 
+mod bytes;
 mod catalog;
 pub(crate) mod chunk;
 pub(crate) mod column;
 pub(crate) mod dictionary;
 mod fact;
+pub(crate) mod file;
 pub(crate) mod snapshot;
 mod writer;
 
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+
+use crate::feed::{Command, Import, ImportStatus};
 
 pub use catalog::Catalog;
 pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
@@ -29,11 +35,23 @@ pub struct Facts {
     current: RwLock<Arc<Snapshot>>,
     /// The last event that is in the facts; nothing until they were loaded.
     position: watch::Sender<Option<i64>>,
+    import: Mutex<Option<ImportStatus>>,
+    /// To the thread that keeps the facts up to date.
+    commands: Sender<Command>,
+    /// Of that thread, until it starts.
+    inbox: Mutex<Option<Receiver<Command>>>,
 }
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { current: RwLock::default(), position: watch::Sender::new(None) }
+        let (commands, inbox) = channel();
+        Self {
+            current: RwLock::default(),
+            position: watch::Sender::new(None),
+            import: Mutex::default(),
+            commands,
+            inbox: Mutex::new(Some(inbox)),
+        }
     }
 }
 
@@ -68,4 +86,76 @@ impl Facts {
         let reached = positions.wait_for(|now| now.is_some_and(|now| now >= position));
         matches!(tokio::time::timeout(patience, reached).await, Ok(Ok(_)))
     }
+
+    /// [`Facts::wait_until`] for callers without an async runtime.
+    pub fn wait_until_blocking(&self, position: i64, patience: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            if self.position.borrow().is_some_and(|now| now >= position) {
+                return true;
+            }
+            if start.elapsed() >= patience {
+                return false;
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// How far the last import got; none before the first.
+    pub fn import_status(&self) -> Option<ImportStatus> {
+        *self.imports()
+    }
+
+    /// Starts an import. False when one is under way.
+    pub fn import(&self, import: Import) -> bool {
+        let mut status = self.imports();
+        if status.is_some_and(|status| status.is_running) {
+            return false;
+        }
+        *status = Some(ImportStatus { import, done: 0, is_running: true });
+        self.send(Command::Import(import));
+        true
+    }
+
+    /// Stops an import where it is.
+    pub fn cancel_import(&self) {
+        self.send(Command::Cancel);
+    }
+
+    /// Forgets all facts about orders. Changes from then on are followed as ever.
+    pub fn clear(&self) {
+        self.send(Command::Clear);
+    }
+
+    /// Lets the thread that keeps the facts look for changes now.
+    pub fn wake(&self) {
+        self.send(Command::Wake);
+    }
+
+    pub(crate) fn send(&self, command: Command) {
+        // A thread that has ended has nothing to do.
+        let _ = self.commands.send(command);
+    }
+
+    /// The inbox of the thread; there is one thread.
+    pub(crate) fn take_inbox(&self) -> Option<Receiver<Command>> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(crate) fn change_import(&self, change: impl FnOnce(&mut ImportStatus)) {
+        if let Some(status) = self.imports().as_mut() {
+            change(status);
+        }
+    }
+
+    pub(crate) fn forget_import(&self) {
+        *self.imports() = None;
+    }
+
+    fn imports(&self) -> MutexGuard<'_, Option<ImportStatus>> {
+        self.import.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
+
+/// How often somebody who waits looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);

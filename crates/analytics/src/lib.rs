@@ -11,8 +11,10 @@
 pub mod calendar;
 pub mod columns;
 pub mod customers;
+pub mod derive;
 pub mod desk;
 pub mod facts;
+pub mod feed;
 pub mod indicators;
 pub mod intervals;
 pub mod known;
@@ -20,6 +22,7 @@ pub mod leaderboards;
 pub mod query;
 pub mod reports;
 mod routes;
+pub mod settings;
 
 pub use desk::{Cards, Settings, Shop};
 pub use routes::routes;

@@ -17,6 +17,8 @@ mod plan;
 mod scan;
 mod select;
 mod subjects;
+mod totals;
+mod whole;
 mod work;
 
 use types::Timestamp;

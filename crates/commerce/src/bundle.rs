@@ -31,9 +31,6 @@ const SECTIONS: &[(&str, Import)] = &[
     ("download_log", crate::downloads::import_log),
 ];
 
-/// The event after which followers read all records again.
-pub const IMPORTED: &str = "site.imported";
-
 /// Imports the sections that this crate knows, and says how many records each had.
 pub fn import(
     conn: &mut dyn Conn,
@@ -54,7 +51,7 @@ pub fn import(
     }
     // Anything may have changed, so that one event says more than one for each record would.
     let payload = json!({ "sections": totals.keys().collect::<Vec<_>>() });
-    outbox::append(conn, &Event::of_site(IMPORTED, 0, payload.to_string(), now))?;
+    outbox::append(conn, &Event::of_site(outbox::IMPORTED, 0, payload.to_string(), now))?;
     Ok(totals)
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use analytics::facts::Facts;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -15,24 +16,31 @@ use crate::Shared;
 
 const STORAGE_ANSWER_MAX: Duration = Duration::from_secs(2);
 
-pub(crate) fn router(shared: Arc<Shared>, platforms: Vec<Arc<Platform>>) -> Router {
-    let platforms = Arc::new(platforms);
-    let ready = (Arc::clone(&shared), Arc::clone(&platforms));
+/// An environment, and the facts of its reports, if somebody keeps them.
+pub(crate) type Watched = (Arc<Platform>, Option<Arc<Facts>>);
+
+pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>) -> Router {
+    let watched = Arc::new(watched);
+    let ready = (Arc::clone(&shared), Arc::clone(&watched));
     Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || readiness(ready.0.clone(), ready.1.clone())))
-        .route("/metrics", get(move || std::future::ready(metrics(&shared, &platforms))))
+        .route("/metrics", get(move || std::future::ready(metrics(&shared, &watched))))
 }
 
-/// 200 when every environment's storage answers and the server is not stopping.
+/// 200 when every environment's storage answers, its facts are loaded, and the server is not
+/// stopping.
 pub(crate) async fn readiness(
     shared: Arc<Shared>,
-    platforms: Arc<Vec<Arc<Platform>>>,
+    watched: Arc<Vec<Watched>>,
 ) -> impl IntoResponse {
     if shared.is_stopping() {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
-    for platform in platforms.iter() {
+    for (platform, facts) in watched.iter() {
+        if facts.as_ref().is_some_and(|facts| !facts.are_ready()) {
+            return (StatusCode::SERVICE_UNAVAILABLE, "the facts of reports are being loaded\n");
+        }
         let asked = platform.store.read(store::outbox::has_unsequenced);
         match tokio::time::timeout(STORAGE_ANSWER_MAX, asked).await {
             Ok(Ok(_)) => {}
@@ -42,13 +50,13 @@ pub(crate) async fn readiness(
     (StatusCode::OK, "ready\n")
 }
 
-fn metrics(shared: &Shared, platforms: &[Arc<Platform>]) -> impl IntoResponse + use<> {
+fn metrics(shared: &Shared, watched: &[Watched]) -> impl IntoResponse + use<> {
     let mut text = shared.metrics.text();
     let end = "# EOF\n";
     text.truncate(text.strip_suffix(end).map_or(text.len(), str::len));
     text.push_str("# HELP boardwalk_commit_group_size Transactions committed together.\n");
     text.push_str("# TYPE boardwalk_commit_group_size counter\n");
-    for platform in platforms {
+    for (platform, _) in watched {
         for (size, count) in platform.store.group_sizes().snapshot() {
             let _ = writeln!(
                 text,

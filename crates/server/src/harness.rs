@@ -31,7 +31,7 @@ impl Harness {
         let site = make_site(&platform, &settings, site::Settings::default())?;
         let metrics = metrics::Metrics::default();
         let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
-        let router = pipeline::router(Arc::clone(&shared), platform, site);
+        let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
         Ok(Self { shared, router })
     }
 

@@ -31,10 +31,12 @@ mod web;
 mod wishes;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use analytics::facts::Facts;
 use onboarding::Platform;
 use site::me::Neighbour;
 use tokio::net::TcpListener;
@@ -50,6 +52,10 @@ pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 pub struct Serving {
     pub platform: Arc<Platform>,
     pub site: Arc<site::Site>,
+    /// The facts that the site's reports are about.
+    pub facts: Arc<Facts>,
+    /// Where the facts are kept while the server does not run.
+    pub facts_file: Option<PathBuf>,
     pub listen: SocketAddr,
 }
 
@@ -123,20 +129,25 @@ pub async fn serve(
         }
         None => None,
     };
-    let platforms: Vec<Arc<Platform>> =
-        environments.iter().map(|serving| Arc::clone(&serving.platform)).collect();
+    let watched: Vec<admin::Watched> = environments
+        .iter()
+        .map(|serving| (Arc::clone(&serving.platform), Some(Arc::clone(&serving.facts))))
+        .collect();
+    let mut feeds = Vec::new();
     if let Some(listener) = admin {
         if let Ok(address) = listener.local_addr() {
             // Port 0 lets the system choose, so the settings do not tell.
             tracing::info!(admin_address = %address, "serving liveness, readiness and metrics");
         }
-        let router = admin::router(Arc::clone(&shared), platforms.clone());
+        let router = admin::router(Arc::clone(&shared), watched);
         let accept =
             listen::run(listener, router, None, Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
     }
     for (serving, listener) in environments.into_iter().zip(bound) {
-        let Serving { platform, site, .. } = serving;
+        let Serving { platform, site, facts, facts_file, .. } = serving;
+        feeds.push(analytics::feed::start(platform.store.clone(), &facts, facts_file)?);
+        let watched = (Arc::clone(&platform), Some(facts));
         let environment = platform.environment;
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
@@ -146,7 +157,7 @@ pub async fn serve(
         keepers.spawn(delivered);
         let worked = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
         keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
-        let router = pipeline::router(Arc::clone(&shared), Arc::clone(&platform), site);
+        let router = pipeline::router(Arc::clone(&shared), watched, site);
         keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
@@ -162,6 +173,8 @@ pub async fn serve(
         // The last requests have been answered; their events get their numbers too.
         let _ = drained_sender.send(true);
         while keepers.join_next().await.is_some() {}
+        // All events have their numbers, so the facts that are kept are those of the end.
+        let _ = tokio::task::spawn_blocking(move || drop(feeds)).await;
     };
     if tokio::time::timeout(SHUTDOWN_GRACE, finished).await.is_err() {
         tracing::warn!("some requests did not end in time and were cut off");

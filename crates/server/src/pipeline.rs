@@ -51,7 +51,7 @@ type Methods = BTreeMap<&'static str, Compiled<Cx>>;
 /// Routes every endpoint of the table; what is no route gets a 404 in the published shape.
 pub(crate) fn router(
     shared: Arc<Shared>,
-    platform: Arc<Platform>,
+    (platform, facts): admin::Watched,
     site: Arc<site::Site>,
 ) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
@@ -63,7 +63,7 @@ pub(crate) fn router(
         let route = endpoint.route();
         by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
     }
-    let ready = (Arc::clone(&desk.shared), Arc::new(vec![Arc::clone(&desk.platform)]));
+    let ready = (Arc::clone(&desk.shared), Arc::new(vec![(Arc::clone(&desk.platform), facts)]));
     let mut router = Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || admin::readiness(ready.0.clone(), ready.1.clone())));

@@ -346,6 +346,7 @@ CREATE TABLE customer_lookup (
 ) @strict;
 CREATE UNIQUE INDEX customer_lookup_by_user ON customer_lookup (user_id, site_id)
   WHERE user_id IS NOT NULL;
+CREATE INDEX customer_lookup_by_email ON customer_lookup (email_key, site_id);
 CREATE UNIQUE INDEX customer_lookup_by_guest ON customer_lookup (email_key, site_id)
   WHERE user_id IS NULL;
 

@@ -1,7 +1,7 @@
 //! Customers as reports count them: every user who bought something or registered, and every guest,
 //! under one number. A guest is known by the e-mail address, in whatever case.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use types::{Error, Kind, Result, Timestamp};
@@ -81,6 +81,16 @@ sql!(
         " FROM customer_lookup WHERE site_id = $1 AND user_id = $2"
     )
 );
+// Who registered comes before the guest of the same address.
+sql!(
+    CUSTOMER_LOOKUP_BY_EMAIL,
+    concat!(
+        "SELECT ",
+        lookup_columns!(),
+        " FROM customer_lookup WHERE site_id = $1 AND email_key = $2 AND email_key <> ''
+          ORDER BY CASE WHEN user_id IS NULL THEN 1 ELSE 0 END, customer_id LIMIT 1"
+    )
+);
 sql!(
     CUSTOMER_LOOKUP_BY_GUEST,
     concat!(
@@ -96,6 +106,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &CUSTOMER_LOOKUP_DELETE,
     &CUSTOMER_LOOKUP_GET,
     &CUSTOMER_LOOKUP_BY_USER,
+    &CUSTOMER_LOOKUP_BY_EMAIL,
     &CUSTOMER_LOOKUP_BY_GUEST,
 ];
 
@@ -148,12 +159,17 @@ pub enum LookupOrder {
     LastActive,
 }
 
-/// The number of the user, or of the guest, when `customer` has no user. Who has none yet gets the
-/// next one and is inserted; who has one is left as they are.
+/// The number of the user, or of the guest, when `customer` has no user. A guest with the address
+/// of somebody who registered is that customer. Who has no number yet gets the next one and is
+/// inserted; who has one is left as they are.
 pub fn find_or_insert(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<i64> {
     let found = match customer.user_id {
         Some(user_id) => find_by_user(conn, user_id)?,
-        None => find_guest(conn, &customer.email)?,
+        None => match find_by_email(conn, &customer.email)? {
+            Some(found) => Some(found),
+            // All guests without an address are one.
+            None => find_guest(conn, &customer.email)?,
+        },
     };
     if let Some(found) = found {
         return Ok(found.customer_id);
@@ -259,6 +275,47 @@ pub fn get(conn: &mut dyn Conn, customer_id: i64) -> Result<Option<CustomerLooku
 pub fn find_by_user(conn: &mut dyn Conn, user_id: i64) -> Result<Option<CustomerLookupRow>> {
     let params = [SITE.into(), user_id.into()];
     conn.row(&CUSTOMER_LOOKUP_BY_USER, &params, CustomerLookupRow::read)
+}
+
+/// The customer with this e-mail address, in whatever case: who registered, else the guest.
+pub fn find_by_email(conn: &mut dyn Conn, email: &str) -> Result<Option<CustomerLookupRow>> {
+    let email_key = fold(email);
+    let params = [SITE.into(), (&email_key).into()];
+    conn.row(&CUSTOMER_LOOKUP_BY_EMAIL, &params, CustomerLookupRow::read)
+}
+
+/// The numbers of these users, as far as they have one, in one query.
+pub fn ids_of_users(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<HashMap<i64, i64>> {
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and_list("user_id IN (?)", user_ids)?;
+    if user_ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let order = vec![(Clause::fixed("customer_id"), Direction::Ascending)];
+    let selection = ("user_id, customer_id", "customer_lookup");
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let (rows, _) = filter.page::<(i64, i64)>(conn, selection, order, Page::default(), read)?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The numbers of customers by their folded e-mail addresses, as [`find_by_email`] finds them, in
+/// one query.
+pub fn ids_of_emails(conn: &mut dyn Conn, emails: &[String]) -> Result<HashMap<String, i64>> {
+    let keys: Vec<String> =
+        emails.iter().map(|email| fold(email)).filter(|key| !key.is_empty()).collect();
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and_list("email_key IN (?)", &keys)?;
+    let rank = Clause::fixed("CASE WHEN user_id IS NULL THEN 1 ELSE 0 END");
+    let by_id = Clause::fixed("customer_id");
+    let order = vec![(rank, Direction::Descending), (by_id, Direction::Descending)];
+    let selection = ("email_key, customer_id", "customer_lookup");
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let (rows, _) = filter.page::<(String, i64)>(conn, selection, order, Page::default(), read)?;
+    // The best comes last and stays.
+    Ok(rows.into_iter().collect())
 }
 
 /// The guest with this e-mail address, in whatever case.

@@ -35,12 +35,25 @@ sql!(
     concat!("SELECT ", log_columns!(), " FROM download_log WHERE site_id = $1 AND log_id = $2")
 );
 sql!(
+    DOWNLOADS_AFTER,
+    "SELECT log.log_id, log.at_us, log.permission_id, log.ip, permitted.download_id,
+       permitted.product_id, permitted.order_id, permitted.user_id, orders.merchant_id,
+       orders.store_id
+     FROM download_log AS log
+       JOIN download_permissions AS permitted
+         ON permitted.site_id = log.site_id AND permitted.permission_id = log.permission_id
+       LEFT JOIN orders
+         ON orders.site_id = log.site_id AND orders.order_id = permitted.order_id
+     WHERE log.site_id = $1 AND log.log_id > $2 ORDER BY log.log_id LIMIT $3"
+);
+sql!(
     DOWNLOAD_IPS,
     "SELECT DISTINCT ip FROM download_log WHERE site_id = $1 AND LOWER(ip) LIKE $2 ESCAPE '!'
      ORDER BY ip LIMIT $3"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&DOWNLOAD_LOG_INSERT, &DOWNLOAD_LOG_GET, &DOWNLOAD_IPS];
+pub(crate) const STATEMENTS: &[&Sql] =
+    &[&DOWNLOAD_LOG_INSERT, &DOWNLOAD_LOG_GET, &DOWNLOADS_AFTER, &DOWNLOAD_IPS];
 
 /// Which entries to list. An empty list asks for nothing.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +111,41 @@ pub fn list(conn: &mut dyn Conn, wanted: &DownloadLogFilter) -> Result<(Vec<Down
     });
     let order = vec![(key, wanted.direction), (Clause::fixed("log_id"), wanted.direction)];
     filter.page(conn, (log_columns!(), "download_log"), order, wanted.page, DownloadLogRow::read)
+}
+
+/// A download together with what its permission says, and whose sale its order was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Download {
+    pub log_id: i64,
+    pub at: Timestamp,
+    pub permission_id: i64,
+    pub ip: String,
+    pub download_id: String,
+    pub product_id: i64,
+    pub order_id: i64,
+    /// Who bought the file; 0 for a guest.
+    pub buyer_id: i64,
+    pub merchant_id: Option<String>,
+    pub store_id: Option<String>,
+}
+
+/// Up to `limit` downloads whose ids are greater than `log_id`, by their ids.
+pub fn after(conn: &mut dyn Conn, log_id: i64, limit: i64) -> Result<Vec<Download>> {
+    let read = |row: &dyn Row| {
+        Ok(Download {
+            log_id: row.get(0)?,
+            at: row.get(1)?,
+            permission_id: row.get(2)?,
+            ip: row.get(3)?,
+            download_id: row.get(4)?,
+            product_id: row.get(5)?,
+            order_id: row.get(6)?,
+            buyer_id: row.get(7)?,
+            merchant_id: row.get(8)?,
+            store_id: row.get(9)?,
+        })
+    };
+    conn.rows(&DOWNLOADS_AFTER, &[SITE.into(), log_id.into(), limit.into()], read)
 }
 
 /// Up to `limit` addresses that begin with the text, each once.

@@ -136,13 +136,41 @@ sql!(
     concat!("SELECT ", order_columns!(), " FROM orders WHERE site_id = $1 AND order_id = $2")
 );
 sql!(
+    ORDERS_AFTER,
+    concat!(
+        "SELECT ",
+        order_columns!(),
+        " FROM orders WHERE site_id = $1 AND order_id > $2 AND kind = 'order'
+          ORDER BY order_id LIMIT $3"
+    )
+);
+sql!(
+    ORDER_STAMPS_AFTER,
+    "SELECT order_id, created_us FROM orders
+     WHERE site_id = $1 AND order_id > $2 AND status NOT IN ('auto-draft', 'trash')
+     ORDER BY order_id LIMIT $3"
+);
+sql!(
+    ORDERS_COUNT_SINCE,
+    "SELECT COUNT(*) FROM orders
+     WHERE site_id = $1 AND created_us >= $2 AND status NOT IN ('auto-draft', 'trash')"
+);
+sql!(
     ORDERS_DETACH_CUSTOMER,
     "UPDATE orders SET customer_id = 0
      WHERE site_id = $1 AND customer_id = $2 AND customer_id <> 0"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] =
-    &[&ORDER_INSERT, &ORDER_UPDATE, &ORDER_DELETE, &ORDER_GET, &ORDERS_DETACH_CUSTOMER];
+pub(crate) const STATEMENTS: &[&Sql] = &[
+    &ORDER_INSERT,
+    &ORDER_UPDATE,
+    &ORDER_DELETE,
+    &ORDER_GET,
+    &ORDERS_AFTER,
+    &ORDER_STAMPS_AFTER,
+    &ORDERS_COUNT_SINCE,
+    &ORDERS_DETACH_CUSTOMER,
+];
 pub(crate) const ITEM_STATEMENTS: &[&Sql] = item::STATEMENTS;
 pub(crate) const SUM_STATEMENTS: &[&Sql] = sums::STATEMENTS;
 pub(crate) const SALES_STATEMENTS: &[&Sql] = sales::STATEMENTS;
@@ -222,6 +250,34 @@ pub fn get_many(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<Order>> {
     let wanted = OrderFilter { include, sort: OrderSort::Id, ..OrderFilter::default() };
     let (rows, _) = list(conn, &wanted)?;
     with_items(conn, rows)
+}
+
+/// Up to `limit` orders, not refunds, whose ids are greater than `order_id`, by their ids and with
+/// their lines: for who goes through all of them.
+pub fn after(conn: &mut dyn Conn, order_id: i64, limit: i64) -> Result<Vec<Order>> {
+    let params = [SITE.into(), order_id.into(), limit.into()];
+    let rows = conn.rows(&ORDERS_AFTER, &params, OrderRow::read)?;
+    with_items(conn, rows)
+}
+
+/// When an order or refund was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderStamp {
+    pub order_id: i64,
+    pub created: Timestamp,
+}
+
+/// Up to `limit` orders and refunds whose ids are greater than `order_id`, by their ids, without
+/// drafts and what is in the trash.
+pub fn stamps_after(conn: &mut dyn Conn, order_id: i64, limit: i64) -> Result<Vec<OrderStamp>> {
+    let read = |row: &dyn Row| Ok(OrderStamp { order_id: row.get(0)?, created: row.get(1)? });
+    conn.rows(&ORDER_STAMPS_AFTER, &[SITE.into(), order_id.into(), limit.into()], read)
+}
+
+/// How many orders and refunds were made since then, without drafts and what is in the trash.
+pub fn count_since(conn: &mut dyn Conn, since: Timestamp) -> Result<i64> {
+    let count = conn.row(&ORDERS_COUNT_SINCE, &[SITE.into(), since.into()], |row| row.get(0))?;
+    Ok(count.unwrap_or_default())
 }
 
 /// Makes the orders of a user who goes away those of a guest. Returns how many there were.

@@ -64,6 +64,9 @@ pub struct SequencedEvent {
     pub created: Timestamp,
 }
 
+/// The kind of the event after an import of a whole shop, which tells of no record by itself.
+pub const IMPORTED: &str = "site.imported";
+
 /// The counter of the feed, which unlike counters of ids has no gaps.
 const SEQUENCE: &str = "outbox.seq";
 /// Counters of how far somebody has followed the feed start with this.
@@ -217,6 +220,11 @@ pub fn oldest_of_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<i64>>
 /// `limit`, and returns how many there were.
 pub fn prune(conn: &mut dyn Conn, before: Timestamp, limit: i64) -> Result<u64> {
     conn.execute(&OUTBOX_PRUNE, &[limit.into(), before.into()])
+}
+
+/// The number of the last event that has one; 0 when none has.
+pub fn head(conn: &mut dyn Conn) -> Result<i64> {
+    Ok((counter::read(conn, SEQUENCE)? - 1).max(0))
 }
 
 /// The number of the last event that the follower has dealt with.

@@ -20,7 +20,7 @@ pub use list::{
     SEARCHES_MAX, count_by, list,
 };
 pub use sold::{last_ordered, ordered_name};
-pub use terms::{ProductTerm, counts_by_term, set_terms, terms_of};
+pub use terms::{ProductTerm, bearers, counts_by_term, set_terms, terms_of};
 pub use variation::{
     VariationAttribute, attributes_of, rename_attribute, rename_value, set_attributes, values_of,
 };
@@ -195,6 +195,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &PRODUCTS_SALE_DUE,
     &terms::PRODUCT_TERMS_CLEAR,
     &terms::PRODUCT_TERM_INSERT,
+    &terms::PRODUCT_BEARERS,
     &terms::PRODUCT_COUNTS_BY_TERM,
     &variation::VARIATION_ATTRIBUTES_CLEAR,
     &variation::VARIATION_ATTRIBUTE_INSERT,

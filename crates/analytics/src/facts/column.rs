@@ -67,18 +67,59 @@ impl Column {
         }
     }
 
-    /// The value that all rows have, if they have one.
-    pub(crate) fn same(&self) -> Option<i64> {
-        matches!(self.steps, Steps::Same(_)).then_some(self.base)
+    /// The sum of the rows from `start` on whose mask is -1; the mask of the others is 0, and so is
+    /// that of rows that have nothing.
+    pub(crate) fn masked_sum(&self, start: usize, mask: &[i64]) -> i64 {
+        let rows = || -> i128 { mask.iter().map(|mask| i128::from(-mask)).sum() };
+        macro_rules! sum {
+            ($steps:expr) => {{
+                let steps = $steps.get(start..).unwrap_or_default();
+                // So few steps of at most 32 bits have a sum in 64 bits.
+                let sum = steps
+                    .iter()
+                    .zip(mask)
+                    .fold(0_i64, |sum, (step, mask)| sum.wrapping_add(i64::from(*step) & mask));
+                i128::from(self.scale) * i128::from(sum) + i128::from(self.base) * rows()
+            }};
+        }
+        let sum = match &self.steps {
+            Steps::Same(_) => i128::from(self.base) * rows(),
+            Steps::I8(steps) => sum!(steps),
+            Steps::I16(steps) => sum!(steps),
+            Steps::I32(steps) => sum!(steps),
+            Steps::I64(steps) => {
+                let steps = steps.get(start..).unwrap_or_default();
+                steps.iter().zip(mask).map(|(step, mask)| i128::from(step & mask)).sum()
+            }
+        };
+        i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// Whether a sum over a block of rows cannot leave the numbers that there are.
-    pub(crate) fn sums_safely(&self) -> bool {
+    /// For each row from `start` on, the flag that its value has in a list.
+    pub(crate) fn flags(&self, start: usize, flags: &[bool], found: &mut [bool]) {
+        let flag = |value: i64| {
+            usize::try_from(value).ok().and_then(|place| flags.get(place)).copied().unwrap_or(false)
+        };
         match &self.steps {
-            Steps::I64(_) => false,
+            Steps::Same(_) => found.fill(flag(self.base)),
+            Steps::I8(steps) => {
+                // There are few values, so that of each is looked up once.
+                let wide = |step: i64| self.base.wrapping_add(self.scale.wrapping_mul(step));
+                let known: [bool; 256] = std::array::from_fn(|step| {
+                    i64::try_from(step).is_ok_and(|step| flag(wide(step - 128)))
+                });
+                let steps = steps.get(start..).unwrap_or_default();
+                for (found, step) in found.iter_mut().zip(steps) {
+                    let place = usize::from(step.cast_unsigned() ^ 0x80);
+                    *found = known.get(place).copied().unwrap_or_default();
+                }
+            }
             _ => {
-                let widest = self.scale.saturating_mul(1 << 31);
-                widest < SAFE_MAX && self.base.unsigned_abs() < SAFE_MAX.unsigned_abs()
+                let mut values = vec![0; found.len()];
+                self.decode(start, &mut values);
+                for (found, value) in found.iter_mut().zip(values) {
+                    *found = flag(value);
+                }
             }
         }
     }
@@ -120,15 +161,7 @@ impl Column {
         self.decode(0, &mut values);
         values
     }
-
-    /// The least and the greatest value, of those that are something.
-    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
-        bounds(&self.to_vec())
-    }
 }
-
-/// So far from zero a value may be that a block of them still has a sum.
-const SAFE_MAX: i64 = i64::MAX >> 14;
 
 fn bounds(values: &[i64]) -> Option<(i64, i64)> {
     let known = || values.iter().copied().filter(|value| *value != NOTHING);
@@ -220,14 +253,31 @@ mod tests {
         let mut block = [0; 100];
         column.decode(4_900, &mut block);
         assert_eq!(block.as_slice(), values.get(4_900..).unwrap_or_default());
-        assert_eq!(column.bounds(), Some((-9_000, 4_999 * 7 - 9_000)));
         column.decode(9_999, &mut block);
     }
 
     #[test]
-    fn only_safe_columns_are_summed_without_care() {
-        assert!(Column::new(&[10_000, 20_000]).sums_safely());
-        assert!(!Column::new(&[1, i64::MAX - 1]).sums_safely());
-        assert!(!Column::new(&[i64::MAX - 1, i64::MAX]).sums_safely());
+    fn sums_and_flags_are_those_of_the_values() {
+        let lists: [Vec<i64>; 5] = [
+            vec![7; 50],
+            (0..50).collect(),
+            (0..50).map(|value| value * 30_000 - 9_000).collect(),
+            (0..50).map(|value| value * 10_000_000_019).collect(),
+            vec![i64::MAX - 1; 50],
+        ];
+        for values in lists {
+            let column = Column::new(&values);
+            let mask: Vec<i64> = (0..40).map(|row| if row % 3 == 0 { -1 } else { 0 }).collect();
+            let chosen = values.iter().skip(10).zip(&mask).filter(|(_, mask)| **mask != 0);
+            let sum: i128 = chosen.map(|(value, _)| i128::from(*value)).sum();
+            let sum = i64::try_from(sum).unwrap_or(i64::MAX);
+            assert_eq!(column.masked_sum(10, &mask), sum);
+            let flags: Vec<bool> = (0..30).map(|value| value % 2 == 0).collect();
+            let mut found = vec![true; 40];
+            column.flags(10, &flags, &mut found);
+            for (found, value) in found.iter().zip(values.iter().skip(10)) {
+                assert_eq!(*found, (0..30).contains(value) && value % 2 == 0, "{value}");
+            }
+        }
     }
 }

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use super::bytes::{Decoder, Encoder};
+
 /// The writer's side.
 #[derive(Clone, Debug)]
 pub(crate) struct Dictionary<T> {
@@ -203,4 +205,69 @@ pub(crate) struct Names {
     pub(crate) coupons: Arc<Vec<i64>>,
     pub(crate) rates: Arc<Vec<RateCode>>,
     pub(crate) rate_ids: Kinds<i64>,
+}
+
+impl Names {
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        for texts in [&self.statuses, &self.merchants, &self.stores, &self.tpns] {
+            encoder.length(texts.len());
+            texts.iter().for_each(|text| encoder.text(text));
+        }
+        encoder.numbers(&self.customers);
+        encoder.numbers(&self.coupons);
+        let (products, variations): (Vec<i64>, Vec<i64>) = self.goods.iter().copied().unzip();
+        encoder.numbers(&products);
+        encoder.numbers(&variations);
+        encoder.length(self.attributes.len());
+        for set in self.attributes.iter() {
+            encoder.length(set.len());
+            set.iter().for_each(|(name, value)| {
+                encoder.text(name);
+                encoder.text(value);
+            });
+        }
+        encoder.length(self.rates.len());
+        for rate in self.rates.iter() {
+            encoder.number(rate.rate_id);
+            encoder.text(&rate.code);
+            encoder.number(rate.percent);
+        }
+    }
+
+    /// What other dictionaries follow from these is left out.
+    pub(super) fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let mut texts = || {
+            let count = decoder.length()?;
+            let texts = (0..count).map(|_| decoder.text().map(Arc::from));
+            texts.collect::<Option<Vec<Arc<str>>>>().map(Arc::new)
+        };
+        let (statuses, merchants, stores, tpns) = (texts()?, texts()?, texts()?, texts()?);
+        let customers = Arc::new(decoder.numbers()?);
+        let coupons = Arc::new(decoder.numbers()?);
+        let (products, variations) = (decoder.numbers()?, decoder.numbers()?);
+        let goods = Arc::new(products.into_iter().zip(variations).collect());
+        let mut attributes = Vec::new();
+        for _ in 0..decoder.length()? {
+            let count = decoder.length()?;
+            let set = (0..count).map(|_| Some((decoder.text()?, decoder.text()?)));
+            attributes.push(set.collect::<Option<AttributeSet>>()?);
+        }
+        let mut rates = Vec::new();
+        for _ in 0..decoder.length()? {
+            let (rate_id, code) = (decoder.number()?, decoder.text()?.into());
+            rates.push(RateCode { rate_id, code, percent: decoder.number()? });
+        }
+        Some(Self {
+            statuses,
+            customers,
+            merchants,
+            stores,
+            tpns,
+            goods,
+            attributes: Arc::new(attributes),
+            coupons,
+            rates: Arc::new(rates),
+            ..Self::default()
+        })
+    }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use types::{Amount, Timestamp};
 
+use super::bytes::{Decoder, Encoder};
+
 /// An order or refund.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrderFact {
@@ -87,10 +89,43 @@ pub struct DownloadFact {
     pub download_id: String,
     pub product_id: i64,
     pub order_id: i64,
-    /// Who downloaded; 0 for nobody known.
+    /// Who bought the file; 0 for a guest.
     pub user_id: i64,
     pub ip: String,
     /// Of its order.
     pub merchant_id: Arc<str>,
     pub store_id: Arc<str>,
+}
+
+impl DownloadFact {
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        for number in [
+            self.log_id,
+            self.at.as_micros(),
+            self.permission_id,
+            self.product_id,
+            self.order_id,
+            self.user_id,
+        ] {
+            encoder.number(number);
+        }
+        for text in [&self.download_id, &self.ip, &*self.merchant_id, &*self.store_id] {
+            encoder.text(text);
+        }
+    }
+
+    pub(super) fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        Some(Self {
+            log_id: decoder.number()?,
+            at: Timestamp::from_micros(decoder.number()?),
+            permission_id: decoder.number()?,
+            product_id: decoder.number()?,
+            order_id: decoder.number()?,
+            user_id: decoder.number()?,
+            download_id: decoder.text()?,
+            ip: decoder.text()?,
+            merchant_id: decoder.text()?.into(),
+            store_id: decoder.text()?.into(),
+        })
+    }
 }

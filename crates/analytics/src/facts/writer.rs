@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::bytes::{Decoder, Encoder};
 use super::catalog::Catalog;
 use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, order};
 use super::column::NOTHING;
-use super::dictionary::{Dictionaries, RateCode};
+use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::snapshot::{First, NO_FIRST, Snapshot};
 
@@ -57,10 +58,24 @@ impl Writer {
         Arc::make_mut(&mut self.catalog)
     }
 
-    /// Replaces all downloads.
-    pub fn set_downloads(&mut self, mut downloads: Vec<Arc<DownloadFact>>) {
-        downloads.sort_by_key(|download| (download.at, download.log_id));
-        self.downloads = Arc::new(downloads);
+    /// Adds downloads that are not there yet.
+    pub fn add_downloads(&mut self, downloads: Vec<Arc<DownloadFact>>) {
+        let own = Arc::make_mut(&mut self.downloads);
+        own.extend(downloads);
+        own.sort_by_key(|download| (download.at, download.log_id));
+    }
+
+    /// The greatest id of a download; 0 when there is none.
+    pub(crate) fn last_download(&self) -> i64 {
+        self.downloads.iter().map(|download| download.log_id).max().unwrap_or_default()
+    }
+
+    pub(crate) fn excluded(&self) -> Vec<String> {
+        self.excluded.iter().cloned().collect()
+    }
+
+    pub(crate) fn chunks(&self) -> &[Arc<Chunk>] {
+        &self.chunks
     }
 
     /// Says which statuses do not make somebody a customer who returns.
@@ -76,10 +91,19 @@ impl Writer {
     /// Takes out all rows of these orders and of their refunds, and puts these rows in. A row whose
     /// id is there already must be among those that are taken out.
     pub fn apply(&mut self, gone: &BTreeSet<i64>, facts: &[OrderFact]) {
+        self.exchange(gone, true, facts);
+    }
+
+    /// Takes out the rows with these ids and no others, and puts these rows in.
+    pub fn replace(&mut self, gone: &BTreeSet<i64>, facts: &[OrderFact]) {
+        self.exchange(gone, false, facts);
+    }
+
+    fn exchange(&mut self, gone: &BTreeSet<i64>, with_refunds: bool, facts: &[OrderFact]) {
         let mut come: Vec<Row> = facts.iter().map(|fact| self.row(fact)).collect();
         come.sort_by_key(Row::place);
         let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
-        let lost = self.rewrite(gone, come);
+        let lost = self.rewrite(gone, with_refunds, come);
         self.find_firsts(Some(&lost));
         for (customer, place) in new {
             self.note_first(customer, place);
@@ -87,7 +111,12 @@ impl Writer {
     }
 
     /// Replaces chunks. Returns the customers whose first order is no longer what it was.
-    fn rewrite(&mut self, gone: &BTreeSet<i64>, come: Vec<Row>) -> HashSet<usize> {
+    fn rewrite(
+        &mut self,
+        gone: &BTreeSet<i64>,
+        with_refunds: bool,
+        come: Vec<Row>,
+    ) -> HashSet<usize> {
         let mut arrivals: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
         for row in come {
             arrivals.entry(self.chunk_for(&row)).or_default().push(row);
@@ -95,7 +124,7 @@ impl Writer {
         let mut lost = HashSet::new();
         let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
         for (index, chunk) in self.chunks.iter().enumerate() {
-            let leavers = leavers(chunk, gone);
+            let leavers = leavers(chunk, gone, with_refunds);
             let arrived = arrivals.remove(&index);
             if leavers.is_empty() && arrived.is_none() {
                 chunks.push(Arc::clone(chunk));
@@ -119,8 +148,9 @@ impl Writer {
 
     /// The last chunk that begins before the row.
     fn chunk_for(&self, row: &Row) -> usize {
-        let (created, _) = row.place();
-        let begins = |chunk: &Arc<Chunk>| chunk.created.is_some_and(|(first, _)| first <= created);
+        let begins = |chunk: &Arc<Chunk>| {
+            (chunk.orders[order::CREATED].get(0), chunk.orders[order::ID].get(0)) <= row.place()
+        };
         self.chunks.partition_point(begins).saturating_sub(1)
     }
 
@@ -183,6 +213,34 @@ impl Writer {
         }
     }
 
+    /// Everything but the chunks.
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        encoder.number(self.position);
+        encoder.length(self.excluded.len());
+        self.excluded.iter().for_each(|status| encoder.text(status));
+        let (times, ids): (Vec<i64>, Vec<i64>) = self.firsts.iter().copied().unzip();
+        encoder.numbers(&times);
+        encoder.numbers(&ids);
+        encoder.length(self.downloads.len());
+        self.downloads.iter().for_each(|download| download.encode(encoder));
+        self.dictionaries.shared().encode(encoder);
+    }
+
+    /// From a file. None when it makes no sense.
+    pub(super) fn decode(decoder: &mut Decoder<'_>, chunks: Vec<Arc<Chunk>>) -> Option<Self> {
+        let position = decoder.number()?;
+        let count = decoder.length()?;
+        let excluded = (0..count).map(|_| decoder.text()).collect::<Option<_>>()?;
+        let (times, ids) = (decoder.numbers()?, decoder.numbers()?);
+        let count = decoder.length()?;
+        let downloads = (0..count).map(|_| DownloadFact::decode(decoder).map(Arc::new));
+        let downloads = Arc::new(downloads.collect::<Option<Vec<_>>>()?);
+        let dictionaries = Dictionaries::of_names(&Names::decode(decoder)?)?;
+        let firsts = Arc::new(times.into_iter().zip(ids).collect());
+        let catalog = Arc::default();
+        Some(Self { dictionaries, chunks, firsts, downloads, catalog, excluded, position })
+    }
+
     fn row(&mut self, fact: &OrderFact) -> Row {
         let names = &mut self.dictionaries;
         let created = fact.created.as_micros();
@@ -239,19 +297,20 @@ fn line_row(names: &mut Dictionaries, line: &LineFact) -> [i64; super::chunk::li
     ]
 }
 
-/// The ids of the chunk's rows that belong to one of the orders.
-fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>) -> HashSet<i64> {
+/// The ids of the chunk's rows that are among these, or are refunds of one of them.
+fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i64> {
     let touches = |bounds: Bounds| {
         bounds.is_some_and(|(least, greatest)| gone.range(least..=greatest).next().is_some())
     };
-    if !touches(chunk.ids) && !touches(chunk.parents) {
+    if !touches(chunk.ids) && !(with_refunds && touches(chunk.parents)) {
         return HashSet::new();
     }
     let ids = chunk.orders[order::ID].to_vec();
     let distances = chunk.orders[order::PARENT].to_vec();
     let rows = ids.into_iter().zip(distances);
     let leaves = |(id, distance): &(i64, i64)| {
-        gone.contains(id) || (*distance != NOTHING && gone.contains(&id.wrapping_sub(*distance)))
+        let is_refund = with_refunds && *distance != NOTHING;
+        gone.contains(id) || (is_refund && gone.contains(&id.wrapping_sub(*distance)))
     };
     rows.filter(leaves).map(|(id, _)| id).collect()
 }

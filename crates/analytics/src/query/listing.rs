@@ -103,8 +103,12 @@ impl Found {
     fn block(&mut self, chunk: usize, block: &Block<'_>, plan: &Plan<'_>, sort: OrderSort) {
         let (mut dates, mut keys, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         block.dates(plan.date, &mut dates, &mut keys);
-        let passes = block.rows(&plan.filter.row);
-        let units = plan.filter.unit.is_none();
+        let mut passes = block.rows(&plan.filter.row);
+        if let Some(test) = &plan.filter.unit {
+            block.unit_rows(Table::Orders, &mut keys);
+            let others = block.units(Table::Orders, &keys, test);
+            passes.iter_mut().zip(others).for_each(|(passes, other)| *passes &= other);
+        }
         block.orders(order::ID, &mut ids);
         match sort {
             OrderSort::Date => keys.clone_from(&dates),
@@ -115,7 +119,7 @@ impl Found {
         }
         let rows = dates.iter().zip(passes).zip(keys.iter().zip(&ids)).enumerate();
         for (row, ((date, passes), (key, order_id))) in rows {
-            if passes && units && plan.from <= *date && *date < plan.until {
+            if passes && plan.from <= *date && *date < plan.until {
                 let row = block.start() + row;
                 self.push(Entry { key: *key, order_id: *order_id, chunk, row });
             }

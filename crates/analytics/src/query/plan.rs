@@ -235,20 +235,42 @@ impl<'a> Plan<'a> {
         last < self.from || first >= self.until
     }
 
+    /// The bucket in which all rows of the chunk lie that have the date at all. None when they lie
+    /// in several, or some in none.
+    pub(super) fn common_bucket(&self, chunk: &Chunk) -> Option<usize> {
+        let (first, last) = date_bounds(chunk, self.date)?;
+        if first < self.from || last >= self.until {
+            return None;
+        }
+        let bucket = self.bucket(first, 0);
+        (self.bucket(last, bucket) == bucket).then_some(bucket)
+    }
+
     /// The bucket of a time that lies within the span; `hint` is looked at first.
     pub(super) fn bucket(&self, time: i64, hint: usize) -> usize {
-        if self.bounds.is_empty() {
-            return 0;
+        if self.bounds.is_empty() || self.is_in(time, hint) {
+            return if self.bounds.is_empty() { 0 } else { hint };
         }
-        let lies_in = |bucket: usize| {
-            let bound = |index: usize| self.bounds.get(index).copied();
-            bound(bucket).is_some_and(|from| from <= time)
-                && bound(bucket + 1).is_some_and(|until| time < until)
-        };
-        if lies_in(hint) {
-            return hint;
+        // Buckets are of about the same length, so this is the right one, or next to it.
+        let guess = self.guess(time);
+        for near in [guess, guess + 1, guess.saturating_sub(1)] {
+            if self.is_in(time, near) {
+                return near;
+            }
         }
         self.bounds.partition_point(|bound| *bound <= time).saturating_sub(1)
+    }
+
+    fn is_in(&self, time: i64, bucket: usize) -> bool {
+        let bound = |index: usize| self.bounds.get(index).copied();
+        bound(bucket).is_some_and(|from| from <= time)
+            && bound(bucket + 1).is_some_and(|until| time < until)
+    }
+
+    fn guess(&self, time: i64) -> usize {
+        let (Some(first), Some(last)) = (self.bounds.first(), self.bounds.last()) else { return 0 };
+        let length = last.saturating_sub(*first) / i64::try_from(self.buckets).unwrap_or(i64::MAX);
+        usize::try_from(time.saturating_sub(*first) / length.max(1)).unwrap_or_default()
     }
 }
 

@@ -32,7 +32,7 @@ impl Snapshot {
             while let Some((number, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 work.chunk(*number, chunk);
             }
-            work
+            work.totals
         };
         let found = thread::scope(|scope| {
             let helpers: Vec<_> = (1..threads(&chunks)).map(|_| scope.spawn(run)).collect();

@@ -8,6 +8,7 @@ use crate::facts::Snapshot;
 use crate::facts::chunk::{BLOCK_ROWS, Children, Chunk, coupon, line, order, tax};
 use crate::facts::column::{Column, NOTHING};
 use crate::facts::snapshot::NO_FIRST;
+use crate::query;
 
 /// Rows of a chunk that are read together, with all their children.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +87,11 @@ impl<'a> Block<'a> {
             }
             RowTest::Not(inner) => negated(self.rows(inner)),
             RowTest::Code(column, flags) => {
-                let mut codes = Vec::new();
-                self.orders(*column, &mut codes);
-                flagged(&codes, flags)
+                let mut found = vec![false; self.len()];
+                if let Some(column) = self.chunk.orders.get(*column) {
+                    column.flags(self.start(), flags, &mut found);
+                }
+                found
             }
             RowTest::Refund(refund) => {
                 let mut parents = Vec::new();
@@ -166,9 +169,12 @@ impl<'a> Block<'a> {
     }
 
     fn line_flags(&self, column: usize, flags: &Flags) -> Vec<bool> {
-        let mut codes = Vec::new();
-        self.children(&self.chunk.lines, column, &mut codes);
-        flagged(&codes, flags)
+        let range = self.chunk.lines.of_block(self.index);
+        let mut found = vec![false; range.len()];
+        if let Some(column) = self.chunk.lines.columns.get(column) {
+            column.flags(range.start, flags, &mut found);
+        }
+        found
     }
 
     /// Whether each row of the table passes; `rows` are the places of their orders.
@@ -192,6 +198,84 @@ impl<'a> Block<'a> {
                 flagged(&codes, flags)
             }
             UnitTest::Never => vec![false; rows.len()],
+        }
+    }
+
+    /// The column of the table itself, and where the block begins in it. None for columns that the
+    /// table does not have, or that are made of several.
+    pub(super) fn native(
+        &self,
+        table: Table,
+        column: query::Column,
+    ) -> Option<(&'a Column, usize)> {
+        use super::Column as Wanted;
+        let of_orders = |place: usize| Some((self.chunk.orders.get(place)?, self.start()));
+        let lines = self.chunk.lines.of_block(self.index).start;
+        let of_lines = |place: usize| Some((self.chunk.lines.columns.get(place)?, lines));
+        let coupons = self.chunk.coupons.of_block(self.index).start;
+        let taxes = self.chunk.taxes.of_block(self.index).start;
+        match (table, column) {
+            (Table::Orders, Wanted::Items) => of_orders(order::ITEMS),
+            (Table::Orders, Wanted::Total) => of_orders(order::TOTAL),
+            (Table::Orders, Wanted::Tax) => of_orders(order::TAX),
+            (Table::Orders, Wanted::Shipping) => of_orders(order::SHIPPING),
+            (Table::Orders, Wanted::Net) => of_orders(order::NET),
+            (Table::Lines, Wanted::Quantity) => of_lines(line::QUANTITY),
+            (Table::Lines, Wanted::LineNet) => of_lines(line::NET),
+            (Table::Lines, Wanted::LineGross) => of_lines(line::GROSS),
+            (Table::Lines, Wanted::LineDiscount) => of_lines(line::DISCOUNT),
+            (Table::Lines, Wanted::LineTax) => of_lines(line::TAX),
+            (Table::Lines, Wanted::LineShipping) => of_lines(line::SHIPPING),
+            (Table::Lines, Wanted::LineShippingTax) => of_lines(line::SHIPPING_TAX),
+            (Table::Coupons, Wanted::CouponDiscount) => {
+                Some((&self.chunk.coupons.columns[coupon::DISCOUNT], coupons))
+            }
+            (Table::Taxes, Wanted::TaxOfGoods) => {
+                Some((&self.chunk.taxes.columns[tax::GOODS], taxes))
+            }
+            (Table::Taxes, Wanted::TaxOfShipping) => {
+                Some((&self.chunk.taxes.columns[tax::SHIPPING], taxes))
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts that a column is the sum of; itself for most.
+    pub(super) fn parts(column: query::Column) -> &'static [query::Column] {
+        use super::Column as Wanted;
+        match column {
+            Wanted::Gross => &[Wanted::Net, Wanted::Tax, Wanted::Shipping],
+            Wanted::TaxOfBoth => &[Wanted::TaxOfGoods, Wanted::TaxOfShipping],
+            Wanted::Items => &[Wanted::Items],
+            Wanted::Total => &[Wanted::Total],
+            Wanted::Tax => &[Wanted::Tax],
+            Wanted::Shipping => &[Wanted::Shipping],
+            Wanted::Net => &[Wanted::Net],
+            Wanted::Discounts => &[Wanted::Discounts],
+            Wanted::Quantity => &[Wanted::Quantity],
+            Wanted::LineNet => &[Wanted::LineNet],
+            Wanted::LineGross => &[Wanted::LineGross],
+            Wanted::LineDiscount => &[Wanted::LineDiscount],
+            Wanted::LineTax => &[Wanted::LineTax],
+            Wanted::LineShipping => &[Wanted::LineShipping],
+            Wanted::LineShippingTax => &[Wanted::LineShippingTax],
+            Wanted::CouponDiscount => &[Wanted::CouponDiscount],
+            Wanted::TaxOfGoods => &[Wanted::TaxOfGoods],
+            Wanted::TaxOfShipping => &[Wanted::TaxOfShipping],
+        }
+    }
+
+    /// Reads, for each row of the table, the place of its order in the block.
+    pub(super) fn unit_rows(&self, table: Table, buffer: &mut Vec<i64>) {
+        match table {
+            Table::Orders => {
+                buffer.clear();
+                buffer.extend((0..).take(self.len()));
+            }
+            Table::Lines => self.child_rows(&self.chunk.lines, buffer),
+            Table::Coupons => self.child_rows(&self.chunk.coupons, buffer),
+            Table::Taxes => self.child_rows(&self.chunk.taxes, buffer),
+            Table::Downloads => buffer.clear(),
         }
     }
 

@@ -1,47 +1,28 @@
 //! What one thread does: blocks in, sums out.
 //!
 //! Of each block the rows that count are selected first, then each row gets the number of its cell
-//! (bucket and group), and then each measure goes over its column once. Cells are numbered densely
-//! while there are few, and as they appear when there could be very many.
+//! (bucket and group), and then each measure goes over its column once. A block whose rows all go
+//! into one cell has a shorter way, [`whole`].
 
-use std::collections::HashMap;
-
-use super::answer::{Answer, Key};
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
 use super::select::{Block, place};
 use super::subjects::Subjects;
-use super::{Column, Per, Subject, Table, When};
-use crate::facts::chunk::{BLOCK_ROWS, Chunk, coupon, line, order, tax};
+use super::totals::{Total, Totals};
+use super::whole::{self, Whole};
+use super::{Column, DateColumn, Per, Subject, Table, When};
+use crate::facts::chunk::{BLOCK_ROWS, Chunk, coupon, order};
 use crate::facts::column::NOTHING;
-
-/// Numbers that dense cells may take in one thread.
-const DENSE_MAX: usize = 1 << 23;
-
-/// The cells, by bucket and group.
-#[derive(Debug)]
-enum Cells {
-    Dense,
-    Sparse(HashMap<(u32, u32), u32>),
-}
-
-/// What one measure has come to, by cell.
-#[derive(Debug)]
-enum Total {
-    Sum(Vec<i64>),
-    Distinct(Vec<Distinct>, usize),
-}
 
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     plan: &'a Plan<'a>,
-    cells: Cells,
-    totals: Vec<Total>,
-    /// How many rows each cell has.
-    counts: Vec<u64>,
-    /// For each of the plan's conditions, the order that each cell saw last.
-    seen: Vec<Vec<u64>>,
+    pub(super) totals: Totals<'a>,
     chosen: Chosen,
+    /// The bucket of each order of a block, when they are in several.
+    places: Vec<usize>,
+    /// Whether blocks of one cell can go the short way.
+    is_simple: bool,
     buffer: Vec<i64>,
     other: Vec<i64>,
 }
@@ -54,181 +35,131 @@ struct Chosen {
     /// Places of their orders.
     rows: Vec<usize>,
     cells: Vec<usize>,
+    /// Whether every row is there once, in its place.
+    is_all: bool,
+}
+
+impl Chosen {
+    fn clear(&mut self) {
+        self.units.clear();
+        self.rows.clear();
+        self.cells.clear();
+    }
 }
 
 impl<'a> Work<'a> {
     pub(super) fn new(plan: &'a Plan<'a>) -> Self {
-        let cells = plan.buckets.saturating_mul(plan.keys);
-        let is_dense = cells.saturating_mul(plan.steps.len() + 1) <= DENSE_MAX;
-        let totals = plan.steps.iter().map(|step| match step {
-            Step::Distinct { subject, .. } if *subject != Subject::Order => {
-                Total::Distinct(Vec::new(), plan.subjects(*subject))
-            }
-            _ => Total::Sum(Vec::new()),
-        });
-        let mut work = Self {
+        let totals = Totals::new(plan);
+        Self {
             plan,
-            cells: if is_dense { Cells::Dense } else { Cells::Sparse(HashMap::new()) },
-            totals: totals.collect(),
-            counts: Vec::new(),
-            seen: plan.whens.iter().map(|_| Vec::new()).collect(),
+            is_simple: totals.is_dense() && whole::suits(plan),
+            totals,
             chosen: Chosen::default(),
+            places: Vec::new(),
             buffer: Vec::new(),
             other: Vec::new(),
-        };
-        work.grow(if is_dense { cells } else { 0 });
-        work
-    }
-
-    /// Adds what another thread found.
-    pub(super) fn merge(&mut self, other: Self) {
-        let mut places: Vec<usize> = (0..other.counts.len()).collect();
-        if let Cells::Sparse(cells) = other.cells {
-            for ((bucket, key), cell) in cells {
-                let own = self.cell(place(bucket.into()), key);
-                if let Some(place) = places.get_mut(place(cell.into())) {
-                    *place = own;
-                }
-            }
-        }
-        for (place, count) in places.iter().zip(other.counts) {
-            if let Some(own) = self.counts.get_mut(*place) {
-                *own += count;
-            }
-        }
-        let steps = &self.plan.steps;
-        for ((own, other), step) in self.totals.iter_mut().zip(other.totals).zip(steps) {
-            match (own, other) {
-                (Total::Sum(own), Total::Sum(other)) => {
-                    for (place, value) in places.iter().zip(other) {
-                        let Some(own) = own.get_mut(*place) else { continue };
-                        *own = match step {
-                            Step::Latest { .. } => value.max(*own),
-                            _ => own.saturating_add(value),
-                        };
-                    }
-                }
-                (Total::Distinct(own, size), Total::Distinct(other, _)) => {
-                    for (place, set) in places.iter().zip(other) {
-                        if let Some(own) = own.get_mut(*place) {
-                            own.merge(set, *size);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The rows of the answer.
-    pub(super) fn finish(mut self) -> Answer {
-        let is_dense = matches!(self.cells, Cells::Dense);
-        let keys = self.plan.keys.max(1);
-        let shows_all = matches!(self.plan.grouping, Grouping::None);
-        let mut rows: Vec<(usize, Key, usize)> = Vec::new();
-        let mut push = |bucket: usize, key: usize, cell: usize, count: u64| {
-            if count > 0 || shows_all {
-                rows.push((bucket, self.plan.key(key), cell));
-            }
-        };
-        match &self.cells {
-            Cells::Sparse(cells) => {
-                for ((bucket, key), cell) in cells {
-                    push(place((*bucket).into()), place((*key).into()), place((*cell).into()), 1);
-                }
-            }
-            Cells::Dense => {
-                for (cell, count) in self.counts.iter().enumerate() {
-                    push(cell / keys, cell % keys, cell, *count);
-                }
-            }
-        }
-        if !(is_dense && shows_all) {
-            rows.sort_unstable();
-        }
-        let mut answer = Answer::new(self.totals.len());
-        for (bucket, key, cell) in rows {
-            let values = self.totals.iter_mut().map(|total| match total {
-                Total::Sum(sums) => sums.get(cell).copied().unwrap_or_default(),
-                Total::Distinct(sets, _) => sets.get_mut(cell).map_or(0, Distinct::count),
-            });
-            answer.push(bucket, key, values);
-        }
-        answer
-    }
-
-    fn grow(&mut self, cells: usize) {
-        for total in &mut self.totals {
-            match total {
-                Total::Sum(sums) => sums.resize(cells, 0),
-                Total::Distinct(sets, _) => sets.resize_with(cells, Distinct::default),
-            }
-        }
-        self.counts.resize(cells, 0);
-        for (seen, needed) in self.seen.iter_mut().zip(&self.plan.firsts) {
-            if *needed {
-                seen.resize(cells, 0);
-            }
         }
     }
 
     /// Goes through a chunk; `number` tells it from all others.
     pub(super) fn chunk(&mut self, number: usize, chunk: &Chunk) {
+        let common = self.plan.common_bucket(chunk);
         for index in 0..chunk.blocks() {
             let block = Block { facts: self.plan.facts, chunk, index };
-            let buckets = self.buckets(&block);
-            if buckets.iter().all(Option::is_none) {
-                continue;
-            }
-            self.choose(&block, &buckets);
-            if !self.chosen.units.is_empty() {
-                self.measure(number, &block);
+            let mut passes = block.rows(&self.plan.filter.row);
+            let common = match common {
+                Some(bucket) => {
+                    self.with_date(&block, &mut passes);
+                    Some(bucket)
+                }
+                None => self.buckets(&block, &mut passes),
+            };
+            match common {
+                Some(bucket) if self.is_simple => self.whole(&block, bucket, &passes),
+                _ => {
+                    self.choose(&block, common, &passes);
+                    if !self.chosen.cells.is_empty() {
+                        self.measure(number, &block);
+                    }
+                }
             }
         }
     }
 
-    /// The bucket of each order; nothing for those that do not count.
-    fn buckets(&mut self, block: &Block<'_>) -> Vec<Option<usize>> {
+    /// Leaves out what has no date.
+    fn with_date(&mut self, block: &Block<'_>, passes: &mut [bool]) {
+        let column = match self.plan.date {
+            DateColumn::Created => return,
+            DateColumn::Paid => order::PAID,
+            DateColumn::Completed => order::COMPLETED,
+        };
+        block.orders(column, &mut self.buffer);
+        for (passes, after) in passes.iter_mut().zip(&self.buffer) {
+            *passes &= *after != NOTHING;
+        }
+    }
+
+    /// Leaves out what lies outside the span. Returns the bucket of all others if it is one;
+    /// else `places` says which is whose.
+    fn buckets(&mut self, block: &Block<'_>, passes: &mut [bool]) -> Option<usize> {
         let plan = self.plan;
         block.dates(plan.date, &mut self.buffer, &mut self.other);
-        let passes = block.rows(&plan.filter.row);
-        let mut last = 0;
-        let bucket = |(time, passes): (&i64, bool)| {
-            (passes && plan.from <= *time && *time < plan.until).then(|| {
-                last = plan.bucket(*time, last);
-                last
-            })
-        };
-        self.buffer.iter().zip(passes).map(bucket).collect()
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        for (passes, time) in passes.iter_mut().zip(&self.buffer) {
+            *passes &= plan.from <= *time && *time < plan.until;
+            first = if *passes { first.min(*time) } else { first };
+            last = if *passes { last.max(*time) } else { last };
+        }
+        if first > last {
+            return Some(0);
+        }
+        let mut hint = plan.bucket(first, 0);
+        if plan.bucket(last, hint) == hint {
+            return Some(hint);
+        }
+        self.places.clear();
+        self.places.extend(self.buffer.iter().zip(passes).map(|(time, passes)| {
+            if *passes {
+                hint = plan.bucket(*time, hint);
+            }
+            hint
+        }));
+        None
     }
 
-    fn choose(&mut self, block: &Block<'_>, buckets: &[Option<usize>]) {
+    /// Adds a block whose rows all go into one cell.
+    fn whole(&mut self, block: &Block<'_>, bucket: usize, passes: &[bool]) {
+        let whole = Whole::new(self.plan, block, passes);
+        if whole.count > 0 {
+            self.totals.add_whole(bucket, &whole);
+        }
+    }
+
+    fn choose(&mut self, block: &Block<'_>, common: Option<usize>, passes: &[bool]) {
         let plan = self.plan;
         let mut rows = Vec::new();
-        match plan.table {
-            Table::Orders => rows.extend((0..).take(buckets.len())),
-            Table::Lines => block.child_rows(&block.chunk.lines, &mut rows),
-            Table::Coupons => block.child_rows(&block.chunk.coupons, &mut rows),
-            Table::Taxes => block.child_rows(&block.chunk.taxes, &mut rows),
-            Table::Downloads => {}
-        }
-        let passes = plan.filter.unit.as_ref().map(|test| block.units(plan.table, &rows, test));
+        block.unit_rows(plan.table, &mut rows);
+        let tests = plan.filter.unit.as_ref().map(|test| block.units(plan.table, &rows, test));
         let keys = self.keys(block, &rows);
         let mut chosen = std::mem::take(&mut self.chosen);
-        chosen.units.clear();
-        chosen.rows.clear();
-        chosen.cells.clear();
+        chosen.clear();
+        let places = std::mem::take(&mut self.places);
         for (unit, row) in rows.iter().map(|row| place(*row)).enumerate() {
-            let Some(Some(bucket)) = buckets.get(row) else { continue };
-            if passes.as_ref().is_some_and(|passes| passes.get(unit) != Some(&true)) {
+            if passes.get(row) != Some(&true) {
                 continue;
             }
+            if tests.as_ref().is_some_and(|tests| tests.get(unit) != Some(&true)) {
+                continue;
+            }
+            let bucket = common.or_else(|| places.get(row).copied()).unwrap_or_default();
             for key in keys.of(unit) {
                 chosen.units.push(unit);
                 chosen.rows.push(row);
-                chosen.cells.push(self.cell(*bucket, *key));
+                chosen.cells.push(self.totals.cell(bucket, *key));
             }
         }
+        chosen.is_all = chosen.units.len() == rows.len() && !matches!(keys, Keys::Lists(_));
+        self.places = places;
         self.chosen = chosen;
     }
 
@@ -269,154 +200,130 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn cell(&mut self, bucket: usize, key: u32) -> usize {
-        let Cells::Sparse(cells) = &mut self.cells else {
-            return bucket * self.plan.keys + place(key.into());
-        };
-        let bucket = u32::try_from(bucket).unwrap_or(u32::MAX);
-        let next = cells.len();
-        let cell = *cells.entry((bucket, key)).or_insert(u32::try_from(next).unwrap_or(u32::MAX));
-        let cell = place(cell.into());
-        if cell == next {
-            self.grow(next + 1);
-        }
-        cell
-    }
-
     fn measure(&mut self, number: usize, block: &Block<'_>) {
-        for cell in &self.chosen.cells {
-            if let Some(count) = self.counts.get_mut(*cell) {
-                *count += 1;
-            }
-        }
+        self.totals.count(&self.chosen.cells);
         let sources: Vec<Vec<i64>> =
             self.plan.sources.iter().map(|column| self.source(block, *column)).collect();
         let conditions: Vec<Vec<bool>> =
             self.plan.whens.iter().map(|when| self.condition(block, *when, &sources)).collect();
         let firsts = self.firsts(number, block.start(), &conditions);
         let weights = self.plan.weighs_coupons.then(|| self.weights(block));
-        let mut totals = std::mem::take(&mut self.totals);
+        let mut totals = std::mem::take(&mut self.totals.by_step);
         for (step, total) in self.plan.steps.iter().zip(&mut totals) {
             match (step, total) {
                 (Step::Rows { when }, Total::Sum(sums)) => {
-                    self.add(sums, conditions.get(*when), |_| 1);
+                    self.add(sums, conditions.get(*when), std::iter::repeat(1));
                 }
                 (Step::Sum { source, when, per }, Total::Sum(sums)) => {
-                    let values = sources.get(*source).map(Vec::as_slice).unwrap_or_default();
-                    let value = |index: usize| values.get(index).copied().unwrap_or_default();
+                    let values = sources.get(*source).into_iter().flatten().copied();
                     match per {
-                        Per::Row => self.add(sums, conditions.get(*when), value),
-                        Per::Order => self.add(sums, firsts.get(*when), value),
-                        Per::Coupon => self.add(sums, conditions.get(*when), |index| {
-                            let weight = weights.as_ref().and_then(|weights| weights.get(index));
-                            value(index).saturating_mul(weight.copied().unwrap_or(1))
-                        }),
+                        Per::Row => self.add(sums, conditions.get(*when), values),
+                        Per::Order => self.add(sums, firsts.get(*when), values),
+                        Per::Coupon => {
+                            let weights = weights.iter().flatten();
+                            let values = values
+                                .zip(weights)
+                                .map(|(value, times)| value.saturating_mul(*times));
+                            self.add(sums, conditions.get(*when), values);
+                        }
                     }
                 }
                 (Step::Distinct { when, .. }, Total::Sum(sums)) => {
-                    self.add(sums, firsts.get(*when), |_| 1);
+                    self.add(sums, firsts.get(*when), std::iter::repeat(1));
                 }
                 (Step::Distinct { subject, when }, Total::Distinct(sets, size)) => {
                     let condition = conditions.get(*when).map(Vec::as_slice).unwrap_or_default();
                     self.collect(block, *subject, condition, sets, *size);
                 }
-                (Step::Latest { date }, Total::Sum(latest)) => {
-                    let mut times = Vec::new();
-                    block.dates(*date, &mut times, &mut Vec::new());
-                    for (row, cell) in self.chosen.rows.iter().zip(&self.chosen.cells) {
-                        let time = times.get(*row).copied().unwrap_or(NOTHING);
-                        if let Some(latest) = latest.get_mut(*cell) {
-                            *latest = time.max(*latest);
-                        }
+                (Step::Latest { date }, Total::Sum(latest)) => self.latest(block, *date, latest),
+                (_, Total::Distinct(..)) => {}
+            }
+        }
+        self.totals.by_step = totals;
+    }
+
+    /// Adds the value of each chosen row for which the condition holds to its cell. An empty list
+    /// of conditions holds always.
+    fn add(&self, sums: &mut [i64], passes: Option<&Vec<bool>>, values: impl Iterator<Item = i64>) {
+        let cells = self.chosen.cells.iter().zip(values);
+        match passes.filter(|passes| !passes.is_empty()) {
+            None => {
+                for (cell, value) in cells {
+                    if let Some(sum) = sums.get_mut(*cell) {
+                        *sum = sum.saturating_add(value);
                     }
                 }
-                _ => {}
             }
-        }
-        self.totals = totals;
-    }
-
-    /// Adds the value of each chosen row for which the condition holds to its cell.
-    fn add(&self, sums: &mut [i64], passes: Option<&Vec<bool>>, value: impl Fn(usize) -> i64) {
-        let passes = passes.map(Vec::as_slice).unwrap_or_default();
-        for ((index, cell), passes) in self.chosen.cells.iter().enumerate().zip(passes) {
-            if *passes && let Some(sum) = sums.get_mut(*cell) {
-                *sum = sum.saturating_add(value(index));
+            Some(passes) => {
+                for ((cell, value), passes) in cells.zip(passes) {
+                    let value = if *passes { value } else { 0 };
+                    if let Some(sum) = sums.get_mut(*cell) {
+                        *sum = sum.saturating_add(value);
+                    }
+                }
             }
         }
     }
 
-    /// A column, by chosen row.
+    fn latest(&self, block: &Block<'_>, date: DateColumn, latest: &mut [i64]) {
+        let (mut times, mut other) = (Vec::new(), Vec::new());
+        block.dates(date, &mut times, &mut other);
+        for (row, cell) in self.chosen.rows.iter().zip(&self.chosen.cells) {
+            let time = times.get(*row).copied().unwrap_or(NOTHING);
+            if let Some(latest) = latest.get_mut(*cell) {
+                *latest = time.max(*latest);
+            }
+        }
+    }
+
+    /// A column, by chosen row; zeros for one that the table does not have.
     fn source(&mut self, block: &Block<'_>, column: Column) -> Vec<i64> {
-        let of_units = match (column, self.plan.table) {
-            (Column::Quantity, Table::Lines) => Some(line::QUANTITY),
-            (Column::LineNet, Table::Lines) => Some(line::NET),
-            (Column::LineGross, Table::Lines) => Some(line::GROSS),
-            (Column::LineDiscount, Table::Lines) => Some(line::DISCOUNT),
-            (Column::LineTax, Table::Lines) => Some(line::TAX),
-            (Column::LineShipping, Table::Lines) => Some(line::SHIPPING),
-            (Column::LineShippingTax, Table::Lines) => Some(line::SHIPPING_TAX),
-            (Column::CouponDiscount, Table::Coupons) => Some(coupon::DISCOUNT),
-            (Column::TaxOfGoods | Column::TaxOfBoth, Table::Taxes) => Some(tax::GOODS),
-            (Column::TaxOfShipping, Table::Taxes) => Some(tax::SHIPPING),
-            _ => None,
+        let table = self.plan.table;
+        let is_native =
+            Block::parts(column).iter().any(|part| block.native(table, *part).is_some());
+        let (of, len) = match (is_native, table) {
+            (true, Table::Lines) => (table, block.chunk.lines.of_block(block.index).len()),
+            (true, Table::Coupons) => (table, block.chunk.coupons.of_block(block.index).len()),
+            (true, Table::Taxes) => (table, block.chunk.taxes.of_block(block.index).len()),
+            _ => (Table::Orders, block.len()),
         };
-        let picked = |values: &[i64], places: &[usize]| -> Vec<i64> {
-            places.iter().map(|place| values.get(*place).copied().unwrap_or_default()).collect()
-        };
-        let Some(of_units) = of_units else {
-            self.order_column(block, column);
-            return picked(&self.buffer, &self.chosen.rows);
-        };
-        match self.plan.table {
-            Table::Lines => block.children(&block.chunk.lines, of_units, &mut self.buffer),
-            Table::Coupons => block.children(&block.chunk.coupons, of_units, &mut self.buffer),
-            _ => block.children(&block.chunk.taxes, of_units, &mut self.buffer),
-        }
-        if column == Column::TaxOfBoth {
-            block.children(&block.chunk.taxes, tax::SHIPPING, &mut self.other);
-            add_to(&mut self.buffer, &self.other);
-        }
-        picked(&self.buffer, &self.chosen.units)
-    }
-
-    /// Reads a column of the orders into the buffer; zeros for one that they do not have.
-    fn order_column(&mut self, block: &Block<'_>, column: Column) {
-        let simple = match column {
-            Column::Items => Some(order::ITEMS),
-            Column::Total => Some(order::TOTAL),
-            Column::Tax => Some(order::TAX),
-            Column::Shipping => Some(order::SHIPPING),
-            Column::Net | Column::Gross => Some(order::NET),
-            _ => None,
-        };
-        self.buffer.clear();
-        self.buffer.resize(block.len(), 0);
-        if let Some(simple) = simple {
-            block.orders(simple, &mut self.buffer);
-        }
-        if column == Column::Gross {
-            for part in [order::TAX, order::SHIPPING] {
-                block.orders(part, &mut self.other);
-                add_to(&mut self.buffer, &self.other);
+        let mut values = vec![0; len];
+        for (place, part) in Block::parts(column).iter().enumerate() {
+            let Some((column, start)) = block.native(of, *part) else { continue };
+            if place == 0 {
+                column.decode(start, &mut values);
+            } else {
+                self.buffer.resize(len, 0);
+                column.decode(start, &mut self.buffer);
+                add_to(&mut values, &self.buffer);
             }
         }
         if column == Column::Discounts {
-            let mut rows = Vec::new();
-            block.child_rows(&block.chunk.coupons, &mut rows);
-            block.children(&block.chunk.coupons, coupon::DISCOUNT, &mut self.other);
-            for (row, discount) in rows.iter().zip(&self.other) {
-                if let Some(sum) = self.buffer.get_mut(place(*row)) {
-                    *sum = sum.saturating_add(*discount);
-                }
+            self.discounts(block, &mut values);
+        }
+        let is_own = of == table;
+        if is_own && self.chosen.is_all {
+            return values;
+        }
+        let places = if is_own { &self.chosen.units } else { &self.chosen.rows };
+        places.iter().map(|place| values.get(*place).copied().unwrap_or_default()).collect()
+    }
+
+    /// Sums up the coupons of each order.
+    fn discounts(&mut self, block: &Block<'_>, sums: &mut [i64]) {
+        block.child_rows(&block.chunk.coupons, &mut self.buffer);
+        block.children(&block.chunk.coupons, coupon::DISCOUNT, &mut self.other);
+        for (row, discount) in self.buffer.iter().zip(&self.other) {
+            if let Some(sum) = sums.get_mut(place(*row)) {
+                *sum = sum.saturating_add(*discount);
             }
         }
     }
 
-    /// Whether the condition holds, by chosen row.
+    /// Whether the condition holds, by chosen row; an empty list when it always does.
     fn condition(&mut self, block: &Block<'_>, when: When, sources: &[Vec<i64>]) -> Vec<bool> {
         match when {
-            When::Always => vec![true; self.chosen.rows.len()],
+            When::Always => Vec::new(),
             When::Order | When::Refund => {
                 block.orders(order::PARENT, &mut self.buffer);
                 let is_refund =
@@ -443,18 +350,17 @@ impl<'a> Work<'a> {
             + 1;
         let mut firsts = Vec::with_capacity(conditions.len());
         for ((condition, seen), needed) in
-            conditions.iter().zip(&mut self.seen).zip(&self.plan.firsts)
+            conditions.iter().zip(&mut self.totals.seen).zip(&self.plan.firsts)
         {
             let mut list = Vec::new();
             if *needed {
                 let chosen = self.chosen.rows.iter().zip(&self.chosen.cells);
-                for ((row, cell), passes) in chosen.zip(condition) {
+                let passes = condition.iter().copied().chain(std::iter::repeat(true));
+                for ((row, cell), passes) in chosen.zip(passes) {
                     let order = base + u64::try_from(*row).unwrap_or_default();
-                    let last = seen.get_mut(*cell);
-                    let is_first = *passes && last.as_deref() != Some(&order);
-                    if let Some(last) = last.filter(|_| is_first) {
-                        *last = order;
-                    }
+                    let Some(last) = seen.get_mut(*cell) else { continue };
+                    let is_first = passes && *last != order;
+                    *last = if is_first { order } else { *last };
                     list.push(is_first);
                 }
             }
@@ -486,9 +392,10 @@ impl<'a> Work<'a> {
         size: usize,
     ) {
         let subjects = Subjects::read(block, self.plan, subject);
-        let Chosen { units, rows, cells } = &self.chosen;
-        let chosen = units.iter().zip(rows).zip(cells).zip(condition);
-        for (((unit, row), cell), _) in chosen.filter(|(_, passes)| **passes) {
+        let Chosen { units, rows, cells, .. } = &self.chosen;
+        let passes = condition.iter().copied().chain(std::iter::repeat(true));
+        let chosen = units.iter().zip(rows).zip(cells).zip(passes);
+        for (((unit, row), cell), _) in chosen.filter(|(_, passes)| *passes) {
             let Some(set) = sets.get_mut(*cell) else { continue };
             for code in subjects.of(*unit, *row) {
                 set.insert(*code, size);

@@ -11,8 +11,9 @@ use store::post::TermCondition;
 use store::product::{self, ProductFilter};
 use store::term;
 
-use crate::desk::{Inquiry, bare_status};
+use crate::desk::Inquiry;
 use crate::query::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+use crate::settings::bare_status;
 
 /// Matches no product.
 const NO_PRODUCT: i64 = -1;

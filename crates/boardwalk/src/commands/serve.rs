@@ -70,7 +70,9 @@ pub(super) fn serving(config: &Config, environment: Environment) -> Result<Servi
         Environment::Sandbox => config.listen.sandbox,
         Environment::Production => config.listen.production,
     };
-    Ok(Serving { platform, site, listen })
+    // Beside the records, whose copy it is; those of PostgreSQL lie elsewhere.
+    let facts_file = Some(config.data.join(format!("{environment}.facts")));
+    Ok(Serving { platform, site, facts: Arc::default(), facts_file, listen })
 }
 
 /// Serves until told to stop; `greet` gets each address before it is announced as ready.

@@ -4,6 +4,8 @@
 //! They follow from the order in which the shop it comes from wrote its records down, which
 //! [`Entries`] counts again.
 
+mod gone;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use site::Options;
@@ -11,6 +13,8 @@ use store::filter::Page;
 use store::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
 use store::{Conn, counter};
 use types::{Amount, Error, Result, Timestamp};
+
+use gone::Gone;
 
 use super::record::{Address, Line, Order, TRASH, TaxShare};
 use crate::bundle::records;
@@ -94,13 +98,16 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
     orders.sort_by_key(|order| order.id);
     let options = Options::read(conn)?;
     let count = orders.len();
+    let mut gone = Gone::default();
     for order in orders {
         let id = order.id;
         let at = |error: Error| {
             let message = format!("order {id}: {error}");
             Error::new(error.kind(), message).because(error)
         };
-        order.record(&options, kind).and_then(|order| order.put(conn)).map_err(at)?;
+        let mut order = order.record(&options, kind).map_err(at)?;
+        gone.number(conn, &mut order).map_err(at)?;
+        order.put(conn).map_err(at)?;
     }
     Ok(count)
 }

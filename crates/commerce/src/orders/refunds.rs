@@ -21,7 +21,7 @@ use crate::common::version::Version;
 use crate::common::{amounts, meta, moments};
 
 /// The entry that says of which line a line of a refund is.
-const REFUNDED_LINE: &str = "_refunded_item_id";
+pub(super) const REFUNDED_LINE: &str = "_refunded_item_id";
 /// The entry that says whether a refund gives back all that was left.
 pub(super) const REFUND_TYPE: &str = "_refund_type";
 

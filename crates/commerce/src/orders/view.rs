@@ -321,11 +321,13 @@ fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: &[Valu
     } else {
         json!(row.total.to_f64() / row.quantity.to_f64())
     };
+    // What is gone is not named, though reports still count it.
+    let named = |id: i64| if goods.get(id).is_some() { id } else { 0 };
     json!({
         "id": row.item_id,
         "name": row.name,
-        "product_id": row.product_id,
-        "variation_id": row.variation_id,
+        "product_id": named(row.product_id),
+        "variation_id": named(row.variation_id),
         "quantity": amounts::number(row.quantity),
         "tax_class": details.tax_class,
         "subtotal": amount(row.subtotal),

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod bytes;
+mod facts;
 mod oembed_proxy;
 mod web_authorize;
 mod web_pages;

@@ -30,6 +30,14 @@ sql!(
      SELECT site_id, $1, term_id FROM terms WHERE site_id = $2 AND term_id = $3 AND taxonomy = $4
      ON CONFLICT (site_id, product_id, term_id) DO UPDATE SET term_id = excluded.term_id"
 );
+sql!(
+    PRODUCT_BEARERS,
+    "SELECT product_terms.product_id, product_terms.term_id
+     FROM product_terms JOIN terms
+       ON terms.site_id = product_terms.site_id AND terms.term_id = product_terms.term_id
+     WHERE product_terms.site_id = $1 AND terms.taxonomy = $2
+     ORDER BY product_terms.product_id, product_terms.term_id"
+);
 // UNION drops what is there already, so that terms which are each other's parents end it as well.
 sql!(
     PRODUCT_COUNTS_BY_TERM,
@@ -91,6 +99,13 @@ fn terms_of_some(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<Product
         return Err(Error::invalid("these products bear too many terms; ask for fewer products"));
     }
     Ok(rows)
+}
+
+/// Every product with every term of the taxonomy that it bears: products and terms, ascending. For
+/// who keeps all of them.
+pub fn bearers(conn: &mut dyn Conn, taxonomy: &str) -> Result<Vec<(i64, i64)>> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    conn.rows(&PRODUCT_BEARERS, &[SITE.into(), taxonomy.into()], read)
 }
 
 /// How many published products that the catalogue shows bear each term, or a term below it. Terms

@@ -111,7 +111,7 @@ fn everybody_has_one_number(database: &Database) {
             ] {
                 numbers.push(customer_lookup::find_or_insert(conn, &row)?);
             }
-            assert_eq!(numbers, [1, 2, 1, 2, 3]);
+            assert_eq!(numbers, [1, 2, 2, 2, 3], "who registered comes before the guest");
             let expected = CustomerLookupRow { customer_id: 2, ..lookup(Some(7), "Guest") };
             assert_eq!(customer_lookup::get(conn, 2)?, Some(expected.clone()));
             assert_eq!(customer_lookup::find_by_user(conn, 7)?, Some(expected));

@@ -1,0 +1,230 @@
+//! Facts from records: what an order and its refunds come to in reports. Pure functions; whoever
+//! calls them has read the records.
+//!
+//! An order and its refunds are derived together ([`family`]), since a refund of all that is left
+//! counts for what the order and the other refunds leave over. The rules are the reference's, with
+//! its mistakes about refunds and taxes mended: see `conformance/deviations`.
+//!
+//! **Shares of shipping are divided as binary fractions**, because the recorded facts are roundings
+//! of those; everything else is exact.
+
+mod details;
+mod refund;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use store::order::{ItemKind, Order, OrderItemRow, OrderKind};
+use types::{Amount, Result};
+
+use crate::facts::{CouponFact, LineFact, OrderFact, TaxFact};
+
+use details::{LineDetails, OrderDetails};
+
+/// The statuses of records that are no part of the facts, with all their refunds.
+const ABSENT_STATUS: &str = "trash";
+
+/// What the shop has decided about amounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Decimals of prices.
+    pub decimals: u32,
+    /// Whether taxes are rounded only when they are summed up.
+    pub rounds_taxes_late: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { decimals: 2, rounds_taxes_late: false }
+    }
+}
+
+/// What records name in another way than reports do.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// Customers as reports number them, by user.
+    pub customers_of_users: HashMap<i64, i64>,
+    /// And by folded e-mail address.
+    pub customers_of_emails: HashMap<String, i64>,
+    /// Coupons by folded code.
+    pub coupons: HashMap<String, i64>,
+}
+
+impl Numbers {
+    fn customer(&self, order: &Order) -> i64 {
+        let found = match order.row.customer_id {
+            0 => self.customers_of_emails.get(&store::filter::fold(&order.row.billing_email)),
+            user_id => self.customers_of_users.get(&user_id),
+        };
+        found.copied().unwrap_or_default()
+    }
+}
+
+/// The facts of an order and of all its refunds. None of an order in the trash, or of one that was
+/// only a test.
+pub fn family(
+    rules: &Rules,
+    numbers: &Numbers,
+    order: &Order,
+    refunds: &[Order],
+) -> Result<Vec<OrderFact>> {
+    if order.row.kind != OrderKind::Order || order.row.status == ABSENT_STATUS {
+        return Ok(Vec::new());
+    }
+    let record = Record::read(order)?;
+    if record.details.is_test() {
+        return Ok(Vec::new());
+    }
+    let refunds = refunds.iter().map(Record::read).collect::<Result<Vec<Record<'_>>>>()?;
+    let mut own = record.fact(rules);
+    own.customer_id = numbers.customer(order);
+    own.coupons = record.coupons(numbers);
+    let mut facts = Vec::with_capacity(refunds.len() + 1);
+    for index in 0..refunds.len() {
+        facts.extend(refund::fact(rules, (&record, &own), &refunds, index));
+    }
+    facts.insert(0, own);
+    Ok(facts)
+}
+
+/// The coupons whose ids a record does not tell, by their codes, so that they can be looked up.
+pub fn unnumbered_coupons(order: &Order) -> Result<Vec<String>> {
+    let mut codes = Vec::new();
+    for item in order.items.iter().filter(|item| item.kind == ItemKind::Coupon) {
+        if LineDetails::read(item)?.coupon_id().is_none() {
+            codes.push(item.name.clone());
+        }
+    }
+    Ok(codes)
+}
+
+/// An order or refund with its details read.
+struct Record<'a> {
+    order: &'a Order,
+    details: OrderDetails,
+    items: Vec<(&'a OrderItemRow, LineDetails)>,
+}
+
+impl<'a> Record<'a> {
+    fn read(order: &'a Order) -> Result<Self> {
+        let items = order.items.iter().map(|item| Ok((item, LineDetails::read(item)?)));
+        let details = OrderDetails::read(&order.row)?;
+        Ok(Self { order, details, items: items.collect::<Result<_>>()? })
+    }
+
+    fn of_kind(&self, kind: ItemKind) -> impl Iterator<Item = &(&'a OrderItemRow, LineDetails)> {
+        self.items.iter().filter(move |(item, _)| item.kind == kind)
+    }
+
+    /// Pieces, of all lines.
+    fn quantity(&self) -> Amount {
+        self.of_kind(ItemKind::Line).map(|(item, _)| item.quantity).sum()
+    }
+
+    /// As its own figures say, without regard to other records.
+    fn fact(&self, rules: &Rules) -> OrderFact {
+        let row = &self.order.row;
+        let text = |text: &Option<String>| text.as_deref().map(Arc::from).unwrap_or_default();
+        OrderFact {
+            order_id: row.order_id,
+            parent_id: 0,
+            created: row.created,
+            paid: row.paid,
+            completed: row.completed,
+            status: Arc::from(row.status.as_str()),
+            customer_id: 0,
+            merchant_id: text(&row.merchant_id),
+            store_id: text(&row.store_id),
+            tpn: text(&row.tpn),
+            items: self.quantity().to_whole(),
+            total: row.total,
+            tax: row.total_tax,
+            shipping: row.shipping_total,
+            net: row.total - row.total_tax - row.shipping_total,
+            returning: None,
+            lines: self.lines(rules).into_iter().map(|(_, line)| line).collect(),
+            coupons: Vec::new(),
+            taxes: self.taxes(),
+        }
+    }
+
+    /// The lines about products, each with its record.
+    fn lines(&self, rules: &Rules) -> Vec<(&(&'a OrderItemRow, LineDetails), LineFact)> {
+        let rates: Vec<i64> = self.of_kind(ItemKind::Tax).map(|(item, _)| item.rate_id).collect();
+        let quantity = self.quantity().to_f64();
+        let shipping = self.order.row.shipping_total.to_f64();
+        let shipping_tax: Amount =
+            self.of_kind(ItemKind::Shipping).map(|(_, details)| details.tax(&rates)).sum();
+        let mut lines = Vec::new();
+        for record in self.of_kind(ItemKind::Line) {
+            let (item, details) = record;
+            let net = item.total.rounded(rules.decimals);
+            if item.quantity.is_zero() && !net.is_negative() {
+                continue;
+            }
+            let own = item.quantity.to_f64();
+            let line = LineFact {
+                product_id: item.product_id,
+                variation_id: item.variation_id,
+                quantity: item.quantity.to_whole(),
+                net,
+                discount: item.subtotal - item.total,
+                tax: details.rounded_tax(rules, &rates),
+                attributes: details.attributes(),
+                ..LineFact::default()
+            };
+            let shares = [shipping, shipping_tax.to_f64()].map(|sum| share(sum, quantity, own));
+            lines.push((record, with_shares(line, shares)));
+        }
+        lines
+    }
+
+    fn taxes(&self) -> Vec<TaxFact> {
+        let tax = |(item, details): &(&OrderItemRow, LineDetails)| TaxFact {
+            rate_id: item.rate_id,
+            code: Arc::from(item.name.as_str()),
+            percent: details.rate_percent.unwrap_or_default(),
+            of_goods: item.total_tax,
+            of_shipping: details.shipping_tax.unwrap_or_default(),
+        };
+        self.of_kind(ItemKind::Tax).map(tax).collect()
+    }
+
+    fn coupons(&self, numbers: &Numbers) -> Vec<CouponFact> {
+        let mut coupons: Vec<CouponFact> = Vec::new();
+        let mut unknown = 0;
+        for (item, details) in self.of_kind(ItemKind::Coupon) {
+            let by_code = || numbers.coupons.get(&store::filter::fold(&item.name)).copied();
+            let coupon_id = details.coupon_id().or_else(by_code).unwrap_or_else(|| {
+                unknown -= 1;
+                unknown
+            });
+            match coupons.iter_mut().find(|coupon| coupon.coupon_id == coupon_id) {
+                Some(coupon) => coupon.discount += item.total,
+                None => coupons.push(CouponFact { coupon_id, discount: item.total }),
+            }
+        }
+        coupons
+    }
+}
+
+/// The part of a sum that belongs to so many of all pieces.
+fn share(sum: f64, all: f64, own: f64) -> f64 {
+    if all == 0.0 { 0.0 } else { sum / all * own }
+}
+
+/// The line with its parts of shipping and of the tax on it, and what it comes to with all that.
+fn with_shares(line: LineFact, [shipping, shipping_tax]: [f64; 2]) -> LineFact {
+    let gross = line.net.to_f64() + line.tax.to_f64() + shipping + shipping_tax;
+    LineFact {
+        shipping: six_decimals(shipping),
+        shipping_tax: six_decimals(shipping_tax),
+        gross: six_decimals(gross),
+        ..line
+    }
+}
+
+/// Rounded by what the binary fraction is exactly, not by how it is commonly written.
+fn six_decimals(value: f64) -> Amount {
+    Amount::parse(&format!("{value:.6}")).unwrap_or_default()
+}

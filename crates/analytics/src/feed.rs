@@ -1,0 +1,244 @@
+//! The one who keeps the facts up to date: follows the store's feed of changes on a thread of its
+//! own, reads the records that changed, and publishes the next snapshot.
+//!
+//! At start the facts come from the file of the last run ([`facts::file`](crate::facts)) and the
+//! events since then, or, when there is no such file or it does not fit the database, from the
+//! records. **An event only says what to read again**, so it does no harm to see one twice, or to
+//! read a record that has changed once more since.
+//!
+//! The thread also carries out imports ([`import`]), a batch between two looks at the feed.
+
+mod command;
+mod import;
+mod load;
+mod update;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use site::Options;
+use store::{Store, outbox};
+use types::Result;
+
+use crate::facts::{Facts, Writer, file};
+use crate::settings;
+
+pub(crate) use command::Command;
+pub use command::{FeedHandle, start};
+pub use import::{Import, ImportStatus};
+
+use import::Task;
+use update::Update;
+
+/// How long a change may wait until somebody looks for it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long to wait after something went wrong.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
+/// Events that are read together.
+const EVENTS_AT_ONCE: i64 = 2_000;
+/// Rows that are put into chunks together while all records are read.
+const ROWS_AT_ONCE: usize = 100_000;
+/// How often the facts are written to their file, if they changed.
+const SAVE_EVERY: Duration = Duration::from_mins(10);
+
+/// The state of the thread.
+#[derive(Debug)]
+pub struct Feed {
+    store: Store,
+    facts: Arc<Facts>,
+    writer: Writer,
+    file: Option<PathBuf>,
+    /// The version of the options that the writer knows.
+    options: i64,
+    last_download: i64,
+    task: Option<Task>,
+    saved: Option<(Instant, i64)>,
+}
+
+impl Feed {
+    /// Loads the facts and publishes them.
+    pub fn open(store: Store, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
+        let writer = Writer::default();
+        let (options, last_download) = (-1, 0);
+        let mut feed =
+            Self { store, facts, writer, file, options, last_download, task: None, saved: None };
+        if !feed.load()? {
+            feed.rebuild()?;
+        }
+        while feed.step()? {}
+        feed.publish();
+        Ok(feed)
+    }
+
+    /// Takes the facts from the file. Returns whether that could be done.
+    fn load(&mut self) -> Result<bool> {
+        let Some(path) = &self.file else { return Ok(false) };
+        let loaded = match file::read(path) {
+            Ok(Some(loaded)) => loaded,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                let error = error.report();
+                tracing::warn!(error, "the file of facts is of no use; reading the records");
+                return Ok(false);
+            }
+        };
+        let position = loaded.writer.position();
+        let mark = self.store.read_blocking(move |conn| update::mark(conn, position))?;
+        if mark != loaded.mark || mark.is_none() {
+            tracing::info!("the file of facts is of another time; reading the records");
+            return Ok(false);
+        }
+        self.writer = loaded.writer;
+        self.last_download = self.writer.last_download();
+        // The catalogue is small, and read anew.
+        self.read_catalog()?;
+        self.saved = Some((Instant::now(), position));
+        Ok(true)
+    }
+
+    /// Makes all facts anew from the records.
+    pub fn rebuild(&mut self) -> Result<()> {
+        // What changes from here on is in the feed behind this position.
+        let (position, options) =
+            self.store.read_blocking(|conn| Ok((outbox::head(conn)?, Options::read(conn)?)))?;
+        self.writer = Writer::new(settings::excluded_statuses(&options));
+        self.writer.set_position(position);
+        self.last_download = 0;
+        let (mut after, mut rows) = (0, Vec::new());
+        loop {
+            let batch =
+                self.store.read_blocking(move |conn| load::orders_after(conn, after, None))?;
+            rows.extend(batch.facts);
+            let last = batch.order_ids.last().copied();
+            if last.is_none() || rows.len() >= ROWS_AT_ONCE {
+                self.writer.apply(&std::collections::BTreeSet::new(), &rows);
+                rows.clear();
+            }
+            let Some(last) = last else { break };
+            after = last;
+        }
+        self.read_catalog()?;
+        let snapshot = self.writer.snapshot();
+        tracing::info!(orders = snapshot.orders(), "facts were made from the records");
+        Ok(())
+    }
+
+    fn read_catalog(&mut self) -> Result<()> {
+        let (catalog, products) = self
+            .store
+            .read_blocking(|conn| Ok((load::catalog(conn)?, load::all_categories(conn)?)))?;
+        *self.writer.catalog_mut() = catalog;
+        for (product_id, categories) in products {
+            self.writer.catalog_mut().put(product_id, categories);
+        }
+        Ok(())
+    }
+
+    /// Reads the next events and what they tell of. Returns whether there may be more. What it
+    /// finds is seen by nobody before [`Feed::publish`].
+    fn step(&mut self) -> Result<bool> {
+        let (position, options, download) =
+            (self.writer.position(), self.options, self.last_download);
+        let update = self.store.read_blocking(move |conn| {
+            Update::read(conn, position, EVENTS_AT_ONCE, options, download)
+        })?;
+        let Some(update) = update else {
+            tracing::warn!(position, "events are missing; reading the records");
+            self.rebuild()?;
+            return Ok(true);
+        };
+        let has_more = update.position > position;
+        self.apply(update)?;
+        Ok(has_more)
+    }
+
+    fn apply(&mut self, update: Update) -> Result<()> {
+        if let Some((version, excluded)) = update.options {
+            self.options = version;
+            self.writer.set_excluded(excluded);
+        }
+        if !update.change.gone.is_empty() {
+            self.writer.apply(&update.change.gone, &update.change.facts);
+        }
+        if update.is_new_catalog {
+            self.read_catalog()?;
+        }
+        for (product_id, categories) in update.categories {
+            self.writer.catalog_mut().put(product_id, categories);
+        }
+        if let Some(last) = update.downloads.last() {
+            self.last_download = last.log_id;
+            self.writer.add_downloads(update.downloads);
+        }
+        self.writer.set_position(update.position);
+        if update.is_new_site {
+            self.rebuild()?;
+        }
+        Ok(())
+    }
+
+    /// Shows everybody what is known now.
+    fn publish(&mut self) {
+        self.facts.publish(self.writer.snapshot());
+    }
+
+    /// Catches up with the feed and publishes. For tests, and for whoever has no thread.
+    pub fn catch_up(&mut self) -> Result<()> {
+        while self.step()? {}
+        self.publish();
+        Ok(())
+    }
+
+    /// Follows the feed until it is told to stop.
+    fn run(mut self, commands: &Receiver<Command>) {
+        loop {
+            let pause = match self.turn() {
+                Ok(()) if self.task.is_some() => Duration::ZERO,
+                Ok(()) => PAUSE,
+                Err(error) => {
+                    let error = error.report();
+                    tracing::warn!(error, "facts could not be brought up to date; trying again");
+                    PAUSE_AFTER_ERROR
+                }
+            };
+            match commands.recv_timeout(pause) {
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(command) => self.obey(command),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        self.save();
+    }
+
+    fn turn(&mut self) -> Result<()> {
+        let before = (self.writer.position(), self.options, self.last_download);
+        while self.step()? {}
+        let is_changed = before != (self.writer.position(), self.options, self.last_download);
+        if self.work()? || is_changed {
+            self.publish();
+        }
+        let is_due = self.saved.is_none_or(|(at, _)| at.elapsed() >= SAVE_EVERY);
+        if is_due {
+            self.save();
+        }
+        Ok(())
+    }
+
+    /// Writes the facts to their file, if they changed since the last time.
+    pub fn save(&mut self) {
+        let position = self.writer.position();
+        let is_saved = self.saved.is_some_and(|(_, saved)| saved == position);
+        self.saved = Some((Instant::now(), position));
+        let Some(path) = self.file.as_ref().filter(|_| !is_saved) else { return };
+        let saved = self
+            .store
+            .read_blocking(move |conn| update::mark(conn, position))
+            .and_then(|mark| file::write(path, &self.writer, mark.as_deref()));
+        if let Err(error) = saved {
+            let error = error.report();
+            tracing::warn!(error, "the facts could not be written to their file");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The thread that follows the feed, and how to talk to it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::thread::{self, JoinHandle};
+
+use store::Store;
+use types::{Error, Result};
+
+use super::Feed;
+use super::import::Import;
+use crate::facts::Facts;
+
+/// What the thread can be asked for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// To look for changes at once.
+    Wake,
+    Import(Import),
+    /// To stop an import where it is.
+    Cancel,
+    /// To forget all facts.
+    Clear,
+    Stop,
+}
+
+/// The thread. When it is dropped, the thread writes its file and ends.
+#[derive(Debug)]
+pub struct FeedHandle {
+    thread: Option<JoinHandle<()>>,
+    facts: Arc<Facts>,
+}
+
+/// Starts the thread. The facts are ready when it has loaded them, which may take some seconds.
+pub fn start(store: Store, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<FeedHandle> {
+    let again = || Error::internal("the facts are kept up to date already");
+    let inbox = facts.take_inbox().ok_or_else(again)?;
+    let shared = Arc::clone(facts);
+    let thread = thread::Builder::new()
+        .name("analytics".to_owned())
+        .spawn(move || run(store, shared, file, &inbox))
+        .map_err(|error| Error::internal("a thread could not be started").because(error))?;
+    Ok(FeedHandle { thread: Some(thread), facts: Arc::clone(facts) })
+}
+
+fn run(store: Store, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiver<Command>) {
+    loop {
+        match Feed::open(store.clone(), Arc::clone(&facts), file.clone()) {
+            Ok(feed) => return feed.run(commands),
+            Err(error) => {
+                let error = error.report();
+                tracing::warn!(error, "facts could not be loaded; trying again");
+            }
+        }
+        if let Ok(Command::Stop) = commands.recv_timeout(super::PAUSE_AFTER_ERROR) {
+            return;
+        }
+    }
+}
+
+impl Drop for FeedHandle {
+    fn drop(&mut self) {
+        self.facts.send(Command::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Records read from the store and made into facts, some hundred orders at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use site::Options;
+use store::filter::Page;
+use store::order::{self, Order, OrderKind};
+use store::term::{self, TermFilter};
+use store::{Conn, coupon, customer_lookup, download_log, product};
+use types::{Result, Timestamp};
+
+use crate::derive::{self, Numbers};
+use crate::facts::{Catalog, DownloadFact, OrderFact};
+use crate::settings;
+
+/// The taxonomy of the categories of products.
+pub(super) const CATEGORY: &str = "product_cat";
+
+/// Orders that are read together. With a refund or two each, they stay within the store's lists.
+pub(super) const ORDERS_AT_ONCE: usize = 500;
+/// Downloads that are read together.
+const DOWNLOADS_AT_ONCE: i64 = 5_000;
+/// Categories that a shop can have in reports.
+const CATEGORIES_PAGE: i64 = 1_000;
+
+/// What became of some orders.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// Orders and refunds whose rows are no longer right.
+    pub(super) gone: BTreeSet<i64>,
+    /// Their rows as they are now.
+    pub(super) facts: Vec<OrderFact>,
+}
+
+/// Reads these orders, or the orders of these refunds, as they are now.
+pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change> {
+    let mut change = Change { gone: ids.clone(), facts: Vec::new() };
+    let mut order_ids = BTreeSet::new();
+    let list: Vec<i64> = ids.iter().copied().collect();
+    let mut orders = Vec::new();
+    for some in list.chunks(ORDERS_AT_ONCE) {
+        for found in order::get_many(conn, some)? {
+            match found.row.kind {
+                OrderKind::Order => orders.push(found),
+                OrderKind::Refund => drop(order_ids.insert(found.row.parent_id)),
+            }
+        }
+    }
+    for order in &orders {
+        order_ids.remove(&order.row.order_id);
+    }
+    let others: Vec<i64> = order_ids.into_iter().collect();
+    for some in others.chunks(ORDERS_AT_ONCE) {
+        orders.extend(order::get_many(conn, some)?);
+        change.gone.extend(some);
+    }
+    for some in orders.chunks(ORDERS_AT_ONCE) {
+        change.facts.extend(families(conn, some)?);
+    }
+    Ok(change)
+}
+
+/// Some of all orders, by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) facts: Vec<OrderFact>,
+    /// The ids of the orders that were read, whatever became of them.
+    pub(super) order_ids: Vec<i64>,
+}
+
+/// Reads the next orders after that id, and those of them that were made since that moment.
+pub(super) fn orders_after(
+    conn: &mut dyn Conn,
+    after: i64,
+    since: Option<Timestamp>,
+) -> Result<Batch> {
+    let limit = i64::try_from(ORDERS_AT_ONCE).unwrap_or(i64::MAX);
+    let mut orders = order::after(conn, after, limit)?;
+    let order_ids = orders.iter().map(|order| order.row.order_id).collect();
+    orders.retain(|order| since.is_none_or(|since| order.row.created >= since));
+    Ok(Batch { facts: families(conn, &orders)?, order_ids })
+}
+
+/// The facts of these orders and of all their refunds.
+fn families(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<OrderFact>> {
+    let rules = settings::rules(&Options::read(conn)?);
+    let ids: Vec<i64> = orders.iter().map(|order| order.row.order_id).collect();
+    let refunds = order::refunds_of(conn, &ids)?;
+    let mut by_order: BTreeMap<i64, Vec<Order>> = BTreeMap::new();
+    for refund in order::with_items(conn, refunds)? {
+        by_order.entry(refund.row.parent_id).or_default().push(refund);
+    }
+    let numbers = numbers(conn, orders)?;
+    let mut facts = Vec::new();
+    for order in orders {
+        let refunds = by_order.remove(&order.row.order_id).unwrap_or_default();
+        match derive::family(&rules, &numbers, order, &refunds) {
+            Ok(family) => facts.extend(family),
+            // One damaged record must not keep all others out of the reports.
+            Err(error) => {
+                let (order_id, error) = (order.row.order_id, error.report());
+                tracing::error!(order_id, error, "an order is missing in reports");
+            }
+        }
+    }
+    Ok(facts)
+}
+
+/// What the orders name in another way than reports do.
+fn numbers(conn: &mut dyn Conn, orders: &[Order]) -> Result<Numbers> {
+    let users = orders.iter().map(|order| order.row.customer_id).filter(|user_id| *user_id != 0);
+    let users: BTreeSet<i64> = users.collect();
+    let guests = orders.iter().filter(|order| order.row.customer_id == 0);
+    let emails: BTreeSet<String> = guests.map(|order| order.row.billing_email.clone()).collect();
+    let mut numbers = Numbers {
+        customers_of_users: customer_lookup::ids_of_users(
+            conn,
+            &users.into_iter().collect::<Vec<i64>>(),
+        )?,
+        customers_of_emails: customer_lookup::ids_of_emails(
+            conn,
+            &emails.into_iter().collect::<Vec<String>>(),
+        )?,
+        ..Numbers::default()
+    };
+    if orders.iter().any(|order| order.row.billing_email.is_empty()) {
+        // All guests without an address are one.
+        if let Some(guest) = customer_lookup::find_guest(conn, "")? {
+            numbers.customers_of_emails.insert(String::new(), guest.customer_id);
+        }
+    }
+    for order in orders {
+        for code in derive::unnumbered_coupons(order).unwrap_or_default() {
+            if let Some(found) = coupon::find_by_code(conn, &code)? {
+                numbers.coupons.insert(store::filter::fold(&code), found.coupon_id);
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// Downloads after that id.
+pub(super) fn downloads_after(
+    conn: &mut dyn Conn,
+    mut after: i64,
+) -> Result<Vec<Arc<DownloadFact>>> {
+    let mut downloads = Vec::new();
+    loop {
+        let some = download_log::after(conn, after, DOWNLOADS_AT_ONCE)?;
+        let Some(last) = some.last() else { return Ok(downloads) };
+        after = last.log_id;
+        downloads.extend(some.into_iter().map(download));
+    }
+}
+
+fn download(record: download_log::Download) -> Arc<DownloadFact> {
+    let text = |text: Option<String>| text.map(Arc::from).unwrap_or_default();
+    Arc::new(DownloadFact {
+        log_id: record.log_id,
+        at: record.at,
+        permission_id: record.permission_id,
+        download_id: record.download_id,
+        product_id: record.product_id,
+        order_id: record.order_id,
+        user_id: record.buyer_id,
+        ip: record.ip,
+        merchant_id: text(record.merchant_id),
+        store_id: text(record.store_id),
+    })
+}
+
+/// The categories, without the products in them.
+pub(super) fn catalog(conn: &mut dyn Conn) -> Result<Catalog> {
+    let mut parents = BTreeMap::new();
+    let mut page = Page { offset: 0, limit: CATEGORIES_PAGE };
+    loop {
+        let taxonomies = vec![CATEGORY.to_owned()];
+        let wanted = TermFilter { taxonomies, page, ..TermFilter::default() };
+        let (terms, total) = term::list(conn, &wanted)?;
+        parents.extend(terms.iter().map(|term| (term.term_id, term.parent_id)));
+        page.offset += CATEGORIES_PAGE;
+        if page.offset >= total {
+            return Ok(Catalog::new(parents));
+        }
+    }
+}
+
+/// The categories of these products.
+pub(super) fn categories(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<(i64, Vec<i64>)>> {
+    let mut found: BTreeMap<i64, Vec<i64>> =
+        product_ids.iter().map(|product_id| (*product_id, Vec::new())).collect();
+    for term in product::terms_of(conn, product_ids)? {
+        if term.taxonomy == CATEGORY {
+            found.entry(term.product_id).or_default().push(term.term_id);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The categories of all products.
+pub(super) fn all_categories(conn: &mut dyn Conn) -> Result<Vec<(i64, Vec<i64>)>> {
+    let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for (product_id, term_id) in product::bearers(conn, CATEGORY)? {
+        found.entry(product_id).or_default().push(term_id);
+    }
+    Ok(found.into_iter().collect())
+}

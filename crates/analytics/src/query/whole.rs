@@ -1,0 +1,214 @@
+//! The short way: blocks whose rows all go into one cell. No row is moved anywhere; each measure is
+//! one pass over a column, with a mask for the rows that count.
+//!
+//! Most blocks are of this kind when there are no groups: rows lie in the order of their dates, and
+//! an interval holds many blocks.
+
+use super::distinct::Distinct;
+use super::plan::{Grouping, Plan, Step};
+use super::select::{Block, place};
+use super::subjects::Subjects;
+use super::{Per, Subject, Table, When};
+use crate::facts::chunk::order;
+use crate::facts::column::NOTHING;
+use crate::query;
+
+/// Whether all measures of the plan can go this way.
+pub(super) fn suits(plan: &Plan<'_>) -> bool {
+    let of_table = |source: usize| {
+        let column = plan.sources.get(source).copied();
+        column.is_some_and(|column| match column {
+            query::Column::Items
+            | query::Column::Total
+            | query::Column::Tax
+            | query::Column::Shipping
+            | query::Column::Net
+            | query::Column::Gross
+            | query::Column::Discounts => plan.table == Table::Orders,
+            // A column that the table does not have is 0 everywhere.
+            _ => true,
+        })
+    };
+    let is_simple = |step: &Step| match step {
+        Step::Sum { source, per, .. } => {
+            let is_once = *per == Per::Row || (plan.table == Table::Orders && *per == Per::Order);
+            is_once && of_table(*source)
+        }
+        Step::Rows { .. } | Step::Distinct { .. } | Step::Latest { .. } => true,
+    };
+    matches!(plan.grouping, Grouping::None) && plan.steps.iter().all(is_simple)
+}
+
+/// The rows of a block that count.
+pub(super) struct Whole<'a, 'b> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) block: &'b Block<'b>,
+    /// The place of each row's order.
+    pub(super) rows: Vec<i64>,
+    /// -1 for rows that count, 0 for others.
+    counted: Vec<i64>,
+    /// The same for each of the plan's conditions.
+    masks: Vec<Vec<i64>>,
+    pub(super) count: i64,
+}
+
+impl<'a, 'b> Whole<'a, 'b> {
+    /// `passes` says which orders count.
+    pub(super) fn new(plan: &'a Plan<'a>, block: &'b Block<'b>, passes: &[bool]) -> Self {
+        let mut rows = Vec::new();
+        let flag = |passes: bool| -i64::from(passes);
+        let mut mask: Vec<i64> = if plan.table == Table::Orders {
+            passes.iter().map(|passes| flag(*passes)).collect()
+        } else {
+            block.unit_rows(plan.table, &mut rows);
+            let of_order = |row: &i64| passes.get(place(*row)).copied().unwrap_or_default();
+            rows.iter().map(|row| flag(of_order(row))).collect()
+        };
+        if let Some(test) = &plan.filter.unit {
+            if plan.table == Table::Orders {
+                block.unit_rows(plan.table, &mut rows);
+            }
+            for (mask, passes) in mask.iter_mut().zip(block.units(plan.table, &rows, test)) {
+                *mask &= flag(passes);
+            }
+        }
+        let count = -mask.iter().sum::<i64>();
+        let mut whole = Self { plan, block, rows, counted: mask, masks: Vec::new(), count };
+        if count > 0 {
+            whole.masks = plan.whens.iter().map(|when| whole.masked(*when)).collect();
+        }
+        whole
+    }
+
+    fn masked(&self, when: When) -> Vec<i64> {
+        let mut mask = self.counted.clone();
+        let mut values = Vec::new();
+        match when {
+            When::Always => {}
+            When::Order | When::Refund => {
+                self.block.orders(order::PARENT, &mut values);
+                let is_wanted =
+                    |parent: &i64| -i64::from((*parent != NOTHING) == (when == When::Refund));
+                if self.plan.table == Table::Orders {
+                    mask.iter_mut().zip(&values).for_each(|(mask, own)| *mask &= is_wanted(own));
+                } else {
+                    for (mask, row) in mask.iter_mut().zip(&self.rows) {
+                        *mask &= values.get(place(*row)).map_or(0, is_wanted);
+                    }
+                }
+            }
+            When::Negative | When::NotNegative => {
+                let signs = self.signs();
+                for (mask, sign) in mask.iter_mut().zip(signs) {
+                    *mask &= -i64::from((sign < 0) == (when == When::Negative));
+                }
+            }
+        }
+        mask
+    }
+
+    /// By which each row takes money back or does not.
+    fn signs(&self) -> Vec<i64> {
+        let is_line = self.plan.table == Table::Lines;
+        let (table, sign) = if is_line {
+            (Table::Lines, self.plan.sign())
+        } else {
+            (Table::Orders, query::Column::Gross)
+        };
+        let len = if is_line { self.rows.len() } else { self.block.len() };
+        let mut signs = vec![0_i64; len];
+        let mut part_values = vec![0; len];
+        for part in Block::parts(sign) {
+            if let Some((column, start)) = self.block.native(table, *part) {
+                column.decode(start, &mut part_values);
+                for (sign, part) in signs.iter_mut().zip(&part_values) {
+                    *sign = sign.saturating_add(*part);
+                }
+            }
+        }
+        if is_line || self.plan.table == Table::Orders {
+            return signs;
+        }
+        self.rows.iter().map(|row| signs.get(place(*row)).copied().unwrap_or_default()).collect()
+    }
+
+    fn mask(&self, when: usize) -> &[i64] {
+        self.masks.get(when).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What a measure comes to in this block, if that is a number.
+    pub(super) fn value(&self, step: Step) -> i64 {
+        match step {
+            Step::Rows { when } => -self.mask(when).iter().sum::<i64>(),
+            Step::Sum { source, when, .. } => self.sum(source, when),
+            Step::Distinct { when, .. } => self.orders(when),
+            Step::Latest { date } => {
+                let (mut times, mut other) = (Vec::new(), Vec::new());
+                self.block.dates(date, &mut times, &mut other);
+                let places = self.chosen(&self.counted);
+                let times = places.map(|(_, row)| times.get(row).copied().unwrap_or_default());
+                times.max().unwrap_or_default()
+            }
+        }
+    }
+
+    fn sum(&self, source: usize, when: usize) -> i64 {
+        let Some(column) = self.plan.sources.get(source).copied() else { return 0 };
+        let mask = self.mask(when);
+        if column == query::Column::Discounts {
+            return self.discounts(mask);
+        }
+        let parts = Block::parts(column).iter();
+        let parts = parts.filter_map(|part| self.block.native(self.plan.table, *part));
+        parts
+            .fold(0, |sum: i64, (column, start)| sum.saturating_add(column.masked_sum(start, mask)))
+    }
+
+    /// The discounts of the orders that count.
+    fn discounts(&self, mask: &[i64]) -> i64 {
+        let coupons = &self.block.chunk.coupons;
+        let (mut rows, mut values) = (Vec::new(), Vec::new());
+        self.block.child_rows(coupons, &mut rows);
+        self.block.children(coupons, crate::facts::chunk::coupon::DISCOUNT, &mut values);
+        let own = rows
+            .iter()
+            .zip(&values)
+            .map(|(row, value)| value & mask.get(place(*row)).copied().unwrap_or_default());
+        own.fold(0, i64::saturating_add)
+    }
+
+    /// How many orders have a row that counts. Rows of one order lie together.
+    fn orders(&self, when: usize) -> i64 {
+        let mask = self.mask(when);
+        if self.plan.table == Table::Orders {
+            return -mask.iter().sum::<i64>();
+        }
+        let mut last = -1;
+        let mut count = 0;
+        for (row, mask) in self.rows.iter().zip(mask) {
+            let is_new = *mask != 0 && *row != last;
+            count += i64::from(is_new);
+            last = if is_new { *row } else { last };
+        }
+        count
+    }
+
+    /// Places of rows that count, with those of their orders.
+    fn chosen<'c>(&'c self, mask: &'c [i64]) -> impl Iterator<Item = (usize, usize)> + 'c {
+        let is_orders = self.plan.table == Table::Orders;
+        let wanted = mask.iter().enumerate().filter(|(_, mask)| **mask != 0);
+        wanted.map(move |(unit, _)| {
+            let row =
+                if is_orders { unit } else { self.rows.get(unit).map_or(0, |row| place(*row)) };
+            (unit, row)
+        })
+    }
+
+    /// Adds the subjects of the rows that count to a set.
+    pub(super) fn collect(&self, subject: Subject, when: usize, set: &mut Distinct, size: usize) {
+        let subjects = Subjects::read(self.block, self.plan, subject);
+        for (unit, row) in self.chosen(self.mask(when)) {
+            subjects.of(unit, row).iter().for_each(|code| set.insert(*code, size));
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The algebra against a plain reading of what its words mean, on random facts and questions.
+#![cfg(test)]
+
+mod differential;
+mod naive;
+mod random;
+mod vectors;

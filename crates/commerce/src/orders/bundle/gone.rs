@@ -1,0 +1,73 @@
+//! Products that are gone when a shop is taken along. Its lines still name them, but no longer by
+//! number; reports count each as what it was, so each is given a number of its own again.
+//!
+//! Products are numbered one after the other, so a number that is missing among theirs, and that
+//! nothing else has, was that of one that is gone.
+
+use std::collections::BTreeMap;
+
+use store::order::{ItemKind, OrderKind};
+use store::product::{self, ProductFilter};
+use store::{Conn, coupon, order, post};
+use types::Result;
+
+use crate::orders::record::Order;
+use crate::orders::refunds::REFUNDED_LINE;
+
+/// Missing numbers that are looked at.
+const LOOKED_AT_MAX: i64 = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Gone {
+    by_name: BTreeMap<String, i64>,
+    /// Missing numbers that nobody has been given yet, the least last.
+    free: Option<Vec<i64>>,
+}
+
+impl Gone {
+    /// Gives the lines about products that are gone their numbers.
+    pub(super) fn number(&mut self, conn: &mut dyn Conn, order: &mut Order) -> Result<()> {
+        let (is_refund, parent_id) = (order.row.kind == OrderKind::Refund, order.row.parent_id);
+        for line in order.lines_mut(ItemKind::Line).filter(|line| line.row.product_id == 0) {
+            let refunded = line.meta(REFUNDED_LINE).and_then(|id| id.parse::<i64>().ok());
+            line.row.product_id = if is_refund {
+                let items = order::items_of(conn, &[parent_id])?;
+                let own = items.iter().find(|item| Some(item.item_id) == refunded);
+                own.map(|item| item.product_id).unwrap_or_default()
+            } else {
+                self.of_name(conn, &line.row.name)?
+            };
+        }
+        Ok(())
+    }
+
+    fn of_name(&mut self, conn: &mut dyn Conn, name: &str) -> Result<i64> {
+        if let Some(number) = self.by_name.get(name) {
+            return Ok(*number);
+        }
+        if self.free.is_none() {
+            self.free = Some(missing(conn)?);
+        }
+        let number = self.free.as_mut().and_then(Vec::pop).unwrap_or_default();
+        self.by_name.insert(name.to_owned(), number);
+        Ok(number)
+    }
+}
+
+/// Numbers among those of products that nothing has, the least last.
+fn missing(conn: &mut dyn Conn) -> Result<Vec<i64>> {
+    let (products, _) = product::list(conn, &ProductFilter::default())?;
+    let ids = || products.iter().map(|product| product.product_id);
+    let (Some(first), Some(last)) = (ids().min(), ids().max()) else { return Ok(Vec::new()) };
+    let mut missing = Vec::new();
+    for number in (first..last.min(first.saturating_add(LOOKED_AT_MAX))).rev() {
+        let is_taken = ids().any(|id| id == number)
+            || post::get(conn, number)?.is_some()
+            || coupon::get(conn, number)?.is_some()
+            || order::get(conn, number)?.is_some();
+        if !is_taken {
+            missing.push(number);
+        }
+    }
+    Ok(missing)
+}
