@@ -31,12 +31,15 @@ enum Subject {
     Onboarding,
     /// Requests of the REST interface: rate, latency, and the share of a bare server's rate
     Rest,
+    /// `boardwalk import orders`: rate, its share of a bare loop's, and memory
+    Import,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let subject = match options.what {
         Subject::Onboarding => "onboarding",
         Subject::Rest => "rest",
+        Subject::Import => "import",
     };
     Tool::Postgres.ensure()?;
     // Built by itself, so that it has no feature of a dependency that only the benchmark asks for.

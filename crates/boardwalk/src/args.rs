@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
-use types::{Environment, Scope};
+use types::{Environment, Scope, Timestamp};
 
 /// Merchant onboarding in one binary.
 #[derive(Debug, Parser)]
@@ -276,6 +276,50 @@ pub(crate) enum Import {
         /// The bundle, a JSON file
         file: PathBuf,
     },
+    /// Import orders, products, customers and what belongs to them, as JSON lines or CSV in the
+    /// shape of the REST bodies
+    Orders(ImportOrders),
+    /// Import a live store through its REST interface, its ids kept
+    Woocommerce(ImportWoocommerce),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImportWoocommerce {
+    /// Address of the store
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: url::Url,
+    /// A consumer key of the store that may read
+    #[arg(long, value_name = "KEY")]
+    pub(crate) consumer_key: String,
+    /// The secret of the consumer key
+    #[arg(long, value_name = "SECRET")]
+    pub(crate) consumer_secret: String,
+    /// Only products, coupons and orders that were changed after this time, such as
+    /// 2026-03-31T12:00:00Z; what is here already becomes what the store says
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) since: Option<Timestamp>,
+    /// Go on where an import from the same store was cut
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Also ask a store that is not on the public internet, or without encryption
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImportOrders {
+    /// JSON lines (.jsonl) or CSV (.csv)
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Leave out rows with faults, and tell of them; otherwise one fault keeps all rows out
+    #[arg(long)]
+    pub(crate) skip_bad: bool,
+    /// Go on where an import of the same files was cut
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Where the records come from: files of one source refer to each other by their own numbers
+    #[arg(long, value_name = "NAME", default_value = "files")]
+    pub(crate) source: String,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -337,6 +381,10 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 fn key_life(text: &str) -> Result<KeyLife, String> {
     if text == "never" { Ok(KeyLife::Forever) } else { duration(text).map(KeyLife::For) }
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| String::from("write a time such as 2026-03-31T12:00:00Z"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

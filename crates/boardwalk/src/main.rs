@@ -12,6 +12,7 @@ mod config;
 mod environment;
 mod logging;
 mod output;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -17,6 +17,11 @@ impl Printer {
         Self { json }
     }
 
+    /// Whether a script reads the results.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// One result: the object for scripts, the text for people.
     pub(crate) fn result(&self, object: &Value, text: &str) {
         if self.json { document(&object.to_string()) } else { document(text) }
@@ -66,6 +71,11 @@ pub(crate) fn document(text: &str) {
         }
         _ => {}
     }
+}
+
+/// What else is to be said about a failure, line by line.
+pub(crate) fn notes(text: &str) {
+    eprintln!("{text}");
 }
 
 /// Why the command failed, on one line whatever the cause had to say.

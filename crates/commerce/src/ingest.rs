@@ -21,11 +21,13 @@
 //! [`Importer::check`] needs no database and may run on several threads; [`Importer::write`] is
 //! one transaction.
 
+pub mod file;
 mod kinds;
+pub mod live;
 mod orders;
 mod others;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use contract::rest::Refusal;
@@ -189,6 +191,18 @@ impl Importer {
             Ok(Ok(outcome))
         })?;
         Ok(attempted.unwrap_or_else(|undone| undone))
+    }
+
+    /// How far the import of this name came, if it was ever begun. Blocks.
+    pub fn reached(&self, name: &str) -> Result<Option<Progress>> {
+        let name = name.to_owned();
+        self.site.store().read_blocking(move |conn| import::progress(conn, &name))
+    }
+
+    /// Those of the orders that are here, by the numbers that they had. Blocks.
+    fn known_orders(&self, ids: Vec<i64>) -> Result<HashSet<i64>> {
+        let source = self.source.clone();
+        self.site.store().read_blocking(move |conn| orders::known(conn, &source, &ids))
     }
 
     /// Checks and writes records, [`BATCH_MAX`] at a time, until one batch is undone.

@@ -13,7 +13,7 @@ pub mod basic;
 pub mod consumer_key;
 pub mod login;
 pub mod nonce;
-mod oauth;
+pub mod oauth;
 pub mod password;
 pub mod session;
 

@@ -26,6 +26,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("operating", include_str!("../../../docs/operating.md")),
     ("mail", include_str!("../../../docs/mail.md")),
     ("security", include_str!("../../../docs/security.md")),
+    ("imports", include_str!("../../../docs/imports.md")),
     ("logging", include_str!("../../../docs/logging.md")),
     ("performance", include_str!("../../../docs/performance.md")),
 ];

@@ -108,12 +108,23 @@ fn sequence(conn: &mut dyn store::Conn) -> types::Result<u64> {
     outbox::sequence(conn, i64::try_from(SEQUENCE_BATCH).unwrap_or(i64::MAX))
 }
 
+/// Runs a closure on a bare connection to a database that is there.
+pub(crate) fn with_conn<T>(
+    location: &Location,
+    run: &mut dyn FnMut(&mut dyn store::Conn) -> Result<T>,
+) -> Result<T> {
+    match location {
+        Location::File(path) => sqlite::with_conn(path, run),
+        Location::Postgres { .. } => postgres::with_conn(location, run),
+    }
+}
+
 fn refused(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> types::Error {
     types::Error::internal("the bare loop's database refused a statement").because(error)
 }
 
 /// A loop that fails has a bug; then the cause behind the public message matters.
-fn with_cause<T>(result: types::Result<T>) -> Result<T> {
+pub(crate) fn with_cause<T>(result: types::Result<T>) -> Result<T> {
     result.map_err(|error| anyhow::anyhow!("{}", error.report()))
 }
 

@@ -5,7 +5,8 @@
 //! of one engine and [`report`] compares them with the targets. The server is the released program
 //! with its usual settings ([`subject`]); the clients are one thread ([`load`]); the bare loop is
 //! in [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether
-//! the measuring went well. The REST interface is measured in [`rest`], beside a bare server.
+//! the measuring went well. The REST interface is measured in [`rest`], beside a bare server;
+//! the import of orders in [`import`], beside a bare loop that inserts the same rows.
 
 #![expect(
     clippy::print_stdout,
@@ -14,6 +15,7 @@
 )]
 
 mod bare;
+mod import;
 mod load;
 mod measure;
 mod processes;
@@ -62,6 +64,7 @@ struct Options {
 enum Subject {
     Onboarding,
     Rest,
+    Import,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,6 +119,7 @@ fn run(options: &Options) -> Result<()> {
     match options.subject {
         Subject::Onboarding => onboarding(options, program, output),
         Subject::Rest => rest::run(options, program, output),
+        Subject::Import => import::run(options, program, output),
     }
 }
 

@@ -1,5 +1,8 @@
 //! `boardwalk import`: records that come from elsewhere.
 
+mod orders;
+mod woocommerce;
+
 use std::fs;
 use std::path::Path;
 
@@ -53,9 +56,11 @@ pub(crate) fn import(
                 members.extend(counts.into_iter().map(|(name, count)| (name.into(), json!(count))));
             }
             out.result(&object, &lines.join("\n"));
+            Ok(())
         }
+        Import::Orders(args) => orders::import(config, common, &args, out),
+        Import::Woocommerce(args) => woocommerce::import(config, common, args, out),
     }
-    Ok(())
 }
 
 fn read_bundle(file: &Path) -> Result<Bundle> {

@@ -10,6 +10,7 @@ mod conformance;
 mod crash;
 mod health;
 mod hostile;
+mod imports;
 mod installation;
 mod load;
 mod mail;

@@ -196,6 +196,15 @@ impl Batch<'_> {
     }
 }
 
+/// Those of the orders that are here, by the numbers that they had.
+pub(super) fn known(conn: &mut dyn Conn, source: &str, ids: &[i64]) -> Result<HashSet<i64>> {
+    let own = import::own_ids(conn, (source, Kind::Order.name()), ids)?;
+    let own_id = |id: i64| own.get(&id).copied().unwrap_or(id);
+    let rows = rows_of(conn, &ids.iter().map(|id| own_id(*id)).collect::<Vec<_>>())?;
+    let is_order = |id: &i64| rows.get(&own_id(*id)).is_some_and(|r| r.kind == OrderKind::Order);
+    Ok(ids.iter().copied().filter(is_order).collect())
+}
+
 /// Orders by their numbers, without their lines.
 fn rows_of(conn: &mut dyn Conn, ids: &[i64]) -> Result<HashMap<i64, OrderRow>> {
     let mut ids = ids.to_vec();
@@ -212,12 +221,13 @@ fn rows_of(conn: &mut dyn Conn, ids: &[i64]) -> Result<HashMap<i64, OrderRow>> {
 
 /// Whether two orders of one number are one order.
 fn is_same(row: &OrderRow, told: &OrderRow) -> bool {
-    let is_one_sale = row.created == told.created && row.parent_id == told.parent_id;
-    row.kind == told.kind && (is_one_sale || (row.order_key == told.order_key && is_key(told)))
-}
-
-fn is_key(row: &OrderRow) -> bool {
-    row.kind == OrderKind::Order && !row.order_key.is_empty()
+    if row.kind != told.kind || row.parent_id != told.parent_id {
+        return false;
+    }
+    match told.kind {
+        OrderKind::Order => row.created == told.created || row.order_key == told.order_key,
+        OrderKind::Refund => row.refund_amount == told.refund_amount,
+    }
 }
 
 /// Gives a refund what it has from its order.

@@ -1,6 +1,14 @@
 //! The `Authorization: Basic` header: a name and a secret.
 
+use types::Secret;
+
 use crate::Request;
+
+/// The header with which a client says who it is.
+pub fn header(login: &str, secret: &Secret<String>) -> String {
+    let pair = format!("{login}:{}", secret.expose());
+    format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
+}
 
 /// What the header says. The secret is not printed.
 pub struct Basic {

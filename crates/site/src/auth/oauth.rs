@@ -7,6 +7,7 @@ use sha1::Sha1;
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 use types::{Secret, Timestamp};
+use url::{Position, Url};
 
 use super::consumer_key::wrong;
 use crate::Request;
@@ -67,6 +68,29 @@ pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
     Ok(Some(Signed { consumer_key, nonce, timestamp, method, signature, params }))
 }
 
+/// The address of a GET with a signature in its query, for shops that are asked in plain text.
+/// The address must not have a query with brackets.
+pub fn signed(
+    url: &Url,
+    (key, secret): (&str, &Secret<String>),
+    nonce: &str,
+    now: Timestamp,
+) -> Url {
+    let mut url = url.clone();
+    let seconds = now.as_micros().div_euclid(1_000_000);
+    url.query_pairs_mut()
+        .append_pair("oauth_consumer_key", key)
+        .append_pair("oauth_nonce", nonce)
+        .append_pair("oauth_signature_method", "HMAC-SHA256")
+        .append_pair("oauth_timestamp", &seconds.to_string());
+    let pairs = url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned()));
+    let text = base_string("GET", &url[..Position::AfterPath], &pairs.collect::<Vec<_>>());
+    let signature = hmac_sha256(format!("{}&", secret.expose()).as_bytes(), text.as_bytes());
+    let signature = data_encoding::BASE64.encode(&signature);
+    url.query_pairs_mut().append_pair("oauth_signature", &signature);
+    url
+}
+
 impl Signed {
     /// Checks the signature and its time. Whether the nonce is fresh, the storage knows.
     pub(super) fn verify(
@@ -99,13 +123,17 @@ impl Signed {
     }
 
     fn base_string(&self, http_method: &str, address: &str) -> String {
-        let mut pairs: Vec<(String, String)> =
-            self.params.iter().map(|(name, value)| (encode(name), encode(value))).collect();
-        pairs.sort();
-        let joined: Vec<String> = pairs.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        let joined = encode(&joined.join("&"));
-        format!("{}&{}&{joined}", http_method.to_ascii_uppercase(), encode(address))
+        base_string(http_method, address, &self.params)
     }
+}
+
+fn base_string(http_method: &str, address: &str, params: &[(String, String)]) -> String {
+    let mut pairs: Vec<(String, String)> =
+        params.iter().map(|(name, value)| (encode(name), encode(value))).collect();
+    pairs.sort();
+    let joined: Vec<String> = pairs.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let joined = encode(&joined.join("&"));
+    format!("{}&{}&{joined}", http_method.to_ascii_uppercase(), encode(address))
 }
 
 /// The parameters of an `Authorization: OAuth` header.

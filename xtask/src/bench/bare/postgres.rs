@@ -84,6 +84,14 @@ fn sequence_until(conn: &mut BareConn, all_stored: &AtomicBool) -> Result<()> {
     }
 }
 
+/// Runs a closure on a connection to a database that is there.
+pub(super) fn with_conn<T>(
+    location: &Location,
+    run: &mut dyn FnMut(&mut dyn Conn) -> Result<T>,
+) -> Result<T> {
+    run(&mut BareConn::connect(location)?)
+}
+
 struct BareConn {
     client: Client,
     prepared: Vec<(usize, Statement)>,

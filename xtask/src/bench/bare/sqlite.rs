@@ -18,14 +18,7 @@ pub(super) struct SqliteLoop {
 impl SqliteLoop {
     pub(super) fn create(path: &Path, model: &Model) -> Result<Self> {
         rows::create_database(&Location::File(path.to_owned()), model)?;
-        let connection = Connection::open(path)?;
-        // As the server's writer has it.
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        connection.pragma_update(None, "cache_size", -16_000)?;
-        connection.pragma_update(None, "temp_store", "MEMORY")?;
-        Ok(Self { connection, unsequenced: 0 })
+        Ok(Self { connection: open(path)?, unsequenced: 0 })
     }
 
     pub(super) fn store(&mut self, onboardings: &[Onboarding], group: usize) -> Result<()> {
@@ -44,6 +37,26 @@ impl SqliteLoop {
         }
         Ok(())
     }
+}
+
+/// A connection that is set up as the server's writer has it.
+fn open(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
+/// Runs a closure on a connection to a database that is there.
+pub(super) fn with_conn<T>(
+    path: &Path,
+    run: &mut dyn FnMut(&mut dyn Conn) -> Result<T>,
+) -> Result<T> {
+    let connection = open(path)?;
+    run(&mut BareConn { connection: &connection, prepared: Vec::new() })
 }
 
 struct BareConn<'connection> {

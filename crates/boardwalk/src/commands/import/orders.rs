@@ -1,0 +1,86 @@
+//! `boardwalk import orders`: files of records.
+
+use std::sync::Arc;
+
+use commerce::ingest::file::{self, FileFault, News, Report, Stage};
+use commerce::ingest::{Importer, Manner};
+use serde_json::json;
+use types::{Error, Result};
+
+use crate::args::{Common, ImportOrders};
+use crate::config::Config;
+use crate::environment;
+use crate::output::{self, Printer};
+use crate::progress::{Bar, Unit};
+
+pub(super) fn import(
+    config: &Config,
+    common: &Common,
+    args: &ImportOrders,
+    out: &Printer,
+) -> Result<()> {
+    let platform = environment::open(config, common.environment())?;
+    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let manner = Manner { skip_bad: args.skip_bad, replace: false };
+    let importer = Importer::new(Arc::clone(&site), &args.source, manner)?;
+    let mut bar = Bar::new();
+    let mut watch = |news: News| match news.stage {
+        Stage::Check => bar.show("Checking", Unit::Bytes, news.done, news.all),
+        Stage::Write => bar.show("Writing", Unit::Records, news.done, news.all),
+    };
+    let report = file::import(&importer, &args.files, args.resume, &mut watch)?;
+    drop(bar);
+    if report.refused {
+        if out.is_json() {
+            out.result(&json!(report), "");
+        } else {
+            output::notes(&faults(&report));
+        }
+        return Err(Error::invalid(refusal(&report)));
+    }
+    out.result(&json!(report), &summary(&report));
+    Ok(())
+}
+
+/// What is wrong, where, and what to do.
+fn refusal(report: &Report) -> String {
+    let what_now = if report.imported.is_empty() {
+        "nothing was imported; mend the file, or leave the rows out with --skip-bad"
+    } else {
+        "what was written before stays; mend the file, or go on with --resume --skip-bad"
+    };
+    let count = report.fault_count;
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} fault{plural}: {what_now}")
+}
+
+fn summary(report: &Report) -> String {
+    let counts = report.imported.iter();
+    let counts: Vec<String> = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
+    let mut lines = vec![if counts.is_empty() {
+        String::from("Nothing new to import.")
+    } else {
+        format!("Imported: {}.", counts.join(", "))
+    }];
+    if report.present > 0 {
+        lines.push(format!("{} records were there already.", report.present));
+    }
+    if report.fault_count > 0 {
+        lines.push(format!("Left out, because of {} faults:", report.fault_count));
+        lines.push(faults(report));
+    }
+    lines.join("\n")
+}
+
+fn faults(report: &Report) -> String {
+    let line = |FileFault { file, fault }: &FileFault| {
+        let field = fault.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        format!("{file}:{}: {field}{}", fault.line, fault.message)
+    };
+    let mut lines: Vec<String> = report.faults.iter().map(line).collect();
+    let told = u64::try_from(report.faults.len()).unwrap_or_default();
+    if report.fault_count > told {
+        lines.push(format!("… and {} more", report.fault_count - told));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,383 @@
+//! A live shop, asked page by page through the third version of its interface:
+//! `boardwalk import woocommerce`.
+//!
+//! What others refer to comes first. **A page is written in one transaction with the note of how
+//! far the import came**, with what belongs to its records (variations, terms, refunds), so that an
+//! import that was cut goes on with the next page. The shop is asked politely: one request at a
+//! time, and after a refusal or a cut connection not before some time has passed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use site::auth::oauth;
+use site::outbound::{Fetch, FetchFault, Fetched};
+use types::{Error, Result, Secret, Timestamp};
+use url::Url;
+
+use super::file::FAULTS_MAX;
+use super::{Checked, Fault, Importer, Kind, Outcome, Record, Step};
+
+/// Records of one page: as many as shops give.
+const PAGE_ITEMS: usize = 100;
+/// Pages of one list.
+const PAGES_MAX: u64 = 1_000_000;
+/// Categories that lie within each other.
+const DEPTH_MAX: usize = 100;
+/// Bytes of one page.
+const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// How often one page is asked for.
+const ATTEMPTS_MAX: u32 = 8;
+/// The first pause before a page is asked for again; each further one is twice as long.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_mins(1);
+
+/// The lists of a shop in the order in which they refer to each other: what is asked for, whether
+/// the list can be sorted by number and has pages, and whether it can be asked for what changed.
+const LISTS: &[List] = &[
+    List::whole(Kind::TaxClass, "taxes/classes"),
+    List::sorted(Kind::TaxRate, "taxes"),
+    List::sorted(Kind::ShippingClass, "products/shipping_classes"),
+    List::whole(Kind::Category, "products/categories"),
+    List::sorted(Kind::Tag, "products/tags"),
+    List {
+        below: Some((Kind::AttributeTerm, "terms")),
+        ..List::whole(Kind::Attribute, "products/attributes")
+    },
+    List {
+        below: Some((Kind::Variation, "variations")),
+        ..List::changing(Kind::Product, "products")
+    },
+    List::sorted(Kind::Customer, "customers"),
+    List::changing(Kind::Coupon, "coupons"),
+    List { below: Some((Kind::Refund, "refunds")), ..List::changing(Kind::Order, "orders") },
+];
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    kind: Kind,
+    path: &'static str,
+    is_sorted: bool,
+    tells_changes: bool,
+    /// What belongs to each of the records, and where it is below them.
+    below: Option<(Kind, &'static str)>,
+}
+
+impl List {
+    const fn whole(kind: Kind, path: &'static str) -> Self {
+        Self { kind, path, is_sorted: false, tells_changes: false, below: None }
+    }
+
+    const fn sorted(kind: Kind, path: &'static str) -> Self {
+        Self { is_sorted: true, ..Self::whole(kind, path) }
+    }
+
+    const fn changing(kind: Kind, path: &'static str) -> Self {
+        Self { tells_changes: true, ..Self::sorted(kind, path) }
+    }
+}
+
+/// The shop to ask.
+#[derive(Debug)]
+pub struct Shop {
+    /// Its address, with or without the path of the interface.
+    pub url: Url,
+    pub consumer_key: String,
+    pub consumer_secret: Secret<String>,
+    /// Only what was changed after this, where the shop can tell.
+    pub since: Option<Timestamp>,
+}
+
+/// The way to the shop.
+pub trait Road {
+    fn fetch(&mut self, request: Fetch) -> std::result::Result<Fetched, FetchFault>;
+    fn pause(&mut self, time: Duration);
+    fn now(&self) -> Timestamp;
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    pub kind: Kind,
+    pub page: u64,
+    pub pages: u64,
+}
+
+/// What became of the shop's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub imported: BTreeMap<&'static str, u64>,
+    pub present: u64,
+    /// The first [`FAULTS_MAX`]; the line is the number of the record.
+    pub faults: Vec<LiveFault>,
+    pub fault_count: u64,
+    pub resumed: bool,
+}
+
+/// A record that this shop does not take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LiveFault {
+    pub record: &'static str,
+    pub id: u64,
+    pub field: Option<String>,
+    pub message: String,
+}
+
+/// Where an import is, as it is remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    list: usize,
+    /// The last page that was written.
+    page: u64,
+}
+
+/// Brings in everything that the shop has. Records that this shop cannot take are told of and left
+/// out: the others are no worse for them. With `resume`, an import that was cut goes on. Blocks.
+pub fn import(
+    importer: &Importer,
+    shop: &Shop,
+    resume: bool,
+    road: &mut dyn Road,
+    watch: &mut dyn FnMut(News),
+) -> Result<Report> {
+    let name = format!("live:{}:{}", importer.source, shop.since.map_or(0, Timestamp::as_micros));
+    let reached = if resume { importer.reached(&name)? } else { None };
+    let place = reached.as_ref().and_then(|found| serde_json::from_str(&found.details).ok());
+    let mut run = Run {
+        importer,
+        asker: Asker { shop, road, nonce: 0 },
+        watch,
+        name,
+        report: Report { resumed: place.is_some(), ..Report::default() },
+    };
+    let start: Place = place.unwrap_or_default();
+    for (index, list) in LISTS.iter().enumerate().skip(start.list) {
+        let page = if index == start.list { start.page } else { 0 };
+        run.list(index, list, page)?;
+    }
+    run.write(Vec::new(), Place { list: LISTS.len(), page: 0 })?;
+    Ok(run.report)
+}
+
+struct Run<'r> {
+    importer: &'r Importer,
+    asker: Asker<'r>,
+    watch: &'r mut dyn FnMut(News),
+    name: String,
+    report: Report,
+}
+
+impl Run<'_> {
+    fn list(&mut self, index: usize, list: &List, done: u64) -> Result<()> {
+        for page in done + 1..=PAGES_MAX {
+            let (items, pages) = match list.kind {
+                Kind::Category => (from_the_top(self.asker.all(list.path)?), 1),
+                _ => self.asker.page(list, page)?,
+            };
+            let count = items.len();
+            let records = self.with_below(list, items)?;
+            let checked = self.check(records);
+            self.write(checked, Place { list: index, page })?;
+            (self.watch)(News { kind: list.kind, page, pages: pages.max(page) });
+            if !list.is_sorted || page >= pages || count == 0 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The records of a page with what belongs to them.
+    fn with_below(&mut self, list: &List, items: Vec<Map<String, Value>>) -> Result<Vec<Record>> {
+        let mut records = Vec::new();
+        for item in items {
+            let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
+            let has_more = match list.below {
+                Some((Kind::Variation, _)) => item.get("type") == Some(&json!("variable")),
+                Some((Kind::Refund, _)) => {
+                    item.get("refunds").and_then(Value::as_array).is_some_and(|l| !l.is_empty())
+                }
+                Some(_) => true,
+                None => false,
+            };
+            records.push(record(list.kind, item));
+            let Some((kind, path)) = list.below.filter(|_| has_more) else { continue };
+            let path = format!("{}/{id}/{path}", list.path);
+            for mut inner in self.asker.all(&path)? {
+                let field = if kind == Kind::AttributeTerm { "attribute_id" } else { "parent_id" };
+                inner.insert(field.to_owned(), json!(id));
+                records.push(record(kind, inner));
+            }
+        }
+        Ok(records)
+    }
+
+    fn check(&mut self, records: Vec<Record>) -> Vec<Checked> {
+        let mut checked = Vec::new();
+        for record in records {
+            let kind = record.kind;
+            match self.importer.check(record) {
+                Ok(record) => checked.push(record),
+                Err(faults) => self.fault(kind, faults),
+            }
+        }
+        checked
+    }
+
+    fn fault(&mut self, kind: Kind, faults: Vec<Fault>) {
+        self.report.fault_count += u64::try_from(faults.len()).unwrap_or_default();
+        let room = FAULTS_MAX.saturating_sub(self.report.faults.len());
+        let told = faults.into_iter().take(room).map(|fault| LiveFault {
+            record: kind.name(),
+            id: fault.line,
+            field: fault.field,
+            message: fault.message,
+        });
+        self.report.faults.extend(told);
+    }
+
+    fn write(&mut self, records: Vec<Checked>, place: Place) -> Result<()> {
+        let kind = records.first().map_or(Kind::Order, Checked::kind);
+        let done = i64::try_from(place.page).unwrap_or(i64::MAX);
+        let details = json!(place).to_string();
+        let step = Step { name: self.name.clone(), done, details };
+        let Outcome { written, present, faults, .. } = self.importer.write(records, Some(step))?;
+        for (kind, count) in written {
+            *self.report.imported.entry(kind.name()).or_default() += count;
+        }
+        self.report.present += present;
+        self.fault(kind, faults);
+        Ok(())
+    }
+}
+
+/// Categories, each after the one above it.
+fn from_the_top(items: Vec<Map<String, Value>>) -> Vec<Map<String, Value>> {
+    let number = |item: &Map<String, Value>, name: &str| item.get(name).and_then(Value::as_i64);
+    let above: HashMap<Option<i64>, Option<i64>> =
+        items.iter().map(|item| (number(item, "id"), number(item, "parent"))).collect();
+    let depth = |item: &Map<String, Value>| {
+        let next = |id: &Option<i64>| above.get(id).copied();
+        std::iter::successors(Some(number(item, "parent")), next).take(DEPTH_MAX).count()
+    };
+    let mut items = items;
+    items.sort_by_cached_key(depth);
+    items
+}
+
+/// The number of a record is where it stands.
+fn record(kind: Kind, body: Map<String, Value>) -> Record {
+    let line = body.get("id").and_then(Value::as_u64).unwrap_or_default();
+    Record { kind, body, line }
+}
+
+/// Asks the shop.
+struct Asker<'r> {
+    shop: &'r Shop,
+    road: &'r mut dyn Road,
+    /// Numbers the requests, so that no two signatures are the same.
+    nonce: u64,
+}
+
+impl Asker<'_> {
+    /// A page of a list, and how many there are.
+    fn page(&mut self, list: &List, page: u64) -> Result<(Vec<Map<String, Value>>, u64)> {
+        let mut query = format!("per_page={PAGE_ITEMS}&page={page}");
+        if list.is_sorted {
+            query.push_str("&orderby=id&order=asc");
+        }
+        if let Some(since) = self.shop.since.filter(|_| list.tells_changes) {
+            let since = site::content::dates::written(since);
+            let _ = write!(query, "&modified_after={since}&dates_are_gmt=true");
+        }
+        let answer = self.ask(list.path, &query)?;
+        let pages = answer.header("x-wp-totalpages").and_then(|text| text.parse().ok());
+        Ok((items(&answer)?, pages.unwrap_or(1)))
+    }
+
+    /// A list below a record, whole.
+    fn all(&mut self, path: &str) -> Result<Vec<Map<String, Value>>> {
+        let mut all = Vec::new();
+        for page in 1..=PAGES_MAX {
+            let answer = self.ask(path, &format!("per_page={PAGE_ITEMS}&page={page}"))?;
+            let found = items(&answer)?;
+            let is_last = found.len() < PAGE_ITEMS;
+            all.extend(found);
+            if is_last {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn ask(&mut self, path: &str, query: &str) -> Result<Fetched> {
+        let mut pause = PAUSE_MIN;
+        let mut attempt = 1;
+        loop {
+            let request = self.request(path, query)?;
+            let (why, wait) = match self.road.fetch(request) {
+                Ok(answer) if answer.status == 200 => return Ok(answer),
+                Ok(answer) if answer.status == 429 || answer.status >= 500 => {
+                    let after = answer.header("retry-after").and_then(|text| text.parse().ok());
+                    (format!("it answered {}", answer.status), after.map(Duration::from_secs))
+                }
+                Ok(answer) => return Err(refused(path, &answer)),
+                Err(
+                    fault @ (FetchFault::Unreachable
+                    | FetchFault::TimedOut
+                    | FetchFault::BadAnswer
+                    | FetchFault::NoSuchHost),
+                ) => (fault.to_string(), None),
+                Err(fault) => {
+                    return Err(Error::invalid(format!("the shop cannot be asked: {fault}")));
+                }
+            };
+            if attempt == ATTEMPTS_MAX {
+                return Err(Error::unavailable(format!(
+                    "the shop did not give {path} in {ATTEMPTS_MAX} attempts ({why}); go on later \
+                     with --resume"
+                )));
+            }
+            self.road.pause(wait.unwrap_or(pause).min(PAUSE_MAX));
+            pause = (pause * 2).min(PAUSE_MAX);
+            attempt += 1;
+        }
+    }
+
+    fn request(&mut self, path: &str, query: &str) -> Result<Fetch> {
+        let base = self.shop.url.as_str().trim_end_matches('/');
+        let base = base.strip_suffix("/wp-json").unwrap_or(base);
+        let wrong = |error| Error::invalid("this is no address of a shop").because(error);
+        let url = Url::parse(&format!("{base}/wp-json/wc/v3/{path}?{query}")).map_err(wrong)?;
+        let (key, secret) = (&self.shop.consumer_key, &self.shop.consumer_secret);
+        if url.scheme() == "https" {
+            let mut fetch = Fetch::get(url, PAGE_BYTES_MAX, TIMEOUT);
+            let pair = site::auth::basic::header(key, secret);
+            fetch.headers.push((String::from("authorization"), pair));
+            return Ok(fetch);
+        }
+        self.nonce += 1;
+        let now = self.road.now();
+        let nonce = format!("{}-{}", now.as_micros(), self.nonce);
+        let url = oauth::signed(&url, (key, secret), &nonce, now);
+        Ok(Fetch::get(url, PAGE_BYTES_MAX, TIMEOUT))
+    }
+}
+
+fn refused(path: &str, answer: &Fetched) -> Error {
+    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let message = body.get("message").and_then(Value::as_str).unwrap_or("no reason given");
+    Error::invalid(format!(
+        "the shop refuses {path} with {}: {message}; check the address and the consumer key",
+        answer.status
+    ))
+}
+
+fn items(answer: &Fetched) -> Result<Vec<Map<String, Value>>> {
+    let wrong = || Error::invalid("the shop's answer is no list of records");
+    let list: Vec<Map<String, Value>> =
+        serde_json::from_slice(&answer.body).map_err(|error| wrong().because(error))?;
+    Ok(list)
+}
