@@ -30,7 +30,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
                 Interface::Onboarding => onboarding::endpoints::openapi_document(),
                 Interface::Rest => {
                     let settings = Config::load(&common)?.site;
-                    site::openapi::document(&settings, commerce::routes(&settings.names))?
+                    site::openapi::document(&settings, server::routes(&settings.names))?
                 }
             };
             let text = serde_json::to_string_pretty(&document).map_err(|error| {

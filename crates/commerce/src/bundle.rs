@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use site::bundle::{ImportSection, import_sections};
 use store::Conn;
 use store::outbox::{self, Event};
-use types::{Error, Result, Timestamp};
+use types::{Result, Timestamp};
 
-/// Imports one section and says how many records it had.
-type Import = fn(&mut dyn Conn, &Value) -> Result<usize>;
+pub(crate) use site::bundle::records;
 
 /// The sections in the order in which their records refer to each other.
-const SECTIONS: &[(&str, Import)] = &[
+const SECTIONS: &[(&str, ImportSection)] = &[
     ("default_category_id", crate::taxonomies::default_category),
     ("categories", crate::taxonomies::categories),
     ("attributes", crate::attributes::attributes),
@@ -37,15 +36,7 @@ pub fn import(
     sections: &BTreeMap<String, Value>,
     now: Timestamp,
 ) -> Result<BTreeMap<&'static str, usize>> {
-    let mut totals = BTreeMap::new();
-    for (name, import) in SECTIONS {
-        let Some(section) = sections.get(*name) else { continue };
-        let count = import(conn, section).map_err(|error| {
-            let message = format!("the section {name} of the bundle: {error}");
-            Error::new(error.kind(), message).because(error)
-        })?;
-        totals.insert(*name, count);
-    }
+    let totals = import_sections(conn, SECTIONS, sections)?;
     if totals.contains_key("orders") {
         crate::orders::number_entries(conn)?;
     }
@@ -53,14 +44,4 @@ pub fn import(
     let payload = json!({ "sections": totals.keys().collect::<Vec<_>>() });
     outbox::append(conn, &Event::of_site(outbox::IMPORTED, 0, payload.to_string(), now))?;
     Ok(totals)
-}
-
-/// The records of a section.
-pub(crate) fn records<T: DeserializeOwned>(section: &Value) -> Result<Vec<T>> {
-    let list = section.as_array().ok_or_else(|| Error::invalid("it must be a list"))?;
-    let read = |(index, record): (usize, &Value)| {
-        T::deserialize(record)
-            .map_err(|error| Error::invalid(format!("record {}: {error}", index + 1)))
-    };
-    list.iter().enumerate().map(read).collect()
 }

@@ -4,6 +4,7 @@ pub mod amounts;
 pub mod args;
 pub mod events;
 pub mod meta;
-pub mod moments;
 pub mod paging;
 pub mod version;
+
+pub use site::moments;

@@ -19,7 +19,6 @@ mod downloads;
 mod gateways;
 pub mod ingest;
 mod layout_templates;
-mod managers;
 pub mod orders;
 pub mod products;
 mod reports;
@@ -33,6 +32,8 @@ mod system_status;
 pub mod taxes;
 pub mod taxonomies;
 pub mod webhooks;
+
+use site::managers;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

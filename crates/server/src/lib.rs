@@ -6,7 +6,7 @@
 //! bytes, the answer has the published shape.**
 //!
 //! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
-//! accepted. [`housekeeping`], [`deliveries`] and [`jobs`] work in the background.
+//! accepted. [`housekeeping`], [`deliveries`], [`jobs`] and [`notes`] work in the background.
 
 mod admin;
 mod answer;
@@ -20,6 +20,7 @@ mod limits;
 mod listen;
 pub mod mail;
 mod metrics;
+mod notes;
 pub mod outbound;
 mod patience;
 mod pipeline;
@@ -157,6 +158,7 @@ pub async fn serve(
         keepers.spawn(delivered);
         let worked = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
         keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
+        keepers.spawn(notes::run(Arc::clone(&site), drained_receiver.clone()));
         let router = pipeline::router(Arc::clone(&shared), watched, site);
         keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let accept =
@@ -182,6 +184,11 @@ pub async fn serve(
     Ok(())
 }
 
+/// The routes of all that stands on the site.
+pub fn routes(names: &site::Names) -> Vec<contract::rest::route::Route<site::Action>> {
+    [commerce::routes(names), ::admin::routes(names)].into_iter().flatten().collect()
+}
+
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
 pub fn make_site(
     platform: &Platform,
@@ -203,7 +210,7 @@ pub fn make_site(
             u32::MAX
         },
     };
-    let routes = commerce::routes(&parts.settings.names);
+    let routes = routes(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let mut site = site::Site::new(parts, routes)?.with_pages(Box::new(pages));
     if let Some(mail) = mail::Mail::new(&settings.mail)? {

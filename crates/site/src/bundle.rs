@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Conn;
@@ -16,7 +17,7 @@ use types::{Error, Result, Role, Timestamp};
 use crate::{content, options, users};
 
 /// Stands in a bundle for the site's own address, which the importing site knows better.
-const ADDRESS_MARK: &str = "{{site}}";
+pub const ADDRESS_MARK: &str = "{{site}}";
 const CATEGORY: &str = "category";
 const USERS: &str = "users";
 /// Sections whose ids come from the same numbers as those of posts.
@@ -248,4 +249,36 @@ impl BundlePost {
         }
         Ok(())
     }
+}
+
+/// Imports one section and says how many records it had.
+pub type ImportSection = fn(&mut dyn Conn, &Value) -> Result<usize>;
+
+/// Imports those of the sections that the bundle has, in the order of the list, and says how many
+/// records each had.
+pub fn import_sections(
+    conn: &mut dyn Conn,
+    known: &[(&'static str, ImportSection)],
+    sections: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<&'static str, usize>> {
+    let mut totals = BTreeMap::new();
+    for (name, import) in known {
+        let Some(section) = sections.get(*name) else { continue };
+        let count = import(conn, section).map_err(|error| {
+            let message = format!("the section {name} of the bundle: {error}");
+            Error::new(error.kind(), message).because(error)
+        })?;
+        totals.insert(*name, count);
+    }
+    Ok(totals)
+}
+
+/// The records of a section.
+pub fn records<T: DeserializeOwned>(section: &Value) -> Result<Vec<T>> {
+    let list = section.as_array().ok_or_else(|| Error::invalid("it must be a list"))?;
+    let read = |(index, record): (usize, &Value)| {
+        T::deserialize(record)
+            .map_err(|error| Error::invalid(format!("record {}: {error}", index + 1)))
+    };
+    list.iter().enumerate().map(read).collect()
 }

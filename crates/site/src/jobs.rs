@@ -56,6 +56,11 @@ pub use store::background_job::Progress;
 
 use crate::Site;
 
+/// The job that makes the reports' figures from the records again, and the one that writes a report
+/// into a file. Their names stand here because those who tell people of their end know neither.
+pub const REPORT_IMPORT: &str = "report.import";
+pub const REPORT_EXPORT: &str = "report.export";
+
 /// What a job comes to, later: a result for those who ask, which is kept with the job.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Value, Halt>> + Send + 'a>>;
 

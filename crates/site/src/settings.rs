@@ -18,6 +18,8 @@ pub struct Settings {
     /// Origins whose pages may read answers with the reader's own session, besides the site itself.
     /// `*` allows every origin, as the reference product does.
     pub credential_origins: Vec<String>,
+    /// Names of promotions that clients may mark as acted on in the shop's notes.
+    pub promo_notes: Vec<String>,
     /// Path of the REST interface and names of its namespaces.
     pub names: Names,
 }
@@ -28,6 +30,7 @@ impl Default for Settings {
             url: None,
             jsonp: true,
             credential_origins: vec![String::from("*")],
+            promo_notes: Vec::new(),
             names: Names::default(),
         }
     }

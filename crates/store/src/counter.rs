@@ -41,7 +41,7 @@ pub fn take(conn: &mut dyn Conn, name: &str, count: i64) -> Result<i64> {
 
 /// Moves the counter to `next` unless it is there already or further: for numbers that came with
 /// something imported.
-pub(crate) fn raise(conn: &mut dyn Conn, name: &str, next: i64) -> Result<()> {
+pub fn raise(conn: &mut dyn Conn, name: &str, next: i64) -> Result<()> {
     conn.execute_one(&COUNTER_RAISE, &[name.into(), next.into()])
 }
 

@@ -22,6 +22,7 @@
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
+pub mod admin_note;
 pub mod api_key;
 pub mod application_password;
 pub mod attribute;

@@ -1,16 +1,17 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, api_key, application_password, attribute, audit, background_job, consumer_key, counter,
-    coupon, customer, customer_lookup, download_log, download_permission, fact, idempotency,
-    import, iso, merchant, migrate, oembed_cache, option, order, order_note, outbox, post, product,
-    review, revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
-    webhook_delivery, webhook_endpoint,
+    Sql, admin_note, api_key, application_password, attribute, audit, background_job, consumer_key,
+    counter, coupon, customer, customer_lookup, download_log, download_permission, fact,
+    idempotency, import, iso, merchant, migrate, oembed_cache, option, order, order_note, outbox,
+    post, product, review, revision, session, shipping, tax_class, tax_rate, template, term, tpn,
+    user, webhook, webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
 pub fn all() -> Vec<&'static Sql> {
     [
+        admin_note::STATEMENTS,
         api_key::STATEMENTS,
         application_password::STATEMENTS,
         attribute::STATEMENTS,

@@ -31,7 +31,9 @@ pub(crate) fn import(
             let now = platform.clock.now();
             let (mut totals, records) = platform.store.write_blocking(move |conn| {
                 let totals = bundle.import(conn)?;
-                Ok((totals, commerce::bundle::import(conn, bundle.others(), now)?))
+                let mut records = commerce::bundle::import(conn, bundle.others(), now)?;
+                records.append(&mut admin::bundle::import(conn, bundle.others())?);
+                Ok((totals, records))
             })?;
             totals.left_out.retain(|name| !records.contains_key(name.as_str()));
             let own =

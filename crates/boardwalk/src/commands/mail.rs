@@ -19,10 +19,7 @@ pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printe
     let (of_letter, now, receiver) = (Arc::clone(&site), platform.clock.now(), to.clone());
     let job_id = site.store().write_blocking(move |conn| {
         let options = Options::read(conn)?;
-        let home = match of_letter.settings().url.as_deref() {
-            Some(url) => url.to_owned(),
-            None => options.text("siteurl"),
-        };
+        let home = of_letter.own_address(&options);
         let sender = Sender { site_name: &options.text("blogname"), home: &home };
         let paragraphs =
             [String::from("This letter came the way that all mail of the site takes.")];

@@ -14,6 +14,7 @@ mod imports;
 mod installation;
 mod load;
 mod mail;
+mod notes;
 mod rates;
 mod refusals;
 mod rest_conformance;

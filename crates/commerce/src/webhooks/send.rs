@@ -4,6 +4,7 @@ use serde_json::json;
 use site::outbound::{Fetch, Method, Overlong};
 use site::{Names, Options, Site, signing};
 use store::Conn;
+use store::outbox::{self, Event};
 use store::webhook::{self, WebhookRow};
 use store::webhook_delivery::{DeliveryRow, Endpoint, NewDelivery};
 use types::{Result, Secret, Timestamp};
@@ -145,6 +146,8 @@ pub fn note(
         DISABLED.clone_into(&mut webhook.status);
         webhook.modified = now;
         webhook::update(conn, &webhook)?;
+        let payload = json!({}).to_string();
+        outbox::append(conn, &Event::of_site("webhook.disabled", webhook_id, payload, now))?;
     }
     Ok(false)
 }

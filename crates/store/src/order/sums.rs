@@ -28,12 +28,35 @@ sql!(
      GROUP BY status ORDER BY status"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&ORDER_COUNT_BY_STATUS];
+sql!(ORDER_FIRST, "SELECT MIN(order_id) FROM orders WHERE site_id = $1 AND kind = 'order'");
+sql!(
+    ORDER_SUMS_BETWEEN,
+    "SELECT status, CAST(COALESCE(SUM(total), 0) AS BIGINT) FROM orders
+     WHERE site_id = $1 AND kind = 'order' AND created_us >= $2 AND created_us < $3
+     GROUP BY status ORDER BY status"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ORDER_COUNT_BY_STATUS, &ORDER_FIRST, &ORDER_SUMS_BETWEEN];
 
 /// How many orders, or refunds, have each status. A status that none has is not listed.
 pub fn count_by_status(conn: &mut dyn Conn, kind: OrderKind) -> Result<Vec<(String, i64)>> {
     let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
     conn.rows(&ORDER_COUNT_BY_STATUS, &[SITE.into(), kind.into()], read)
+}
+
+/// The number of the first order, if there is one.
+pub fn first(conn: &mut dyn Conn) -> Result<Option<i64>> {
+    Ok(conn.row(&ORDER_FIRST, &[SITE.into()], |row| row.get(0))?.flatten())
+}
+
+/// What the orders that were made from the one moment until before the other come to, by status.
+pub fn sums_between(
+    conn: &mut dyn Conn,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<(String, Amount)>> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    conn.rows(&ORDER_SUMS_BETWEEN, &[SITE.into(), from.into(), to.into()], read)
 }
 
 /// The orders of these users by user and status, refunds left out, in one query.

@@ -9,14 +9,15 @@ use std::thread;
 use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
-    Conn, Store, api_key, application_password, background_job, consumer_key, counter, fact,
-    idempotency, iso, merchant, oembed_cache, option, outbox, post, revision, session, template,
-    term, tpn, user,
+    Conn, Store, admin_note, api_key, application_password, background_job, consumer_key, counter,
+    fact, idempotency, iso, merchant, oembed_cache, option, outbox, post, revision, session,
+    template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
 use crate::goods;
 use crate::jobs;
+use crate::notes;
 use crate::platform;
 use crate::sales;
 use crate::schema::migrations;
@@ -105,6 +106,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     fill_site(conn)?;
     goods::fill(conn)?;
     platform::fill(conn)?;
+    admin_note::insert(conn, &notes::note("told"), &[notes::action("go")])?;
     background_job::enqueue(conn, &jobs::job(Some("key"), 0))?;
     outbox::advance(conn, "mail", 0, 2)?;
     idempotency::insert(conn, &support::answer(b"key", 20))?;

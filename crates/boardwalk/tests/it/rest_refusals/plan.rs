@@ -140,7 +140,8 @@ fn fill_from(path: String, rest: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (S
     let path = path + before;
     let (group, after) = split_group(after);
     let (_, constraint) = group.split_once('>').unwrap();
-    let is_number = constraint.contains(r"\d") && !constraint.contains('-');
+    // Some numbers may be negative, as far as the pattern is concerned.
+    let is_number = constraint.contains(r"\d") && !constraint.replace(r"[\d-]", "").contains('-');
     let mut best = None;
     for (id, name) in known(path.trim_end_matches('/')).into_iter().take(CANDIDATES_MAX) {
         let value = if is_number { id } else { name };

@@ -2,9 +2,10 @@
 
 use contract::rest::loose;
 use serde_json::{Value, json};
-use site::Options;
-use site::content::dates::{self, Moment};
 use types::Timestamp;
+
+use crate::content::dates::{self, Moment};
+use crate::{Call, Options};
 
 const MICROS: i64 = 1_000_000;
 
@@ -16,7 +17,7 @@ pub fn pair(options: &Options, time: Option<Timestamp>) -> [Value; 2] {
 }
 
 /// The present, to the second.
-pub fn now(call: &site::Call<'_>) -> Timestamp {
+pub fn now(call: &Call<'_>) -> Timestamp {
     Moment::at(call.options(), call.now()).gmt
 }
 
@@ -39,7 +40,7 @@ pub fn read(options: &Options, value: &Value) -> Option<Timestamp> {
 }
 
 /// When the record of the call was made, if the call says so.
-pub fn created(call: &site::Call<'_>) -> Option<Timestamp> {
+pub fn created(call: &Call<'_>) -> Option<Timestamp> {
     let gmt = call.params.text("date_created_gmt");
     let local = || call.params.get("date_created").and_then(|value| read(call.options(), value));
     bound(call.options(), gmt, true).or_else(local)

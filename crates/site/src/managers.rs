@@ -2,21 +2,22 @@
 
 use contract::rest::{Links, Reply, Stop};
 use serde_json::Value;
-use site::Call;
 use types::Capability;
 
-pub(crate) fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+use crate::Call;
+
+pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
     let message = "You are not allowed to see this.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_view", message)
 }
 
-pub(crate) fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
+pub fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
     let message = "You are not allowed to change this.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_edit", message)
 }
 
 /// An item of a list, which carries its links in its body.
-pub(crate) fn linked(mut body: Value, links: Links) -> Value {
+pub fn linked(mut body: Value, links: Links) -> Value {
     if let (Value::Object(members), Some(links)) = (&mut body, links.into_value()) {
         members.insert(String::from("_links"), links);
     }
@@ -24,7 +25,7 @@ pub(crate) fn linked(mut body: Value, links: Links) -> Value {
 }
 
 /// A list that is whole, with its number.
-pub(crate) fn with_total(items: Vec<Value>) -> Reply {
+pub fn with_total(items: Vec<Value>) -> Reply {
     let total = items.len().to_string();
     Reply::new(items).header("x-wp-total", total).header("x-wp-totalpages", "1")
 }

@@ -1,0 +1,156 @@
+//! From the feed of changes to notes: what happened in the shop that its people should hear of.
+//!
+//! The follower's place and the notes are written in one transaction, so that each event is told
+//! once, however many processes follow.
+
+use serde_json::{Value, json};
+use site::{Options, jobs};
+use store::admin_note::{self, NoteKind, NoteRow};
+use store::outbox::{self, SequencedEvent};
+use store::product::ProductRow;
+use store::{Conn, order, product, webhook};
+use types::{Amount, Result, Timestamp};
+
+use super::raise::{NewNote, raise, raise_once};
+
+/// The name under which the follower's place is kept.
+const FOLLOWER: &str = "admin_notes";
+/// Events that one step looks at.
+const EVENTS_MAX: i64 = 200;
+/// Notes of one name that are looked at for one that is still to be seen.
+const NAMED_MAX: i64 = 10;
+const FIRST_ORDER: &str = "first-order";
+const LOW_STOCK: &str = "low-stock";
+const WEBHOOK_DISABLED: &str = "webhook-disabled";
+
+/// Whether there are events to look at.
+pub fn is_behind(conn: &mut dyn Conn) -> Result<bool> {
+    let place = outbox::position(conn, FOLLOWER)?;
+    Ok(!outbox::after(conn, place, 1)?.is_empty())
+}
+
+/// Looks at the next events and raises what they mean. A conflict when another process did
+/// meanwhile: then nothing may stay of it. Returns how many events there were.
+pub fn step(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    let from = outbox::position(conn, FOLLOWER)?;
+    let events = outbox::after(conn, from, EVENTS_MAX)?;
+    let Some(last) = events.last() else { return Ok(0) };
+    outbox::advance(conn, FOLLOWER, from, last.seq)?;
+    for event in &events {
+        tell(conn, event, now)?;
+    }
+    Ok(events.len())
+}
+
+fn tell(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+    let Ok(id) = event.object_id.parse::<i64>() else { return Ok(()) };
+    match event.kind.as_str() {
+        "order.created" => first_order(conn, id, now),
+        "product.updated" => stock(conn, id, now),
+        "webhook.disabled" => webhook_disabled(conn, id, now),
+        "background_job.done" => job_done(conn, event, id, now),
+        _ => Ok(()),
+    }
+}
+
+fn first_order(conn: &mut dyn Conn, order_id: i64, now: Timestamp) -> Result<()> {
+    if order::first(conn)? != Some(order_id) {
+        return Ok(());
+    }
+    let note = NewNote {
+        name: FIRST_ORDER,
+        kind: NoteKind::Info,
+        title: String::from("Your first order is here"),
+        content: String::from("Somebody has bought from your shop. Have a look and send it off."),
+        data: json!({ "order_id": order_id }),
+    };
+    raise_once(conn, &note, now).map(drop)
+}
+
+/// Tells that little is left of a product, once until there is more of it again.
+fn stock(conn: &mut dyn Conn, product_id: i64, now: Timestamp) -> Result<()> {
+    let name = format!("{LOW_STOCK}-{product_id}");
+    let told = unseen(conn, &name)?;
+    let product = product::get(conn, product_id)?;
+    let options = Options::read(conn)?;
+    let low = product.as_ref().and_then(|product| low_stock(product, &options));
+    match (product, low, told) {
+        (Some(product), Some(left), None) => {
+            let left = left.to_string();
+            let note = NewNote {
+                name: &name,
+                kind: NoteKind::Warning,
+                title: format!("Little is left of {}", product.name),
+                content: format!("{left} in stock. Order more before it runs out."),
+                data: json!({ "product_id": product_id, "stock_quantity": left }),
+            };
+            raise(conn, &note, now).map(drop)
+        }
+        (_, None, Some(told)) => admin_note::update(conn, &NoteRow { is_deleted: true, ..told }),
+        _ => Ok(()),
+    }
+}
+
+/// How much is left, if that is little. What is all gone is no news any more.
+fn low_stock(product: &ProductRow, options: &Options) -> Option<Amount> {
+    if !product.manage_stock || !options.is_on("woocommerce_notify_low_stock") {
+        return None;
+    }
+    let threshold = |name: &str| Amount::from_whole(options.integer(name).max(0));
+    let little = threshold("woocommerce_notify_low_stock_amount");
+    let none = threshold("woocommerce_notify_no_stock_amount");
+    let little = product.low_stock_amount.unwrap_or(little);
+    product.stock_quantity.filter(|left| *left <= little && *left > none)
+}
+
+/// A note of the name that nobody has dismissed yet.
+fn unseen(conn: &mut dyn Conn, name: &str) -> Result<Option<NoteRow>> {
+    let named = admin_note::named(conn, name, NAMED_MAX)?;
+    Ok(named.into_iter().find(|note| !note.is_deleted))
+}
+
+fn webhook_disabled(conn: &mut dyn Conn, webhook_id: i64, now: Timestamp) -> Result<()> {
+    let Some(webhook) = webhook::get(conn, webhook_id)? else { return Ok(()) };
+    let name = format!("{WEBHOOK_DISABLED}-{webhook_id}");
+    let note = NewNote {
+        name: &name,
+        kind: NoteKind::Warning,
+        title: format!("The webhook {} was switched off", webhook.name),
+        content: String::from(
+            "Its address failed too often. Mend it, then make the webhook active again.",
+        ),
+        data: json!({ "webhook_id": webhook_id }),
+    };
+    raise(conn, &note, now).map(drop)
+}
+
+/// Jobs whose end people wait for.
+fn job_done(
+    conn: &mut dyn Conn,
+    event: &SequencedEvent,
+    job_id: i64,
+    now: Timestamp,
+) -> Result<()> {
+    let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
+    let (name, title, content) = match payload.get("kind").and_then(Value::as_str) {
+        Some(jobs::REPORT_IMPORT) => (
+            "report-import-finished",
+            "The figures are up to date",
+            "The reports have been made from your records again.",
+        ),
+        Some(jobs::REPORT_EXPORT) => (
+            "report-export-ready",
+            "Your export is ready",
+            "The report that you asked for has been written and can be downloaded.",
+        ),
+        _ => return Ok(()),
+    };
+    let note = NewNote {
+        name,
+        kind: NoteKind::Info,
+        title: title.to_owned(),
+        content: content.to_owned(),
+        data: json!({ "job_id": job_id }),
+    };
+    raise(conn, &note, now).map(drop)
+}

@@ -1,0 +1,126 @@
+//! What the system tells by itself, on both engines: events become notes once, and a day that sold
+//! more than any before is told of.
+#![cfg(test)]
+
+use std::time::Duration;
+
+use admin::notes::{follow, tend};
+use serde_json::json;
+use site::jobs;
+use store::admin_note::{self, NoteFilter, NoteRow};
+use store::order::{Order, OrderRow};
+use store::outbox::{self, Event};
+use store::webhook::{self, WebhookRow};
+use store::{Conn, Location, Store, order};
+use types::{Amount, Environment, Result, Timestamp};
+
+/// Runs functions of a store as tests, each on both engines.
+macro_rules! on_both_engines {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[test]
+            fn on_sqlite() {
+                let folder = testkit::temp_dir().unwrap();
+                super::$name(&super::open(None, &folder));
+            }
+
+            #[test]
+            fn on_postgres() {
+                let folder = testkit::temp_dir().unwrap();
+                let url = testkit::postgres::shared().create_database().unwrap();
+                super::$name(&super::open(Some(&url), &folder));
+            }
+        }
+    )+};
+}
+
+on_both_engines!(events_become_notes_once, the_best_day_is_told_of);
+
+fn open(url: Option<&str>, folder: &tempfile::TempDir) -> Store {
+    let location = Location::parse(url, folder.path(), Environment::Sandbox, 2);
+    Store::open(&location.unwrap()).unwrap()
+}
+
+fn write<T: Send + 'static>(
+    store: &Store,
+    closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+) -> T {
+    store.write_blocking(closure).unwrap()
+}
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-11-15T12:00:00Z").unwrap()
+}
+
+fn tell(store: &Store, kind: &'static str, id: i64, payload: serde_json::Value) {
+    write(store, move |conn| {
+        outbox::append(conn, &Event::of_site(kind, id, payload.to_string(), noon()))?;
+        outbox::sequence(conn, 100).map(drop)
+    });
+}
+
+fn notes(store: &Store) -> Vec<NoteRow> {
+    let wanted = NoteFilter { sort: admin_note::NoteSort::Id, ..NoteFilter::default() };
+    store.read_blocking(move |conn| admin_note::list(conn, &wanted)).unwrap().0
+}
+
+fn names(store: &Store) -> Vec<String> {
+    notes(store).into_iter().map(|note| note.name).collect()
+}
+
+fn events_become_notes_once(store: &Store) {
+    assert!(!store.read_blocking(follow::is_behind).unwrap());
+    let row = WebhookRow { name: "Till".to_owned(), ..WebhookRow::default() };
+    let webhook_id = write(store, move |conn| webhook::insert(conn, &row));
+    tell(store, "webhook.disabled", webhook_id, json!({}));
+    tell(store, "webhook.disabled", 999, json!({}));
+    tell(store, "background_job.done", 7, json!({ "kind": jobs::REPORT_EXPORT }));
+    tell(store, "background_job.done", 8, json!({ "kind": jobs::REPORT_IMPORT }));
+    tell(store, "background_job.done", 9, json!({ "kind": "mail" }));
+    tell(store, "order.created", 999, json!({}));
+    assert!(store.read_blocking(follow::is_behind).unwrap());
+    assert_eq!(write(store, |conn| follow::step(conn, noon())), 6);
+    let expected = ["webhook-disabled-1", "report-export-ready", "report-import-finished"];
+    assert_eq!(names(store), expected);
+    assert!(!store.read_blocking(follow::is_behind).unwrap());
+    assert_eq!(write(store, |conn| follow::step(conn, noon())), 0);
+    assert_eq!(names(store), expected, "each event is told once");
+    let first = notes(store).remove(0);
+    assert!(first.title.contains("Till"), "{first:?}");
+    assert_eq!(first.content_data, json!({ "webhook_id": webhook_id }).to_string());
+}
+
+fn sell(store: &Store, created: &str, total: i64, status: &str) {
+    let row = OrderRow {
+        status: status.to_owned(),
+        total: Amount::from_whole(total),
+        created: Timestamp::parse(created).unwrap(),
+        ..OrderRow::default()
+    };
+    let sold = Order { row, items: Vec::new() };
+    write(store, move |conn| order::insert(conn, &sold).map(drop));
+}
+
+fn the_best_day_is_told_of(store: &Store) {
+    let tended = |days: u64| {
+        let now = noon().plus(Duration::from_hours(24 * days));
+        let is_due = store.read_blocking(move |conn| tend::is_due(conn, now)).unwrap();
+        write(store, move |conn| tend::tend(conn, now));
+        let again = store.read_blocking(move |conn| tend::is_due(conn, now)).unwrap();
+        assert!(!again, "nothing is left to do");
+        (is_due, names(store).len())
+    };
+    assert_eq!(tended(0), (false, 0));
+    sell(store, "2026-11-15T23:59:59Z", 100, "completed");
+    assert_eq!(tended(0), (false, 0), "the day is not over");
+    assert_eq!(tended(1), (true, 0), "the first day has nothing to be better than");
+    sell(store, "2026-11-16T00:00:00Z", 60, "processing");
+    sell(store, "2026-11-16T10:00:00Z", 40, "on-hold");
+    sell(store, "2026-11-16T11:00:00Z", 500, "cancelled");
+    assert_eq!(tended(2), (false, 0), "as much is not more");
+    sell(store, "2026-11-17T11:00:00Z", 101, "completed");
+    assert_eq!(tended(3), (true, 1));
+    let data = json!({ "sold": "101.00", "record": "100.00", "currency": "USD" });
+    assert_eq!(notes(store)[0].content_data, data.to_string());
+    assert_eq!(tended(4), (false, 1));
+}
