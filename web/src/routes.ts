@@ -2,12 +2,24 @@
 // see something there.
 import type { Route } from './lib/router.svelte';
 import { REPORTS } from './lib/analytics/reports';
+import type { Me } from './lib/session.svelte';
 import { texts } from './lib/texts';
 
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/Start.svelte') },
   { path: '/analytics', load: () => import('./pages/analytics/Overview.svelte') },
   { path: '/analytics/:report', load: () => import('./pages/analytics/Report.svelte') },
+  { path: '/merchants', load: () => import('./pages/merchants/Merchants.svelte') },
+  { path: '/merchants/new', load: () => import('./pages/merchants/Onboard.svelte') },
+  { path: '/merchants/bulk', load: () => import('./pages/merchants/Bulk.svelte') },
+  { path: '/merchants/:id', load: () => import('./pages/merchants/Merchant.svelte') },
+  { path: '/console/keys', load: () => import('./pages/console/Keys.svelte') },
+  { path: '/console/templates', load: () => import('./pages/console/Templates.svelte') },
+  { path: '/console/templates/:name', load: () => import('./pages/console/Template.svelte') },
+  { path: '/console/webhooks', load: () => import('./pages/console/Webhooks.svelte') },
+  { path: '/console/webhooks/:id', load: () => import('./pages/console/Webhook.svelte') },
+  { path: '/console/events', load: () => import('./pages/console/Events.svelte') },
+  { path: '/console/audit', load: () => import('./pages/console/AuditLog.svelte') },
   { path: '/reference', load: () => import('./pages/reference/Reference.svelte') },
   { path: '/store/orders', load: () => import('./pages/store/Orders.svelte') },
   { path: '/store/orders/:id', load: () => import('./pages/store/Order.svelte') },
@@ -27,15 +39,22 @@ export interface Entry {
 
 export interface Section {
   label: string;
-  /** Any of these rights shows the section. */
-  rights: string[];
+  isFor: (user: Me['user']) => boolean;
   entries: Entry[];
 }
+
+const may =
+  (capability: string) =>
+  (user: Me['user']): boolean =>
+    user.capabilities.includes(capability);
+
+/** People of an ISO, and those who administer all of them. */
+const isOfIso = (user: Me['user']): boolean => user.iso_id !== null || may('manage_options')(user);
 
 export const MENU: readonly Section[] = [
   {
     label: texts.shell.sections.analytics,
-    rights: ['view_woocommerce_reports'],
+    isFor: may('view_woocommerce_reports'),
     entries: [
       { label: texts.analytics.overview, path: '/analytics' },
       ...REPORTS.map((report) => ({ label: report.label, path: `/analytics/${report.id}` })),
@@ -43,13 +62,33 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.store,
-    rights: ['manage_woocommerce'],
+    isFor: may('manage_woocommerce'),
     entries: [
       { label: texts.store.orders.title, path: '/store/orders' },
       { label: texts.store.products.title, path: '/store/products' },
       { label: texts.store.coupons.title, path: '/store/coupons' },
       { label: texts.store.inbox.title, path: '/store/inbox' },
       { label: texts.store.settings.title, path: '/store/settings' },
+    ],
+  },
+  {
+    label: texts.shell.sections.merchants,
+    isFor: isOfIso,
+    entries: [
+      { label: texts.merchants.title, path: '/merchants' },
+      { label: texts.merchants.onboard.title, path: '/merchants/new' },
+      { label: texts.merchants.bulk.title, path: '/merchants/bulk' },
+    ],
+  },
+  {
+    label: texts.shell.sections.console,
+    isFor: isOfIso,
+    entries: [
+      { label: texts.console.keys.title, path: '/console/keys' },
+      { label: texts.console.templates.title, path: '/console/templates' },
+      { label: texts.console.webhooks.title, path: '/console/webhooks' },
+      { label: texts.console.events.title, path: '/console/events' },
+      { label: texts.console.audit.title, path: '/console/audit' },
     ],
   },
 ];

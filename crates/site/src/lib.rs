@@ -37,6 +37,7 @@ pub mod outbound;
 pub mod pages;
 pub mod paging;
 mod public_page;
+mod reference_routes;
 pub mod request;
 pub mod routes;
 pub mod settings;

@@ -3,7 +3,8 @@
 use contract::rest::route::Route;
 
 use crate::{
-    Action, Names, batch, content, docs_routes, index, me, oembed_routes, site_settings, users,
+    Action, Names, batch, content, docs_routes, index, me, oembed_routes, reference_routes,
+    site_settings, users,
 };
 
 /// The site's own routes, and those of the crates above.
@@ -16,6 +17,7 @@ pub(crate) fn all(names: &Names, more: Vec<Route<Action>>) -> Vec<Route<Action>>
     routes.extend(site_settings::routes(names));
     routes.extend(docs_routes::routes(names));
     routes.extend(me::routes(names));
+    routes.extend(reference_routes::routes(names));
     routes.extend(more);
     routes
 }

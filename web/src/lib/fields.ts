@@ -45,7 +45,7 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   if (types.includes('boolean')) kind = 'yes';
   else if (types.includes('array')) kind = choices.length ? 'choices' : 'list';
   else if (choices.length) kind = 'choice';
-  else if (types.includes('integer') || (types.includes('number') && !types.includes('string'))) kind = 'number';
+  else if ((types.includes('integer') || types.includes('number')) && !types.includes('string')) kind = 'number';
   else if (schema.format === 'date-time') kind = 'moment';
   const { minLength, maxLength, minimum, maximum, pattern } = schema;
   const rules = Object.fromEntries(

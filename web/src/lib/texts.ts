@@ -14,6 +14,7 @@ export const texts = {
   no: 'No',
   home: 'Overview',
   search: 'Search',
+  more: 'Show more',
   fields: { noHint: 'No further explanation' },
   state: {
     loading: 'Loading…',
@@ -96,6 +97,55 @@ export const texts = {
     charts: 'Charts',
     leaderboards: 'Leaderboards',
     leaderboardEmpty: 'Nothing sold in this range.',
+  },
+  iso: { one: 'ISO', none: 'No ISO is registered yet', noneHint: 'An ISO onboards merchants. Register one to get an API key and templates.' },
+  merchants: {
+    title: 'Merchants', search: 'Name, e-mail, phone or ZIP', anyState: 'Any state', dba: 'Trading name', state: 'State', place: 'Place', contact: 'Contact', since: 'Onboarded', changed: 'Changed',
+    empty: 'No merchants yet', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
+    asOf: 'As it was at (UTC)', now: 'Back to now', past: 'The past', lacking: 'Still missing', alike: 'Similar merchants', noStores: 'No stores', pool: 'TPNs without a store',
+    seen: (at: string) => `seen ${at}`,
+    mcc: (code: string) => `category ${code}`,
+    score: (score: number, reasons: string) => `${score} of 100: ${reasons}`,
+    done: (action: string, name: string) => `${action}: ${name}.`,
+    actions: { suspend: 'Suspend', resume: 'Resume', close: 'Close', deactivate: 'Deactivate', activate: 'Activate', retire: 'Retire' } as Record<string, string>,
+    consequences: {
+      'merchant.close': 'All its stores are closed and all its TPNs retired, for good. The trading name becomes free after 30 days.',
+      'store.close': 'The store is closed for good. Its TPNs go to the pool of the merchant and can be given to another store.',
+      'tpn.retire': 'The number is never used again, the device is unbound, and the credentials are destroyed after 30 days.',
+    } as Record<string, string>,
+    onboard: {
+      title: 'Onboard a merchant', steps: 'Steps', parts: { merchantData: 'Merchant', storeData: 'Store', tpnData: 'Terminal' } as Record<string, string>, same: 'Same as the merchant', processor: 'Processor',
+      back: 'Back', next: 'Next', check: 'Check without storing', send: 'Onboard', curl: 'The same as curl', noZip: 'There is no such ZIP code.', fine: 'Everything is fine. Nothing was stored.',
+      faults: (count: number) => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`),
+    },
+    bulk: {
+      open: 'Upload a file', title: 'Onboard from a file', file: 'File', send: 'Onboard all rows', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', what: 'What is wrong',
+      explain: 'JSON lines or CSV, up to 10,000 rows. Good rows are onboarded, and for each bad one you see what to mend. The same file can be sent again: nothing is onboarded twice.',
+      rows: (rows: string) => `${rows} lines. The first of them:`,
+      totals: (good: string, bad: string, all: string) => `${good} onboarded, ${bad} refused, of ${all}.`,
+    },
+  },
+  console: {
+    keys: {
+      title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
+      once: 'This is the key', onceHint: 'It is shown this once. Keep it where your programs find it.', kept: 'I have kept it', rotated: 'The old key works for another 24 hours.',
+      revocation: (name: string) => `Programs that use ${name} are refused from now on. This cannot be taken back.`,
+    },
+    templates: {
+      title: 'Templates', create: 'New template', name: 'Name', nameRule: '5 to 30 letters and digits', state: 'State', version: 'Version', sets: 'Sets', changed: 'Changed', empty: 'No templates yet', retire: 'Retire',
+      retirement: 'No TPN can be given this template any more. Those that have it keep it.', explain: 'Tick what this template sets. All else comes from the ISO’s defaults.', saveVersion: 'Save as a new version', unset: 'not set', compare: 'What changed from', equal: 'Nothing differs.',
+      set: (name: string) => `Set ${name}`,
+      otherwise: (value: string) => `Otherwise ${value}.`,
+    },
+    webhooks: {
+      title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', empty: 'No webhooks yet', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
+      test: 'Send a test', rotate: 'New secret', rotated: 'Both secrets sign for 24 hours.', enable: 'Enable', disable: 'Disable', remove: 'Delete', removal: 'Nothing is sent there any more, and its deliveries are forgotten.', sent: 'On its way.', deliveries: 'Deliveries', nothing: 'Nothing was sent yet', event: 'Event', attempts: 'Attempts', answer: 'Answer', next: 'Next attempt', resend: 'Send again',
+    },
+    events: { title: 'Events', explain: 'Every change has a number, without gaps. A program that remembers the last number misses nothing.', filter: 'Kinds, such as merchant.*', empty: 'Nothing has happened yet', number: 'Number', type: 'What', object: 'Object', when: 'When' },
+    audit: {
+      title: 'Audit log', verify: 'Verify the chain', broken: 'The log was changed.', filter: 'Id of an object', empty: 'No entries yet', number: 'Number', when: 'When', who: 'Who', what: 'What', object: 'Object', result: 'Result',
+      intact: (entries: number) => `Intact: ${entries} entries, none changed, none missing.`,
+    },
   },
   reference: {
     title: 'API reference', interface: 'Interface', onboarding: 'Onboarding (/v1)', operations: 'Operations', nothing: 'No operation fits', required: 'required', body: 'Body', answers: 'Answers',

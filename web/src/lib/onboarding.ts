@@ -1,0 +1,89 @@
+// The guided form's knowledge of a full onboarding: the schema that the server publishes and checks
+// with, taken apart into the form's steps. No rule stands here.
+import { get } from './api';
+import { fieldOf, type Field, type JsonSchema } from './fields';
+
+interface Schema extends JsonSchema {
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  $ref?: string;
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>;
+}
+
+export interface Step {
+  name: string;
+  fields: { path: string; field: Field }[];
+}
+
+export interface Plan {
+  steps: Step[];
+  /** Fields of a processor's account, by processor. */
+  processors: Record<string, { path: string; field: Field }[]>;
+}
+
+/** The shape that makes a merchant, a store and a TPN at once. */
+function full(schema: Schema): Schema {
+  const shapes = schema.anyOf ?? schema.oneOf ?? [schema];
+  return shapes.find((shape) => shape.properties?.merchantData?.properties?.dba) ?? schema;
+}
+
+export async function plan(): Promise<Plan> {
+  const document = await get<OpenApi>('/v1/openapi.json');
+  const schema = document.paths['/v1/onboardmerchant']?.post?.requestBody?.content['application/json']?.schema;
+  if (!schema) throw new Error('the server does not describe the onboarding');
+  const shape = full(schema);
+  const steps: Step[] = [];
+  const processors: Plan['processors'] = {};
+  for (const [name, part] of Object.entries(shape.properties ?? {})) {
+    const fields: Step['fields'] = [];
+    for (const [member, rule] of Object.entries(part.properties ?? {})) {
+      if (member === 'tpnProcessor') collect(rule, `${name}.${member}`, processors);
+      else fields.push({ path: `${name}.${member}`, field: fieldOf(member, rule, isNeeded(part, member)) });
+    }
+    steps.push({ name, fields });
+  }
+  return { steps, processors };
+}
+
+const isNeeded = (schema: Schema, member: string): boolean => Array.isArray(schema.required) && schema.required.includes(member);
+
+function collect(schema: Schema, path: string, processors: Plan['processors']): void {
+  for (const variant of schema.anyOf ?? schema.oneOf ?? [schema]) {
+    const name = variant.properties?.processorName;
+    const names = (name?.enum ?? [(name as { const?: string } | undefined)?.const ?? '']).map(String).filter(Boolean);
+    const profile = variant.properties?.profile?.items;
+    for (const shape of profile?.anyOf ?? profile?.oneOf ?? (profile ? [profile] : [])) {
+      const fields = Object.entries(shape.properties ?? {}).map(([member, rule]) => ({
+        path: `${path}.profile[0].${member}`,
+        field: fieldOf(member, rule, isNeeded(shape, member)),
+      }));
+      for (const one of names) processors[one] ??= fields;
+    }
+  }
+}
+
+/** Builds the body from values by path, leaving out what is empty. */
+export function bodyOf(values: Record<string, unknown>, processor: string): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(values)) {
+    if (value === undefined || value === null || value === '') continue;
+    const steps = path.replace(/\[(\d+)\]/g, '.$1').split('.');
+    let place: Record<string, unknown> = body;
+    steps.forEach((step, index) => {
+      if (index === steps.length - 1) place[step] = value;
+      else {
+        const isList = /^\d+$/.test(steps[index + 1] ?? '');
+        place[step] ??= isList ? [] : {};
+        place = place[step] as Record<string, unknown>;
+      }
+    });
+  }
+  const tpn = (body.tpnData ??= {}) as Record<string, unknown>;
+  tpn.tpnProcessor = { processorName: processor, ...((tpn.tpnProcessor as object | undefined) ?? {}) };
+  return body;
+}
