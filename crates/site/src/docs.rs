@@ -23,6 +23,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("onboarding", include_str!("../../../docs/onboarding.md")),
     ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),
+    ("portal", include_str!("../../../docs/portal.md")),
     ("operating", include_str!("../../../docs/operating.md")),
     ("mail", include_str!("../../../docs/mail.md")),
     ("security", include_str!("../../../docs/security.md")),
