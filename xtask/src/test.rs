@@ -99,12 +99,6 @@ static STAGES: &[Stage] = &[
         needs: &[Tool::Node, Tool::Postgres],
         run: clients::suite,
     },
-    Stage {
-        name: "browser",
-        about: "a browser walks through the portal of a running server",
-        needs: &[Tool::Node, Tool::Chromium],
-        run: portal::browser,
-    },
 ];
 
 pub(crate) fn run(options: &Options) -> Result<()> {

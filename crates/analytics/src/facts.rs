@@ -66,6 +66,16 @@ impl Facts {
         self.position.borrow().is_some()
     }
 
+    /// The last event that is in the facts; nothing until they were loaded.
+    pub fn position(&self) -> Option<i64> {
+        *self.position.borrow()
+    }
+
+    /// The same, for those who want to be told when it moves.
+    pub fn positions(&self) -> watch::Receiver<Option<i64>> {
+        self.position.subscribe()
+    }
+
     /// Shows everybody the next snapshot.
     pub fn publish(&self, snapshot: Snapshot) {
         let position = snapshot.position();

@@ -19,6 +19,7 @@ pub mod indicators;
 pub mod intervals;
 pub mod known;
 pub mod leaderboards;
+pub mod live;
 pub mod query;
 pub mod reports;
 mod routes;

@@ -9,7 +9,7 @@ use site::{Action, Call, Names};
 use crate::customers::{self, Door};
 use crate::desk::{Desk, Settings, Shop, may_view};
 use crate::facts::Facts;
-use crate::{indicators, leaderboards, reports};
+use crate::{indicators, leaderboards, live, reports};
 
 /// The routes over these facts.
 pub fn routes(
@@ -19,12 +19,14 @@ pub fn routes(
     settings: &Settings,
 ) -> Vec<Route<Action>> {
     let namespace = names.analytics.as_str();
+    let live = live::route(names, facts);
     let (facts, base) = (Arc::clone(facts), format!("/{namespace}"));
     let desk = Arc::new(Desk { facts, shop, settings: settings.clone(), base });
     let mut routes = customer_routes(namespace, &desk);
     routes.extend(leaderboards::routes(namespace, &desk));
     routes.extend(reports::routes(namespace, &desk));
     routes.extend(indicators::routes(namespace, &desk));
+    routes.push(live);
     routes
 }
 

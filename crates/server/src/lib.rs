@@ -18,6 +18,7 @@ mod intake;
 mod jobs;
 mod limits;
 mod listen;
+mod live;
 pub mod mail;
 mod metrics;
 mod notes;

@@ -63,7 +63,8 @@ pub(crate) fn router(
         let route = endpoint.route();
         by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
     }
-    let ready = (Arc::clone(&desk.shared), Arc::new(vec![(Arc::clone(&desk.platform), facts)]));
+    let watched = vec![(Arc::clone(&desk.platform), facts.clone())];
+    let ready = (Arc::clone(&desk.shared), Arc::new(watched));
     let mut router = Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || admin::readiness(ready.0.clone(), ready.1.clone())));
@@ -78,7 +79,7 @@ pub(crate) fn router(
             }),
         );
     }
-    let rest = Arc::new(RestDesk { shared: Arc::clone(&desk.shared), site });
+    let rest = Arc::new(RestDesk { shared: Arc::clone(&desk.shared), site, facts });
     let web = Arc::new(WebDesk { rest: Arc::clone(&rest) });
     router.fallback(move |request: Request| {
         let (desk, rest, web) = (Arc::clone(&desk), Arc::clone(&rest), Arc::clone(&web));

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use analytics::facts::Facts;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
@@ -17,6 +18,7 @@ use crate::Shared;
 use crate::client_address::client_address;
 use crate::intake::{BodyFault, drain, receive};
 use crate::listen::Peer;
+use crate::live;
 use crate::pipeline::catch_panic;
 
 type Response = axum::http::Response<Body>;
@@ -26,6 +28,8 @@ type Response = axum::http::Response<Body>;
 pub(crate) struct RestDesk {
     pub(crate) shared: Arc<Shared>,
     pub(crate) site: Arc<Site>,
+    /// What the site's reports are about.
+    pub(crate) facts: Option<Arc<Facts>>,
 }
 
 impl RestDesk {
@@ -54,6 +58,7 @@ impl RestDesk {
     pub(crate) async fn answer(self: Arc<Self>, path: RestPath, request: Request) -> Response {
         let started = Instant::now();
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        let wants_stream = live::wants_stream(request.headers());
         let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
         let span = tracing::info_span!("request", request.id = request_id);
         let handled = AssertUnwindSafe(self.handle(path, request).instrument(span));
@@ -84,7 +89,11 @@ impl RestDesk {
         } else {
             tell!(info);
         }
+        let is_live = wants_stream && answered.status == 200 && op == self.live_path();
         let mut response = into_response(answered);
+        if let (true, Some(facts)) = (is_live, &self.facts) {
+            live::go_on(&mut response, facts.positions(), &self.shared);
+        }
         let headers = response.headers_mut();
         set(headers, "x-request-id", request_id);
         let micros = took.as_micros();
@@ -93,6 +102,10 @@ impl RestDesk {
             set(headers, "strict-transport-security", String::from("max-age=31536000"));
         }
         response
+    }
+
+    fn live_path(&self) -> String {
+        format!("/{}{}", self.site.settings().names.docs, analytics::live::PATH)
     }
 
     async fn handle(&self, path: RestPath, request: Request) -> site::Response {

@@ -42,6 +42,11 @@ export async function renewNonce(): Promise<boolean> {
   return nonce !== undefined;
 }
 
+/** An address with the nonce in it, for what cannot send headers. */
+export function signed(path: string): string {
+  return address(path, { _wpnonce: nonce });
+}
+
 export function address(path: string, query: Query = {}): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -16,7 +16,7 @@ use site::auth::application_password::in_groups;
 use site::users::application_passwords::create_password;
 use site::users::{NewUser, account, create_user};
 use store::application_password;
-use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet};
+use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet, Secret};
 
 use super::serve::{choose_admin_address, run, serving};
 use crate::args::{Common, Demo};
@@ -69,6 +69,8 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
             "template": DEMO_TEMPLATE,
             "login": DEMO_LOGIN,
             "application_password": password,
+            "password": password,
+            "portal": format!("{url}/portal/"),
         });
         out.result(&object, &welcome(url, &key, &password));
     };
@@ -201,7 +203,8 @@ fn seller(answer: &[u8]) -> Result<Seller> {
     let unreadable = |error| Error::internal("an onboarding answers no JSON").because(error);
     let answer: Value = serde_json::from_slice(answer).map_err(unreadable)?;
     let id = |name: &str| {
-        let id = answer["data"][name].as_str().map(str::to_owned);
+        let id =
+            answer.pointer(&format!("/data/{name}")).and_then(Value::as_str).map(str::to_owned);
         id.ok_or_else(|| Error::internal(format!("an onboarding tells no {name}")))
     };
     Ok(Seller { merchant_id: id("merchantId")?, store_id: id("storeId")?, tpn: id("tpn")? })
@@ -248,20 +251,26 @@ fn furnish_site(platform: &Platform) -> Result<(i64, String)> {
         let made = create_password(conn, &vault, user.user_id, (DEMO_KEY, ""), now);
         made.map(|(_, password)| (user.user_id, password))
     })?;
-    Ok((owner_id, in_groups(password.expose())))
+    let shown = in_groups(password.expose());
+    // People sign in to the portal with the same words that programs send.
+    super::user::set_password(platform, DEMO_LOGIN, &Secret::new(shown.clone()))?;
+    Ok((owner_id, shown))
 }
 
 fn welcome(url: &str, key: &str, password: &str) -> String {
     format!(
-        "A sandbox with an ISO, its merchants and a shop is ready. The key of the ISO:\n\n  \
+        "A sandbox with an ISO, its merchants and a shop is ready. Open\n\n  \
+         {url}/portal/\n\n\
+         and sign in as {DEMO_LOGIN} with the password\n\n  \
+         {password}\n\n\
+         The key of the ISO:\n\n  \
          {key}\n\n\
          Onboard a merchant, a store and a TPN:\n\n  \
          curl -s {url}/v1/onboardmerchant -H 'Authorization: api-key {key}' \\\n    \
          -H 'Content-Type: application/json' -d '{DEMO_BODY}'\n\n\
          Send the same again to see a refusal, and read the merchant back with\n\n  \
          curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n\n\
-         The site's REST interface knows the administrator {DEMO_LOGIN} by this application \
-         password:\n\n  {password}\n\n  \
+         The site's REST interface takes the same login and password:\n\n  \
          curl -s '{url}/wp-json/wc/v3/orders?per_page=3' -u '{DEMO_LOGIN}:{password}'\n\n\
          The documentation is at {url}/docs/.\n"
     )

@@ -155,7 +155,11 @@ fn revoke(platform: &Platform, login: &str, id: &str) -> Result<()> {
     )))
 }
 
-fn set_password(platform: &Platform, login: &str, password: &Secret<String>) -> Result<i64> {
+pub(super) fn set_password(
+    platform: &Platform,
+    login: &str,
+    password: &Secret<String>,
+) -> Result<i64> {
     let user = find_user(platform, login)?;
     let (user_id, hash) = (user.user_id, password::hash(password)?);
     platform.store.write_blocking(move |conn| {

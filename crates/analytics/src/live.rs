@@ -1,0 +1,29 @@
+//! Tells whether reports would say something new: the place of the facts in the feed of changes. The
+//! number says nothing of what changed, so everybody who may see reports may see it.
+
+use std::sync::Arc;
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Reply, Schema};
+use serde_json::json;
+use site::action::memory;
+use site::{Action, Call, Names};
+
+use crate::desk::may_view;
+use crate::facts::Facts;
+
+/// Where it is, below the namespace. With `Accept: text/event-stream` the server goes on telling.
+pub const PATH: &str = "/live";
+
+pub(crate) fn route(names: &Names, facts: &Arc<Facts>) -> Route<Action> {
+    let about = "Number of the last change that is in the reports; null until they are ready.";
+    let item = Item::new(
+        "live",
+        Schema::object([("position", Schema::types(&["integer", "null"]).about(about))]),
+    );
+    let facts = Arc::clone(facts);
+    let show = move |_: &mut Call<'_>| Ok(Reply::new(json!({ "position": facts.position() })));
+    Route::at(&names.docs, PATH)
+        .on(READ, Args::new(), memory(may_view, show))
+        .schema(item.document())
+}
