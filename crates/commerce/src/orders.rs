@@ -12,11 +12,13 @@ pub(crate) mod effects;
 mod goods;
 pub(crate) mod history;
 mod legacy;
+mod letters;
 mod lines;
 mod list;
 mod money;
 mod notes;
 mod origin;
+mod receipt;
 mod record;
 mod refunds;
 mod schema;
@@ -41,6 +43,7 @@ pub(crate) use self::downloads::is_granted;
 use self::effects::Before;
 use self::goods::Goods;
 pub(crate) use self::origin::origin;
+pub use self::receipt::{Receipt, ReceiptPages};
 use self::record::TRASH;
 pub use self::record::{Address, Details, Line, LineDetails, Order, TaxShare};
 pub(crate) use self::status::STATUSES;
@@ -69,6 +72,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         }
     }
     routes.push(status::route(&names.commerce_v3));
+    routes.push(receipt::route(&names.commerce_v3));
+    routes.extend(letters::routes(&names.commerce_v3));
     routes.push(refunds::route_of_all(&names.commerce_v3));
     routes
 }

@@ -18,7 +18,7 @@ mod loaded;
 mod low_stock;
 mod media;
 mod page;
-mod price;
+pub(crate) mod price;
 pub mod record;
 mod related;
 mod schema;

@@ -213,7 +213,9 @@ pub fn make_site(
     };
     let routes = routes(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
-    let mut site = site::Site::new(parts, routes)?.with_pages(Box::new(pages));
+    let mut site = site::Site::new(parts, routes)?
+        .with_pages(Box::new(pages))
+        .with_pages(Box::new(commerce::orders::ReceiptPages));
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }

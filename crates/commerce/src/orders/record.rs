@@ -7,6 +7,8 @@ use store::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use store::{Conn, filter};
 use types::{Amount, Error, Result};
 
+use super::receipt::Receipt;
+
 pub(crate) const TRASH: &str = "trash";
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +46,9 @@ pub struct Details {
     /// Which uses of coupons were counted for it, and by whom.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_coupons: Option<Vec<(i64, String)>>,
+    /// Where the buyer can read what the order came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
     /// Of a refund: whether a provider paid the money back.
     #[serde(skip_serializing_if = "is_no")]
     pub refunded_payment: bool,

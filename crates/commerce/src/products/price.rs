@@ -92,7 +92,7 @@ fn number(amount: Amount, options: &Options) -> String {
     format!("{grouped}{}{fraction}", escaped(&options.text("woocommerce_price_decimal_sep")))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, Answer, HOME, NOBODY, TestShop, now};
+use super::support::{ADMIN, Answer, HOME, NOBODY, TestShop, now};
 
 const COUPONS: &str = "/wc/v3/coupons";
 

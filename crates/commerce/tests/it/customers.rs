@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop, now};
+use super::support::{ADMIN, NOBODY, TestShop, now};
 
 const CUSTOMERS: &str = "/wc/v3/customers";
 

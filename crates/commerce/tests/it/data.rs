@@ -3,7 +3,7 @@
 use serde_json::json;
 use types::Role;
 
-use crate::support::{ADMIN, HOME, NOBODY, TestShop};
+use super::support::{ADMIN, HOME, NOBODY, TestShop};
 
 #[test]
 fn only_managers_see_the_tables() {

@@ -14,7 +14,7 @@ use store::review::{self, ReviewFilter};
 use store::user::UserRow;
 use types::{Amount, Timestamp};
 
-use crate::support::{ADMIN, TestShop, now};
+use super::support::{ADMIN, TestShop, now};
 
 const ORDERS: u64 = 3_000;
 const DAYS: u32 = 500;

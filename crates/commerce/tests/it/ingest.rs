@@ -7,7 +7,7 @@ use commerce::ingest::{Importer, Kind, Manner, Outcome, Record};
 use serde_json::{Value, json};
 use store::outbox;
 
-use crate::support::{ADMIN, TestShop};
+use super::support::{ADMIN, TestShop};
 
 const SOURCE: &str = "https://old.example";
 

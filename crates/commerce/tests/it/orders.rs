@@ -6,7 +6,7 @@ use store::product::{self, ProductRow};
 use store::tax_rate::{self, TaxRateRow};
 use types::{Amount, Role};
 
-use crate::support::{ADMIN, Answer, NOBODY, TestShop, now};
+use super::support::{ADMIN, Answer, NOBODY, TestShop, now};
 
 const ORDERS: &str = "/wc/v3/orders";
 

@@ -9,8 +9,8 @@ use site::bundle::Bundle;
 use store::term::{self, TermFilter};
 use types::Amount;
 
-use crate::orders::{amount, coupon, product, stock, uses};
-use crate::support::{ADMIN, TestShop, now};
+use super::orders::{amount, coupon, product, stock, uses};
+use super::support::{ADMIN, TestShop, now};
 
 const AMOUNTS: [&str; 7] = [
     "total",

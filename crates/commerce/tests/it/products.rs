@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, Answer, HOME, NOBODY, TestShop};
+use super::support::{ADMIN, Answer, HOME, NOBODY, TestShop};
 
 fn made(shop: &TestShop, body: &Value) -> Value {
     let answer = shop.ask("POST", "/wc/v3/products", ADMIN, body);

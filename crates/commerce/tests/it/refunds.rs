@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::orders::{product, stock};
-use crate::support::{ADMIN, Answer, TestShop};
+use super::orders::{product, stock};
+use super::support::{ADMIN, Answer, TestShop};
 
 /// An order of four at 10.00 with shipping for 5.00, which is paid.
 fn order(shop: &TestShop, product_id: i64) -> Value {

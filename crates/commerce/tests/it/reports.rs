@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop};
+use super::support::{ADMIN, NOBODY, TestShop};
 
 fn made(shop: &TestShop, path: &str, body: &Value) -> Value {
     let answer = shop.ask("POST", path, ADMIN, body);

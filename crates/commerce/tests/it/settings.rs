@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use site::Options;
 use types::Role;
 
-use crate::support::{ADMIN, HOME, NOBODY, TestShop};
+use super::support::{ADMIN, HOME, NOBODY, TestShop};
 
 const CURRENCY: &str = "/wc/v3/settings/general/woocommerce_currency";
 const ADMIN_GROUP: &str = "/wc-analytics/settings/wc_admin";

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop};
+use super::support::{ADMIN, NOBODY, TestShop};
 
 const ZONES: &str = "/wc/v3/shipping/zones";
 

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use store::download_permission::{self, DownloadPermissionRow};
 use types::{Role, Timestamp};
 
-use crate::support::{ADMIN, HOME, NOBODY, TestShop, now};
+use super::super::ENGINE;
+use super::support::{ADMIN, HOME, NOBODY, TestShop, now};
 
 const TOOLS: &str = "/wc/v3/system_status/tools";
 
@@ -40,7 +41,7 @@ fn the_state_is_that_of_this_shop() {
     assert_eq!(state["environment"]["wp_environment_type"], json!("sandbox"));
     assert_eq!(state["environment"]["php_version"], Value::Null, "there is none");
     assert_eq!(state["settings"]["currency_symbol"], json!("&euro;"));
-    assert_eq!(state["environment"]["mysql_version_string"], json!("SQLite"));
+    assert_eq!(state["environment"]["mysql_version_string"], json!(ENGINE));
     assert_eq!(state["pages"][0]["page_set"], json!(false));
     let posts = shop.get("/wp/v2/posts", ADMIN).header("x-wp-total").to_owned();
     let counts = state["post_type_counts"].as_array().unwrap();

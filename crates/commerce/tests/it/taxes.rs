@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Role;
 
-use crate::support::{ADMIN, HOME, NOBODY, TestShop, now};
+use super::support::{ADMIN, HOME, NOBODY, TestShop, now};
 
 const TAXES: &str = "/wc/v3/taxes";
 const CLASSES: &str = "/wc/v3/taxes/classes";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use store::product::{self, ProductRow};
 use types::Role;
 
-use crate::support::{ADMIN, NOBODY, TestShop};
+use super::support::{ADMIN, NOBODY, TestShop};
 
 const CATEGORIES: &str = "/wc/v3/products/categories";
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::Amount;
 
-use crate::support::{ADMIN, HOME, TestShop, now};
+use super::support::{ADMIN, HOME, TestShop, now};
 
 /// A shop with a variable product, by its REST path.
 fn shop_with_poster() -> (TestShop, String, i64) {

@@ -8,7 +8,7 @@ use store::outbox;
 use store::webhook_delivery::{self, DeliveryRow, Endpoint, Outcome};
 use types::{Kind, Role};
 
-use crate::support::{ADMIN, NOBODY, TestShop, now};
+use super::support::{ADMIN, NOBODY, TestShop, now};
 
 const WEBHOOKS: &str = "/wc/v3/webhooks";
 

@@ -6,6 +6,8 @@ mod content_lists;
 mod content_terms;
 mod content_texts;
 mod frame;
+#[expect(dead_code, reason = "the tests of commerce use the rest of it")]
+mod harness;
 mod settings;
 mod support;
 mod users_deletion;

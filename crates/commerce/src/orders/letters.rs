@@ -1,0 +1,205 @@
+//! Letters about an order that somebody asks to be sent: which there are for an order as it is, and
+//! the routes that send them. **A letter is queued in the transaction that notes it.**
+
+use contract::rest::route::{CREATE, READ, Route};
+use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
+use serde_json::{Value, json};
+use site::action::{read, write};
+use site::mail::{self, Letter, Sender};
+use site::{Action, Call};
+use store::order::OrderKind;
+use types::Capability;
+
+use super::record::Order;
+use super::{effects, receipt};
+
+/// The template that every order has: what it consists of and comes to.
+const DETAILS: &str = "customer_invoice";
+
+/// Kinds of letters, with their subject and what they are for. Those without a subject are not
+/// about the state of an order, or not for its customer, so nobody can ask for them here.
+struct Template {
+    id: &'static str,
+    subject: &'static str,
+    about: &'static str,
+}
+
+const fn template(id: &'static str, subject: &'static str, about: &'static str) -> Template {
+    Template { id, subject, about }
+}
+
+static TEMPLATES: &[Template] = &[
+    template("new_order", "", ""),
+    template("cancelled_order", "", ""),
+    template("customer_cancelled_order", "Order cancelled", "Tells that it was cancelled."),
+    template("failed_order", "", ""),
+    template("customer_failed_order", "Payment failed", "Tells that it could not be paid."),
+    template("customer_on_hold_order", "Order on hold", "Tells that it waits for its payment."),
+    template("customer_processing_order", "Order received", "Tells that it is being prepared."),
+    template("customer_completed_order", "Order complete", "Tells that it is on its way."),
+    template("customer_refunded_order", "Order refunded", "Tells what was paid back."),
+    template(DETAILS, "Order details", "Lists what was ordered and what it comes to."),
+    template("customer_note", "", ""),
+    template("customer_reset_password", "", ""),
+    template("customer_new_account", "", ""),
+    template("admin_payment_gateway_enabled", "", ""),
+    template("customer_pos_completed_order", "Your purchase", "Thanks for buying at the till."),
+    template("customer_pos_refunded_order", "Purchase refunded", "Tells what the till paid back."),
+];
+
+pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
+    let ids: Vec<&str> = TEMPLATES.iter().map(|template| template.id).collect();
+    let item = templates_item(&ids);
+    let compiled = item.compile().expect("the schema is well formed");
+    let answer = Schema::text().about("What was done.").context(&["edit"]).readonly();
+    let answer = Item::new("order_action", Schema::object([("message", answer)])).document();
+    let id = || Args::new().arg("id", Schema::integer().about("Number of the order."));
+    let email = Schema::text().format("email").about("Address, for an order that has none.");
+    let force = Schema::boolean().about("Whether the address replaces that of the order.");
+    let send_args = id().arg("email", email).arg("force_email_update", force);
+    let chosen = Schema::text().choices(&ids).about("Kind of letter.");
+    let path = |action: &str| format!(r"/orders/(?P<id>[\d]+)/actions/{action}");
+    let list = move |call: &mut Call<'_>| list(&compiled, call);
+    [
+        Route::at(namespace, &path("email_templates"))
+            .on(READ, id(), read(may_read, list))
+            .schema(item.document()),
+        Route::at(namespace, &path("send_email"))
+            .on(CREATE, send_args.clone().arg("template_id", chosen), write(may_send, send_chosen))
+            .schema(answer.clone()),
+        Route::at(namespace, &path("send_order_details"))
+            .on(CREATE, send_args, write(may_send, |call| send(call, DETAILS)))
+            .schema(answer),
+    ]
+}
+
+fn templates_item(ids: &[&str]) -> Item {
+    let shown = |about: &str| Schema::text().about(about).context(&["view"]);
+    let id = Schema::text().choices(ids).about("Kind of letter.").context(&["view", "embed"]);
+    let fields = [
+        ("id", id),
+        ("title", shown("What the letter is called.")),
+        ("description", shown("What the letter tells.")),
+    ];
+    Item::new("email_template", Schema::object(fields))
+}
+
+fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to see which letters there are.";
+    call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
+}
+
+fn may_send(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to send letters about orders.";
+    call.need(Capability::EditShopOrder, "woocommerce_rest_cannot_create", message)
+}
+
+fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    let message = "There is no order with this number.";
+    let unknown = || Refusal::new(404, "woocommerce_rest_invalid_order", message);
+    Ok(Order::get(call.conn()?, id, OrderKind::Order)?.ok_or_else(unknown)?)
+}
+
+fn list(item: &CompiledItem, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let order = order_of(call)?;
+    let has_refunds = !store::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
+    let context = call.context();
+    let body = |template: &Template| {
+        let (title, about) = (template.subject, template.about);
+        let body = json!({ "id": template.id, "title": title, "description": about });
+        item.filter_by_context(body, &context)
+    };
+    Ok(Reply::new(available(&order, has_refunds).map(body).collect::<Vec<Value>>()))
+}
+
+/// The letters that make sense for an order in its state.
+fn available(order: &Order, has_refunds: bool) -> impl Iterator<Item = &'static Template> {
+    let is_pos = order.row.created_via.starts_with("pos");
+    let status = order.row.status.clone();
+    TEMPLATES.iter().filter(move |template| match template.id {
+        DETAILS => true,
+        "customer_cancelled_order" => status == "cancelled",
+        "customer_failed_order" => status == "failed",
+        "customer_on_hold_order" => status == "on-hold",
+        "customer_processing_order" => status == "processing",
+        "customer_completed_order" => status == "completed",
+        "customer_refunded_order" => has_refunds,
+        "customer_pos_completed_order" => is_pos && status == "completed",
+        "customer_pos_refunded_order" => is_pos && has_refunds,
+        _ => false,
+    })
+}
+
+fn send_chosen(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let chosen = call.params.text("template_id").unwrap_or(DETAILS).to_owned();
+    send(call, &chosen)
+}
+
+fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
+    let mut order = order_of(call)?;
+    let has_refunds = !store::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
+    let Some(template) = available(&order, has_refunds).find(|template| template.id == id) else {
+        let message = "There is no such letter for this order; ask for its email_templates.";
+        return Err(refused("woocommerce_rest_invalid_email_template", message));
+    };
+    if set_address(call, &mut order)? {
+        order = order.update(call.conn()?)?;
+        effects::tell(call, "order.updated", &order)?;
+    }
+    let to = order.details.billing.email.clone();
+    if to.is_empty() {
+        let message = "The order has no e-mail address; give one as email.";
+        return Err(refused("woocommerce_rest_missing_email", message));
+    }
+    if !mail::is_on(call.site) {
+        let message = "No mail can be sent: the operator has not set mail.relay.";
+        return Err(refused("woocommerce_rest_email_not_sent", message));
+    }
+    write_letter(call, &order, template, &to)?;
+    let message = format!("{} sent to {to}.", template.subject);
+    effects::note(call, order.id(), message.clone())?;
+    Ok(Reply::new(json!({ "message": message })))
+}
+
+fn refused(code: &'static str, message: &'static str) -> Stop {
+    Refusal::new(400, code, message).into()
+}
+
+/// Gives the order the address of the request. One that it has stays, unless the request insists.
+fn set_address(call: &Call<'_>, order: &mut Order) -> Result<bool, Stop> {
+    let given = call.params.text("email").unwrap_or_default().trim();
+    let known = &order.details.billing.email;
+    if given.is_empty() || given == known {
+        return Ok(false);
+    }
+    if !known.is_empty() && !call.params.flag("force_email_update") {
+        let message = "The order has another e-mail address; set force_email_update to change it.";
+        return Err(refused("woocommerce_rest_order_billing_email_exists", message));
+    }
+    if !formats::is_email(given) {
+        return Err(refused("rest_invalid_param", "The email is no e-mail address."));
+    }
+    given.clone_into(&mut order.details.billing.email);
+    Ok(true)
+}
+
+fn write_letter(
+    call: &mut Call<'_>,
+    order: &Order,
+    template: &Template,
+    to: &str,
+) -> Result<(), Stop> {
+    let options = std::sync::Arc::clone(&call.visit.options);
+    let number = &order.row.number;
+    let rows = receipt::rows(&options, order).into_iter();
+    let mut paragraphs = vec![format!("Order {number}")];
+    paragraphs.extend(rows.map(|(name, amount)| format!("{name}: {amount}")));
+    let subject = format!("{} ({number})", template.subject);
+    let site_name = options.text("blogname");
+    let (visit, site, now) = (call.visit, call.site, call.now());
+    let sender = Sender { site_name: &site_name, home: &visit.home };
+    let letter = Letter { to, subject: &subject, paragraphs: &paragraphs, link: None };
+    mail::enqueue(site, call.conn()?, sender, &letter, now)?;
+    Ok(())
+}

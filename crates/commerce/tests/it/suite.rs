@@ -1,0 +1,28 @@
+//! Everything that is promised, once for each engine.
+
+mod attributes;
+mod coupons;
+mod customers;
+mod data;
+mod demo;
+mod downloads;
+mod gateways;
+#[path = "../../../site/tests/it/harness.rs"]
+#[expect(dead_code, reason = "the tests of the site use the rest of it")]
+mod harness;
+mod ingest;
+mod order_letters;
+mod orders;
+mod orders_properties;
+mod products;
+mod refunds;
+mod reports;
+mod reviews;
+mod settings;
+mod shipping_zones;
+mod support;
+mod system_status;
+mod taxes;
+mod taxonomies;
+mod variations;
+mod webhooks;
