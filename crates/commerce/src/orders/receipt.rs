@@ -20,7 +20,7 @@ use crate::common::moments;
 use crate::products::price::escaped;
 
 const PATH: &str = "/receipt/";
-const TOKEN_BYTES: usize = 20;
+const TOKEN_BYTES: usize = 16;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// A receipt is not for ever: ten years.
 const DAYS_MAX: i64 = 3_650;
@@ -102,7 +102,7 @@ fn path(order_id: i64, token: &str) -> String {
 fn token() -> Result<String> {
     let mut bytes = [0; TOKEN_BYTES];
     vault::fill_random(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 /// The last day that the request asks for: a date, or so many days from today.

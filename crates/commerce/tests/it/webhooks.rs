@@ -184,7 +184,7 @@ fn older_versions_show_what_was_sent() {
     let id = make(&shop, "order.created");
     shop.write(move |conn| {
         let lease = std::time::Duration::from_mins(1);
-        let claimed = webhook_delivery::claim_due(conn, now(), 1, lease)?;
+        let claimed = webhook_delivery::claim_due(conn, &Endpoint::webhook(id), now(), 1, lease)?;
         let answer = webhook_delivery::Answer {
             status: Some(200),
             body: "thanks".to_owned(),
