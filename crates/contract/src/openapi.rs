@@ -65,15 +65,20 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
             "schemas": { "Failure": about.error_schema },
             "headers": header_components(about),
             "securitySchemes": {
-                "apiKey": {
-                    "type": "apiKey",
-                    "in": "header",
-                    "name": "Authorization",
-                    "description": "The word `api-key`, a blank and the key: `api-key bw_test_…`.",
-                },
+                "apiKey": authorization(
+                    "The word `api-key`, a blank and the key: `api-key bw_test_…`."
+                ),
+                "deviceToken": authorization(
+                    "The words `device-token`, a blank and the token that pairing gave."
+                ),
+                "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
             },
         },
     })
+}
+
+fn authorization(description: &str) -> Value {
+    json!({ "type": "apiKey", "in": "header", "name": "Authorization", "description": description })
 }
 
 fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
@@ -101,11 +106,15 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
         let content = json!({ "application/json": { "schema": schema } });
         operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
     }
+    let security = match route.permission {
+        Permission::Public => json!([]),
+        Permission::Scope(_) => json!([{ "apiKey": [] }]),
+        Permission::Device => json!([{ "deviceToken": [] }]),
+        Permission::Pairing => json!([{ "pairingCode": [] }]),
+    };
+    operation.insert("security".into(), security);
     if let Permission::Scope(scope) = route.permission {
-        operation.insert("security".into(), json!([{ "apiKey": [] }]));
         operation.insert("x-scope".into(), json!(scope.name()));
-    } else {
-        operation.insert("security".into(), json!([]));
     }
     operation.insert("responses".into(), responses(endpoint, formats, about));
     Value::Object(operation)

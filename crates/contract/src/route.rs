@@ -49,6 +49,10 @@ pub enum Permission {
     Public,
     /// Holders of an API key with this scope.
     Scope(Scope),
+    /// Devices, by the token that they were given when they were paired.
+    Device,
+    /// Devices that hold a one-time pairing code.
+    Pairing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +102,16 @@ impl Draft {
     /// Callable with an API key that has this scope.
     pub const fn scope(self, scope: Scope) -> Route {
         Route { method: self.method, path: self.path, permission: Permission::Scope(scope) }
+    }
+
+    /// Callable by a paired device.
+    pub const fn device(self) -> Route {
+        Route { method: self.method, path: self.path, permission: Permission::Device }
+    }
+
+    /// Callable with a pairing code.
+    pub const fn pairing(self) -> Route {
+        Route { method: self.method, path: self.path, permission: Permission::Pairing }
     }
 
     /// Callable without credentials.

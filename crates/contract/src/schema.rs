@@ -20,6 +20,11 @@ pub struct Schema {
     pub(crate) allowed: Vec<Value>,
     pub(crate) default: Option<Value>,
     pub(crate) properties: Vec<Property>,
+    /// What members are like that are none of the properties; without it they are taken out.
+    pub(crate) additional: Option<Box<Schema>>,
+    /// What the names of such members are like.
+    pub(crate) names: Option<Box<Schema>>,
+    pub(crate) members_max: Option<usize>,
     pub(crate) items: Option<Box<Schema>>,
     pub(crate) variants: Option<Variants>,
     pub(crate) code: Option<String>,
@@ -82,6 +87,7 @@ impl Schema {
     /// Refuses keywords on types for which the walker does not enforce them.
     fn check_enforced(&self) -> Result<(), String> {
         let Types { string, integer, array, .. } = self.types;
+        let names_members = self.members_max.is_some() || self.names.is_some();
         let has = |(min, max): Bounds| min.is_some() || max.is_some();
         let ranged = self.range.0.is_some() || self.range.1.is_some();
         match () {
@@ -91,6 +97,9 @@ impl Schema {
             () if !self.allowed.is_empty() && !string => Err("only texts can be listed"),
             () if ranged && (string || !integer) => Err("minimum and maximum are for integers"),
             () if has(self.items_count) && !array => Err("minItems and maxItems are for lists"),
+            () if names_members && self.additional.is_none() => {
+                Err("maxProperties and propertyNames need additionalProperties")
+            }
             () => Ok(()),
         }
         .map_err(str::to_owned)
@@ -129,6 +138,11 @@ impl Schema {
                     self.properties.push(Property { name: name.clone(), required: false, schema });
                 }
             }
+            "additionalProperties" => {
+                self.additional = Some(Box::new(Self::compile(value, formats)?));
+            }
+            "propertyNames" => self.names = Some(Box::new(Self::compile(value, formats)?)),
+            "maxProperties" => self.members_max = Some(count(value)?),
             "items" => self.items = Some(Box::new(Self::compile(value, formats)?)),
             "anyOf" | "oneOf" => self.read_variants(value, formats)?,
             "x-code" => self.code = value.as_str().map(str::to_owned),

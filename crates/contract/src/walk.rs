@@ -291,9 +291,36 @@ impl Walker {
             let place = Path::Member(path, &property.name);
             self.member(&property.schema, property.required, members, &property.name, &place);
         }
-        if members.keys().any(|name| schema.property_position(name).is_none()) {
+        if let Some(additional) = &schema.additional {
+            self.additional(schema, additional, members, path);
+        } else if members.keys().any(|name| schema.property_position(name).is_none()) {
             self.take_out_unknown(schema, members, path);
         }
+    }
+
+    /// Members with names of the caller's choice. Blank ones count as absent.
+    fn additional(
+        &mut self,
+        schema: &Schema,
+        additional: &Schema,
+        members: &mut Map<String, Value>,
+        path: &Path<'_>,
+    ) {
+        if schema.members_max.is_some_and(|max| max < members.len()) {
+            return self.report(schema, path, Fault::Items { min: None, max: schema.members_max });
+        }
+        members.retain(|name, value| {
+            if schema.property_position(name).is_some() {
+                return true;
+            }
+            let place = Path::Member(path, name);
+            let misnamed = schema.names.as_ref().and_then(|names| self.text(names, name).err());
+            if let Some(fault) = misnamed {
+                self.report(schema, &place, fault);
+                return false;
+            }
+            !is_blank(value) && self.value(additional, value, &place)
+        });
     }
 
     fn member(

@@ -45,10 +45,22 @@ impl Entry {
     /// What the caller of a request does: `action` such as `merchant.suspend`, to the object of
     /// that kind and id.
     pub fn new(cx: &Cx, action: &str, object: &str, object_id: impl Into<String>) -> Result<Self> {
-        let caller = cx.caller()?;
-        let actor = format!("key:{}", caller.key_id());
-        let entry = Self::by(&actor, Some(caller.iso_id()), cx.now, action, object, object_id);
+        let (actor, iso_id) = match &cx.device {
+            Some(device) => (device.actor(), device.iso_id()),
+            None => (format!("key:{}", cx.caller()?.key_id()), cx.caller()?.iso_id()),
+        };
+        let entry = Self::by(&actor, Some(iso_id), cx.now, action, object, object_id);
         Ok(entry.within(&cx.origin))
+    }
+
+    /// The same author's entry on another object.
+    #[must_use]
+    pub(crate) fn about(&self, action: &str, object: &str, object_id: &str) -> Self {
+        let mut entry = self.clone();
+        action.clone_into(&mut entry.record.action);
+        object.clone_into(&mut entry.record.object);
+        object_id.clone_into(&mut entry.record.object_id);
+        entry
     }
 
     /// What the operator does from the command line, or the server by itself.

@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use contract::Permission;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
 use types::{IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
 
 use crate::Platform;
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
+use crate::devices::DeviceCaller;
 use crate::dialect::ResponseStyle;
 use vault::{DataKey, WrappedKey};
 
@@ -125,7 +127,30 @@ impl KeyCache {
     }
 }
 
+/// Who makes a request that needs credentials.
+#[derive(Clone, Debug)]
+pub enum Visitor {
+    Key(Caller),
+    Device(DeviceCaller),
+}
+
 impl Platform {
+    /// Who stands behind the header, if they may do what the permission says. An outer error is
+    /// ours.
+    pub async fn admit(
+        &self,
+        header: Option<&[u8]>,
+        permission: Permission,
+        now: Timestamp,
+    ) -> Result<std::result::Result<Visitor, Refused>> {
+        if let Permission::Scope(scope) = permission {
+            let caller = self.authenticate(header, scope, now).await?;
+            return Ok(caller.map(Visitor::Key));
+        }
+        let device = self.authenticate_device(header, permission, now).await?;
+        Ok(device.map(Visitor::Device))
+    }
+
     /// The caller behind the header, if its key has the scope. An outer error is ours.
     pub async fn authenticate(
         &self,

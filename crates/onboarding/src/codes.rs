@@ -22,6 +22,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => $status,)* }
             }
 
+            /// The status of an answer that carries the code of this name.
+            pub fn status_of(name: &str) -> u16 {
+                Self::ALL.iter().find(|code| code.name() == name).map_or(400, |code| code.status())
+            }
+
             /// When the code is given.
             pub const fn condition(self) -> &'static str {
                 match self { $(Self::$variant => $condition,)* }
@@ -70,6 +75,15 @@ codes! {
         "The Idempotency-Key was used for another request.";
     RequestInProgress = "request_in_progress", 409,
         "A request with this Idempotency-Key is still under way.";
+    VersionMissing = "version_missing", 412,
+        "A change needs the version that it is based on, as If-Match or expectedVersion.";
+    VersionMismatch = "version_mismatch", 412,
+        "The object has another version by now; read it again.";
+    IllegalTransition = "illegal_transition", 409,
+        "The object's state does not allow this.";
+    ActiveTpns = "active_tpns", 409,
+        "The merchant has TPNs at work; send force to close it all the same.";
+    NotActive = "not_active", 409, "The TPN, its store or its merchant is not active.";
     RouteNotFound = "route_not_found", 404, "There is nothing at this path.";
     MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";

@@ -10,6 +10,7 @@ use types::{Clock, Environment, Error, Result, Timestamp};
 
 use crate::audit::Noted;
 use crate::auth::{Caller, KeyCache};
+use crate::devices::DeviceCaller;
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
 use crate::sandbox::Scenario;
@@ -30,6 +31,8 @@ pub struct Settings {
     pub unique_email: bool,
     /// Refuse a processor account that is on another live TPN already.
     pub unique_profiles: bool,
+    /// Let new merchants wait for a review before they are active.
+    pub review_merchants: bool,
 }
 
 impl Default for Settings {
@@ -40,6 +43,7 @@ impl Default for Settings {
             strict_ids: true,
             unique_email: false,
             unique_profiles: false,
+            review_merchants: false,
         }
     }
 }
@@ -95,6 +99,8 @@ pub struct Cx {
     pub platform: Arc<Platform>,
     /// Who calls; `None` only on public routes.
     pub caller: Option<Caller>,
+    /// The device that calls, on routes for devices.
+    pub device: Option<DeviceCaller>,
     pub now: Timestamp,
     pub wishes: Wishes,
     pub origin: Origin,
@@ -117,6 +123,8 @@ pub struct Wishes {
     pub idempotency: Option<Idempotency>,
     /// Fail in a chosen way; empty in production.
     pub scenario: Scenario,
+    /// Change only the version that this tag names.
+    pub if_match: Option<String>,
 }
 
 impl Cx {

@@ -9,13 +9,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::actions::{
+    MerchantClose, MerchantResume, MerchantSuspend, StoreActivate, StoreClose, StoreDeactivate,
+    TpnActivate, TpnDeactivate, TpnReassign, TpnRetire,
+};
 use crate::audit::{AuditList, AuditVerify};
 use crate::codes::CodeView;
+use crate::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
 use crate::dialect::FailureBody;
+use crate::duplicates::MerchantDuplicates;
 use crate::events::EventList;
 use crate::formats::FORMATS;
+use crate::list::{MerchantList, StoreList, TpnList};
 use crate::onboard::OnboardMerchant;
+use crate::parameters::{ParameterList, TpnParametersGet};
+use crate::patch::{MerchantPatch, StorePatch, TpnPatch};
+use crate::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
 use crate::read::{MerchantGet, StoreGet, TpnGet};
+use crate::requirements::MerchantRequirements;
+use crate::templates::{
+    DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
+    TemplateRetire,
+};
 use crate::webhooks::{
     DeliveryGet, DeliveryList, DeliveryResend, WebhookCreate, WebhookDelete, WebhookGet,
     WebhookList, WebhookRecover, WebhookRotate, WebhookTest, WebhookUpdate,
@@ -24,9 +39,43 @@ use crate::{Code, Cx, text};
 
 static ENTRIES: &[Entry<Cx>] = entries![
     OnboardMerchant,
+    MerchantList,
     MerchantGet,
+    MerchantPatch,
+    MerchantSuspend,
+    MerchantResume,
+    MerchantClose,
+    MerchantRequirements,
+    MerchantDuplicates,
+    StoreList,
     StoreGet,
+    StorePatch,
+    StoreDeactivate,
+    StoreActivate,
+    StoreClose,
+    TpnList,
     TpnGet,
+    TpnPatch,
+    TpnParametersGet,
+    TpnDeactivate,
+    TpnActivate,
+    TpnReassign,
+    TpnSwap,
+    TpnRetire,
+    PairingCodeCreate,
+    ProfilePut,
+    ProfileVerify,
+    ProfileReveal,
+    DevicePair,
+    DeviceParametersGet,
+    TemplateList,
+    TemplateCreate,
+    TemplateGet,
+    TemplatePatch,
+    TemplateRetire,
+    ParameterList,
+    DefaultsGet,
+    DefaultsPut,
     EventList,
     WebhookCreate,
     WebhookList,
@@ -94,7 +143,15 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     answer(408, "The request was not received in time."),
     ErrorAnswer {
         only_with_body: true,
-        ..answer(409, "A request with the same Idempotency-Key is still under way.")
+        ..answer(
+            409,
+            "The state of the object does not allow it, or a request with the same \
+             Idempotency-Key is still under way.",
+        )
+    },
+    ErrorAnswer {
+        only_with_body: true,
+        ..answer(412, "The object has another version than the one that the change is based on.")
     },
     ErrorAnswer { only_with_body: true, ..answer(413, "The body is too large.") },
     ErrorAnswer { only_with_body: true, ..answer(415, "The body is not application/json.") },
@@ -123,6 +180,7 @@ const REQUEST_HEADERS: &[(&str, &str)] = &[
         "Idempotency-Key",
         "1 to 255 visible ASCII characters. The same key and body get the first answer again.",
     ),
+    ("If-Match", "The `ETag` of the version to change; instead of `expectedVersion`."),
     ("X-Validate-Only", "`true`: check everything and store nothing. `false` is the default."),
     (
         "X-Sandbox-Scenario",

@@ -2,11 +2,13 @@
 //!
 //! A value of one of these types has passed the walker; nobody else can make one.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{Secret, Timestamp};
 
-use crate::device;
+use crate::{device, lifecycle};
 
 macro_rules! text_field {
     (
@@ -128,6 +130,17 @@ plain_fields! {
     /// Bank identification number.
     TpnBin: number "digits", 6..=6;
 
+    /// The ISO's own reference of any kind.
+    ExternalReference: text "note", 1..=64;
+    /// Why, in a few words.
+    StatusReason: text "note", 1..=200;
+    /// An id to search for.
+    IdSearched: text "alphanumeric", 1..=20;
+    /// A merchant number of any processor.
+    MidSearched: text "alphanumeric", 1..=15;
+    /// Serial number of a device.
+    SerialNumber: text "note", 1..=64;
+
     /// Merchant number, 12 digits.
     Mid12: number "digits", 12..=12;
     /// Agent bank number, 6 digits.
@@ -236,6 +249,82 @@ listed_fields! {
     RoutingType, ["SIMPLE"], "default": "SIMPLE";
     /// 01 with fee, 02 without fee.
     ProfileId, ["01", "02"], "x-code": "invalid_profile";
+    /// State of a merchant.
+    MerchantStatus, lifecycle::MERCHANT.states;
+    /// State of a store.
+    StoreStatus, lifecycle::STORE.states;
+    /// State of a TPN.
+    TpnStatus, lifecycle::TPN.states;
+    /// An optional field of a merchant.
+    MerchantOptional, [
+        "lastName", "addressLine2", "ebt", "isoAgentReference", "isoMerchant", "merchantLogoUrl",
+        "externalReference", "metadata"
+    ];
+    /// An optional field of a store.
+    StoreOptional, ["lastName", "addressLine2", "ebt", "externalReference", "metadata"];
+    /// An optional field of a TPN.
+    TpnOptional, [
+        "defaultLabel", "tpnAssignTemplate", "parameters", "externalReference", "metadata"
+    ];
+}
+
+/// The fields of a merchant that a review may ask for, as `PATCH` knows them.
+pub(crate) const MERCHANT_FIELDS: &[&str] = &[
+    "dba",
+    "firstName",
+    "lastName",
+    "email",
+    "addressLine1",
+    "addressLine2",
+    "zipCode",
+    "phoneNumber",
+    "ebt",
+    "isoAgentReference",
+    "isoMerchant",
+    "merchantLogoUrl",
+    "ISDcode",
+    "externalReference",
+];
+
+/// What an ISO notes about an object: names and values of its own choice.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Metadata(BTreeMap<String, String>);
+
+/// Pairs that an object may have at most.
+const METADATA_MAX: usize = 50;
+
+impl Metadata {
+    /// The form in which it is stored; none if there is nothing to store.
+    pub(crate) fn to_json(&self) -> Option<String> {
+        let text = serde_json::to_string(&self.0).ok();
+        text.filter(|_| !self.0.is_empty())
+    }
+}
+
+impl JsonSchema for Metadata {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Metadata".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "Up to 50 names of 40 characters with values of 500. It takes the place \
+                            of all that was noted before. Not for personal data.",
+            "maxProperties": METADATA_MAX,
+            "propertyNames": {
+                "type": "string", "format": "metadata-name", "minLength": 1, "maxLength": 40
+            },
+            "additionalProperties": {
+                "type": "string", "format": "note", "minLength": 1, "maxLength": 500
+            },
+        })
+    }
 }
 
 /// The default of the schema; absent means this.

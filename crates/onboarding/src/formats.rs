@@ -97,6 +97,27 @@ pub(crate) const FORMATS: Formats = Formats(&[
         pattern: None,
         parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
     },
+    Format {
+        name: "note",
+        expected: "visible characters without control characters",
+        pattern: None,
+        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+    },
+    Format {
+        name: "metadata-name",
+        expected: "letters A to Z, digits, and the signs _ - .",
+        pattern: Some("^[A-Za-z0-9_.-]+$"),
+        parse: |value| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+            allowed(!value.is_empty() && value.bytes().all(plain))
+        },
+    },
+    Format {
+        name: "time-of-day",
+        expected: "hours and minutes, such as 23:30",
+        pattern: Some("^([01][0-9]|2[0-3]):[0-5][0-9]$"),
+        parse: |value| allowed(text::is_time_of_day(value)),
+    },
     Format { name: "us-zip", expected: "five digits", pattern: Some("^[0-9]{5}$"), parse: zip },
     Format { name: "mcc", expected: "four digits", pattern: Some("^[0-9]{4}$"), parse: mcc },
     Format {

@@ -13,6 +13,7 @@ use crate::Platform;
 use crate::api_key::ApiKey;
 use crate::audit::{self, Entry};
 use crate::dialect::ResponseStyle;
+use crate::parameters::Parameters;
 use crate::text;
 
 /// How long a key lives unless something else is asked for.
@@ -24,7 +25,6 @@ pub const KEYS_MAX: usize = 10;
 /// How long a rotated key may stay valid beside the new one at most.
 pub const KEY_OVERLAP_MAX: Duration = Duration::from_hours(7 * 24);
 const NAME_LENGTH_MAX: usize = 100;
-const TEMPLATE_PARAMETERS_LENGTH_MAX: usize = 64 * 1024;
 
 /// A key that was just made. **The only time that its text exists.**
 #[derive(Debug)]
@@ -182,21 +182,18 @@ impl Platform {
         if !text::is_alphanumeric(name) || !(5..=30).contains(&name.len()) {
             return Err(Error::invalid("a template's name must be 5 to 30 letters and digits"));
         }
-        let parameters = parameters
-            .as_object()
-            .map(|_| parameters.to_string())
-            .ok_or_else(|| Error::invalid("a template's parameters must be one JSON object"))?;
-        if parameters.len() > TEMPLATE_PARAMETERS_LENGTH_MAX {
-            return Err(Error::invalid("a template's parameters must not be over 64 KiB"));
-        }
-        let template_id = TemplateId::new(format!("tpl_{}", random_text(16)?));
+        let parameters = Parameters::read(parameters)?.to_json();
+        let template_id = new_template_id()?;
+        let now = self.clock.now();
         let row = TemplateRow {
             iso_id: iso_id.clone(),
             template_id: template_id.clone(),
             name: name.to_owned(),
             version: 1,
             parameters,
-            created: self.clock.now(),
+            created: now,
+            updated: now,
+            retired: None,
         };
         let inserted = self.store.write_blocking(move |conn| {
             if store::iso::get(conn, &row.iso_id)?.is_none() {
@@ -258,6 +255,10 @@ fn checked_name(name: &str) -> Result<String> {
         )));
     }
     Ok(name.into_owned())
+}
+
+pub(crate) fn new_template_id() -> Result<TemplateId> {
+    Ok(TemplateId::new(format!("tpl_{}", random_text(16)?)))
 }
 
 /// Random lower-case letters and digits, without those that are easily confused.

@@ -12,14 +12,19 @@
 //!
 //! Start with [`onboard::OnboardMerchant`].
 
+pub mod actions;
 pub mod api_key;
 pub mod audit;
 pub mod auth;
 pub mod card_guard;
+mod change;
 mod codes;
 mod cx;
 pub mod device;
+pub mod devices;
 pub mod dialect;
+mod due;
+pub mod duplicates;
 pub mod endpoints;
 pub mod events;
 pub mod fields;
@@ -27,13 +32,22 @@ mod formats;
 mod id_source;
 pub mod idempotency;
 pub mod iso;
+pub mod lifecycle;
+pub mod list;
 pub mod onboard;
 pub mod paging;
+pub mod parameters;
+pub mod patch;
 mod perform;
 pub mod processor;
+pub mod profiles;
 pub mod read;
+pub mod requirements;
 pub mod sandbox;
+pub mod templates;
 pub mod text;
+mod transition;
+pub mod views;
 pub mod webhooks;
 
 pub use auth::Caller;

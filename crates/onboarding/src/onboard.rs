@@ -16,7 +16,7 @@ use contract::{Answer, Draft, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Conn, merchant, outbox, tpn};
+use store::{Conn, due_work, merchant, outbox, tpn};
 use types::{Error, Kind, MerchantId, Result, Scope, StoreId, Tpn};
 
 use crate::dialect::ResponseStyle;
@@ -30,6 +30,8 @@ use crate::processor::Processor;
 use crate::{Cx, audit, sandbox};
 use lookup::{Findings, Wanted};
 use records::Records;
+
+pub(crate) use records::{credentials_aad, credentials_id, email_key, place_of, profile_row};
 
 /// Details of a new merchant. City and state follow from the ZIP code.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -184,7 +186,7 @@ enum OnboardedData {
     Nothing {},
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OnboardedIds {
     /// Id of the merchant.
@@ -335,8 +337,9 @@ impl Records {
             None => tpn::insert(conn, &self.tpn)?,
             template => tpn::insert(conn, &tpn::TpnRow { template, ..self.tpn.clone() })?,
         }
-        self.profiles.iter().try_for_each(|profile| tpn::profile_insert(conn, profile))?;
+        self.profiles.iter().try_for_each(|profile| tpn::profile_put(conn, profile))?;
         self.events.iter().try_for_each(|event| outbox::append(conn, event))?;
+        self.due.iter().try_for_each(|work| due_work::put(conn, work))?;
         audit::append(conn, &self.entry)
     }
 }

@@ -33,6 +33,11 @@ pub(crate) fn refusal(path: &str, code: Code, message: impl Into<String>) -> Iss
     issues
 }
 
+/// Issues that were found outside of a transaction.
+pub(crate) fn failure(issues: Issues) -> Failure {
+    Failure::Issues { issues, headers: Vec::new() }
+}
+
 /// Why a transaction that went well leaves nothing behind.
 enum Undone<T> {
     Refused(Issues),
@@ -74,7 +79,7 @@ pub(crate) async fn perform_once_shown<T: Serialize + Send + 'static>(
     });
     match done.await? {
         Ok(answer) => Ok(answer),
-        Err(Undone::Refused(issues)) => Err(Failure::Issues { issues, headers: Vec::new() }),
+        Err(Undone::Refused(issues)) => Err(failure(issues)),
         Err(Undone::AnsweredAlready) => Err(Failure::AnsweredAlready),
         Err(Undone::DryRun(answer)) => Ok(answer.header("x-validated-only", "true")),
     }

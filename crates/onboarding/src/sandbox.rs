@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use contract::{Draft, Fault};
 use serde_json::Value;
-use types::Environment;
+use types::{Environment, Timestamp};
 
 use crate::processor::Processor;
-use crate::{Code, text};
+use crate::{Code, due, text};
 
 /// A delay may last this long at most.
 const DELAY_MAX: Duration = Duration::from_secs(5);
@@ -112,6 +112,43 @@ fn taken_terminals(params: &Value) -> Vec<usize> {
     };
     let profiles = profiles.map_or(&[][..], Vec::as_slice).iter().enumerate();
     profiles.filter(|(_, profile)| is_taken(profile)).map(|(place, _)| place).collect()
+}
+
+/// Whether the sandbox's processor refuses an account of this merchant number: one of nines only.
+pub(crate) fn is_refused_mid(mid: Option<&str>) -> bool {
+    mid.is_some_and(|mid| !mid.is_empty() && mid.bytes().all(|byte| byte == b'9'))
+}
+
+/// How long the sandbox's reviewer takes.
+const REVIEW_TAKES: Duration = Duration::from_mins(1);
+/// How long the sandbox's processor takes to refuse credentials.
+const REFUSAL_TAKES: Duration = Duration::from_secs(30);
+
+/// What is to happen later to a merchant of this folded dba, whether it waits for a review until
+/// then, and when.
+pub(crate) fn staged_for_merchant(
+    environment: Environment,
+    dba_key: &str,
+    now: Timestamp,
+) -> Option<(due::Kind, bool, Timestamp)> {
+    let stages = [
+        ("sbx review", due::Kind::Approve, true),
+        ("sbx reject", due::Kind::Reject, true),
+        ("sbx suspend", due::Kind::Suspend, false),
+    ];
+    let found = stages.into_iter().find(|(start, ..)| dba_key.starts_with(start));
+    let found = found.filter(|_| environment == Environment::Sandbox);
+    found.map(|(_, kind, in_review)| (kind, in_review, now.plus(REVIEW_TAKES)))
+}
+
+/// When the processor will refuse one of the merchant numbers, if it will.
+pub(crate) fn staged_refusal<'a>(
+    environment: Environment,
+    mut mids: impl Iterator<Item = Option<&'a str>>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let refused = environment == Environment::Sandbox && mids.any(is_refused_mid);
+    refused.then(|| now.plus(REFUSAL_TAKES))
 }
 
 /// What the values of a request ask of its answer as a whole: a delay, or a failure of ours.

@@ -112,6 +112,14 @@ pub fn is_alphanumeric(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// Hours and minutes of a day, such as 23:30.
+pub fn is_time_of_day(text: &str) -> bool {
+    let below = |part: &str, end: u8| {
+        part.len() == 2 && is_digits(part) && part.parse::<u8>().is_ok_and(|number| number < end)
+    };
+    text.split_once(':').is_some_and(|(hour, minute)| below(hour, 24) && below(minute, 60))
+}
+
 pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
-use axum::http::{HeaderValue, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use contract::Failure;
 use onboarding::Code;
 use onboarding::auth::{Reason, Refused};
@@ -16,6 +17,10 @@ use onboarding::dialect::{
 use types::Kind;
 
 use crate::limits::{Exceeded, Standing};
+
+/// What an answer's header may list of ignored members.
+const IGNORED_FIELDS_MAX: usize = 20;
+const IGNORED_FIELD_LENGTH_MAX: usize = 100;
 
 /// An answer before its headers.
 #[derive(Debug)]
@@ -74,7 +79,8 @@ impl Voice {
         match failure {
             Failure::Issues { issues, headers } => {
                 let items = dialect::error_items(&issues);
-                Answer { status: 400, body: failure_body(self.style, self.message, items), headers }
+                let status = items.first().map_or(400, |item| Code::status_of(&item.code));
+                Answer { status, body: failure_body(self.style, self.message, items), headers }
             }
             Failure::AnsweredAlready => {
                 // Only reached if the kept answer vanished between two look-ups.
@@ -122,6 +128,16 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl Answer {
+    /// Nothing, when the client has just this already and said so.
+    pub(crate) fn unless_known(self, headers: &HeaderMap) -> Self {
+        let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        let tag = self.headers.iter().find(|(name, _)| *name == ETAG.as_str());
+        let is_known = tag.zip(known).is_some_and(|((_, tag), known)| {
+            known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag)
+        });
+        if is_known { Self { status: 304, body: Vec::new(), ..self } } else { self }
+    }
+
     pub(crate) fn into_response(self, envelope: &Envelope<'_>) -> Response<Body> {
         let mut response = Response::new(Body::from(self.body));
         *response.status_mut() =
@@ -155,4 +171,14 @@ impl Answer {
         }
         response
     }
+}
+
+/// Paths of ignored members for a header: visible ASCII without commas, and not too many.
+pub(crate) fn ignored_fields<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    let shown = paths.take(IGNORED_FIELDS_MAX).map(|path| {
+        let plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
+        path.chars().take(IGNORED_FIELD_LENGTH_MAX).map(plain)
+    });
+    let texts: Vec<String> = shown.map(Iterator::collect).collect();
+    texts.join(", ")
 }

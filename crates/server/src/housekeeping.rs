@@ -14,6 +14,8 @@ use types::Timestamp;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
+/// How late may happen what is due at a time.
+const WORK_EVERY: Duration = Duration::from_secs(1);
 const PURGE_EVERY: Duration = Duration::from_hours(1);
 /// How long events can be read.
 const EVENTS_KEPT: Duration = Duration::from_hours(400 * 24);
@@ -24,6 +26,7 @@ const NONCE_LIFE_S: i64 = 3_600;
 
 pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let mut purged: Option<Instant> = None;
+    let mut worked: Option<Instant> = None;
     let mut published: Option<Instant> = None;
     loop {
         if let Err(error) = number_events(&platform).await {
@@ -31,6 +34,10 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         }
         if let Err(error) = platform.audit_chain().await {
             tracing::warn!(error = %error.report(), "the audit log waits to be linked");
+        }
+        if worked.is_none_or(|at| at.elapsed() >= WORK_EVERY) {
+            worked = Some(Instant::now());
+            carry_out_due_work(&platform).await;
         }
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
@@ -58,6 +65,18 @@ async fn number_events(platform: &Platform) -> types::Result<()> {
         platform.store.write(|conn| outbox::sequence(conn, BATCH)).await?;
     }
     Ok(())
+}
+
+/// What was to happen to merchants, stores and TPNs at a time that has come.
+async fn carry_out_due_work(platform: &Platform) {
+    match platform.due_work_run(None, platform.clock.now()).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "due work was carried out"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "due work could not be carried out; trying again");
+        }
+    }
 }
 
 /// A batch at a time, so that requests get their turn in between.

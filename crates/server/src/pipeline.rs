@@ -16,13 +16,14 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
 use contract::{Compiled, Outcome, Permission, json};
-use onboarding::auth::{Caller, Reason, Refused};
+use onboarding::auth::{Caller, Reason, Refused, Visitor};
+use onboarding::devices::DeviceCaller;
 use onboarding::{Code, Cx, Origin, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 use types::Timestamp;
 
-use crate::answer::{Answer, Envelope, Voice, denied};
+use crate::answer::{Answer, Envelope, Voice, denied, ignored_fields};
 use crate::client_address::client_address;
 use crate::intake::{add_query, check_headers, check_media_type, drain, read_body};
 use crate::limits::{EnvironmentLimits, Standing};
@@ -32,9 +33,6 @@ use crate::web::WebDesk;
 use crate::wishes::{self, Kept, StagedFailures};
 use crate::{Shared, admin};
 
-/// What an answer's header may list of ignored members.
-const IGNORED_FIELDS_MAX: usize = 20;
-const IGNORED_FIELD_LENGTH_MAX: usize = 100;
 const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// One environment, ready to answer.
@@ -125,6 +123,7 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         standing: Standing::UNLIMITED,
         op: "none".into(),
         caller: None,
+        device: None,
         peer: request.extensions().get::<Peer>().cloned(),
         origin: Origin { request_id: request_id.clone(), address: None },
     };
@@ -185,6 +184,7 @@ struct Visit<'a> {
     standing: Standing,
     op: Arc<str>,
     caller: Option<Caller>,
+    device: Option<DeviceCaller>,
     peer: Option<Peer>,
     origin: Origin,
 }
@@ -222,12 +222,21 @@ impl Visit<'_> {
         let endpoint = find_method(&methods, &parts.method)?;
         self.op = Arc::clone(&endpoint.get().name);
         let mut voice = Voice { message: failure_message(endpoint.get()), ..voice };
-        if let Permission::Scope(scope) = endpoint.get().route().permission {
-            let caller = self.authenticate(parts, scope, voice).await?;
-            voice.style = caller.style();
-            self.caller = Some(caller.clone());
-            self.check_rate(&caller, endpoint.get(), voice)?;
-            self.note_last_use(caller);
+        let permission = endpoint.get().route().permission;
+        if permission != Permission::Public {
+            match self.authenticate(parts, permission, voice).await? {
+                Visitor::Key(caller) => {
+                    voice.style = caller.style();
+                    self.caller = Some(caller.clone());
+                    let (key, iso) = (caller.key_id().as_str(), caller.iso_id().as_str());
+                    self.check_rate(key, (permission == ONBOARD).then_some(iso), voice)?;
+                    self.note_last_use(caller);
+                }
+                Visitor::Device(device) => {
+                    self.check_rate(&device.actor(), None, voice)?;
+                    self.device = Some(device);
+                }
+            }
         }
         let mut params = params;
         if endpoint.get().route().method.has_body() {
@@ -241,9 +250,9 @@ impl Visit<'_> {
     async fn authenticate(
         &mut self,
         parts: &axum::http::request::Parts,
-        scope: types::Scope,
+        permission: Permission,
         voice: Voice,
-    ) -> Result<Caller, Answer> {
+    ) -> Result<Visitor, Answer> {
         let Desk { shared, platform, limits, .. } = self.desk;
         let peer = self.peer.as_ref().map(|peer| peer.address.ip());
         let trusted = &shared.settings.trusted_proxies;
@@ -255,9 +264,9 @@ impl Visit<'_> {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
             (first, _) => first.map(axum::http::HeaderValue::as_bytes),
         };
-        let outcome = platform.authenticate(header, scope, self.now).await;
+        let outcome = platform.admit(header, permission, self.now).await;
         let refused = match outcome {
-            Ok(Ok(caller)) => return Ok(caller),
+            Ok(Ok(visitor)) => return Ok(visitor),
             Ok(Err(refused)) => refused,
             Err(error) => return Err(voice.error(&error)),
         };
@@ -279,16 +288,17 @@ impl Visit<'_> {
         Err(denied(refused))
     }
 
+    /// Counts the request for its key or device, and an onboarding for its ISO.
     fn check_rate(
         &mut self,
-        caller: &Caller,
-        endpoint: &Compiled<Cx>,
+        key: &str,
+        onboards: Option<&str>,
         voice: Voice,
     ) -> Result<(), Answer> {
         let limits = &self.desk.limits;
-        let mut checked = limits.key.check(caller.key_id().as_str());
-        if checked.is_ok() && endpoint.route().permission == ONBOARD {
-            checked = limits.onboard.check(caller.iso_id().as_str());
+        let mut checked = limits.key.check(key);
+        if let (Ok(_), Some(iso)) = (&checked, onboards) {
+            checked = limits.onboard.check(iso);
         }
         match checked {
             Ok(standing) => {
@@ -377,6 +387,7 @@ impl Visit<'_> {
         let cx = Cx {
             platform: Arc::clone(platform),
             caller: self.caller.clone(),
+            device: self.device.clone(),
             now: self.now,
             wishes,
             origin: self.origin.clone(),
@@ -397,7 +408,7 @@ impl Visit<'_> {
         }
         // Others with the same key may go on now.
         drop(turn);
-        Ok(answer)
+        Ok(if endpoint.route().method.has_body() { answer } else { answer.unless_known(headers) })
     }
 
     /// Closes the connection instead of answering.
@@ -481,14 +492,4 @@ fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {
         ONBOARD => onboard::FAILURE,
         _ => onboarding::dialect::REQUEST_FAILED,
     }
-}
-
-/// Paths of ignored members for a header: visible ASCII without commas, and not too many.
-fn ignored_fields<'p>(paths: impl Iterator<Item = &'p str>) -> String {
-    let shown = paths.take(IGNORED_FIELDS_MAX).map(|path| {
-        let plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
-        path.chars().take(IGNORED_FIELD_LENGTH_MAX).map(plain)
-    });
-    let texts: Vec<String> = shown.map(Iterator::collect).collect();
-    texts.join(", ")
 }

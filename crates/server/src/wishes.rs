@@ -24,7 +24,7 @@ const KEY_HEADER: &str = "idempotency-key";
 const KEY_PARAM: &str = "header.Idempotency-Key";
 /// Headers of an answer that belong to its content and are repeated with it.
 const KEPT_HEADERS: &[&str] =
-    &["x-existing-merchant-id", "x-existing-store-id", "x-ignored-fields"];
+    &["x-existing-merchant-id", "x-existing-store-id", "x-ignored-fields", "etag"];
 
 /// Reads the headers of a request whose body is known.
 pub(crate) fn read(
@@ -64,7 +64,8 @@ pub(crate) fn read(
     };
     // A dry run stores nothing, so there is nothing to repeat.
     let idempotency = idempotency.filter(|_| !validate_only);
-    Ok(Wishes { validate_only, idempotency, scenario })
+    let if_match = text("if-match").map(str::to_owned);
+    Ok(Wishes { validate_only, idempotency, scenario, if_match })
 }
 
 /// Waits until no other request of this process has the key.

@@ -21,6 +21,10 @@ pub const ROOT_PATH: &str = "/docs/";
 /// The guides in reading order: slug and text. The slug is the file's name without its ending.
 const GUIDES: &[(&str, &str)] = &[
     ("onboarding", include_str!("../../../docs/onboarding.md")),
+    ("records", include_str!("../../../docs/records.md")),
+    ("lifecycle", include_str!("../../../docs/lifecycle.md")),
+    ("templates", include_str!("../../../docs/templates.md")),
+    ("devices", include_str!("../../../docs/devices.md")),
     ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),
     ("portal", include_str!("../../../docs/portal.md")),

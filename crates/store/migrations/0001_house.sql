@@ -49,16 +49,20 @@ CREATE TABLE templates (
   version @int NOT NULL,
   parameters @text NOT NULL,
   created_us @int NOT NULL,
+  updated_us @int NOT NULL,
+  retired_us @int,
   PRIMARY KEY (iso_id, template_id)
 ) @strict;
 CREATE UNIQUE INDEX templates_by_name ON templates (name, iso_id);
 
 -- sealed holds the personal data: names, e-mail, phone and street address. The *_index columns
 -- are blind indexes: keyed hashes by which equal values are found without being readable.
+-- requirements is a JSON list of fields that were asked for, metadata a JSON object.
 CREATE TABLE merchants (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
   merchant_id @text NOT NULL,
   status @text NOT NULL,
+  status_reason @text,
   version @int NOT NULL,
   dba @text NOT NULL,
   dba_key @text NOT NULL,
@@ -69,6 +73,9 @@ CREATE TABLE merchants (
   iso_agent_reference @text,
   iso_merchant @text,
   logo_url @text,
+  external_reference @text,
+  metadata @text,
+  requirements @text,
   email_index @bytes NOT NULL,
   phone_index @bytes NOT NULL,
   sealed @bytes NOT NULL,
@@ -84,6 +91,7 @@ CREATE TABLE stores (
   store_id @text NOT NULL,
   merchant_id @text NOT NULL,
   status @text NOT NULL,
+  status_reason @text,
   version @int NOT NULL,
   dba @text NOT NULL,
   dba_key @text NOT NULL,
@@ -92,6 +100,8 @@ CREATE TABLE stores (
   city @text NOT NULL,
   state @text NOT NULL,
   ebt @text,
+  external_reference @text,
+  metadata @text,
   email_index @bytes NOT NULL,
   phone_index @bytes NOT NULL,
   sealed @bytes NOT NULL,
@@ -103,12 +113,15 @@ CREATE TABLE stores (
 CREATE UNIQUE INDEX stores_by_dba ON stores (dba_key, iso_id);
 CREATE INDEX stores_by_merchant ON stores (merchant_id, iso_id);
 
+-- Without a store_id it waits in its merchant's pool. parameters is a JSON object of those that the
+-- TPN has for itself.
 CREATE TABLE tpns (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
   tpn @text NOT NULL,
   merchant_id @text NOT NULL,
-  store_id @text NOT NULL,
+  store_id @text,
   status @text NOT NULL,
+  status_reason @text,
   version @int NOT NULL,
   device_manufacturer @text NOT NULL,
   device_model @text NOT NULL,
@@ -119,6 +132,9 @@ CREATE TABLE tpns (
   template_version @int,
   tpn_bin @text,
   processor @text NOT NULL,
+  parameters @text,
+  external_reference @text,
+  metadata @text,
   created_us @int NOT NULL,
   updated_us @int NOT NULL,
   PRIMARY KEY (iso_id, tpn),
@@ -126,7 +142,7 @@ CREATE TABLE tpns (
 ) @strict;
 CREATE INDEX tpns_by_store ON tpns (store_id, iso_id);
 
--- identifiers is JSON of the searchable fields; sealed holds the credentials; identity_index finds
+-- identifiers is JSON of the fields that may be shown, of which mid can be searched; sealed holds the credentials; identity_index finds
 -- the same processor account on another terminal.
 CREATE TABLE profiles (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
@@ -135,6 +151,7 @@ CREATE TABLE profiles (
   processor @text NOT NULL,
   status @text NOT NULL,
   tpn_bin @text,
+  mid @text,
   identifiers @text NOT NULL,
   identity_index @bytes NOT NULL,
   sealed @bytes NOT NULL,

@@ -62,6 +62,13 @@ pub(crate) fn starting_with(text: &str) -> Result<String> {
 pub(crate) enum Param {
     Int(i64),
     Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Param {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(value)
+    }
 }
 
 impl From<i64> for Param {
@@ -303,6 +310,7 @@ impl Param {
         match self {
             Self::Int(value) => Val::Int(*value),
             Self::Text(value) => Val::Text(value),
+            Self::Bytes(value) => Val::Bytes(value),
         }
     }
 }

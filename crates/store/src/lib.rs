@@ -10,7 +10,8 @@
 //!   each closure is a serialisable transaction, run again when it loses a race.
 //! - [`Store::attempt`]: a write that may refuse, and then leaves nothing behind.
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
-//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`];
+//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`],
+//!   [`device`], [`history`], [`due_work`];
 //!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
@@ -38,10 +39,14 @@ pub mod customer;
 pub mod customer_lookup;
 mod database;
 pub mod delivery_step;
+pub mod device;
 pub mod download_log;
 pub mod download_permission;
+pub mod due_work;
 pub mod fact;
 pub mod filter;
+mod hex;
+pub mod history;
 pub mod idempotency;
 pub mod import;
 pub mod iso;

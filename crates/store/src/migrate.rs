@@ -15,6 +15,7 @@ use crate::{Conn, Val};
 const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_house", include_str!("../migrations/0001_house.sql")),
     ("0002_commerce", include_str!("../migrations/0002_commerce.sql")),
+    ("0003_lifecycle", include_str!("../migrations/0003_lifecycle.sql")),
     ("0004_platform", include_str!("../migrations/0004_platform.sql")),
     ("0005_jobs", include_str!("../migrations/0005_jobs.sql")),
     ("0006_imports", include_str!("../migrations/0006_imports.sql")),

@@ -2,10 +2,10 @@
 
 use crate::{
     Sql, admin_note, api_key, application_password, attribute, audit, background_job, consumer_key,
-    counter, coupon, customer, customer_lookup, download_log, download_permission, fact,
-    idempotency, import, iso, merchant, migrate, oembed_cache, option, order, order_note, outbox,
-    post, product, review, revision, session, shipping, tax_class, tax_rate, template, term, tpn,
-    user, webhook, webhook_delivery, webhook_endpoint,
+    counter, coupon, customer, customer_lookup, device, download_log, download_permission,
+    due_work, fact, history, idempotency, import, iso, merchant, migrate, oembed_cache, option,
+    order, order_note, outbox, post, product, review, revision, session, shipping, tax_class,
+    tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -22,9 +22,12 @@ pub fn all() -> Vec<&'static Sql> {
         coupon::STATEMENTS,
         customer::STATEMENTS,
         customer_lookup::STATEMENTS,
+        device::STATEMENTS,
         download_log::STATEMENTS,
         download_permission::STATEMENTS,
+        due_work::STATEMENTS,
         fact::STATEMENTS,
+        history::STATEMENTS,
         idempotency::STATEMENTS,
         import::STATEMENTS,
         iso::STATEMENTS,

@@ -134,7 +134,8 @@ fn onboard(platform: &Arc<Platform>, key: &str) -> Result<Vec<Seller>> {
     let refused = |_| Error::internal("the demo's own key is refused");
     let caller = runtime.block_on(caller)?.map_err(refused)?;
     let (wishes, origin) = (Wishes::default(), Origin::default());
-    let cx = Cx { platform: Arc::clone(platform), caller: Some(caller), now, wishes, origin };
+    let (platform, caller) = (Arc::clone(platform), Some(caller));
+    let cx = Cx { platform, caller, device: None, now, wishes, origin };
     let mut endpoints = endpoints::table().into_endpoints().into_iter();
     let endpoint = endpoints.find(|endpoint| &*endpoint.name == "onboard_merchant");
     let endpoint = endpoint.ok_or_else(|| Error::internal("there is no onboarding"))?;
@@ -217,7 +218,7 @@ fn furnish(platform: &Platform) -> Result<String> {
         iso.iso_id
     } else {
         let iso_id = platform.iso_create(DEMO_ISO, ResponseStyle::Detailed)?;
-        platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tip": true }))?;
+        platform.template_create(&iso_id, DEMO_TEMPLATE, &json!({ "tipEnabled": true }))?;
         iso_id
     };
     let old_keys = platform

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use contract::{Compiled, Method, Permission, Route};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::{Conn, Store};
 use testkit::http::{self, Request, Response};
 use types::Scope;
@@ -13,6 +13,7 @@ use crate::load::Ids;
 use crate::support::{Running, Site, authorization, body, text};
 
 const DENIED: &str = r#"{"message":"Access denied, invalid authorization token!","errors":[]}"#;
+const TEMPLATE: &str = "RESTAURANT01";
 const KEY_LIFE: Duration = Duration::from_secs(1);
 
 /// A site with something on it, and everything that can be wrong with a key.
@@ -35,6 +36,7 @@ impl Scene {
     fn new() -> Self {
         let site = Site::sqlite();
         let (iso, other_iso) = (site.iso("Mine"), site.iso("Theirs"));
+        site.json(&["template", "create", "--iso", &iso, "--name", TEMPLATE]);
         let key = site.key(&iso);
         let expired = site.key_with(&iso, &["--expires", "1s"]).1;
         let (revoked_id, revoked) = site.key_with(&iso, &[]);
@@ -91,12 +93,14 @@ impl Scene {
     fn request(&self, route: &Route, header: Option<&str>) -> Request {
         let mut path = route.path.to_owned();
         for variable in route.path_variables() {
-            let value = match variable {
+            let value: &str = match variable {
                 "merchantId" => &self.ids.merchant,
                 "storeId" => &self.ids.store,
                 "tpn" => &self.ids.tpn,
                 "webhookId" => &self.webhook_id,
                 "deliveryId" => &self.delivery_id,
+                "profileId" => "01",
+                "name" => TEMPLATE,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -136,6 +140,8 @@ fn rows(store: &Store) -> Vec<i64> {
         "isos",
         "api_keys",
         "templates",
+        "template_versions",
+        "iso_defaults",
         "merchants",
         "stores",
         "tpns",
@@ -143,6 +149,10 @@ fn rows(store: &Store) -> Vec<i64> {
         "outbox",
         "webhook_endpoints",
         "webhook_deliveries",
+        "pairing_codes",
+        "devices",
+        "object_versions",
+        "due_work",
     ];
     let count = move |conn: &mut dyn Conn| {
         let mut counts = Vec::new();
@@ -162,10 +172,17 @@ fn every_endpoint_refuses_every_bad_key() {
     let scene = Scene::new();
     let before = rows(&scene.store);
     for route in routes() {
-        let Permission::Scope(scope) = route.permission else {
-            let answer = scene.send(&route, None);
-            assert_eq!(answer.status, 200, "{route:?} is public: {}", answer.text());
-            continue;
+        let scope = match route.permission {
+            Permission::Scope(scope) => scope,
+            Permission::Public => {
+                let answer = scene.send(&route, None);
+                assert_eq!(answer.status, 200, "{route:?} is public: {}", answer.text());
+                continue;
+            }
+            Permission::Device | Permission::Pairing => {
+                check_strangers_to_devices(&scene, &route);
+                continue;
+            }
         };
         let unfit = scene.scoped_keys.iter().find(|(has, _)| *has != scope).unwrap();
         let without_scope = ("without the scope", Some(authorization(&unfit.1)));
@@ -176,6 +193,22 @@ fn every_endpoint_refuses_every_bad_key() {
     }
     assert_eq!(rows(&scene.store), before, "a refused request left something behind");
     assert_eq!(scene.running.onboard(&scene.key, &body("Never stored")).status, 200);
+}
+
+/// A route for devices takes no key at all, and no credential that was made up.
+fn check_strangers_to_devices(scene: &Scene, route: &Route) {
+    let made_up = [
+        format!("device-token bwd_{}", "a".repeat(40)),
+        "device-token".to_owned(),
+        "pairing-code ABCD2345".to_owned(),
+        "pairing-code".to_owned(),
+        authorization(&scene.key),
+    ];
+    let bad = scene.bad_headers.iter().map(|(_, header)| header.clone());
+    for header in bad.chain(made_up.into_iter().map(Some)) {
+        let answer = scene.send(route, header.as_deref());
+        check_denied(&answer, &format!("{route:?} with {header:?}"), false);
+    }
 }
 
 fn check_denied(answer: &Response, what: &str, expired: bool) {
@@ -209,8 +242,59 @@ fn what_belongs_to_another_iso_does_not_exist() {
         assert_eq!(theirs.text(), unknown.text(), "{route:?}");
         compared += 1;
     }
-    assert!(compared >= 3, "only {compared} endpoints read one object");
+    assert!(compared >= 7, "only {compared} endpoints read one object");
+    check_changes(&scene);
     check_staged_onboardings(&scene);
+}
+
+/// A body that the endpoint would accept for an object of the caller's own.
+fn change_body(scene: &Scene, route: &Route) -> Value {
+    match (route.method, route.path) {
+        (Method::Patch, "/v1/templates/{name}") => {
+            json!({ "parameters": {}, "expectedVersion": 1 })
+        }
+        (Method::Patch, _) => json!({ "expectedVersion": 1 }),
+        (_, "/v1/tpns/{tpn}/reassign") => json!({ "storeId": scene.ids.store }),
+        (_, "/v1/tpns/{tpn}/profiles/{profileId}") => {
+            let mut processor = body("any")["tpnData"]["tpnProcessor"].clone();
+            processor["profile"].as_array_mut().unwrap().truncate(1);
+            processor["profile"][0]["profileId"] = json!("01");
+            json!({ "tpnProcessor": processor })
+        }
+        (_, "/v1/tpns/{tpn}/profiles/{profileId}/verify") => json!({ "verified": true }),
+        (_, "/v1/tpns/{tpn}/profiles/{profileId}/reveal") => json!({ "reason": "look" }),
+        _ => json!({}),
+    }
+}
+
+/// What another ISO has cannot be changed, as what never was.
+fn check_changes(scene: &Scene) {
+    let before = rows(&scene.store);
+    let mut compared = 0;
+    for route in routes() {
+        let is_key_route = matches!(route.permission, Permission::Scope(_));
+        if !route.method.has_body() || route.path_variables().next().is_none() || !is_key_route {
+            continue;
+        }
+        let sent = change_body(scene, &route).to_string();
+        let header = authorization(&scene.other_key);
+        let theirs = scene.request(&route, Some(&header)).body(sent.clone());
+        let theirs = http::send(&scene.running.url, &theirs).unwrap();
+        let path = route.path_variables().fold(route.path.to_owned(), |path, variable| {
+            let value = if variable == "profileId" { "01" } else { "000000000000" };
+            path.replace(&format!("{{{variable}}}"), value)
+        });
+        let unknown = Request::new(route.method.name(), &path)
+            .header("Content-Type", "application/json")
+            .header("Authorization", &header)
+            .body(sent);
+        let unknown = http::send(&scene.running.url, &unknown).unwrap();
+        assert_eq!((theirs.status, unknown.status), (404, 404), "{route:?}: {}", theirs.text());
+        assert_eq!(theirs.text(), unknown.text(), "{route:?}");
+        compared += 1;
+    }
+    assert!(compared >= 15, "only {compared} endpoints change one object");
+    assert_eq!(rows(&scene.store), before, "a refused change left something behind");
 }
 
 /// Staged onboardings under another ISO's merchant fail as under one that never was.

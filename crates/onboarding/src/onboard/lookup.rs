@@ -142,7 +142,7 @@ pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
         findings.add("merchantData.email", Code::AlreadyExists, message);
     }
     for (place, index) in &wanted.identities {
-        if tpn::profile_by_identity(conn, iso_id, index)?.is_some() {
+        if tpn::profile_by_identity(conn, iso_id, index, None)?.is_some() {
             let path = format!("tpnData.tpnProcessor.profile[{place}].profileId");
             let message = "This processor account is on another TPN already.";
             findings.add(path, Code::DuplicateProfile, message);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use store::due_work::DueWork;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
 use store::tpn::{ProfileRow, TpnRow};
@@ -10,15 +11,18 @@ use types::{IsoId, MerchantId, Result, Secret, StoreId, Timestamp, Tpn, referenc
 
 use super::lookup::Wanted;
 use super::{MerchantDetails, OnboardMerchant, OnboardedIds, StoreDetails, TpnDetails};
+use crate::change::{self, TpnRecord};
 use crate::fields::{
     AddressLine, DefaultLabel, Ebt, IsoAgentReference, IsoMerchant, LastName, LogoUrl, TpnBin,
 };
 use crate::id_source::FreshIds;
 use crate::processor::{Processor, Profile};
-use crate::{Caller, Cx, audit, text};
-use vault::{Aad, DataKey, Vault};
+use crate::views::Contact;
+use crate::{Caller, Cx, audit, due, sandbox, text};
+use vault::{Aad, Vault};
 
 pub(super) const ACTIVE: &str = "active";
+const IN_REVIEW: &str = "in_review";
 const PROVISIONED: &str = "provisioned";
 const UNVERIFIED: &str = "unverified";
 const FIRST_VERSION: i64 = 1;
@@ -35,6 +39,9 @@ pub(super) struct Rows {
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) events: Vec<Event>,
     pub(super) entry: audit::Entry,
+    /// What the sandbox is to do later.
+    pub(super) due: Vec<DueWork>,
+    ids: OnboardedIds,
 }
 
 impl std::ops::Deref for Records {
@@ -74,21 +81,23 @@ impl Records {
         };
         wanted.template = tpn_data.tpn_assign_template.as_ref().map(|name| name.as_str().into());
         let profiles = builder.profiles(&tpn_data, &ids.tpn)?;
-        let tpn = builder.tpn(tpn_data, ids.tpn, merchant_id, store_id);
+        let ids = OnboardedIds {
+            merchant_id: merchant_id.clone(),
+            store_id: store_id.clone(),
+            tpn: ids.tpn.clone(),
+        };
+        let tpn = builder.tpn(tpn_data, ids.tpn.clone(), merchant_id, store_id);
         wanted.note_names(merchant.as_ref(), store.as_ref());
         wanted.note_unique(cx, merchant.as_ref(), &profiles);
         let events = builder.events(merchant.as_ref(), store.as_ref(), &tpn);
-        let entry = builder.entry(merchant.as_ref(), store.as_ref(), &tpn)?;
-        let rows = Rows { merchant, store, tpn, profiles, events, entry };
+        let entry = builder.entry(merchant.as_ref(), store.as_ref(), &ids)?;
+        let due = builder.due(merchant.as_ref(), &tpn, &profiles);
+        let rows = Rows { merchant, store, tpn, profiles, events, entry, due, ids };
         Ok((Self(Arc::new(rows)), Arc::new(wanted)))
     }
 
     pub(super) fn ids(&self) -> OnboardedIds {
-        OnboardedIds {
-            merchant_id: self.tpn.merchant_id.clone(),
-            store_id: self.tpn.store_id.clone(),
-            tpn: self.tpn.tpn.clone(),
-        }
+        self.ids.clone()
     }
 }
 
@@ -118,13 +127,13 @@ struct Builder<'a> {
 macro_rules! contact_of {
     ($details:expr) => {
         Contact {
-            first_name: $details.first_name.as_str(),
-            last_name: $details.last_name.as_ref().map(LastName::as_str),
-            email: $details.email.as_str(),
-            address_line1: $details.address_line1.as_str(),
-            address_line2: $details.address_line2.as_ref().map(AddressLine::as_str),
-            phone_number: $details.phone_number.as_str(),
-            isd_code: $details.isd_code.as_str(),
+            first_name: $details.first_name.into_string(),
+            last_name: $details.last_name.map(LastName::into_string),
+            email: $details.email.into_string(),
+            address_line1: $details.address_line1.into_string(),
+            address_line2: $details.address_line2.map(AddressLine::into_string),
+            phone_number: $details.phone_number.into_string(),
+            isd_code: $details.isd_code.into_string(),
         }
     };
 }
@@ -144,17 +153,22 @@ impl Builder<'_> {
 
     fn merchant(&self, details: MerchantDetails, id: &MerchantId) -> Result<MerchantRow> {
         let contact = contact_of!(details);
-        let aad = Aad { kind: "merchant", id: id.as_str(), column: "sealed" };
-        let sealed = contact.seal(self.caller.data_key(), &aad)?;
+        let sealed = contact.seal(self.caller.data_key(), "merchant", id.as_str())?;
         let place = place_of(details.zip_code.as_str());
+        let dba_key = text::dba_key(details.dba.as_str());
+        let platform = &self.cx.platform;
+        let staged = sandbox::staged_for_merchant(platform.environment, &dba_key, self.now());
+        let in_review =
+            staged.map_or(platform.settings.review_merchants, |(_, in_review, _)| in_review);
         Ok(MerchantRow {
             iso_id: self.iso_id(),
             merchant_id: id.clone(),
-            status: ACTIVE.to_owned(),
+            status: (if in_review { IN_REVIEW } else { ACTIVE }).to_owned(),
+            status_reason: None,
             version: FIRST_VERSION,
-            email_index: self.index("email", &email_key(details.email.as_str())),
-            phone_index: self.index("phone", details.phone_number.as_str()),
-            dba_key: text::dba_key(details.dba.as_str()),
+            email_index: self.index("email", &email_key(&contact.email)),
+            phone_index: self.index("phone", &contact.phone_number),
+            dba_key,
             dba: details.dba.into_string(),
             zip: details.zip_code.into_string(),
             city: place.city.to_owned(),
@@ -163,6 +177,9 @@ impl Builder<'_> {
             iso_agent_reference: details.iso_agent_reference.map(IsoAgentReference::into_string),
             iso_merchant: details.iso_merchant.map(IsoMerchant::into_string),
             logo_url: details.merchant_logo_url.map(LogoUrl::into_string),
+            external_reference: None,
+            metadata: None,
+            requirements: None,
             sealed,
             created: self.now(),
             updated: self.now(),
@@ -176,17 +193,17 @@ impl Builder<'_> {
         merchant_id: &MerchantId,
     ) -> Result<StoreRow> {
         let contact = contact_of!(details);
-        let aad = Aad { kind: "store", id: id.as_str(), column: "sealed" };
-        let sealed = contact.seal(self.caller.data_key(), &aad)?;
+        let sealed = contact.seal(self.caller.data_key(), "store", id.as_str())?;
         let place = place_of(details.zip_code.as_str());
         Ok(StoreRow {
             iso_id: self.iso_id(),
             store_id: id.clone(),
             merchant_id: merchant_id.clone(),
             status: ACTIVE.to_owned(),
+            status_reason: None,
             version: FIRST_VERSION,
-            email_index: self.index("email", &email_key(details.email.as_str())),
-            phone_index: self.index("phone", details.phone_number.as_str()),
+            email_index: self.index("email", &email_key(&contact.email)),
+            phone_index: self.index("phone", &contact.phone_number),
             dba_key: text::dba_key(details.dba.as_str()),
             dba: details.dba.into_string(),
             mcc: details.mcc_code.into_string(),
@@ -194,6 +211,8 @@ impl Builder<'_> {
             city: place.city.to_owned(),
             state: place.state.to_owned(),
             ebt: details.ebt.map(Ebt::into_string),
+            external_reference: None,
+            metadata: None,
             sealed,
             created: self.now(),
             updated: self.now(),
@@ -211,8 +230,9 @@ impl Builder<'_> {
             iso_id: self.iso_id(),
             tpn,
             merchant_id,
-            store_id,
+            store_id: Some(store_id),
             status: PROVISIONED.to_owned(),
+            status_reason: None,
             version: FIRST_VERSION,
             device_manufacturer: details.device_manufacturer.into_string(),
             device_model: details.device_model.into_string(),
@@ -222,6 +242,9 @@ impl Builder<'_> {
             template: None,
             processor: details.tpn_processor.name().to_owned(),
             tpn_bin: details.tpn_bin.map(TpnBin::into_string),
+            parameters: None,
+            external_reference: None,
+            metadata: None,
             created: self.now(),
             updated: self.now(),
         }
@@ -230,37 +253,10 @@ impl Builder<'_> {
     fn profiles(&self, details: &TpnDetails, tpn: &Tpn) -> Result<Vec<ProfileRow>> {
         let processor = &details.tpn_processor;
         let shared_bin = details.tpn_bin.as_ref().map(TpnBin::as_str);
-        let profiles = processor.profiles();
-        profiles.iter().map(|p| self.profile(*p, processor.name(), shared_bin, tpn)).collect()
-    }
-
-    fn profile(
-        &self,
-        profile: &dyn Profile,
-        processor: &str,
-        shared_bin: Option<&str>,
-        tpn: &Tpn,
-    ) -> Result<ProfileRow> {
-        let identifiers = profile.identifiers();
-        let secrets = profile.secrets();
-        let id = format!("{tpn}/{}", profile.profile_id());
-        let aad = Aad { kind: "profile", id: &id, column: "sealed" };
-        let plain = Secret::new(credentials_json(&secrets));
-        let sealed = self.caller.data_key().seal(&aad, plain.expose().as_bytes())?;
-        let values = identity_values(processor, &identifiers, &secrets);
-        let vault = &self.cx.platform.vault;
-        Ok(ProfileRow {
-            iso_id: self.iso_id(),
-            tpn: tpn.clone(),
-            profile_id: profile.profile_id().to_owned(),
-            processor: processor.to_owned(),
-            status: UNVERIFIED.to_owned(),
-            tpn_bin: profile.tpn_bin().or(shared_bin).map(str::to_owned),
-            identity_index: identity_index(vault, self.caller.iso_id(), processor, &values),
-            identifiers: Value::Object(identifiers).to_string(),
-            sealed,
-            created: self.now(),
-        })
+        let build = |profile: &&dyn Profile| {
+            profile_row(self.cx, *profile, processor.name(), shared_bin, tpn)
+        };
+        processor.profiles().iter().map(build).collect()
     }
 
     fn events(
@@ -269,28 +265,31 @@ impl Builder<'_> {
         store: Option<&StoreRow>,
         tpn: &TpnRow,
     ) -> Vec<Event> {
-        let mut events = Vec::with_capacity(3);
-        if let Some(merchant) = merchant {
-            let data = json!({
-                "object": "merchant", "id": merchant.merchant_id,
-                "merchantId": merchant.merchant_id, "status": merchant.status,
-                "version": merchant.version,
-            });
-            events.push(self.event("merchant.created", merchant.merchant_id.as_str(), &data));
-        }
-        if let Some(store) = store {
-            let data = json!({
-                "object": "store", "id": store.store_id, "merchantId": store.merchant_id,
-                "storeId": store.store_id, "status": store.status, "version": store.version,
-            });
-            events.push(self.event("store.created", store.store_id.as_str(), &data));
-        }
-        let data = json!({
-            "object": "tpn", "id": tpn.tpn, "merchantId": tpn.merchant_id,
-            "storeId": tpn.store_id, "tpn": tpn.tpn, "status": tpn.status, "version": tpn.version,
+        let now = self.now();
+        let merchant = merchant.map(|row| change::event(row, "merchant.created", &[], now));
+        let store = store.map(|row| change::event(row, "store.created", &[], now));
+        let record = TpnRecord { row: tpn.clone(), profiles: Vec::new() };
+        let tpn = change::event(&record, "tpn.created", &[], now);
+        merchant.into_iter().chain(store).chain([tpn]).collect()
+    }
+
+    fn due(
+        &self,
+        merchant: Option<&MerchantRow>,
+        tpn: &TpnRow,
+        profiles: &[ProfileRow],
+    ) -> Vec<DueWork> {
+        let (environment, now) = (self.cx.platform.environment, self.now());
+        let merchant = merchant.and_then(|row| {
+            let staged = sandbox::staged_for_merchant(environment, &row.dba_key, now);
+            staged.map(|(kind, _, at)| due::at(row, kind, at))
         });
-        events.push(self.event("tpn.created", tpn.tpn.as_str(), &data));
-        events
+        let mids = profiles.iter().map(|profile| profile.mid.as_deref());
+        let refused = sandbox::staged_refusal(environment, mids, now).map(|at| {
+            let record = TpnRecord { row: tpn.clone(), profiles: Vec::new() };
+            due::at(&record, due::Kind::RefuseCredentials, at)
+        });
+        merchant.into_iter().chain(refused).collect()
     }
 
     /// One entry for all that the request makes, under the topmost of it.
@@ -298,9 +297,9 @@ impl Builder<'_> {
         &self,
         merchant: Option<&MerchantRow>,
         store: Option<&StoreRow>,
-        tpn: &TpnRow,
+        ids: &OnboardedIds,
     ) -> Result<audit::Entry> {
-        let (merchant_id, store_id) = (tpn.merchant_id.as_str(), tpn.store_id.as_str());
+        let (merchant_id, store_id) = (ids.merchant_id.as_str(), ids.store_id.as_str());
         let made = |action, object, id: &str| {
             let entry = audit::Entry::new(self.cx, action, object, id)?;
             Ok(entry.versions(None, Some(FIRST_VERSION)))
@@ -308,44 +307,51 @@ impl Builder<'_> {
         Ok(match (merchant, store) {
             (Some(_), _) => made("merchant.onboard", "merchant", merchant_id)?
                 .related(store_id)
-                .related(tpn.tpn.as_str()),
-            (None, Some(_)) => made("store.onboard", "store", store_id)?.related(tpn.tpn.as_str()),
-            (None, None) => made("tpn.onboard", "tpn", tpn.tpn.as_str())?,
+                .related(ids.tpn.as_str()),
+            (None, Some(_)) => made("store.onboard", "store", store_id)?.related(ids.tpn.as_str()),
+            (None, None) => made("tpn.onboard", "tpn", ids.tpn.as_str())?,
         })
     }
-
-    fn event(&self, kind: &'static str, object_id: &str, data: &Value) -> Event {
-        Event {
-            iso_id: Some(self.iso_id()),
-            kind,
-            object_id: object_id.to_owned(),
-            payload: data.to_string(),
-            created: self.now(),
-        }
-    }
 }
 
-/// The personal data of a merchant or store, sealed as one value.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Contact<'a> {
-    first_name: &'a str,
-    last_name: Option<&'a str>,
-    email: &'a str,
-    address_line1: &'a str,
-    address_line2: Option<&'a str>,
-    phone_number: &'a str,
-    #[serde(rename = "ISDcode")]
-    isd_code: &'a str,
+/// The row of a profile that was just sent, its credentials sealed.
+pub(crate) fn profile_row(
+    cx: &Cx,
+    profile: &dyn Profile,
+    processor: &str,
+    shared_bin: Option<&str>,
+    tpn: &Tpn,
+) -> Result<ProfileRow> {
+    let caller = cx.caller()?;
+    let identifiers = profile.identifiers();
+    let secrets = profile.secrets();
+    let id = credentials_id(tpn, profile.profile_id());
+    let plain = Secret::new(credentials_json(&secrets));
+    let sealed = caller.data_key().seal(&credentials_aad(&id), plain.expose().as_bytes())?;
+    let values = identity_values(processor, &identifiers, &secrets);
+    let vault = &cx.platform.vault;
+    Ok(ProfileRow {
+        iso_id: caller.iso_id().clone(),
+        tpn: tpn.clone(),
+        profile_id: profile.profile_id().to_owned(),
+        processor: processor.to_owned(),
+        status: UNVERIFIED.to_owned(),
+        tpn_bin: profile.tpn_bin().or(shared_bin).map(str::to_owned),
+        mid: identifiers.get("Mid").and_then(Value::as_str).map(str::to_owned),
+        identity_index: identity_index(vault, caller.iso_id(), processor, &values),
+        identifiers: Value::Object(identifiers).to_string(),
+        sealed,
+        created: cx.now,
+    })
 }
 
-impl Contact<'_> {
-    fn seal(&self, data_key: &DataKey, aad: &Aad<'_>) -> Result<Vec<u8>> {
-        let plain = serde_json::to_vec(self).map_err(|error| {
-            types::Error::internal("personal data cannot be written as JSON").because(error)
-        })?;
-        data_key.seal(aad, Secret::new(plain).expose())
-    }
+pub(crate) fn credentials_id(tpn: &Tpn, profile_id: &str) -> String {
+    format!("{tpn}/{profile_id}")
+}
+
+/// Where the credentials of a profile are sealed.
+pub(crate) fn credentials_aad(id: &str) -> Aad<'_> {
+    Aad { kind: "profile", id, column: "sealed" }
 }
 
 fn credentials_json(secrets: &[(&'static str, &Secret<String>)]) -> String {
@@ -371,7 +377,7 @@ fn identity_values<'a>(
 }
 
 /// Equal for equal accounts of one ISO, and unreadable.
-pub(super) fn identity_index(
+pub(crate) fn identity_index(
     vault: &Vault,
     iso_id: &IsoId,
     processor: &str,
@@ -382,13 +388,13 @@ pub(super) fn identity_index(
 }
 
 /// The domain of an address has no case; the local part has.
-pub(super) fn email_key(email: &str) -> String {
+pub(crate) fn email_key(email: &str) -> String {
     match email.rsplit_once('@') {
         Some((local, domain)) => format!("{local}@{}", domain.to_lowercase()),
         None => email.to_owned(),
     }
 }
 
-fn place_of(zip: &str) -> reference::Place {
+pub(crate) fn place_of(zip: &str) -> reference::Place {
     reference::zip_place(zip).expect("the us-zip format lets only known codes pass")
 }

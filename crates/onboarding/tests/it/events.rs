@@ -36,7 +36,7 @@ fn an_onboarding_is_three_events() {
             "sequence": 1, "environment": "sandbox",
             "data": {
                 "object": "merchant", "id": merchant_id, "merchantId": merchant_id,
-                "status": "active", "version": 1,
+                "status": "active", "version": 1, "changed": [],
             },
         })
     );

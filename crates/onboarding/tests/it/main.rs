@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod bodies;
 #[cfg(test)]
+#[macro_use]
 mod support;
 
 #[cfg(test)]
@@ -14,11 +15,17 @@ mod at_rest;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod devices;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
 mod keys;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod objects;
 #[cfg(test)]
 mod platform;
 #[cfg(test)]
@@ -31,5 +38,7 @@ mod read_back;
 mod settings;
 #[cfg(test)]
 mod styles;
+#[cfg(test)]
+mod templates;
 #[cfg(test)]
 mod webhooks;

@@ -14,31 +14,34 @@ fn everything_that_was_sent_is_there() {
     assert_eq!(
         merchant,
         json!({
-            "merchantId": answer["data"]["merchantId"], "status": "active", "version": 1,
-            "dba": sent["merchantData"]["dba"], "zipCode": "10001", "city": "New York",
+            "merchantId": answer["data"]["merchantId"], "status": "active",
+            "statusReason": null, "version": 1, "dba": sent["merchantData"]["dba"], "zipCode": "10001", "city": "New York",
             "state": "NY", "ebt": "EBT1234", "isoAgentReference": "AGENT01",
             "isoMerchant": "M00017", "merchantLogoUrl": "https://cdn.example.com/logo.png",
+            "externalReference": null, "metadata": {},
             "contact": {
                 "firstName": "Maria", "lastName": "Lopez",
                 "email": sent["merchantData"]["email"], "addressLine1": "12 Pier Road",
                 "addressLine2": "Suite 4", "phoneNumber": "2125550142", "ISDcode": "+1",
             },
-            "created": NOW,
+            "created": NOW, "updated": NOW,
         })
     );
     assert_eq!(
         store,
         json!({
             "storeId": answer["data"]["storeId"], "merchantId": answer["data"]["merchantId"],
-            "status": "active", "version": 1, "dba": sent["storeData"]["dba"],
+            "status": "active", "statusReason": null, "effectiveStatus": "active",
+            "version": 1, "dba": sent["storeData"]["dba"],
             "mccCode": "5812", "zipCode": "60614", "city": "Chicago", "state": "IL",
             "ebt": "EBT5678", "effectiveEbt": "EBT5678",
+            "externalReference": null, "metadata": {},
             "contact": {
                 "firstName": "Daniel", "lastName": "Reyes",
                 "email": sent["storeData"]["email"], "addressLine1": "14 Pier Road",
                 "addressLine2": "Floor 2", "phoneNumber": "3125550188", "ISDcode": "+1",
             },
-            "created": NOW,
+            "created": NOW, "updated": NOW,
         })
     );
     let profile = &sent["tpnData"]["tpnProcessor"]["profile"][0];
@@ -46,7 +49,8 @@ fn everything_that_was_sent_is_there() {
         tpn,
         json!({
             "tpn": answer["data"]["tpn"], "merchantId": answer["data"]["merchantId"],
-            "storeId": answer["data"]["storeId"], "status": "provisioned", "version": 1,
+            "storeId": answer["data"]["storeId"], "status": "provisioned",
+            "statusReason": null, "effectiveStatus": "provisioned", "version": 1,
             "deviceManufacturer": "Kozen", "deviceModel": "P3", "tpnApplicationSign": "CRDT",
             "tpnRoutingType": "SIMPLE", "defaultLabel": "LANE01FRONTCOUNTER",
             "tpnAssignTemplate": null, "templateVersion": null, "tpnBin": "450123",
@@ -61,7 +65,8 @@ fn everything_that_was_sent_is_there() {
                     },
                 }],
             },
-            "created": NOW,
+            "device": null, "externalReference": null, "metadata": {},
+            "created": NOW, "updated": NOW,
         })
     );
 }
@@ -200,7 +205,10 @@ fn profiles_are_shown_by_their_id() {
 #[test]
 fn the_assigned_template_is_known_by_its_version() {
     let house = House::new();
-    house.platform.template_create(&house.iso_id, "RETAIL01", &json!({ "tax": 1 })).unwrap();
+    house
+        .platform
+        .template_create(&house.iso_id, "RETAIL01", &json!({ "taxEnabled": true }))
+        .unwrap();
     let changes = [("tpnData.tpnAssignTemplate", json!("RETAIL01"))];
     let (_, _, tpn) = house.read_back(&house.onboard(body_with("full-cknx", &changes)).unwrap());
     assert_eq!(tpn["templateVersion"], 1);

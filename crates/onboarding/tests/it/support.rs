@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{Compiled, Failure, Header, Issues, Outcome};
 use onboarding::auth::Refused;
@@ -9,7 +10,7 @@ use onboarding::dialect::{self, ErrorItem, ResponseStyle};
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
 use onboarding::{Caller, Cx, Platform, Settings, endpoints};
 use serde_json::{Value, json};
-use store::{Conn, Location, Store};
+use store::{Conn, Location, Store, outbox};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use types::{Clock, Environment, IsoId, Kind, Result, Scope, ScopeSet, Timestamp};
@@ -27,6 +28,26 @@ pub(crate) fn now() -> Timestamp {
 pub(crate) fn master_key() -> MasterKey {
     MasterKey::from_text(&"5a".repeat(32)).unwrap()
 }
+
+/// Runs functions of a [`House`] as tests, each on both engines.
+macro_rules! on_both_engines {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[test]
+            fn on_sqlite() {
+                super::$name(&crate::support::House::new());
+            }
+
+            #[test]
+            fn on_postgres() {
+                super::$name(&crate::support::House::on_postgres());
+            }
+        }
+    )+};
+}
+
+/// Connections of a house on PostgreSQL.
+const CONNECTIONS: usize = 4;
 
 /// A platform with one ISO, called with a key of full access.
 pub(crate) struct House {
@@ -49,6 +70,22 @@ pub(crate) struct Refusal {
 impl House {
     pub(crate) fn new() -> Self {
         Self::with(Settings::default(), ResponseStyle::Detailed)
+    }
+
+    pub(crate) fn on_postgres() -> Self {
+        let folder = Arc::new(testkit::temp_dir().unwrap());
+        let url = testkit::postgres::shared().create_database().unwrap();
+        let place =
+            Location::parse(Some(&url), folder.path(), Environment::Sandbox, CONNECTIONS).unwrap();
+        let store = Store::open(&place).unwrap();
+        let clock = Clock::Fixed(now());
+        let settings = Settings::default();
+        let platform =
+            Platform::new(Environment::Sandbox, store, &master_key(), settings, clock).unwrap();
+        let iso_id = platform.iso_create("First ISO", ResponseStyle::Detailed).unwrap();
+        let life = KeyLife::For(KEY_LIFE_DEFAULT);
+        let key = platform.key_create(&iso_id, "all", ScopeSet::Full, life).unwrap();
+        Self::of(platform, iso_id, key, folder)
     }
 
     pub(crate) fn with_settings(settings: Settings) -> Self {
@@ -112,6 +149,7 @@ impl House {
         let cx = Cx {
             platform: Arc::clone(&self.platform),
             caller: Some(caller.clone()),
+            device: None,
             now: now(),
             wishes: onboarding::Wishes::default(),
             origin: onboarding::Origin::default(),
@@ -119,6 +157,49 @@ impl House {
         let endpoints = Arc::clone(&self.endpoints);
         let place = endpoints.iter().position(|endpoint| &*endpoint.name == name).unwrap();
         async move { endpoints[place].run(params, &cx).await }
+    }
+
+    /// A request by somebody else, at another time, or with wishes: whatever the context says.
+    pub(crate) fn call_in(&self, cx: &Cx, name: &str, params: Value) -> Answered {
+        let place = self.endpoints.iter().position(|endpoint| &*endpoint.name == name);
+        let endpoint = &self.endpoints[place.unwrap_or_else(|| panic!("no endpoint {name}"))];
+        let outcome = self.runtime.block_on(endpoint.run(params, cx));
+        Answered::of(outcome)
+    }
+
+    /// The context of the house's own caller, some seconds later.
+    pub(crate) fn later(&self, seconds: u64) -> Cx {
+        Cx {
+            platform: Arc::clone(&self.platform),
+            caller: Some(self.caller.clone()),
+            device: None,
+            now: now().plus(Duration::from_secs(seconds)),
+            wishes: onboarding::Wishes::default(),
+            origin: onboarding::Origin::default(),
+        }
+    }
+
+    /// A request by the house's own caller, and what became of it.
+    pub(crate) fn ask(&self, name: &str, params: Value) -> Answered {
+        self.call_in(&self.later(0), name, params)
+    }
+
+    /// Carries out what is due after so many seconds.
+    pub(crate) fn run_due_work(&self, seconds: u64) -> usize {
+        let now = now().plus(Duration::from_secs(seconds));
+        self.runtime.block_on(self.platform.due_work_run(None, now)).unwrap()
+    }
+
+    /// Kinds and payloads of all events so far.
+    pub(crate) fn events(&self) -> Vec<(String, Value)> {
+        let events = self.platform.store.write_blocking(|conn| {
+            outbox::sequence(conn, 10_000)?;
+            outbox::after(conn, 0, 10_000)
+        });
+        let event = |event: outbox::SequencedEvent| {
+            (event.kind, serde_json::from_str(&event.payload).unwrap())
+        };
+        events.unwrap().into_iter().map(event).collect()
     }
 
     pub(crate) fn call_as(&self, caller: &Caller, name: &str, params: Value) -> Outcome {
@@ -197,6 +278,56 @@ impl House {
             Ok(Counts { merchants, stores, tpns, profiles, events })
         };
         self.platform.store.read_blocking(count).unwrap()
+    }
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    Done(Value, Vec<Header>),
+    /// Code and param of each error.
+    Refused(Vec<String>),
+    NotFound,
+}
+
+impl Answered {
+    fn of(outcome: Outcome) -> Self {
+        match outcome.result {
+            Ok(body) => Self::Done(serde_json::from_slice(&body).unwrap(), outcome.headers),
+            Err(Failure::Issues { issues, .. }) => Self::Refused(error_lines(&issues)),
+            Err(Failure::Error(error)) if error.kind() == Kind::NotFound => Self::NotFound,
+            Err(failure) => panic!("{failure:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn done(self) -> Value {
+        match self {
+            Self::Done(body, _) => body,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn refused(self) -> Vec<String> {
+        match self {
+            Self::Refused(errors) => errors,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound)
+    }
+
+    #[track_caller]
+    pub(crate) fn tag(&self) -> String {
+        match self {
+            Self::Done(_, headers) => {
+                headers.iter().find(|(name, _)| *name == "etag").unwrap().1.clone()
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 

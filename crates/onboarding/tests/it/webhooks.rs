@@ -231,6 +231,7 @@ fn production_takes_public_https_only() {
         let cx = onboarding::Cx {
             platform: std::sync::Arc::clone(&platform),
             caller: Some(caller.clone()),
+            device: None,
             now: now(),
             wishes: onboarding::Wishes::default(),
             origin: onboarding::Origin::default(),

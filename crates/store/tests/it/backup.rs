@@ -102,7 +102,8 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     }
     merchant::store_insert(conn, &support::shop("s1", "m1", "Shop"))?;
     tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
-    tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
+    tpn::profile_put(conn, &support::profile("t1", "p1"))?;
+    crate::lifecycle::one_of_each(conn)?;
     fill_site(conn)?;
     goods::fill(conn)?;
     platform::fill(conn)?;
@@ -178,7 +179,7 @@ fn onboard_until(store: &Store, done: &AtomicBool, writer: usize) {
                 assert!(merchant::insert(conn, &support::merchant(&name, &name))?);
                 assert!(merchant::store_insert(conn, &support::shop(&name, &name, &name))?);
                 tpn::insert(conn, &support::tpn(&name, &name, &name))?;
-                tpn::profile_insert(conn, &support::profile(&name, "p"))?;
+                tpn::profile_put(conn, &support::profile(&name, "p"))?;
                 outbox::append(conn, &event(&name, "{}"))
             })
             .unwrap();

@@ -26,6 +26,8 @@ mod imports;
 #[cfg(test)]
 mod jobs;
 #[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
 mod notes;
 #[cfg(test)]
 mod nouns;

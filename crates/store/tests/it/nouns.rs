@@ -132,17 +132,17 @@ fn tpns_and_profiles(database: &Database) {
         merchant::store_insert(conn, &support::shop("s1", "m1", "Shop"))?;
         tpn::insert(conn, &support::tpn("t1", "m1", "s1"))?;
         tpn::insert(conn, &plain)?;
-        tpn::profile_insert(conn, &support::profile("t1", "p2"))?;
-        tpn::profile_insert(conn, &support::profile("t1", "p1"))?;
+        tpn::profile_put(conn, &support::profile("t1", "p2"))?;
+        tpn::profile_put(conn, &support::profile("t1", "p1"))?;
         let (iso, number) = (iso_id(), Tpn::new("t1"));
-        assert_eq!(tpn::profile_by_identity(conn, &iso, &[9; 16])?, None);
-        assert_eq!(tpn::profile_by_identity(conn, &iso, &[6; 16])?, Some(number.clone()));
+        assert_eq!(tpn::profile_by_identity(conn, &iso, &[9; 16], None)?, None);
+        assert_eq!(tpn::profile_by_identity(conn, &iso, &[6; 16], None)?, Some(number.clone()));
         assert_eq!(
             tpn::profile_list(conn, &iso, &number)?,
             [support::profile("t1", "p1"), support::profile("t1", "p2")]
         );
         conn.script("UPDATE tpns SET status = 'retired' WHERE tpn = 't1'")?;
-        assert_eq!(tpn::profile_by_identity(conn, &iso, &[6; 16])?, None);
+        assert_eq!(tpn::profile_by_identity(conn, &iso, &[6; 16], None)?, None);
         conn.script("UPDATE tpns SET status = 'active' WHERE tpn = 't1'")?;
         Ok((tpn::get(conn, &iso, &number)?, tpn::get(conn, &iso, &Tpn::new("t2"))?))
     });

@@ -122,7 +122,7 @@ fn a_new_postgres_database_checks_references_by_primary_key() {
             merchant::insert(conn, &support::merchant(&name, &name))?;
             merchant::store_insert(conn, &support::shop(&name, &name, &name))?;
             tpn::insert(conn, &support::tpn(&name, &name, &name))?;
-            tpn::profile_insert(conn, &support::profile(&name, "p"))?;
+            tpn::profile_put(conn, &support::profile(&name, "p"))?;
             number(
                 conn,
                 // Earlier transactions keep theirs as long as others run that began before.

@@ -1,0 +1,162 @@
+//! The actions that move an object from state to state. Which are allowed when is in
+//! [`crate::lifecycle`].
+
+use contract::{Answer, Endpoint, Failure, Route};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::merchant::{MerchantRow, StoreRow};
+use types::{MerchantId, Scope, StoreId, Tpn};
+
+use crate::change::{Basis, Record as _, TpnRecord, Wish, load};
+use crate::fields::StatusReason;
+use crate::perform::{accept, perform, refusal};
+use crate::transition::{self, take_step};
+use crate::views::{MerchantView, Shown, StoreView, TpnView};
+use crate::{Code, Cx};
+
+/// Endpoints that do nothing but take a step.
+macro_rules! actions {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident($record:ty => $view:ty, $id_type:ty, $id:literal),
+        $path:literal, $scope:expr, $action:literal;
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            /// The object.
+            #[serde(rename = $id)]
+            id: $id_type,
+            reason: Option<StatusReason>,
+            /// Refuse if the object has another version by now; instead of `If-Match`.
+            expected_version: Option<i64>,
+        }
+
+        impl Endpoint<Cx> for $name {
+            const ROUTE: Route = Route::post($path).scope($scope);
+            type Reply = $view;
+
+            async fn handle(self, cx: &Cx) -> Result<Answer<$view>, Failure> {
+                let caller = cx.caller()?.clone();
+                let basis = Basis::of(cx, self.expected_version);
+                let wish = Wish::of(cx, $action)?.because(self.reason);
+                perform(cx, move |conn| {
+                    let before: $record = load(conn, caller.iso_id(), self.id.as_str())?;
+                    accept!(basis.check_given(before.version()));
+                    let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
+                    Ok(Ok(after.answer(conn, &caller)?))
+                })
+                .await
+            }
+        }
+    )*};
+}
+
+actions! {
+    /// Suspend a merchant.
+    ///
+    /// Its stores and TPNs keep their states, and are suspended in effect.
+    MerchantSuspend(MerchantRow => MerchantView, MerchantId, "merchantId"),
+        "/v1/merchants/{merchantId}/suspend", Scope::MerchantsWrite, "suspend";
+    /// Let a suspended merchant work again.
+    MerchantResume(MerchantRow => MerchantView, MerchantId, "merchantId"),
+        "/v1/merchants/{merchantId}/resume", Scope::MerchantsWrite, "resume";
+    /// Take a store out of work for a while.
+    StoreDeactivate(StoreRow => StoreView, StoreId, "storeId"),
+        "/v1/stores/{storeId}/deactivate", Scope::StoresWrite, "deactivate";
+    /// Let an inactive store work again.
+    StoreActivate(StoreRow => StoreView, StoreId, "storeId"),
+        "/v1/stores/{storeId}/activate", Scope::StoresWrite, "activate";
+    /// Close an inactive store for good.
+    ///
+    /// Its TPNs become inactive and go to the merchant's pool, from where they can be reassigned.
+    StoreClose(StoreRow => StoreView, StoreId, "storeId"),
+        "/v1/stores/{storeId}/close", Scope::StoresWrite, "close";
+    /// Take a TPN out of work for a while.
+    TpnDeactivate(TpnRecord => TpnView, Tpn, "tpn"),
+        "/v1/tpns/{tpn}/deactivate", Scope::TpnsWrite, "deactivate";
+    /// Let an inactive TPN work again.
+    TpnActivate(TpnRecord => TpnView, Tpn, "tpn"),
+        "/v1/tpns/{tpn}/activate", Scope::TpnsWrite, "activate";
+    /// Retire a TPN for good.
+    ///
+    /// Its number is never used again, its device is unbound, and its credentials are shredded
+    /// after 30 days.
+    TpnRetire(TpnRecord => TpnView, Tpn, "tpn"),
+        "/v1/tpns/{tpn}/retire", Scope::TpnsWrite, "retire";
+}
+
+/// Close a merchant for good.
+///
+/// Its stores are closed and its TPNs retired. The names become free after 30 days.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MerchantClose {
+    /// Id of the merchant.
+    merchant_id: MerchantId,
+    reason: Option<StatusReason>,
+    /// Close it even though TPNs are at work.
+    #[serde(default)]
+    force: bool,
+    /// Refuse if the merchant has another version by now; instead of `If-Match`.
+    expected_version: Option<i64>,
+}
+
+impl Endpoint<Cx> for MerchantClose {
+    const ROUTE: Route =
+        Route::post("/v1/merchants/{merchantId}/close").scope(Scope::MerchantsWrite);
+    type Reply = MerchantView;
+
+    async fn handle(self, cx: &Cx) -> Result<Answer<MerchantView>, Failure> {
+        let caller = cx.caller()?.clone();
+        let basis = Basis::of(cx, self.expected_version);
+        let wish = Wish::of(cx, "close")?.because(self.reason);
+        perform(cx, move |conn| {
+            let id = self.merchant_id.as_str();
+            let before: MerchantRow = load(conn, caller.iso_id(), id)?;
+            accept!(basis.check_given(before.version));
+            if !self.force && transition::has_tpns_at_work(conn, &before)? {
+                let message = "TPNs are at work; deactivate or retire them, or send force.";
+                return Ok(Err(refusal("force", Code::ActiveTpns, message)));
+            }
+            let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
+            Ok(Ok(after.answer(conn, &caller)?))
+        })
+        .await
+    }
+}
+
+/// Move a TPN to another store of its merchant.
+///
+/// It is at work there as soon as its device has asked for its parameters.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TpnReassign {
+    /// The TPN number.
+    tpn: Tpn,
+    /// Id of the store to move it to.
+    store_id: StoreId,
+    reason: Option<StatusReason>,
+    /// Refuse if the TPN has another version by now; instead of `If-Match`.
+    expected_version: Option<i64>,
+}
+
+impl Endpoint<Cx> for TpnReassign {
+    const ROUTE: Route = Route::post("/v1/tpns/{tpn}/reassign").scope(Scope::TpnsWrite);
+    type Reply = TpnView;
+
+    async fn handle(self, cx: &Cx) -> Result<Answer<TpnView>, Failure> {
+        let caller = cx.caller()?.clone();
+        let basis = Basis::of(cx, self.expected_version);
+        let wish = Wish::of(cx, "reassign")?.then("reassign", &["storeId"]).because(self.reason);
+        perform(cx, move |conn| {
+            let before: TpnRecord = load(conn, caller.iso_id(), self.tpn.as_str())?;
+            accept!(basis.check_given(before.row.version));
+            let store_id = self.store_id.as_str();
+            let after = accept!(transition::reassign(conn, &before, store_id, &wish)?);
+            Ok(Ok(after.answer(conn, &caller)?))
+        })
+        .await
+    }
+}

@@ -1,0 +1,413 @@
+//! Devices: paired with a TPN by a one-time code, known by a token, given their parameters.
+//!
+//! A code or a token exists as text only once, in the answer that gives it; stored are hashes.
+
+use std::time::Duration;
+
+use contract::{Answer, Endpoint, Failure, Permission, Route};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::device::{self, DeviceRow, PairingCode};
+use store::{Conn, merchant};
+use types::{Error, IsoId, Result, Scope, Timestamp, Tpn};
+
+use crate::auth::{Reason, Refused};
+use crate::change::{Basis, Record as _, TpnRecord, Wish, announce, load};
+use crate::fields::{SerialNumber, StatusReason, Word};
+use crate::iso::random_text;
+use crate::parameters::Effective;
+use crate::perform::{Verdict, accept, failure, perform, perform_once_shown, refusal};
+use crate::transition::take_step;
+use crate::views::{effective_status, json_object};
+use crate::{Code, Cx, Platform, lifecycle};
+
+/// Characters of a pairing code.
+const CODE_LENGTH: usize = 8;
+/// Random characters of a device's token.
+const TOKEN_LENGTH: usize = 40;
+/// How precisely the last visit of a device is noted.
+const LAST_SEEN_PRECISION: Duration = Duration::from_mins(1);
+/// The effective states in which a device is given its parameters.
+const AT_WORK: &[&str] = &["active", "provisioned", "reassigning", "attention"];
+
+/// A device that makes a request.
+#[derive(Clone, Debug)]
+pub enum DeviceCaller {
+    /// One that was paired.
+    Bound(DeviceRow),
+    /// One that holds a code.
+    Pairing(PairingCode),
+}
+
+impl DeviceCaller {
+    pub fn iso_id(&self) -> &IsoId {
+        match self {
+            Self::Bound(device) => &device.iso_id,
+            Self::Pairing(code) => &code.iso_id,
+        }
+    }
+
+    /// What the audit log and the rate limits call it.
+    pub fn actor(&self) -> String {
+        match self {
+            Self::Bound(device) => format!("device:{}", device.device_id),
+            Self::Pairing(code) => format!("pairing:{}", code.tpn),
+        }
+    }
+}
+
+impl Platform {
+    /// The device behind the header. An outer error is ours.
+    pub async fn authenticate_device(
+        &self,
+        header: Option<&[u8]>,
+        permission: Permission,
+        now: Timestamp,
+    ) -> Result<std::result::Result<DeviceCaller, Refused>> {
+        let refused = |reason| {
+            Ok(Err(Refused { reason, style: crate::dialect::ResponseStyle::default(), key: None }))
+        };
+        let Some(header) = header else { return refused(Reason::NoHeader) };
+        let pairing = permission == Permission::Pairing;
+        let scheme = if pairing { "pairing-code" } else { "device-token" };
+        let Some(text) = credential(header, scheme) else { return refused(Reason::NotAnApiKey) };
+        let found = if pairing {
+            let hash = self.code_hash(text);
+            let found = self.store.read(move |conn| device::pairing_find(conn, &hash)).await?;
+            found.map(DeviceCaller::Pairing)
+        } else {
+            let hash = self.token_hash(text);
+            let found = self.store.read(move |conn| device::by_token(conn, &hash)).await?;
+            found.map(DeviceCaller::Bound)
+        };
+        match found {
+            None => refused(Reason::Unknown),
+            Some(DeviceCaller::Pairing(code)) if code.expires <= now => refused(Reason::Expired),
+            Some(caller) => Ok(Ok(caller)),
+        }
+    }
+
+    fn code_hash(&self, code: &str) -> Vec<u8> {
+        let code = code.to_ascii_uppercase();
+        self.vault.site_hash("device pairing code", &code, "").to_vec()
+    }
+
+    fn token_hash(&self, token: &str) -> Vec<u8> {
+        self.vault.site_hash("device token", token, "").to_vec()
+    }
+}
+
+/// What stands behind the scheme word, whose case does not matter.
+fn credential<'a>(header: &'a [u8], scheme: &str) -> Option<&'a str> {
+    let (word, rest) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
+    let rest = rest.trim();
+    let is_plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (word.eq_ignore_ascii_case(scheme) && is_plain && !rest.is_empty()).then_some(rest)
+}
+
+const fn lifetime_default() -> i64 {
+    24 * 60
+}
+
+/// A code by which one device can be paired, once.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PairingCodeView {
+    /// The TPN number.
+    tpn: Tpn,
+    /// The code, shown only now; null in the answer to a repetition.
+    code: Option<String>,
+    /// Until when it can be used.
+    expires: String,
+}
+
+/// Make a code by which a device can be paired with the TPN.
+///
+/// It works once. The code that the TPN had before is worth nothing any more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PairingCodeCreate {
+    /// The TPN number.
+    tpn: Tpn,
+    /// Minutes for which the code can be used: an hour to 30 days.
+    #[serde(default = "lifetime_default")]
+    #[schemars(range(min = 60, max = 43_200))]
+    lifetime_minutes: i64,
+}
+
+/// A fresh code with its row.
+fn new_code(cx: &Cx, iso_id: &IsoId, tpn: &Tpn, minutes: i64) -> Result<(String, PairingCode)> {
+    let code = random_text(CODE_LENGTH)?.to_ascii_uppercase();
+    let minutes = u64::try_from(minutes).unwrap_or_default();
+    let row = PairingCode {
+        iso_id: iso_id.clone(),
+        tpn: tpn.clone(),
+        code_hash: cx.platform.code_hash(&code),
+        created: cx.now,
+        expires: cx.now.plus(Duration::from_mins(minutes)),
+    };
+    Ok((code, row))
+}
+
+impl Endpoint<Cx> for PairingCodeCreate {
+    const ROUTE: Route = Route::post("/v1/tpns/{tpn}/pairing-code").scope(Scope::TpnsWrite);
+    type Reply = PairingCodeView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<PairingCodeView>, Failure> {
+        let iso_id = cx.caller()?.iso_id().clone();
+        let (code, row) = new_code(cx, &iso_id, &self.tpn, self.lifetime_minutes)?;
+        let wish = Wish::of(cx, "make_pairing_code")?;
+        perform_once_shown(cx, &["code"], move |conn| {
+            let record: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
+            accept!(can_be_paired(conn, &record)?);
+            device::pairing_put(conn, &row)?;
+            announce(conn, &record, "device.pairing_code_made", &wish)?;
+            let (tpn, expires) = (row.tpn.clone(), row.expires.to_string());
+            Ok(Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires })))
+        })
+        .await
+    }
+}
+
+/// A TPN takes one device, in the states that the table names.
+fn can_be_paired(conn: &mut dyn Conn, record: &TpnRecord) -> Verdict<()> {
+    if lifecycle::TPN.step("pair", record.status()).is_none()
+        || device::get(conn, record.iso_id(), &record.row.tpn)?.is_some()
+    {
+        let message = "The TPN has a device or cannot take one; deactivate it and swap the device.";
+        return Ok(Err(refusal("", Code::IllegalTransition, message)));
+    }
+    Ok(Ok(()))
+}
+
+/// Take the device off a TPN and make a code for the next one.
+///
+/// The old device's token is worth nothing from now on. An active TPN must be deactivated first.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TpnSwap {
+    /// The TPN number.
+    tpn: Tpn,
+    reason: Option<StatusReason>,
+    /// Minutes for which the code can be used: an hour to 30 days.
+    #[serde(default = "lifetime_default")]
+    #[schemars(range(min = 60, max = 43_200))]
+    lifetime_minutes: i64,
+    /// Refuse if the TPN has another version by now; instead of `If-Match`.
+    expected_version: Option<i64>,
+}
+
+impl Endpoint<Cx> for TpnSwap {
+    const ROUTE: Route = Route::post("/v1/tpns/{tpn}/swap").scope(Scope::TpnsWrite);
+    type Reply = PairingCodeView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<PairingCodeView>, Failure> {
+        let iso_id = cx.caller()?.iso_id().clone();
+        let basis = Basis::of(cx, self.expected_version);
+        let (code, row) = new_code(cx, &iso_id, &self.tpn, self.lifetime_minutes)?;
+        let wish = Wish::of(cx, "swap")?.then("swap", &["device"]).because(self.reason);
+        perform_once_shown(cx, &["code"], move |conn| {
+            let before: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
+            accept!(basis.check_given(before.version()));
+            accept!(take_step(conn, &before, before.clone(), &wish)?);
+            device::pairing_put(conn, &row)?;
+            let (tpn, expires) = (row.tpn.clone(), row.expires.to_string());
+            Ok(Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires })))
+        })
+        .await
+    }
+}
+
+/// Pair this device with the TPN of the code.
+///
+/// The code goes into the header: `Authorization: pairing-code ABCD2345`. The token in the answer
+/// is the device's own from now on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DevicePair {
+    serial_number: SerialNumber,
+}
+
+/// A device that was just paired.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PairedView {
+    /// The TPN number.
+    tpn: Tpn,
+    /// Id of the device on this TPN.
+    device_id: String,
+    /// The token for `Authorization: device-token …`, shown only now.
+    device_token: String,
+}
+
+impl Endpoint<Cx> for DevicePair {
+    const ROUTE: Route = Route::post("/v1/device/pair").pairing();
+    type Reply = PairedView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<PairedView>, Failure> {
+        let Some(DeviceCaller::Pairing(code)) = cx.device.clone() else {
+            return Err(Error::internal("a device pairs without a code").into());
+        };
+        let device_id = format!("dev_{}", random_text(16)?);
+        let device_token = format!("bwd_{}", random_text(TOKEN_LENGTH)?);
+        let row = DeviceRow {
+            iso_id: code.iso_id.clone(),
+            tpn: code.tpn.clone(),
+            device_id: device_id.clone(),
+            token_hash: cx.platform.token_hash(&device_token),
+            serial_number: self.serial_number.into_string(),
+            bound: cx.now,
+            last_seen: None,
+            parameters: None,
+        };
+        let wish = Wish::of(cx, "pair")?.then("pair", &["device"]);
+        perform(cx, move |conn| {
+            // Of two devices with one code, the second finds it gone.
+            if device::pairing_find(conn, &code.code_hash)?.is_none() {
+                let message = "The code was used already; ask for a new one.";
+                return Ok(Err(refusal("", Code::IllegalTransition, message)));
+            }
+            let before: TpnRecord = load(conn, &code.iso_id, code.tpn.as_str())?;
+            accept!(can_be_paired(conn, &before)?);
+            device::pairing_delete(conn, &code.iso_id, &code.tpn)?;
+            device::insert(conn, &row)?;
+            let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
+            announce(conn, &after, "device.bound", &wish)?;
+            Ok(Ok(Answer::new(PairedView {
+                tpn: code.tpn.clone(),
+                device_id: device_id.clone(),
+                device_token: device_token.clone(),
+            })))
+        })
+        .await
+    }
+}
+
+/// Give this device its parameters.
+///
+/// The token goes into the header: `Authorization: device-token bwd_…`. With `If-None-Match`
+/// nothing is sent when nothing changed. With `have`, the `version` that the device has, only what
+/// changed since is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DeviceParametersGet {
+    /// The `version` of the parameters that the device has.
+    have: Option<Word>,
+}
+
+/// What a device needs to know.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceParametersView {
+    /// The TPN number.
+    tpn: Tpn,
+    /// Names these parameters; the device sends it as `have` next time.
+    version: String,
+    /// Whether all parameters are here, or only those that changed.
+    full: bool,
+    /// The parameters.
+    parameters: Map<String, Value>,
+    /// Label shown for the terminal.
+    default_label: Option<String>,
+    /// Trading name of the store.
+    store_dba: Option<String>,
+    /// Name of the processor.
+    processor_name: String,
+    /// What identifies the accounts with the processor, by profileId.
+    profiles: Map<String, Value>,
+}
+
+impl Endpoint<Cx> for DeviceParametersGet {
+    const ROUTE: Route = Route::get("/v1/device/parameters").device();
+    type Reply = DeviceParametersView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<DeviceParametersView>, Failure> {
+        let Some(DeviceCaller::Bound(device)) = cx.device.clone() else {
+            return Err(Error::internal("a device has no token").into());
+        };
+        let (caller, now) = (device.clone(), cx.now);
+        let found = cx.platform.store.read(move |conn| Download::of(conn, &caller));
+        let download = found.await?.map_err(failure)?;
+        let stale = device.last_seen.is_none_or(|at| now.since(at) >= LAST_SEEN_PRECISION);
+        if stale || download.arrives || download.is_new_to(&device) {
+            let wish = Wish::of(cx, "download")?;
+            let (device, download) = (device.clone(), download.clone());
+            let noted = cx.platform.store.attempt(move |conn| download.note(conn, &device, &wish));
+            noted.await?.map_err(failure)?;
+        }
+        let have = self.have.as_ref().map(Word::as_str);
+        let view = download.view(&device, have)?;
+        let tag = blake3::hash(&serde_json::to_vec(&view).unwrap_or_default()).to_hex();
+        Ok(Answer::new(view).header("etag", format!("\"{tag}\"")))
+    }
+}
+
+/// What a device is to be given now.
+#[derive(Clone, Debug)]
+struct Download {
+    record: TpnRecord,
+    store_dba: Option<String>,
+    values: Map<String, Value>,
+    version: String,
+    /// Whether the TPN is at work from this download on.
+    arrives: bool,
+}
+
+impl Download {
+    fn of(conn: &mut dyn Conn, device: &DeviceRow) -> Verdict<Self> {
+        let record: TpnRecord = load(conn, &device.iso_id, device.tpn.as_str())?;
+        if !AT_WORK.contains(&effective_status(conn, &record, None)?.as_str()) {
+            let message = "The TPN, its store or its merchant is not active.";
+            return Ok(Err(refusal("", Code::NotActive, message)));
+        }
+        let store_dba = match &record.row.store_id {
+            Some(id) => merchant::store_get(conn, &device.iso_id, id)?.map(|store| store.dba),
+            None => None,
+        };
+        let effective = Effective::of(conn, &record.row)?;
+        let version = effective.tag();
+        let arrives = lifecycle::TPN.step("download", record.status()).is_some();
+        Ok(Ok(Self { record, store_dba, values: effective.values, version, arrives }))
+    }
+
+    fn is_new_to(&self, device: &DeviceRow) -> bool {
+        device.parameters.as_ref().is_none_or(|(version, _)| *version != self.version)
+    }
+
+    /// Notes the visit, and takes the step that a download is in some states.
+    fn note(&self, conn: &mut dyn Conn, device: &DeviceRow, wish: &Wish) -> Verdict<()> {
+        let record: TpnRecord = load(conn, &device.iso_id, device.tpn.as_str())?;
+        if lifecycle::TPN.step("download", record.status()).is_some() {
+            accept!(take_step(conn, &record, record.clone(), wish)?);
+        }
+        let given = Value::Object(self.values.clone()).to_string();
+        device::seen(conn, device, wish.now, (&self.version, &given))?;
+        Ok(Ok(()))
+    }
+
+    /// All parameters, or what changed since the version that the device has.
+    fn view(self, device: &DeviceRow, have: Option<&str>) -> Result<DeviceParametersView> {
+        let row = self.record.row;
+        let known =
+            device.parameters.as_ref().filter(|(version, _)| Some(version.as_str()) == have);
+        let mut parameters = self.values;
+        if let Some((_, known)) = known {
+            let known = json_object(known)?;
+            parameters.retain(|name, value| known.get(name) != Some(value));
+        }
+        let mut profiles = Map::new();
+        for profile in self.record.profiles {
+            let identifiers = Value::Object(json_object(&profile.identifiers)?);
+            profiles.insert(profile.profile_id, identifiers);
+        }
+        Ok(DeviceParametersView {
+            tpn: row.tpn,
+            version: self.version,
+            full: known.is_none(),
+            parameters,
+            default_label: row.default_label,
+            store_dba: self.store_dba,
+            processor_name: row.processor,
+            profiles,
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! What is to happen to objects at a time to come: noted with the change that asks for it, carried
+//! out by housekeeping when its time has come.
+//!
+//! Some of it is of the house (a closed merchant's name becomes free, a retired TPN's credentials
+//! are shredded), some is staged by the sandbox. **Each is carried out once**, in the transaction
+//! that takes it off the list; what the state of its object does not allow any more is dropped.
+
+use std::time::Duration;
+
+use store::due_work::{self, DueWork};
+use store::merchant::{MerchantRow, StoreRow};
+use store::{Conn, tpn};
+use types::{IsoId, Result, Timestamp, Tpn};
+
+use crate::Platform;
+use crate::change::{self, Record, TpnRecord, Wish, record_change};
+use crate::sandbox;
+use crate::transition::take_step;
+
+/// How long the name of a closed merchant or store is kept from others.
+pub(crate) const DBA_KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+/// How long the credentials of a retired TPN are kept.
+pub(crate) const SECRETS_KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+/// What one round carries out at most; the next round does the rest.
+const ROUND_MAX: i64 = 100;
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
+        /// What is to happen.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Kind {
+            fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            fn of(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The name of a closed merchant becomes free.
+    FreeMerchantDba = "merchant.free_dba",
+    /// The name of a closed store becomes free.
+    FreeStoreDba = "store.free_dba",
+    /// The credentials of a retired TPN are forgotten.
+    ShredCredentials = "tpn.shred_credentials",
+    /// The sandbox approves a merchant.
+    Approve = "merchant.approve",
+    /// The sandbox rejects a merchant.
+    Reject = "merchant.reject",
+    /// The sandbox suspends a merchant.
+    Suspend = "merchant.suspend",
+    /// The sandbox's processor refuses the credentials of a TPN.
+    RefuseCredentials = "tpn.refuse_credentials",
+}
+
+/// The work on an object at a time.
+pub(crate) fn at(record: &impl Record, kind: Kind, due: Timestamp) -> DueWork {
+    DueWork {
+        iso_id: record.iso_id().clone(),
+        kind: kind.name().to_owned(),
+        object_id: record.id().to_owned(),
+        due,
+    }
+}
+
+impl Platform {
+    /// Carries out what is due `now`, of one ISO or of all, and returns how much it was.
+    pub async fn due_work_run(&self, iso_id: Option<IsoId>, now: Timestamp) -> Result<usize> {
+        let read = move |conn: &mut dyn Conn| due_work::list(conn, iso_id.as_ref(), now, ROUND_MAX);
+        let due = self.store.read(read).await?;
+        let count = due.len();
+        for work in due {
+            self.store.write(move |conn| carry_out(conn, &work, now)).await?;
+        }
+        Ok(count)
+    }
+}
+
+fn carry_out(conn: &mut dyn Conn, work: &DueWork, now: Timestamp) -> Result<()> {
+    if !due_work::take(conn, work)? {
+        return Ok(());
+    }
+    let DueWork { iso_id, object_id, .. } = work;
+    let by_system = |action| Wish::by_system(iso_id, action, now);
+    match Kind::of(&work.kind) {
+        Some(Kind::FreeMerchantDba) => free_merchant_dba(conn, iso_id, object_id, now),
+        Some(Kind::FreeStoreDba) => free_store_dba(conn, iso_id, object_id, now),
+        Some(Kind::ShredCredentials) => {
+            tpn::profiles_shred(conn, iso_id, &Tpn::new(object_id)).map(drop)
+        }
+        Some(Kind::Approve) => step_merchant(conn, iso_id, object_id, &by_system("approve")),
+        Some(Kind::Reject) => step_merchant(conn, iso_id, object_id, &by_system("reject")),
+        Some(Kind::Suspend) => step_merchant(conn, iso_id, object_id, &by_system("suspend")),
+        Some(Kind::RefuseCredentials) => refuse_credentials(conn, iso_id, object_id, now),
+        None => Ok(()),
+    }
+}
+
+/// A step that the state does not allow any more changes nothing, so that its refusal can be
+/// dropped without undoing the transaction.
+fn step_merchant(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, wish: &Wish) -> Result<()> {
+    let Some(merchant) = MerchantRow::load(conn, iso_id, id)? else { return Ok(()) };
+    let _ = take_step(conn, &merchant, merchant.clone(), wish)?;
+    Ok(())
+}
+
+fn refuse_credentials(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
+    let Some(before) = TpnRecord::load(conn, iso_id, id)? else { return Ok(()) };
+    let mut after = before.clone();
+    for profile in &mut after.profiles {
+        if sandbox::is_refused_mid(profile.mid.as_deref()) {
+            "failed".clone_into(&mut profile.status);
+        }
+    }
+    let wish = Wish::by_system(iso_id, "fail", now).then("fail", &["tpnProcessor"]);
+    let _ = take_step(conn, &before, after, &wish)?;
+    Ok(())
+}
+
+/// A character that no dba has parts the name from the id that makes it unique.
+fn freed(dba_key: &str, id: &str) -> String {
+    format!("{dba_key}\u{1f}{id}")
+}
+
+fn free_merchant_dba(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
+    let merchant: MerchantRow = change::load(conn, iso_id, id)?;
+    let dba_key = freed(&merchant.dba_key, id);
+    let after = MerchantRow { dba_key, ..merchant.clone() };
+    record_change(conn, &merchant, after, "merchant.updated", &freeing(iso_id, now)).map(drop)
+}
+
+fn free_store_dba(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
+    let store: StoreRow = change::load(conn, iso_id, id)?;
+    let after = StoreRow { dba_key: freed(&store.dba_key, id), ..store.clone() };
+    record_change(conn, &store, after, "store.updated", &freeing(iso_id, now)).map(drop)
+}
+
+fn freeing(iso_id: &IsoId, now: Timestamp) -> Wish {
+    Wish::by_system(iso_id, "free_dba", now).then("free_dba", &["dba"])
+}
