@@ -33,6 +33,8 @@ enum Subject {
     Rest,
     /// `boardwalk import orders`: rate, its share of a bare loop's, and memory
     Import,
+    /// Questions to the facts of reports, beside plain loops and DuckDB
+    Reports,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -40,6 +42,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Onboarding => "onboarding",
         Subject::Rest => "rest",
         Subject::Import => "import",
+        Subject::Reports => return crate::reports::run(options.quick),
     };
     Tool::Postgres.ensure()?;
     // Built by itself, so that it has no feature of a dependency that only the benchmark asks for.

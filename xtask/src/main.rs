@@ -16,6 +16,7 @@ mod demo;
 mod generate;
 mod openapi;
 mod portal;
+mod reports;
 mod test;
 mod tidy;
 mod tools;
