@@ -154,7 +154,8 @@ fn facts(shape: &Shape) -> Snapshot {
     let mut first = 0;
     while first < shape.orders {
         let last = (first + BATCH).min(shape.orders);
-        let rows: Vec<OrderFact> = (first..last).map(|order| shape.fact(order, &statuses)).collect();
+        let rows: Vec<OrderFact> =
+            (first..last).map(|order| shape.fact(order, &statuses)).collect();
         writer.apply(&BTreeSet::new(), &rows);
         first = last;
     }
@@ -202,18 +203,33 @@ fn questions(span: Span) -> Vec<(&'static str, Query)> {
         ("sales by day", by_day(of(Table::Lines, created, Group::None, &sales))),
         ("products", of(Table::Lines, created, Group::Product, &sales)),
         ("categories", of(Table::Lines, created, Group::Category(RollUp::Direct), &sales)),
-        ("coupons", of(Table::Coupons, created, Group::Coupon, &[
-            sum(Column::CouponDiscount),
-            Measure::Distinct(Subject::Order, When::Always),
-        ])),
-        ("taxes", of(Table::Taxes, paid, Group::TaxCode, &[
-            sum(Column::TaxOfBoth),
-            Measure::Distinct(Subject::Order, When::Order),
-        ])),
-        ("customers", of(Table::Orders, created, Group::Customer, &[
-            Measure::Rows(When::Order),
-            sum(Column::Total),
-        ])),
+        (
+            "coupons",
+            of(
+                Table::Coupons,
+                created,
+                Group::Coupon,
+                &[sum(Column::CouponDiscount), Measure::Distinct(Subject::Order, When::Always)],
+            ),
+        ),
+        (
+            "taxes",
+            of(
+                Table::Taxes,
+                paid,
+                Group::TaxCode,
+                &[sum(Column::TaxOfBoth), Measure::Distinct(Subject::Order, When::Order)],
+            ),
+        ),
+        (
+            "customers",
+            of(
+                Table::Orders,
+                created,
+                Group::Customer,
+                &[Measure::Rows(When::Order), sum(Column::Total)],
+            ),
+        ),
     ]
 }
 
@@ -248,14 +264,12 @@ impl Plain {
     fn new(shape: &Shape) -> Self {
         let narrow = |number: i64| i32::try_from(number).unwrap();
         let all = 0..shape.orders;
-        let lines = || all.clone().flat_map(|order| (0..Shape::lines(order)).map(move |l| (order, l)));
+        let lines =
+            || all.clone().flat_map(|order| (0..Shape::lines(order)).map(move |l| (order, l)));
         let money = |of: fn(i64) -> i64| all.clone().map(|order| narrow(of(order))).collect();
         Self {
             status: all.clone().map(|order| u8::try_from(Shape::status(order)).unwrap()).collect(),
-            paid: all
-                .clone()
-                .map(|order| shape.created(order) + mix(order, 7) % 7_200)
-                .collect(),
+            paid: all.clone().map(|order| shape.created(order) + mix(order, 7) % 7_200).collect(),
             customer: all
                 .clone()
                 .map(|order| u32::try_from(mix(order, 8) % shape.customers).unwrap())
@@ -383,12 +397,14 @@ fn main() {
         facts.bytes() / facts.orders().max(1)
     );
     let end = Timestamp::from_micros((START + DAYS * DAY) * 1_000_000);
-    let month = Span { from: Timestamp::from_micros((START + (DAYS - 30) * DAY) * 1_000_000), until: end };
+    let month =
+        Span { from: Timestamp::from_micros((START + (DAYS - 30) * DAY) * 1_000_000), until: end };
     let all = Span { from: Timestamp::from_micros(START * 1_000_000), until: end };
     for (name, span) in [("all", all), ("30 days", month)] {
         for (question, query) in questions(span) {
             let answer = facts.answer(&Scope::everything(), &query);
-            let check: i64 = answer.rows().flat_map(|row| row.values.to_vec()).fold(0, i64::wrapping_add);
+            let check: i64 =
+                answer.rows().flat_map(|row| row.values.to_vec()).fold(0, i64::wrapping_add);
             let time = timed(|| drop(black_box(facts.answer(&Scope::everything(), &query))));
             println!(
                 r#"{{"question":"{question}","span":"{name}","ms":{time:.3},"rows":{},"check":{check}}}"#,

@@ -68,17 +68,20 @@ impl Column {
     }
 
     /// The sum of the rows from `start` on whose mask is -1; the mask of the others is 0, and so is
-    /// that of rows that have nothing.
-    pub(crate) fn masked_sum(&self, start: usize, mask: &[i64]) -> i64 {
-        let rows = || -> i128 { mask.iter().map(|mask| i128::from(-mask)).sum() };
+    /// that of rows that have nothing. There are at most 16,384 rows.
+    pub(crate) fn masked_sum(&self, start: usize, mask: &[i32]) -> i64 {
+        let rows = || i128::from(-mask.iter().fold(0_i32, |sum, mask| sum.wrapping_add(*mask)));
+        // Halves of so few steps have sums in 32 bits, which the processor adds several at a time.
         macro_rules! sum {
             ($steps:expr) => {{
                 let steps = $steps.get(start..).unwrap_or_default();
-                // So few steps of at most 32 bits have a sum in 64 bits.
-                let sum = steps
-                    .iter()
-                    .zip(mask)
-                    .fold(0_i64, |sum, (step, mask)| sum.wrapping_add(i64::from(*step) & mask));
+                let (mut low, mut high) = (0_i32, 0_i32);
+                for (step, mask) in steps.iter().zip(mask) {
+                    let step = i32::from(*step) & mask;
+                    low = low.wrapping_add(step & 0xFFFF);
+                    high = high.wrapping_add(step >> 16);
+                }
+                let sum = i64::from(high) * 65_536 + i64::from(low);
                 i128::from(self.scale) * i128::from(sum) + i128::from(self.base) * rows()
             }};
         }
@@ -89,10 +92,45 @@ impl Column {
             Steps::I32(steps) => sum!(steps),
             Steps::I64(steps) => {
                 let steps = steps.get(start..).unwrap_or_default();
-                steps.iter().zip(mask).map(|(step, mask)| i128::from(step & mask)).sum()
+                let masked = |(step, mask): (&i64, &i32)| i128::from(step & i64::from(*mask));
+                steps.iter().zip(mask).map(masked).sum()
             }
         };
         i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// Adds each row from `start` on to the sum of its cell.
+    pub(crate) fn scatter(&self, start: usize, cells: &[u32], sums: &mut [i64]) {
+        let (base, scale) = (self.base, self.scale);
+        macro_rules! add {
+            ($values:expr) => {
+                for (value, cell) in $values.zip(cells) {
+                    if let Some(sum) = usize::try_from(*cell).ok().and_then(|at| sums.get_mut(at)) {
+                        *sum = sum.saturating_add(value);
+                    }
+                }
+            };
+        }
+        let wide = |step: i64| base.wrapping_add(scale.wrapping_mul(step));
+        match &self.steps {
+            Steps::Same(_) => add!(std::iter::repeat(base)),
+            Steps::I8(steps) => {
+                add!(
+                    steps.get(start..).unwrap_or_default().iter().map(|step| wide((*step).into()))
+                );
+            }
+            Steps::I16(steps) => {
+                add!(
+                    steps.get(start..).unwrap_or_default().iter().map(|step| wide((*step).into()))
+                );
+            }
+            Steps::I32(steps) => {
+                add!(
+                    steps.get(start..).unwrap_or_default().iter().map(|step| wide((*step).into()))
+                );
+            }
+            Steps::I64(steps) => add!(steps.get(start..).unwrap_or_default().iter().copied()),
+        }
     }
 
     /// For each row from `start` on, the flag that its value has in a list.
@@ -103,15 +141,15 @@ impl Column {
         match &self.steps {
             Steps::Same(_) => found.fill(flag(self.base)),
             Steps::I8(steps) => {
-                // There are few values, so that of each is looked up once.
-                let wide = |step: i64| self.base.wrapping_add(self.scale.wrapping_mul(step));
-                let known: [bool; 256] = std::array::from_fn(|step| {
-                    i64::try_from(step).is_ok_and(|step| flag(wide(step - 128)))
-                });
                 let steps = steps.get(start..).unwrap_or_default();
-                for (found, step) in found.iter_mut().zip(steps) {
-                    let place = usize::from(step.cast_unsigned() ^ 0x80);
-                    *found = known.get(place).copied().unwrap_or_default();
+                found.fill(false);
+                let wanted = (0_i64..).zip(flags).filter(|(_, flag)| **flag);
+                for (value, _) in wanted {
+                    // One pass for each of the few values that there are.
+                    let Some(step) = self.step(value) else { continue };
+                    for (found, own) in found.iter_mut().zip(steps) {
+                        *found |= *own == step;
+                    }
                 }
             }
             _ => {
@@ -121,6 +159,33 @@ impl Column {
                     *found = flag(value);
                 }
             }
+        }
+    }
+
+    /// The step of a value, if it has one that is narrow enough.
+    fn step(&self, value: i64) -> Option<i8> {
+        let distance = value.checked_sub(self.base)?;
+        let is_step = distance % self.scale == 0;
+        i8::try_from(distance / self.scale).ok().filter(|step| is_step && *step != i8::MIN)
+    }
+
+    /// Leaves out rows from `start` on that have nothing.
+    pub(crate) fn keep_known(&self, start: usize, passes: &mut [bool]) {
+        macro_rules! keep {
+            ($steps:expr, $least:expr) => {
+                for (passes, step) in passes.iter_mut().zip($steps.get(start..).unwrap_or_default())
+                {
+                    *passes &= *step != $least;
+                }
+            };
+        }
+        match &self.steps {
+            Steps::Same(_) if self.base == NOTHING => passes.fill(false),
+            Steps::Same(_) => {}
+            Steps::I8(steps) => keep!(steps, i8::MIN),
+            Steps::I16(steps) => keep!(steps, i16::MIN),
+            Steps::I32(steps) => keep!(steps, i32::MIN),
+            Steps::I64(steps) => keep!(steps, NOTHING),
         }
     }
 
@@ -267,7 +332,7 @@ mod tests {
         ];
         for values in lists {
             let column = Column::new(&values);
-            let mask: Vec<i64> = (0..40).map(|row| if row % 3 == 0 { -1 } else { 0 }).collect();
+            let mask: Vec<i32> = (0..40).map(|row| if row % 3 == 0 { -1 } else { 0 }).collect();
             let chosen = values.iter().skip(10).zip(&mask).filter(|(_, mask)| **mask != 0);
             let sum: i128 = chosen.map(|(value, _)| i128::from(*value)).sum();
             let sum = i64::try_from(sum).unwrap_or(i64::MAX);

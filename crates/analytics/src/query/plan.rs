@@ -130,7 +130,14 @@ impl<'a> Plan<'a> {
             codes.extend(found);
             starts.push(codes.len());
         }
-        (Grouping::Lists(starts, codes), self.categories.len())
+        let is_one_each = codes.len() + 1 == starts.len()
+            && starts.iter().enumerate().all(|(place, start)| place == *start);
+        let grouping = if is_one_each {
+            Grouping::Kind(Arc::new(codes))
+        } else {
+            Grouping::Lists(starts, codes)
+        };
+        (grouping, self.categories.len())
     }
 
     /// What a number of a group stands for.

@@ -279,6 +279,27 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// How many rows of the table the block has.
+    pub(super) fn rows_of(&self, table: Table) -> usize {
+        match table {
+            Table::Orders => self.len(),
+            Table::Lines => self.chunk.lines.of_block(self.index).len(),
+            Table::Coupons => self.chunk.coupons.of_block(self.index).len(),
+            Table::Taxes => self.chunk.taxes.of_block(self.index).len(),
+            Table::Downloads => 0,
+        }
+    }
+
+    /// Leaves out orders that do not have the date.
+    pub(super) fn keep_dated(&self, date: DateColumn, passes: &mut [bool]) {
+        let column = match date {
+            DateColumn::Created => return,
+            DateColumn::Paid => &self.chunk.orders[order::PAID],
+            DateColumn::Completed => &self.chunk.orders[order::COMPLETED],
+        };
+        column.keep_known(self.start(), passes);
+    }
+
     /// Reads the number that a row of the table is about.
     pub(super) fn codes(&self, table: Table, buffer: &mut Vec<i64>) {
         match table {

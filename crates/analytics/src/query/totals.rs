@@ -13,6 +13,9 @@ use super::whole::Whole;
 /// Numbers that dense cells may take in one thread.
 const DENSE_MAX: usize = 1 << 23;
 
+/// The cell of rows that do not count. Nobody reads it.
+pub(super) const NOWHERE: u32 = 0;
+
 /// The cells, by bucket and group.
 #[derive(Debug)]
 enum Cells {
@@ -32,8 +35,8 @@ pub(super) struct Totals<'a> {
     plan: &'a Plan<'a>,
     cells: Cells,
     pub(super) by_step: Vec<Total>,
-    /// How many rows each cell has.
-    counts: Vec<u64>,
+    /// Whether a cell has any row.
+    is_used: Vec<bool>,
     /// For each of the plan's conditions, the order that each cell saw last.
     pub(super) seen: Vec<Vec<u64>>,
 }
@@ -52,10 +55,10 @@ impl<'a> Totals<'a> {
             plan,
             cells: if is_dense { Cells::Dense } else { Cells::Sparse(HashMap::new()) },
             by_step: by_step.collect(),
-            counts: Vec::new(),
+            is_used: Vec::new(),
             seen: plan.whens.iter().map(|_| Vec::new()).collect(),
         };
-        totals.grow(if is_dense { cells } else { 0 });
+        totals.grow(1 + if is_dense { cells } else { 0 });
         totals
     }
 
@@ -63,20 +66,20 @@ impl<'a> Totals<'a> {
         matches!(self.cells, Cells::Dense)
     }
 
-    /// Counts a row in each of the cells.
-    pub(super) fn count(&mut self, cells: &[usize]) {
+    /// Notes that the cells have rows.
+    pub(super) fn note(&mut self, cells: &[u32]) {
         for cell in cells {
-            if let Some(count) = self.counts.get_mut(*cell) {
-                *count += 1;
+            if let Some(is_used) = self.is_used.get_mut(place((*cell).into())) {
+                *is_used = true;
             }
         }
     }
 
     /// Adds a block whose rows all go into one cell, of a plan without groups.
-    pub(super) fn add_whole(&mut self, cell: usize, whole: &Whole<'_, '_>) {
-        if let Some(count) = self.counts.get_mut(cell) {
-            *count = count.saturating_add(whole.count.unsigned_abs());
-        }
+    pub(super) fn add_whole(&mut self, bucket: usize, whole: &Whole<'_, '_>) {
+        let cell = self.cell(bucket, 0);
+        self.note(&[cell]);
+        let cell = place(cell.into());
         for (step, total) in self.plan.steps.iter().zip(&mut self.by_step) {
             match (total, *step) {
                 (Total::Distinct(sets, size), Step::Distinct { subject, when }) => {
@@ -98,34 +101,33 @@ impl<'a> Totals<'a> {
     }
 
     /// The number of the cell, which gets one if it has none.
-    pub(super) fn cell(&mut self, bucket: usize, key: u32) -> usize {
+    pub(super) fn cell(&mut self, bucket: usize, key: u32) -> u32 {
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(NOWHERE);
         let Cells::Sparse(cells) = &mut self.cells else {
-            return bucket * self.plan.keys + place(key.into());
+            return narrow(1 + bucket * self.plan.keys + place(key.into()));
         };
-        let bucket = u32::try_from(bucket).unwrap_or(u32::MAX);
-        let next = cells.len();
-        let cell = *cells.entry((bucket, key)).or_insert(u32::try_from(next).unwrap_or(u32::MAX));
-        let cell = place(cell.into());
+        let next = narrow(cells.len() + 1);
+        let cell = *cells.entry((narrow(bucket), key)).or_insert(next);
         if cell == next {
-            self.grow(next + 1);
+            self.grow(place(next.into()) + 1);
         }
         cell
     }
 
     /// Adds what another thread found.
     pub(super) fn merge(&mut self, other: Self) {
-        let mut places: Vec<usize> = (0..other.counts.len()).collect();
+        let mut places: Vec<usize> = (0..other.is_used.len()).collect();
         if let Cells::Sparse(cells) = other.cells {
             for ((bucket, key), cell) in cells {
-                let own = self.cell(place(bucket.into()), key);
+                let own_place = place(self.cell(place(bucket.into()), key).into());
                 if let Some(place) = places.get_mut(place(cell.into())) {
-                    *place = own;
+                    *place = own_place;
                 }
             }
         }
-        for (place, count) in places.iter().zip(other.counts) {
-            if let Some(own) = self.counts.get_mut(*place) {
-                *own += count;
+        for (place, is_used) in places.iter().zip(other.is_used) {
+            if let Some(own) = self.is_used.get_mut(*place) {
+                *own |= is_used;
             }
         }
         let steps = &self.plan.steps;
@@ -158,20 +160,25 @@ impl<'a> Totals<'a> {
         let keys = self.plan.keys.max(1);
         let shows_all = matches!(self.plan.grouping, Grouping::None);
         let mut rows: Vec<(usize, Key, usize)> = Vec::new();
-        let mut push = |bucket: usize, key: usize, cell: usize, count: u64| {
-            if count > 0 || shows_all {
+        let mut push = |bucket: usize, key: usize, cell: usize, is_used: bool| {
+            if is_used || shows_all {
                 rows.push((bucket, self.plan.key(key), cell));
             }
         };
         match &self.cells {
             Cells::Sparse(cells) => {
                 for ((bucket, key), cell) in cells {
-                    push(place((*bucket).into()), place((*key).into()), place((*cell).into()), 1);
+                    push(
+                        place((*bucket).into()),
+                        place((*key).into()),
+                        place((*cell).into()),
+                        true,
+                    );
                 }
             }
             Cells::Dense => {
-                for (cell, count) in self.counts.iter().enumerate() {
-                    push(cell / keys, cell % keys, cell, *count);
+                for (cell, is_used) in self.is_used.iter().enumerate().skip(1) {
+                    push((cell - 1) / keys, (cell - 1) % keys, cell, *is_used);
                 }
             }
         }
@@ -196,7 +203,7 @@ impl<'a> Totals<'a> {
                 Total::Distinct(sets, _) => sets.resize_with(cells, Distinct::default),
             }
         }
-        self.counts.resize(cells, 0);
+        self.is_used.resize(cells, false);
         for (seen, needed) in self.seen.iter_mut().zip(&self.plan.firsts) {
             if *needed {
                 seen.resize(cells, 0);

@@ -46,9 +46,9 @@ pub(super) struct Whole<'a, 'b> {
     /// The place of each row's order.
     pub(super) rows: Vec<i64>,
     /// -1 for rows that count, 0 for others.
-    counted: Vec<i64>,
+    counted: Vec<i32>,
     /// The same for each of the plan's conditions.
-    masks: Vec<Vec<i64>>,
+    masks: Vec<Vec<i32>>,
     pub(super) count: i64,
 }
 
@@ -56,8 +56,8 @@ impl<'a, 'b> Whole<'a, 'b> {
     /// `passes` says which orders count.
     pub(super) fn new(plan: &'a Plan<'a>, block: &'b Block<'b>, passes: &[bool]) -> Self {
         let mut rows = Vec::new();
-        let flag = |passes: bool| -i64::from(passes);
-        let mut mask: Vec<i64> = if plan.table == Table::Orders {
+        let flag = |passes: bool| -i32::from(passes);
+        let mut mask: Vec<i32> = if plan.table == Table::Orders {
             passes.iter().map(|passes| flag(*passes)).collect()
         } else {
             block.unit_rows(plan.table, &mut rows);
@@ -72,7 +72,7 @@ impl<'a, 'b> Whole<'a, 'b> {
                 *mask &= flag(passes);
             }
         }
-        let count = -mask.iter().sum::<i64>();
+        let count = number(&mask);
         let mut whole = Self { plan, block, rows, counted: mask, masks: Vec::new(), count };
         if count > 0 {
             whole.masks = plan.whens.iter().map(|when| whole.masked(*when)).collect();
@@ -80,15 +80,16 @@ impl<'a, 'b> Whole<'a, 'b> {
         whole
     }
 
-    fn masked(&self, when: When) -> Vec<i64> {
+    fn masked(&self, when: When) -> Vec<i32> {
         let mut mask = self.counted.clone();
         let mut values = Vec::new();
         match when {
             When::Always => {}
+            When::Order if self.block.chunk.parents.is_none() => {}
             When::Order | When::Refund => {
                 self.block.orders(order::PARENT, &mut values);
                 let is_wanted =
-                    |parent: &i64| -i64::from((*parent != NOTHING) == (when == When::Refund));
+                    |parent: &i64| -i32::from((*parent != NOTHING) == (when == When::Refund));
                 if self.plan.table == Table::Orders {
                     mask.iter_mut().zip(&values).for_each(|(mask, own)| *mask &= is_wanted(own));
                 } else {
@@ -100,7 +101,7 @@ impl<'a, 'b> Whole<'a, 'b> {
             When::Negative | When::NotNegative => {
                 let signs = self.signs();
                 for (mask, sign) in mask.iter_mut().zip(signs) {
-                    *mask &= -i64::from((sign < 0) == (when == When::Negative));
+                    *mask &= -i32::from((sign < 0) == (when == When::Negative));
                 }
             }
         }
@@ -132,14 +133,14 @@ impl<'a, 'b> Whole<'a, 'b> {
         self.rows.iter().map(|row| signs.get(place(*row)).copied().unwrap_or_default()).collect()
     }
 
-    fn mask(&self, when: usize) -> &[i64] {
+    fn mask(&self, when: usize) -> &[i32] {
         self.masks.get(when).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What a measure comes to in this block, if that is a number.
     pub(super) fn value(&self, step: Step) -> i64 {
         match step {
-            Step::Rows { when } => -self.mask(when).iter().sum::<i64>(),
+            Step::Rows { when } => number(self.mask(when)),
             Step::Sum { source, when, .. } => self.sum(source, when),
             Step::Distinct { when, .. } => self.orders(when),
             Step::Latest { date } => {
@@ -165,7 +166,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     }
 
     /// The discounts of the orders that count.
-    fn discounts(&self, mask: &[i64]) -> i64 {
+    fn discounts(&self, mask: &[i32]) -> i64 {
         let coupons = &self.block.chunk.coupons;
         let (mut rows, mut values) = (Vec::new(), Vec::new());
         self.block.child_rows(coupons, &mut rows);
@@ -173,7 +174,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         let own = rows
             .iter()
             .zip(&values)
-            .map(|(row, value)| value & mask.get(place(*row)).copied().unwrap_or_default());
+            .map(|(row, value)| value & mask.get(place(*row)).map_or(0, |mask| i64::from(*mask)));
         own.fold(0, i64::saturating_add)
     }
 
@@ -181,7 +182,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     fn orders(&self, when: usize) -> i64 {
         let mask = self.mask(when);
         if self.plan.table == Table::Orders {
-            return -mask.iter().sum::<i64>();
+            return number(mask);
         }
         let mut last = -1;
         let mut count = 0;
@@ -194,7 +195,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     }
 
     /// Places of rows that count, with those of their orders.
-    fn chosen<'c>(&'c self, mask: &'c [i64]) -> impl Iterator<Item = (usize, usize)> + 'c {
+    fn chosen<'c>(&'c self, mask: &'c [i32]) -> impl Iterator<Item = (usize, usize)> + 'c {
         let is_orders = self.plan.table == Table::Orders;
         let wanted = mask.iter().enumerate().filter(|(_, mask)| **mask != 0);
         wanted.map(move |(unit, _)| {
@@ -211,4 +212,9 @@ impl<'a, 'b> Whole<'a, 'b> {
             subjects.of(unit, row).iter().for_each(|code| set.insert(*code, size));
         }
     }
+}
+
+/// How many rows a mask lets through.
+fn number(mask: &[i32]) -> i64 {
+    -i64::from(mask.iter().fold(0_i32, |sum, mask| sum.wrapping_add(*mask)))
 }

@@ -1,49 +1,59 @@
 //! What one thread does: blocks in, sums out.
 //!
-//! Of each block the rows that count are selected first, then each row gets the number of its cell
-//! (bucket and group), and then each measure goes over its column once. A block whose rows all go
-//! into one cell has a shorter way, [`whole`].
+//! Of each block the rows that count are found first, then each row gets the number of its cell
+//! (bucket and group), and then each measure goes over its column once. **What does not count goes
+//! into a cell of its own that nobody reads**, so that no row has to be moved. A block without groups
+//! and with few buckets has a shorter way, [`whole`].
 
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
 use super::select::{Block, place};
 use super::subjects::Subjects;
-use super::totals::{Total, Totals};
+use super::totals::{NOWHERE, Total, Totals};
 use super::whole::{self, Whole};
 use super::{Column, DateColumn, Per, Subject, Table, When};
 use crate::facts::chunk::{BLOCK_ROWS, Chunk, coupon, order};
 use crate::facts::column::NOTHING;
 
+/// Buckets of a block up to which it is gone through once for each.
+const WHOLE_BUCKETS_MAX: usize = 4;
+
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     plan: &'a Plan<'a>,
     pub(super) totals: Totals<'a>,
-    chosen: Chosen,
-    /// The bucket of each order of a block, when they are in several.
-    places: Vec<usize>,
-    /// Whether blocks of one cell can go the short way.
+    /// Whether blocks can go the short way.
     is_simple: bool,
+    /// The bucket of each order of a block.
+    buckets: Vec<usize>,
+    rows: Rows,
     buffer: Vec<i64>,
     other: Vec<i64>,
 }
 
-/// The rows of a block that count. A row is here once for each group that it is in.
+/// The rows of a block. Where a row can be in several groups, it is here once for each.
 #[derive(Debug, Default)]
-struct Chosen {
-    /// Places in the table's columns.
-    units: Vec<usize>,
-    /// Places of their orders.
-    rows: Vec<usize>,
-    cells: Vec<usize>,
-    /// Whether every row is there once, in its place.
-    is_all: bool,
+struct Rows {
+    /// Places in the table's columns; empty when each row is in its own place.
+    units: Vec<u32>,
+    /// Places of their orders; empty when the rows are the orders.
+    orders: Vec<u32>,
+    cells: Vec<u32>,
 }
 
-impl Chosen {
-    fn clear(&mut self) {
-        self.units.clear();
-        self.rows.clear();
-        self.cells.clear();
+impl Rows {
+    fn order(&self, index: usize) -> usize {
+        if self.orders.is_empty() {
+            return index;
+        }
+        self.orders.get(index).map_or(usize::MAX, |row| place((*row).into()))
+    }
+
+    fn unit(&self, index: usize) -> usize {
+        if self.units.is_empty() {
+            return index;
+        }
+        self.units.get(index).map_or(usize::MAX, |unit| place((*unit).into()))
     }
 }
 
@@ -54,8 +64,8 @@ impl<'a> Work<'a> {
             plan,
             is_simple: totals.is_dense() && whole::suits(plan),
             totals,
-            chosen: Chosen::default(),
-            places: Vec::new(),
+            buckets: Vec::new(),
+            rows: Rows::default(),
             buffer: Vec::new(),
             other: Vec::new(),
         }
@@ -67,41 +77,28 @@ impl<'a> Work<'a> {
         for index in 0..chunk.blocks() {
             let block = Block { facts: self.plan.facts, chunk, index };
             let mut passes = block.rows(&self.plan.filter.row);
-            let common = match common {
+            let (first, last) = match common {
                 Some(bucket) => {
-                    self.with_date(&block, &mut passes);
-                    Some(bucket)
+                    block.keep_dated(self.plan.date, &mut passes);
+                    (bucket, bucket)
                 }
-                None => self.buckets(&block, &mut passes),
+                None => match self.find_buckets(&block, &mut passes) {
+                    Some(bounds) => bounds,
+                    None => continue,
+                },
             };
-            match common {
-                Some(bucket) if self.is_simple => self.whole(&block, bucket, &passes),
-                _ => {
-                    self.choose(&block, common, &passes);
-                    if !self.chosen.cells.is_empty() {
-                        self.measure(number, &block);
-                    }
-                }
+            if self.is_simple && last - first < WHOLE_BUCKETS_MAX {
+                self.whole(&block, &passes, first, last);
+            } else {
+                self.cells(&block, &passes, (first == last).then_some(first));
+                self.measure(number, &block);
             }
         }
     }
 
-    /// Leaves out what has no date.
-    fn with_date(&mut self, block: &Block<'_>, passes: &mut [bool]) {
-        let column = match self.plan.date {
-            DateColumn::Created => return,
-            DateColumn::Paid => order::PAID,
-            DateColumn::Completed => order::COMPLETED,
-        };
-        block.orders(column, &mut self.buffer);
-        for (passes, after) in passes.iter_mut().zip(&self.buffer) {
-            *passes &= *after != NOTHING;
-        }
-    }
-
-    /// Leaves out what lies outside the span. Returns the bucket of all others if it is one;
-    /// else `places` says which is whose.
-    fn buckets(&mut self, block: &Block<'_>, passes: &mut [bool]) -> Option<usize> {
+    /// Leaves out what lies outside the span, and notes the bucket of each other order. Returns the
+    /// first and the last bucket; none when nothing is left.
+    fn find_buckets(&mut self, block: &Block<'_>, passes: &mut [bool]) -> Option<(usize, usize)> {
         let plan = self.plan;
         block.dates(plan.date, &mut self.buffer, &mut self.other);
         let (mut first, mut last) = (i64::MAX, i64::MIN);
@@ -111,73 +108,94 @@ impl<'a> Work<'a> {
             last = if *passes { last.max(*time) } else { last };
         }
         if first > last {
-            return Some(0);
+            return None;
         }
         let mut hint = plan.bucket(first, 0);
-        if plan.bucket(last, hint) == hint {
-            return Some(hint);
+        let bounds = (hint, plan.bucket(last, hint));
+        if bounds.0 != bounds.1 {
+            self.buckets.clear();
+            self.buckets.extend(self.buffer.iter().zip(passes).map(|(time, passes)| {
+                if *passes {
+                    hint = plan.bucket(*time, hint);
+                }
+                hint
+            }));
         }
-        self.places.clear();
-        self.places.extend(self.buffer.iter().zip(passes).map(|(time, passes)| {
-            if *passes {
-                hint = plan.bucket(*time, hint);
+        Some(bounds)
+    }
+
+    /// Adds a block without groups, bucket by bucket.
+    fn whole(&mut self, block: &Block<'_>, passes: &[bool], first: usize, last: usize) {
+        for bucket in first..=last {
+            let whole = if first == last {
+                Whole::new(self.plan, block, passes)
+            } else {
+                let own = passes.iter().zip(&self.buckets);
+                let own: Vec<bool> = own.map(|(passes, own)| *passes & (*own == bucket)).collect();
+                Whole::new(self.plan, block, &own)
+            };
+            if whole.count > 0 {
+                self.totals.add_whole(bucket, &whole);
             }
-            hint
-        }));
-        None
-    }
-
-    /// Adds a block whose rows all go into one cell.
-    fn whole(&mut self, block: &Block<'_>, bucket: usize, passes: &[bool]) {
-        let whole = Whole::new(self.plan, block, passes);
-        if whole.count > 0 {
-            self.totals.add_whole(bucket, &whole);
         }
     }
 
-    fn choose(&mut self, block: &Block<'_>, common: Option<usize>, passes: &[bool]) {
+    /// Finds the cell of each row.
+    fn cells(&mut self, block: &Block<'_>, passes: &[bool], common: Option<usize>) {
         let plan = self.plan;
-        let mut rows = Vec::new();
-        block.unit_rows(plan.table, &mut rows);
-        let tests = plan.filter.unit.as_ref().map(|test| block.units(plan.table, &rows, test));
-        let keys = self.keys(block, &rows);
-        let mut chosen = std::mem::take(&mut self.chosen);
-        chosen.clear();
-        let places = std::mem::take(&mut self.places);
-        for (unit, row) in rows.iter().map(|row| place(*row)).enumerate() {
-            if passes.get(row) != Some(&true) {
-                continue;
-            }
-            if tests.as_ref().is_some_and(|tests| tests.get(unit) != Some(&true)) {
-                continue;
-            }
-            let bucket = common.or_else(|| places.get(row).copied()).unwrap_or_default();
-            for key in keys.of(unit) {
-                chosen.units.push(unit);
-                chosen.rows.push(row);
-                chosen.cells.push(self.totals.cell(bucket, *key));
+        let mut orders = Vec::new();
+        block.unit_rows(plan.table, &mut orders);
+        let tests = plan.filter.unit.as_ref().map(|test| block.units(plan.table, &orders, test));
+        let keys = self.keys(block, &orders);
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.units.clear();
+        rows.orders.clear();
+        rows.cells.clear();
+        for (unit, order) in orders.iter().map(|order| place(*order)).enumerate() {
+            let passes = passes.get(order) == Some(&true)
+                && tests.as_ref().is_none_or(|tests| tests.get(unit) == Some(&true));
+            let bucket = common.or_else(|| self.buckets.get(order).copied()).unwrap_or_default();
+            match &keys {
+                Keys::Lists(lists) => {
+                    let list = lists.get(unit).copied().filter(|_| passes).unwrap_or_default();
+                    for key in list {
+                        rows.units.push(u32::try_from(unit).unwrap_or(u32::MAX));
+                        rows.orders.push(u32::try_from(order).unwrap_or(u32::MAX));
+                        rows.cells.push(self.totals.cell(bucket, *key));
+                    }
+                }
+                Keys::Same => {
+                    rows.cells.push(if passes { self.totals.cell(bucket, 0) } else { NOWHERE });
+                }
+                Keys::Each(list) => {
+                    let key = list.get(unit).copied().filter(|key| passes && *key != u32::MAX);
+                    rows.cells.push(key.map_or(NOWHERE, |key| self.totals.cell(bucket, key)));
+                }
             }
         }
-        chosen.is_all = chosen.units.len() == rows.len() && !matches!(keys, Keys::Lists(_));
-        self.places = places;
-        self.chosen = chosen;
+        if plan.table != Table::Orders && !matches!(keys, Keys::Lists(_)) {
+            let narrow = |order: &i64| u32::try_from(*order).unwrap_or(u32::MAX);
+            rows.orders.extend(orders.iter().map(narrow));
+        }
+        self.rows = rows;
     }
 
     /// The groups of each row of the table.
-    fn keys(&mut self, block: &Block<'_>, rows: &[i64]) -> Keys<'a> {
-        let code = |code: i64| u32::try_from(code).unwrap_or_default();
+    fn keys(&mut self, block: &Block<'_>, orders: &[i64]) -> Keys<'a> {
+        let code = |code: i64| u32::try_from(code).unwrap_or(u32::MAX);
         match &self.plan.grouping {
-            Grouping::None => Keys::Same([0]),
-            Grouping::Nowhere => Keys::None,
+            Grouping::None => Keys::Same,
+            Grouping::Nowhere => Keys::Lists(Vec::new()),
             Grouping::Row(column) => {
                 block.orders(*column, &mut self.buffer);
-                let of_row = |row: &i64| self.buffer.get(place(*row)).copied().unwrap_or_default();
-                Keys::Each(rows.iter().map(|row| code(of_row(row))).collect())
+                let of_order = |order: &i64| self.buffer.get(place(*order)).map_or(-1, |own| *own);
+                Keys::Each(orders.iter().map(|order| code(of_order(order))).collect())
             }
             Grouping::Returning => {
                 let flags = block.returning();
-                let of_row = |row: &i64| flags.get(place(*row)).copied().flatten();
-                Keys::Some(rows.iter().map(|row| of_row(row).map(u32::from)).collect())
+                let of_order = |order: &i64| flags.get(place(*order)).copied().flatten();
+                let key = |order: &i64| of_order(order).map_or(u32::MAX, u32::from);
+                Keys::Each(orders.iter().map(key).collect())
             }
             Grouping::Unit => {
                 block.codes(self.plan.table, &mut self.buffer);
@@ -185,7 +203,7 @@ impl<'a> Work<'a> {
             }
             Grouping::Kind(kinds) => {
                 block.codes(self.plan.table, &mut self.buffer);
-                let kind = |own: &i64| kinds.get(place(*own)).copied().unwrap_or_default();
+                let kind = |own: &i64| kinds.get(place(*own)).copied().unwrap_or(u32::MAX);
                 Keys::Each(self.buffer.iter().map(kind).collect())
             }
             Grouping::Lists(starts, codes) => {
@@ -201,112 +219,100 @@ impl<'a> Work<'a> {
     }
 
     fn measure(&mut self, number: usize, block: &Block<'_>) {
-        self.totals.count(&self.chosen.cells);
-        let sources: Vec<Vec<i64>> =
-            self.plan.sources.iter().map(|column| self.source(block, *column)).collect();
-        let conditions: Vec<Vec<bool>> =
-            self.plan.whens.iter().map(|when| self.condition(block, *when, &sources)).collect();
-        let firsts = self.firsts(number, block.start(), &conditions);
+        self.totals.note(&self.rows.cells);
+        let by_condition: Vec<Option<Vec<u32>>> =
+            self.plan.whens.iter().map(|when| self.condition(block, *when)).collect();
+        let firsts = self.firsts(number, block.start(), &by_condition);
         let weights = self.plan.weighs_coupons.then(|| self.weights(block));
         let mut totals = std::mem::take(&mut self.totals.by_step);
+        let all = std::mem::take(&mut self.rows.cells);
+        let cells_of = |when: usize| {
+            by_condition.get(when).and_then(Option::as_ref).unwrap_or(&all).as_slice()
+        };
+        let first_of = |when: usize| firsts.get(when).map(Vec::as_slice).unwrap_or_default();
         for (step, total) in self.plan.steps.iter().zip(&mut totals) {
-            match (step, total) {
-                (Step::Rows { when }, Total::Sum(sums)) => {
-                    self.add(sums, conditions.get(*when), std::iter::repeat(1));
-                }
+            match (*step, total) {
+                (Step::Rows { when }, Total::Sum(sums)) => add(sums, cells_of(when), |_| 1),
+                (Step::Distinct { when, .. }, Total::Sum(sums)) => add(sums, first_of(when), |_| 1),
                 (Step::Sum { source, when, per }, Total::Sum(sums)) => {
-                    let values = sources.get(*source).into_iter().flatten().copied();
-                    match per {
-                        Per::Row => self.add(sums, conditions.get(*when), values),
-                        Per::Order => self.add(sums, firsts.get(*when), values),
-                        Per::Coupon => {
-                            let weights = weights.iter().flatten();
-                            let values = values
-                                .zip(weights)
-                                .map(|(value, times)| value.saturating_mul(*times));
-                            self.add(sums, conditions.get(*when), values);
+                    let column = self.plan.sources.get(source).copied();
+                    let Some(column) = column else { continue };
+                    match (per, &weights) {
+                        (Per::Row, _) | (Per::Coupon, None) => {
+                            self.sum(block, column, cells_of(when), sums);
+                        }
+                        (Per::Order, _) => self.sum(block, column, first_of(when), sums),
+                        (Per::Coupon, Some(weights)) => {
+                            let values = self.values(block, column);
+                            add(sums, cells_of(when), |index| {
+                                let value = values.get(index).copied().unwrap_or_default();
+                                let times = weights.get(index).copied().unwrap_or(1);
+                                value.saturating_mul(times)
+                            });
                         }
                     }
                 }
-                (Step::Distinct { when, .. }, Total::Sum(sums)) => {
-                    self.add(sums, firsts.get(*when), std::iter::repeat(1));
-                }
                 (Step::Distinct { subject, when }, Total::Distinct(sets, size)) => {
-                    let condition = conditions.get(*when).map(Vec::as_slice).unwrap_or_default();
-                    self.collect(block, *subject, condition, sets, *size);
+                    self.collect(block, subject, cells_of(when), (sets, *size));
                 }
-                (Step::Latest { date }, Total::Sum(latest)) => self.latest(block, *date, latest),
+                (Step::Latest { date }, Total::Sum(latest)) => {
+                    self.latest(block, date, &all, latest);
+                }
                 (_, Total::Distinct(..)) => {}
             }
         }
         self.totals.by_step = totals;
+        self.rows.cells = all;
     }
 
-    /// Adds the value of each chosen row for which the condition holds to its cell. An empty list
-    /// of conditions holds always.
-    fn add(&self, sums: &mut [i64], passes: Option<&Vec<bool>>, values: impl Iterator<Item = i64>) {
-        let cells = self.chosen.cells.iter().zip(values);
-        match passes.filter(|passes| !passes.is_empty()) {
-            None => {
-                for (cell, value) in cells {
-                    if let Some(sum) = sums.get_mut(*cell) {
-                        *sum = sum.saturating_add(value);
-                    }
-                }
-            }
-            Some(passes) => {
-                for ((cell, value), passes) in cells.zip(passes) {
-                    let value = if *passes { value } else { 0 };
-                    if let Some(sum) = sums.get_mut(*cell) {
-                        *sum = sum.saturating_add(value);
-                    }
-                }
+    /// Adds a column to the sums of its cells.
+    fn sum(&mut self, block: &Block<'_>, column: Column, cells: &[u32], sums: &mut [i64]) {
+        let parts = Block::parts(column);
+        let is_in_place = self.rows.units.is_empty()
+            && parts.iter().all(|part| block.native(self.plan.table, *part).is_some());
+        if !is_in_place {
+            let values = self.values(block, column);
+            add(sums, cells, |index| values.get(index).copied().unwrap_or_default());
+            return;
+        }
+        for part in parts {
+            if let Some((column, start)) = block.native(self.plan.table, *part) {
+                column.scatter(start, cells, sums);
             }
         }
     }
 
-    fn latest(&self, block: &Block<'_>, date: DateColumn, latest: &mut [i64]) {
-        let (mut times, mut other) = (Vec::new(), Vec::new());
-        block.dates(date, &mut times, &mut other);
-        for (row, cell) in self.chosen.rows.iter().zip(&self.chosen.cells) {
-            let time = times.get(*row).copied().unwrap_or(NOTHING);
-            if let Some(latest) = latest.get_mut(*cell) {
-                *latest = time.max(*latest);
-            }
-        }
-    }
-
-    /// A column, by chosen row; zeros for one that the table does not have.
-    fn source(&mut self, block: &Block<'_>, column: Column) -> Vec<i64> {
+    /// A column, by row; zeros for one that the table does not have.
+    fn values(&mut self, block: &Block<'_>, column: Column) -> Vec<i64> {
         let table = self.plan.table;
-        let is_native =
-            Block::parts(column).iter().any(|part| block.native(table, *part).is_some());
-        let (of, len) = match (is_native, table) {
-            (true, Table::Lines) => (table, block.chunk.lines.of_block(block.index).len()),
-            (true, Table::Coupons) => (table, block.chunk.coupons.of_block(block.index).len()),
-            (true, Table::Taxes) => (table, block.chunk.taxes.of_block(block.index).len()),
-            _ => (Table::Orders, block.len()),
-        };
-        let mut values = vec![0; len];
-        for (place, part) in Block::parts(column).iter().enumerate() {
+        let parts = Block::parts(column);
+        let is_native = parts.iter().any(|part| block.native(table, *part).is_some());
+        let of = if is_native { table } else { Table::Orders };
+        let mut values = vec![0; block.rows_of(of)];
+        for (place, part) in parts.iter().enumerate() {
             let Some((column, start)) = block.native(of, *part) else { continue };
             if place == 0 {
                 column.decode(start, &mut values);
             } else {
-                self.buffer.resize(len, 0);
+                self.buffer.resize(values.len(), 0);
                 column.decode(start, &mut self.buffer);
-                add_to(&mut values, &self.buffer);
+                let pairs = values.iter_mut().zip(&self.buffer);
+                pairs.for_each(|(value, part)| *value = value.saturating_add(*part));
             }
         }
         if column == Column::Discounts {
             self.discounts(block, &mut values);
         }
-        let is_own = of == table;
-        if is_own && self.chosen.is_all {
+        let rows = &self.rows;
+        let value = |index: usize| {
+            let place = if of == table { rows.unit(index) } else { rows.order(index) };
+            values.get(place).copied().unwrap_or_default()
+        };
+        let is_in_place = if of == table { rows.units.is_empty() } else { rows.orders.is_empty() };
+        if is_in_place {
             return values;
         }
-        let places = if is_own { &self.chosen.units } else { &self.chosen.rows };
-        places.iter().map(|place| values.get(*place).copied().unwrap_or_default()).collect()
+        (0..rows.orders.len()).map(value).collect()
     }
 
     /// Sums up the coupons of each order.
@@ -320,48 +326,74 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Whether the condition holds, by chosen row; an empty list when it always does.
-    fn condition(&mut self, block: &Block<'_>, when: When, sources: &[Vec<i64>]) -> Vec<bool> {
-        match when {
-            When::Always => Vec::new(),
-            When::Order | When::Refund => {
-                block.orders(order::PARENT, &mut self.buffer);
-                let is_refund =
-                    |row: &usize| self.buffer.get(*row).is_some_and(|parent| *parent != NOTHING);
-                let wanted = when == When::Refund;
-                self.chosen.rows.iter().map(|row| is_refund(row) == wanted).collect()
-            }
-            When::Negative | When::NotNegative => {
-                let sign = self.plan.sign();
-                let source = self.plan.sources.iter().position(|column| *column == sign);
-                let values = source.and_then(|source| sources.get(source));
-                let wanted = when == When::Negative;
-                values.into_iter().flatten().map(|value| (*value < 0) == wanted).collect()
+    fn latest(&self, block: &Block<'_>, date: DateColumn, cells: &[u32], latest: &mut [i64]) {
+        let (mut times, mut other) = (Vec::new(), Vec::new());
+        block.dates(date, &mut times, &mut other);
+        for (index, cell) in cells.iter().enumerate() {
+            let time = times.get(self.rows.order(index)).copied().unwrap_or(NOTHING);
+            if let Some(latest) = latest.get_mut(place((*cell).into())) {
+                *latest = time.max(*latest);
             }
         }
     }
 
-    /// For each condition that somebody asks it for: whether a chosen row is the first of its order
-    /// in its cell for which the condition holds.
-    fn firsts(&mut self, number: usize, start: usize, conditions: &[Vec<bool>]) -> Vec<Vec<bool>> {
+    /// The cells of rows for which the condition holds; none when it always does.
+    fn condition(&mut self, block: &Block<'_>, when: When) -> Option<Vec<u32>> {
+        let chosen = |rows: &Rows, holds: &dyn Fn(usize) -> bool| {
+            let cells = rows.cells.iter().enumerate();
+            cells.map(|(index, cell)| if holds(index) { *cell } else { NOWHERE }).collect()
+        };
+        match when {
+            When::Always => None,
+            When::Order if block.chunk.parents.is_none() => None,
+            When::Order | When::Refund => {
+                block.orders(order::PARENT, &mut self.buffer);
+                let (rows, parents) = (&self.rows, &self.buffer);
+                let wanted = when == When::Refund;
+                Some(chosen(rows, &|index| {
+                    let is_refund =
+                        parents.get(rows.order(index)).is_some_and(|parent| *parent != NOTHING);
+                    is_refund == wanted
+                }))
+            }
+            When::Negative | When::NotNegative => {
+                let signs = self.values(block, self.plan.sign());
+                let wanted = when == When::Negative;
+                let cells = self.rows.cells.iter().zip(&signs);
+                let cell = |(cell, sign): (&u32, &i64)| {
+                    if (*sign < 0) == wanted { *cell } else { NOWHERE }
+                };
+                Some(cells.map(cell).collect())
+            }
+        }
+    }
+
+    /// For each condition that somebody asks it for: the cells of rows that are the first of their
+    /// order in their cell for which the condition holds.
+    fn firsts(
+        &mut self,
+        number: usize,
+        start: usize,
+        by_condition: &[Option<Vec<u32>>],
+    ) -> Vec<Vec<u32>> {
         // No two orders have the same number here, and none has 0.
         let base = (u64::try_from(number).unwrap_or_default() << 32)
             + u64::try_from(start).unwrap_or_default()
             + 1;
-        let mut firsts = Vec::with_capacity(conditions.len());
-        for ((condition, seen), needed) in
-            conditions.iter().zip(&mut self.totals.seen).zip(&self.plan.firsts)
+        let (rows, totals) = (&self.rows, &mut self.totals);
+        let mut firsts = Vec::with_capacity(by_condition.len());
+        for ((cells, seen), needed) in
+            by_condition.iter().zip(&mut totals.seen).zip(&self.plan.firsts)
         {
             let mut list = Vec::new();
             if *needed {
-                let chosen = self.chosen.rows.iter().zip(&self.chosen.cells);
-                let passes = condition.iter().copied().chain(std::iter::repeat(true));
-                for ((row, cell), passes) in chosen.zip(passes) {
-                    let order = base + u64::try_from(*row).unwrap_or_default();
-                    let Some(last) = seen.get_mut(*cell) else { continue };
-                    let is_first = passes && *last != order;
-                    *last = if is_first { order } else { *last };
-                    list.push(is_first);
+                let cells = cells.as_ref().unwrap_or(&rows.cells);
+                list.reserve(cells.len());
+                for (index, cell) in cells.iter().enumerate() {
+                    let order = base + u64::try_from(rows.order(index)).unwrap_or_default();
+                    let Some(last) = seen.get_mut(place((*cell).into())) else { continue };
+                    list.push(if *last == order { NOWHERE } else { *cell });
+                    *last = order;
                 }
             }
             firsts.push(list);
@@ -369,7 +401,7 @@ impl<'a> Work<'a> {
         firsts
     }
 
-    /// How many coupons the order of each chosen row has, and at least one.
+    /// How many coupons the order of each row has, and at least one.
     fn weights(&mut self, block: &Block<'_>) -> Vec<i64> {
         let mut counts = vec![0; BLOCK_ROWS];
         block.child_rows(&block.chunk.coupons, &mut self.buffer);
@@ -378,55 +410,45 @@ impl<'a> Work<'a> {
                 *count += 1;
             }
         }
-        let weight = |row: &usize| counts.get(*row).copied().unwrap_or_default().max(1);
-        self.chosen.rows.iter().map(weight).collect()
+        let weight = |index: usize| {
+            let count = counts.get(self.rows.order(index)).copied().unwrap_or_default();
+            i64::max(count, 1)
+        };
+        (0..self.rows.cells.len()).map(weight).collect()
     }
 
-    /// Adds the subjects of the chosen rows to the sets of their cells.
+    /// Adds the subjects of the rows to the sets of their cells.
     fn collect(
         &self,
         block: &Block<'_>,
         subject: Subject,
-        condition: &[bool],
-        sets: &mut [Distinct],
-        size: usize,
+        cells: &[u32],
+        (sets, size): (&mut [Distinct], usize),
     ) {
         let subjects = Subjects::read(block, self.plan, subject);
-        let Chosen { units, rows, cells, .. } = &self.chosen;
-        let passes = condition.iter().copied().chain(std::iter::repeat(true));
-        let chosen = units.iter().zip(rows).zip(cells).zip(passes);
-        for (((unit, row), cell), _) in chosen.filter(|(_, passes)| *passes) {
-            let Some(set) = sets.get_mut(*cell) else { continue };
-            for code in subjects.of(*unit, *row) {
+        let counted = cells.iter().enumerate().filter(|(_, cell)| **cell != NOWHERE);
+        for (index, cell) in counted {
+            let Some(set) = sets.get_mut(place((*cell).into())) else { continue };
+            for code in subjects.of(self.rows.unit(index), self.rows.order(index)) {
                 set.insert(*code, size);
             }
         }
     }
 }
 
-/// The groups of each row of a table.
-enum Keys<'a> {
-    None,
-    Same([u32; 1]),
-    Each(Vec<u32>),
-    Some(Vec<Option<u32>>),
-    Lists(Vec<&'a [u32]>),
-}
-
-impl Keys<'_> {
-    fn of(&self, unit: usize) -> &[u32] {
-        match self {
-            Self::None => &[],
-            Self::Same(key) => key,
-            Self::Each(keys) => keys.get(unit..=unit).unwrap_or_default(),
-            Self::Some(keys) => {
-                keys.get(unit).and_then(Option::as_ref).map_or(&[], |key| std::slice::from_ref(key))
-            }
-            Self::Lists(lists) => lists.get(unit).copied().unwrap_or_default(),
+/// Adds the value of each row to the sum of its cell.
+fn add(sums: &mut [i64], cells: &[u32], value: impl Fn(usize) -> i64) {
+    for (index, cell) in cells.iter().enumerate() {
+        if let Some(sum) = sums.get_mut(place((*cell).into())) {
+            *sum = sum.saturating_add(value(index));
         }
     }
 }
 
-fn add_to(values: &mut [i64], others: &[i64]) {
-    values.iter_mut().zip(others).for_each(|(value, other)| *value = value.saturating_add(*other));
+/// The groups of each row of a table. A group beyond all numbers is none.
+enum Keys<'a> {
+    /// All rows are in the first.
+    Same,
+    Each(Vec<u32>),
+    Lists(Vec<&'a [u32]>),
 }
