@@ -1,5 +1,5 @@
-//! `cargo xtask bench reports`: how fast questions to the facts are answered, beside plain loops over
-//! the same numbers and beside DuckDB, and how that grows with the number of orders.
+//! `cargo xtask bench reports`: how fast questions to the facts are answered, beside plain loops
+//! over the same numbers and beside DuckDB, and how that grows with the number of orders.
 //!
 //! **Both programs make their data by the same formula**, so their answers can be compared: when a
 //! sum differs, nothing is measured. What the numbers mean stands in docs/performance.md.
@@ -166,7 +166,8 @@ fn picture(measured: &BTreeMap<u64, Lines>) -> String {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"{}\" y=\"{}\">orders</text>\n<text x=\"8\" y=\"{margin}\">{top:.0} ms</text>\n</svg>",
+        "<text x=\"{}\" y=\"{}\">orders</text>\n\
+         <text x=\"8\" y=\"{margin}\">{top:.0} ms</text>\n</svg>",
         width - margin,
         height - 8.0
     );

@@ -407,7 +407,8 @@ fn main() {
                 answer.rows().flat_map(|row| row.values.to_vec()).fold(0, i64::wrapping_add);
             let time = timed(|| drop(black_box(facts.answer(&Scope::everything(), &query))));
             println!(
-                r#"{{"question":"{question}","span":"{name}","ms":{time:.3},"rows":{},"check":{check}}}"#,
+                "{{\"question\":\"{question}\",\"span\":\"{name}\",\"ms\":{time:.3},\
+                 \"rows\":{},\"check\":{check}}}",
                 answer.len()
             );
         }

@@ -1,8 +1,8 @@
 //! The file of the facts, by which a server that starts again need not read all records.
 //!
 //! Chunks lie one after the other, then a table with all else: dictionaries, positions, and the
-//! length and checksum of each chunk; the last bytes say where the table begins and check it. Chunks
-//! are read by as many threads as there are cores. **A file is written beside its place and renamed
+//! length and checksum of each chunk; the last bytes say where the table begins and check it.
+//! Chunks are read by as many threads as there are cores. **A file is written beside its place and renamed
 //! into it**, so it is whole or absent; one with a wrong byte anywhere, or of another version, is
 //! refused, and costs no more than reading the records.
 

@@ -2,8 +2,8 @@
 //!
 //! Of each block the rows that count are found first, then each row gets the number of its cell
 //! (bucket and group), and then each measure goes over its column once. **What does not count goes
-//! into a cell of its own that nobody reads**, so that no row has to be moved. A block without groups
-//! and with few buckets has a shorter way, [`whole`].
+//! into a cell of its own that nobody reads**, so that no row has to be moved. A block without
+//! groups and with few buckets has a shorter way, [`whole`].
 
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
