@@ -124,13 +124,7 @@ pub async fn serve(
         bound.push(bind(serving.listen).await?);
     }
     introduce(&environments, &bound, tls.is_some());
-    let admin = match shared.settings.admin_listen {
-        Some(address) => {
-            check_plaintext(address, &shared.settings)?;
-            Some(bind(address).await?)
-        }
-        None => None,
-    };
+    let admin = bind_admin(&shared.settings).await?;
     let watched: Vec<admin::Watched> = environments
         .iter()
         .map(|serving| (Arc::clone(&serving.platform), Some(Arc::clone(&serving.facts))))
@@ -154,14 +148,8 @@ pub async fn serve(
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
-        let parties = (Arc::clone(&site), Arc::clone(&platform));
-        let delivered = deliveries::run(parties, Arc::clone(&shared), drained_receiver.clone());
-        keepers.spawn(delivered);
-        let worked = (Arc::clone(&site), Arc::clone(&shared), drained_receiver.clone());
-        keepers.spawn(jobs::run(worked.0, worked.1, worked.2));
-        keepers.spawn(notes::run(Arc::clone(&site), drained_receiver.clone()));
+        keep(&mut keepers, (&site, &platform), &shared, &drained_receiver);
         let router = pipeline::router(Arc::clone(&shared), watched, site);
-        keepers.spawn(housekeeping::run(platform, drained_receiver.clone()));
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
@@ -183,6 +171,27 @@ pub async fn serve(
         tracing::warn!("some requests did not end in time and were cut off");
     }
     Ok(())
+}
+
+/// The operator's own address, if there is one.
+async fn bind_admin(settings: &Settings) -> Result<Option<TcpListener>> {
+    let Some(address) = settings.admin_listen else { return Ok(None) };
+    check_plaintext(address, settings)?;
+    bind(address).await.map(Some)
+}
+
+/// Starts what an environment does beside its requests.
+fn keep(
+    keepers: &mut JoinSet<()>,
+    (site, platform): (&Arc<site::Site>, &Arc<Platform>),
+    shared: &Arc<Shared>,
+    drained: &watch::Receiver<bool>,
+) {
+    let parties = (Arc::clone(site), Arc::clone(platform));
+    keepers.spawn(deliveries::run(parties, Arc::clone(shared), drained.clone()));
+    keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
+    keepers.spawn(notes::run(Arc::clone(site), drained.clone()));
+    keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
 }
 
 /// The routes of all that stands on the site.

@@ -1,4 +1,4 @@
-//! Notes that the system raises: their form, and how each is written once or as often as it happens.
+//! Notes that the system raises: their form, and how one is written once or whenever it happens.
 
 use serde_json::Value;
 use store::Conn;
