@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
-use types::{Environment, Scope, Timestamp};
+use types::{AddressRange, Environment, Scope, Timestamp};
 
 /// Merchant onboarding in one binary.
 #[derive(Debug, Parser)]
@@ -176,6 +176,9 @@ pub(crate) enum Key {
         /// How long the key lives, such as 365d or 12h; `never` in the sandbox only
         #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
         expires: KeyLife,
+        /// An address or network from which the key may be used, repeatable [default: all]
+        #[arg(long = "ip", value_name = "RANGE", value_delimiter = ',')]
+        ips: Vec<AddressRange>,
     },
     /// List the keys of all ISOs
     List,

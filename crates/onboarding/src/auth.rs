@@ -5,6 +5,7 @@
 //! in every process.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use contract::Permission;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
-use types::{IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
+use types::{AddressRange, IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
 
 use crate::Platform;
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
@@ -37,13 +38,27 @@ struct KeyEntry {
     key: ApiKeyRow,
     iso: IsoRow,
     scopes: ScopeSet,
+    /// From where the key may be used; empty for everywhere.
+    networks: Vec<AddressRange>,
     style: ResponseStyle,
     data_key: DataKey,
     /// Set by the request that notes the key's use, so that others need not.
     use_is_noted: AtomicBool,
 }
 
+impl KeyEntry {
+    /// Who restricts a key to networks does not mean callers without an address.
+    fn is_allowed_from(&self, address: Option<IpAddr>) -> bool {
+        let within = |address: IpAddr| self.networks.iter().any(|range| range.contains(address));
+        self.networks.is_empty() || address.is_some_and(|address| within(address.to_canonical()))
+    }
+}
+
 impl Caller {
+    pub(crate) fn scopes(&self) -> &ScopeSet {
+        &self.entry.scopes
+    }
+
     pub fn iso_id(&self) -> &IsoId {
         &self.entry.iso.iso_id
     }
@@ -81,6 +96,7 @@ pub enum Reason {
     Expired,
     Revoked,
     MissingScope,
+    OtherAddress,
 }
 
 impl Reason {
@@ -94,6 +110,7 @@ impl Reason {
             Self::Expired => "expired key",
             Self::Revoked => "revoked key",
             Self::MissingScope => "key lacks the scope",
+            Self::OtherAddress => "key may not be used from this address",
         }
     }
 }
@@ -141,10 +158,11 @@ impl Platform {
         &self,
         header: Option<&[u8]>,
         permission: Permission,
+        address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<std::result::Result<Visitor, Refused>> {
         if let Permission::Scope(scope) = permission {
-            let caller = self.authenticate(header, scope, now).await?;
+            let caller = self.authenticate(header, scope, address, now).await?;
             return Ok(caller.map(Visitor::Key));
         }
         let device = self.authenticate_device(header, permission, now).await?;
@@ -156,6 +174,7 @@ impl Platform {
         &self,
         header: Option<&[u8]>,
         scope: Scope,
+        address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<std::result::Result<Caller, Refused>> {
         let unknown =
@@ -184,6 +203,8 @@ impl Platform {
             Reason::Revoked
         } else if entry.key.expires.is_some_and(|expires| expires <= now) {
             Reason::Expired
+        } else if !entry.is_allowed_from(address) {
+            Reason::OtherAddress
         } else if !entry.scopes.allows(scope) {
             Reason::MissingScope
         } else {
@@ -211,7 +232,9 @@ impl Platform {
     fn open_entry(&self, key: ApiKeyRow, iso: IsoRow) -> Result<KeyEntry> {
         let damaged = |message: String| types::Error::internal(message);
         let wrapped = WrappedKey(iso.data_key.clone());
+        let networks = key.allowed_ips.split_ascii_whitespace().map(str::parse);
         Ok(KeyEntry {
+            networks: networks.collect::<std::result::Result<_, String>>().map_err(damaged)?,
             scopes: key.scopes.parse().map_err(damaged)?,
             style: iso.response_style.parse().map_err(damaged)?,
             data_key: self.vault.data_key_open(&iso.iso_id, &wrapped)?,
@@ -229,12 +252,18 @@ impl Platform {
     }
 
     /// Notes that the caller's key was used.
-    pub async fn note_last_use(&self, caller: Caller, now: Timestamp) -> Result<()> {
-        self.store
-            .write(move |conn| {
-                store::api_key::set_last_used(conn, caller.iso_id(), caller.key_id(), now)
-            })
-            .await
+    pub async fn note_last_use(
+        &self,
+        caller: Caller,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<()> {
+        let ip = address.map(|address| address.to_string());
+        let note = move |conn: &mut dyn store::Conn| {
+            let (iso_id, key_id) = (caller.iso_id(), caller.key_id());
+            store::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
+        };
+        self.store.write(note).await
     }
 }
 

@@ -13,6 +13,7 @@ use crate::auth::{Caller, KeyCache};
 use crate::devices::DeviceCaller;
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
+use crate::requests::RequestLog;
 use crate::sandbox::Scenario;
 use vault::{MasterKey, Vault};
 
@@ -33,6 +34,8 @@ pub struct Settings {
     pub unique_profiles: bool,
     /// Let new merchants wait for a review before they are active.
     pub review_merchants: bool,
+    /// Days for which requests can be looked up. 0: they are not kept at all.
+    pub request_log_days: u32,
 }
 
 impl Default for Settings {
@@ -44,6 +47,7 @@ impl Default for Settings {
             unique_email: false,
             unique_profiles: false,
             review_merchants: false,
+            request_log_days: 7,
         }
     }
 }
@@ -63,6 +67,7 @@ pub struct Platform {
     pub(crate) keys: KeyCache,
     pub(crate) running: Running,
     pub(crate) refusals: Noted,
+    pub(crate) requests: RequestLog,
 }
 
 impl Platform {
@@ -88,8 +93,20 @@ impl Platform {
             )));
         }
         let ids = IdSource::new(vault.id_permutation());
-        let (keys, running, refusals) = (KeyCache::default(), Running::default(), Noted::default());
-        Ok(Self { environment, store, vault, settings, clock, ids, keys, running, refusals })
+        let (keys, running) = (KeyCache::default(), Running::default());
+        let (refusals, requests) = (Noted::default(), RequestLog::default());
+        Ok(Self {
+            environment,
+            store,
+            vault,
+            settings,
+            clock,
+            ids,
+            keys,
+            running,
+            refusals,
+            requests,
+        })
     }
 }
 

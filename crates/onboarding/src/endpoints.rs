@@ -20,12 +20,14 @@ use crate::dialect::FailureBody;
 use crate::duplicates::MerchantDuplicates;
 use crate::events::EventList;
 use crate::formats::FORMATS;
+use crate::keys::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
 use crate::list::{MerchantList, StoreList, TpnList};
 use crate::onboard::OnboardMerchant;
 use crate::parameters::{ParameterList, TpnParametersGet};
 use crate::patch::{MerchantPatch, StorePatch, TpnPatch};
 use crate::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
 use crate::read::{MerchantGet, StoreGet, TpnGet};
+use crate::requests::RequestGet;
 use crate::requirements::MerchantRequirements;
 use crate::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
@@ -77,6 +79,11 @@ static ENTRIES: &[Entry<Cx>] = entries![
     DefaultsGet,
     DefaultsPut,
     EventList,
+    KeyCreate,
+    KeyList,
+    KeyGet,
+    KeyRotate,
+    KeyRevoke,
     WebhookCreate,
     WebhookList,
     WebhookGet,
@@ -90,6 +97,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     DeliveryResend,
     AuditList,
     AuditVerify,
+    RequestGet,
     ErrorList,
     OpenapiGet,
 ];

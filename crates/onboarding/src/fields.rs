@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use types::{Secret, Timestamp};
+use types::{Scope, Secret, Timestamp};
 
 use crate::{device, lifecycle};
 
@@ -95,6 +95,8 @@ plain_fields! {
     WebhookUrl: text "webhook-url", 10..=2048;
     /// A kind of events, such as `merchant.created`, or a group of them, such as `merchant.*`.
     EventPattern: text "event-pattern", 1..=64;
+    /// An address or a network, such as `203.0.113.7` or `203.0.113.0/24`.
+    IpRange: text "address-range", 2..=49;
     /// Name of a header field.
     HeaderName: text "header-name", 1..=64;
     /// Trading name. Unique among the ISO's merchants, and among its stores.
@@ -241,6 +243,8 @@ listed_fields! {
     DeviceModel, device::model_names(), "format": "device-model";
     /// Application of the terminal.
     ApplicationSign, ["CRDT"];
+    /// What a key may do.
+    ScopeName, scope_names();
     /// Whether events are sent.
     WebhookStatus, ["enabled", "disabled"];
     /// What became of a delivery.
@@ -325,6 +329,10 @@ impl JsonSchema for Metadata {
             },
         })
     }
+}
+
+fn scope_names() -> Vec<&'static str> {
+    Scope::ALL.iter().map(|scope| scope.name()).collect()
 }
 
 /// The default of the schema; absent means this.

@@ -4,7 +4,7 @@
 //! like card data is refused before anything else is said about it.**
 
 use contract::{Fault, Format, Formats, Parsed};
-use types::{Timestamp, reference};
+use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
 use crate::events::Kinds;
@@ -34,6 +34,12 @@ pub(crate) const FORMATS: Formats = Formats(&[
         expected: "a kind of events such as merchant.created or merchant.*",
         pattern: None,
         parse: |value| allowed(Kinds::parse([value]).is_some()),
+    },
+    Format {
+        name: "address-range",
+        expected: "an address such as 203.0.113.7 or a network such as 203.0.113.0/24",
+        pattern: None,
+        parse: |value| allowed(value.parse::<AddressRange>().is_ok()),
     },
     Format {
         name: "header-name",

@@ -7,7 +7,9 @@ use store::Conn;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
 use store::template::TemplateRow;
-use types::{Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, TemplateId, Timestamp};
+use types::{
+    AddressRange, Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, TemplateId, Timestamp,
+};
 
 use crate::Platform;
 use crate::api_key::ApiKey;
@@ -32,6 +34,22 @@ pub struct NewKey {
     pub key_id: KeyId,
     pub text: Secret<String>,
     pub expires: Option<Timestamp>,
+}
+
+/// Who makes keys from the command line.
+const SYSTEM: &str = "system";
+
+/// What a new key is to be.
+#[derive(Debug)]
+pub(crate) struct NewKeyRow {
+    pub(crate) iso_id: IsoId,
+    pub(crate) name: String,
+    pub(crate) scopes: ScopeSet,
+    /// Networks with blanks between; empty for all.
+    pub(crate) allowed_ips: String,
+    pub(crate) created_by: String,
+    pub(crate) created: Timestamp,
+    pub(crate) expires: Option<Timestamp>,
 }
 
 /// How long a key shall live.
@@ -73,9 +91,31 @@ impl Platform {
         scopes: ScopeSet,
         life: KeyLife,
     ) -> Result<NewKey> {
+        self.key_create_for(iso_id, name, scopes, life, &[])
+    }
+
+    /// [`Platform::key_create`] for a key that may be used from these networks only; from all if
+    /// there are none.
+    pub fn key_create_for(
+        &self,
+        iso_id: &IsoId,
+        name: &str,
+        scopes: ScopeSet,
+        life: KeyLife,
+        allowed_ips: &[AddressRange],
+    ) -> Result<NewKey> {
         let now = self.clock.now();
         let expires = expiry(life, self.environment, now)?;
-        let (row, new_key) = self.new_key_row(iso_id, checked_name(name)?, scopes, now, expires)?;
+        let networks: Vec<String> = allowed_ips.iter().map(ToString::to_string).collect();
+        let (row, new_key) = self.new_key_row(NewKeyRow {
+            iso_id: iso_id.clone(),
+            name: checked_name(name)?,
+            scopes,
+            allowed_ips: networks.join(" "),
+            created_by: SYSTEM.to_owned(),
+            created: now,
+            expires,
+        })?;
         self.store.write_blocking(move |conn| {
             if store::iso::get(conn, &row.iso_id)?.is_none() {
                 return Err(Error::not_found(format!(
@@ -91,26 +131,26 @@ impl Platform {
         Ok(new_key)
     }
 
-    fn new_key_row(
-        &self,
-        iso_id: &IsoId,
-        name: String,
-        scopes: ScopeSet,
-        now: Timestamp,
-        expires: Option<Timestamp>,
-    ) -> Result<(ApiKeyRow, NewKey)> {
+    /// A fresh key, and the row that is stored of it.
+    pub(crate) fn new_key_row(&self, wanted: NewKeyRow) -> Result<(ApiKeyRow, NewKey)> {
         let key = ApiKey::generate(self.environment)?;
+        let scopes = wanted.scopes.to_string();
         let row = ApiKeyRow {
-            iso_id: iso_id.clone(),
             key_id: key.key_id().clone(),
-            hash: key.hash(&self.vault, iso_id, &scopes.to_string()).to_vec(),
-            name,
-            scopes: scopes.to_string(),
-            created: now,
-            expires,
+            hash: key.hash(&self.vault, &wanted.iso_id, &scopes).to_vec(),
+            iso_id: wanted.iso_id,
+            name: wanted.name,
+            scopes,
+            created: wanted.created,
+            expires: wanted.expires,
             revoked: None,
             last_used: None,
+            last_ip: None,
+            allowed_ips: wanted.allowed_ips,
+            created_by: wanted.created_by,
+            warned_days: None,
         };
+        let expires = row.expires;
         Ok((row, NewKey { key_id: key.key_id().clone(), text: key.text().clone(), expires }))
     }
 
@@ -125,9 +165,7 @@ impl Platform {
         }
         let now = self.clock.now();
         let old = self.find_key(key_id)?;
-        let scopes = old.scopes.parse().map_err(|message: String| Error::internal(message))?;
-        let expires = old.expires.map(|expires| now.plus(expires.since(old.created)));
-        let (row, new_key) = self.new_key_row(&old.iso_id, old.name, scopes, now, expires)?;
+        let (row, new_key) = self.new_key_row(like(&old, SYSTEM, now)?)?;
         let wanted = key_id.clone();
         self.store.write_blocking(move |conn| {
             // Read again: the key may have ended since.
@@ -136,10 +174,7 @@ impl Platform {
                 Error::invalid(format!("the key {wanted} is revoked or has expired"))
             })?;
             refuse_too_many(conn, &row.iso_id, now)?;
-            store::api_key::insert(conn, &row)?;
-            let ends = now.plus(overlap);
-            let ends = old.expires.map_or(ends, |expires| expires.min(ends));
-            store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)?;
+            replace_key(conn, &old, &row, overlap, now)?;
             let entry = key_entry(&old, now, "key.rotate").related(row.key_id.as_str());
             audit::append(conn, &entry)
         })?;
@@ -223,14 +258,50 @@ fn key_entry(key: &ApiKeyRow, now: Timestamp, action: &str) -> Entry {
 }
 
 fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Result<()> {
-    let keys = store::api_key::list_of_iso(conn, iso_id)?;
-    if keys.iter().filter(|key| is_live(key, now)).count() < KEYS_MAX {
+    if live_keys(conn, iso_id, now)? < KEYS_MAX {
         return Ok(());
     }
     Err(Error::invalid(format!("the ISO has {KEYS_MAX} live keys already; revoke one first")))
 }
 
-fn is_live(key: &ApiKeyRow, now: Timestamp) -> bool {
+/// How many live keys the ISO has.
+pub(crate) fn live_keys(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Result<usize> {
+    let keys = store::api_key::list_of_iso(conn, iso_id)?;
+    Ok(keys.iter().filter(|key| is_live(key, now)).count())
+}
+
+/// Stores a key in place of another, which ends itself after the overlap.
+pub(crate) fn replace_key(
+    conn: &mut dyn Conn,
+    old: &ApiKeyRow,
+    new: &ApiKeyRow,
+    overlap: Duration,
+    now: Timestamp,
+) -> Result<()> {
+    store::api_key::insert(conn, new)?;
+    let ends = now.plus(overlap);
+    let ends = old.expires.map_or(ends, |expires| expires.min(ends));
+    store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)
+}
+
+/// What a key like the old one is made of.
+pub(crate) fn like(old: &ApiKeyRow, created_by: &str, now: Timestamp) -> Result<NewKeyRow> {
+    Ok(NewKeyRow {
+        iso_id: old.iso_id.clone(),
+        name: old.name.clone(),
+        scopes: scopes_of(old)?,
+        allowed_ips: old.allowed_ips.clone(),
+        created_by: created_by.to_owned(),
+        created: now,
+        expires: old.expires.map(|expires| now.plus(expires.since(old.created))),
+    })
+}
+
+pub(crate) fn scopes_of(key: &ApiKeyRow) -> Result<ScopeSet> {
+    key.scopes.parse().map_err(|message: String| Error::internal(message))
+}
+
+pub(crate) fn is_live(key: &ApiKeyRow, now: Timestamp) -> bool {
     key.revoked.is_none() && key.expires.is_none_or(|expires| now < expires)
 }
 

@@ -32,6 +32,9 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if let Err(error) = number_events(&platform).await {
             tracing::warn!(error = %error.report(), "events could not be numbered; trying again");
         }
+        if let Err(error) = platform.requests_flush().await {
+            tracing::warn!(error = %error.report(), "some requests cannot be looked up");
+        }
         if let Err(error) = platform.audit_chain().await {
             tracing::warn!(error = %error.report(), "the audit log waits to be linked");
         }
@@ -43,6 +46,8 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             purged = Some(Instant::now());
             purge_answers(&platform).await;
             forget_events(&platform).await;
+            warn_of_keys(&platform).await;
+            forget_requests(&platform).await;
             forget_credentials(&platform).await;
         }
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
@@ -57,6 +62,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
     }
     // What the last requests added gets its numbers before the server ends.
     let _ = number_events(&platform).await;
+    let _ = platform.requests_flush().await;
     let _ = platform.audit_chain().await;
 }
 
@@ -108,6 +114,31 @@ async fn forget_events(platform: &Platform) {
                 let error = error.report();
                 return tracing::warn!(error, "old events could not be forgotten");
             }
+        }
+    }
+}
+
+async fn forget_requests(platform: &Platform) {
+    loop {
+        match platform.requests_prune().await {
+            Ok(0) => return,
+            Ok(count) => tracing::debug!(count, "old requests were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "old requests could not be forgotten");
+            }
+        }
+    }
+}
+
+/// ISOs learn of keys that are about to end.
+async fn warn_of_keys(platform: &Platform) {
+    match platform.keys_warn().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "keys are about to end"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "ISOs could not be told of keys that are about to end");
         }
     }
 }

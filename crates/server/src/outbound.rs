@@ -8,7 +8,6 @@
 
 mod connect;
 mod guard;
-mod range;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -27,7 +26,7 @@ use url::{Position, Url};
 
 use self::connect::{Connector, SystemResolver, Trust};
 pub use self::guard::{Guard, OutboundSettings};
-pub use self::range::AddressRange;
+pub use types::AddressRange;
 
 /// Requests under way at once; more wait, within their time.
 const FETCHES_MAX: usize = 64;

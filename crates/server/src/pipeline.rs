@@ -18,6 +18,7 @@ use axum::routing::{any, get};
 use contract::{Compiled, Outcome, Permission, json};
 use onboarding::auth::{Caller, Reason, Refused, Visitor};
 use onboarding::devices::DeviceCaller;
+use onboarding::requests::redacted;
 use onboarding::{Code, Cx, Origin, Platform, Wishes, endpoints, onboard};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
@@ -28,10 +29,12 @@ use crate::client_address::client_address;
 use crate::intake::{add_query, check_headers, check_media_type, drain, read_body};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
+use crate::noting::Exchange;
+use crate::panics::catch_panic;
 use crate::rest::RestDesk;
 use crate::web::WebDesk;
 use crate::wishes::{self, Kept, StagedFailures};
-use crate::{Shared, admin};
+use crate::{Shared, admin, noting};
 
 const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
@@ -126,7 +129,9 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         device: None,
         peer: request.extensions().get::<Peer>().cloned(),
         origin: Origin { request_id: request_id.clone(), address: None },
+        sent: String::new(),
     };
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = tracing::info_span!("request", request.id = request_id);
     let handled = AssertUnwindSafe(visit.handle(route, request).instrument(span));
     let answer = match catch_panic(handled).await {
@@ -150,31 +155,23 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         key.id = visit.caller.as_ref().map(|caller| caller.key_id().as_str()),
         "request answered"
     );
+    let exchange = Exchange {
+        caller: visit.caller.as_ref(),
+        origin: &visit.origin,
+        method: method.as_str(),
+        path: &path,
+        sent: visit.sent,
+        answer: &answer,
+        at: now,
+        took,
+    };
+    noting::note(&desk.platform, exchange);
     answer.into_response(&Envelope {
         request_id: &request_id,
         standing: visit.standing,
         took,
         https: desk.shared.settings.tls.is_some(),
     })
-}
-
-/// Awaits a future; a panic in it becomes its message.
-pub(crate) async fn catch_panic<T>(
-    future: AssertUnwindSafe<impl Future<Output = T>>,
-) -> Result<T, String> {
-    let mut future = std::pin::pin!(future.0);
-    std::future::poll_fn(move |context| {
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        match polled {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned();
-                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|t| (*t).to_owned()));
-                std::task::Poll::Ready(Err(text.unwrap_or_default()))
-            }
-        }
-    })
-    .await
 }
 
 /// A request on its way, with what is learned about it for headers, log and metrics.
@@ -187,6 +184,8 @@ struct Visit<'a> {
     device: Option<DeviceCaller>,
     peer: Option<Peer>,
     origin: Origin,
+    /// The body, redacted.
+    sent: String,
 }
 
 impl Visit<'_> {
@@ -264,7 +263,7 @@ impl Visit<'_> {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
             (first, _) => first.map(axum::http::HeaderValue::as_bytes),
         };
-        let outcome = platform.admit(header, permission, self.now).await;
+        let outcome = platform.admit(header, permission, self.origin.address, self.now).await;
         let refused = match outcome {
             Ok(Ok(visitor)) => return Ok(visitor),
             Ok(Err(refused)) => refused,
@@ -273,8 +272,9 @@ impl Visit<'_> {
         let reason = refused.reason.text();
         tracing::info!(reason, environment = platform.environment.name(), "key refused");
         shared.metrics.count_refusal(platform.environment, reason);
-        // A known key that lacks a scope is no guess.
-        let guessing = throttled.filter(|_| refused.reason != Reason::MissingScope);
+        // A known key that lacks a scope, or is used elsewhere, is no guess.
+        let is_known = matches!(refused.reason, Reason::MissingScope | Reason::OtherAddress);
+        let guessing = throttled.filter(|_| !is_known);
         if let Some(client) = guessing {
             // Only refusals wait, so that nobody can lock out others behind the same address.
             let checked = limits.check_refusals(client.network(), Instant::now());
@@ -328,8 +328,9 @@ impl Visit<'_> {
         let platform = &self.desk.platform;
         if platform.last_use_is_stale(&caller, self.now) {
             let (platform, now) = (Arc::clone(platform), self.now);
+            let address = self.origin.address;
             tokio::spawn(async move {
-                if let Err(error) = platform.note_last_use(caller, now).await {
+                if let Err(error) = platform.note_last_use(caller, address, now).await {
                     tracing::warn!(error = %error.report(), "last use of a key was not noted");
                 }
             });
@@ -337,7 +338,7 @@ impl Visit<'_> {
     }
 
     async fn run(
-        &self,
+        &mut self,
         endpoint: &Endpoint,
         params: Map<String, Value>,
         voice: Voice,
@@ -354,6 +355,9 @@ impl Visit<'_> {
             params
         };
         let params = Value::Object(params);
+        if self.caller.is_some() && self.desk.platform.keeps_requests() {
+            self.sent = redacted(&params);
+        }
         match self.run_as_wished(endpoint, params, voice, headers).await {
             Ok(answer) | Err(answer) => answer,
         }

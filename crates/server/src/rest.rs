@@ -19,7 +19,7 @@ use crate::client_address::client_address;
 use crate::intake::{BodyFault, drain, receive};
 use crate::listen::Peer;
 use crate::live;
-use crate::pipeline::catch_panic;
+use crate::panics::catch_panic;
 
 type Response = axum::http::Response<Body>;
 

@@ -13,7 +13,7 @@ use site::web::{FORM_BYTES_MAX, WebAnswer, may_be_page};
 use tracing::Instrument as _;
 
 use crate::intake::{BodyFault, drain, receive};
-use crate::pipeline::catch_panic;
+use crate::panics::catch_panic;
 use crate::rest::RestDesk;
 use crate::rest::set;
 

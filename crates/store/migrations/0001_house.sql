@@ -27,7 +27,8 @@ CREATE TABLE isos (
   created_us @int NOT NULL
 ) @strict;
 
--- hash is keyed; the key itself is never stored.
+-- hash is keyed; the key itself is never stored. allowed_ips has networks with blanks between; empty
+-- is all. warned_days is how many days before its end the ISO was told of that last.
 CREATE TABLE api_keys (
   iso_id @text NOT NULL REFERENCES isos (iso_id),
   key_id @text NOT NULL,
@@ -38,6 +39,10 @@ CREATE TABLE api_keys (
   expires_us @int,
   revoked_us @int,
   last_used_us @int,
+  last_ip @text,
+  allowed_ips @text NOT NULL,
+  created_by @text NOT NULL,
+  warned_days @int,
   PRIMARY KEY (iso_id, key_id)
 ) @strict;
 CREATE UNIQUE INDEX api_keys_by_key_id ON api_keys (key_id);

@@ -77,3 +77,20 @@ CREATE TABLE delivery_attempts (
   duration_us @int,
   PRIMARY KEY (delivery_id, attempt)
 ) @strict;
+
+-- What callers asked and what they were told, redacted, for a few days.
+CREATE TABLE request_log (
+  iso_id @text NOT NULL,
+  request_id @text NOT NULL,
+  at_us @int NOT NULL,
+  actor @text NOT NULL,
+  address @text,
+  method @text NOT NULL,
+  path @text NOT NULL,
+  status @int NOT NULL,
+  duration_us @int NOT NULL,
+  request @text NOT NULL,
+  response @text NOT NULL,
+  PRIMARY KEY (iso_id, request_id)
+) @strict;
+CREATE INDEX request_log_by_age ON request_log (at_us, iso_id);

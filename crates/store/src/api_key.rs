@@ -17,45 +17,79 @@ pub struct ApiKeyRow {
     pub expires: Option<Timestamp>,
     pub revoked: Option<Timestamp>,
     pub last_used: Option<Timestamp>,
+    pub last_ip: Option<String>,
+    /// Networks with blanks between; empty for all.
+    pub allowed_ips: String,
+    /// A key, or the system itself.
+    pub created_by: String,
+    /// How many days before its end the ISO was told of that last.
+    pub warned_days: Option<i64>,
+}
+
+/// What [`ApiKeyRow::read`] reads, in its order.
+macro_rules! key_columns {
+    () => {
+        "iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us,
+         last_ip, allowed_ips, created_by, warned_days"
+    };
 }
 
 sql!(
     KEY_INSERT,
-    "INSERT INTO api_keys
-       (iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    concat!(
+        "INSERT INTO api_keys (",
+        key_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+    )
 );
-sql!(
-    KEY_FIND,
-    "SELECT iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us
-     FROM api_keys WHERE key_id = $1"
-);
+sql!(KEY_FIND, concat!("SELECT ", key_columns!(), " FROM api_keys WHERE key_id = $1"));
 sql!(
     KEY_LIST,
-    "SELECT iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us
-     FROM api_keys ORDER BY iso_id, created_us, key_id"
+    concat!("SELECT ", key_columns!(), " FROM api_keys ORDER BY iso_id, created_us, key_id")
 );
 sql!(
     KEY_LIST_OF_ISO,
-    "SELECT iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us
-     FROM api_keys WHERE iso_id = $1 ORDER BY created_us, key_id"
+    concat!(
+        "SELECT ",
+        key_columns!(),
+        " FROM api_keys WHERE iso_id = $1 ORDER BY created_us, key_id"
+    )
+);
+sql!(
+    KEY_EXPIRING,
+    concat!(
+        "SELECT ",
+        key_columns!(),
+        " FROM api_keys WHERE revoked_us IS NULL AND expires_us > $1 AND expires_us <= $2
+          ORDER BY expires_us, key_id LIMIT $3"
+    )
 );
 sql!(
     KEY_REVOKE,
     "UPDATE api_keys SET revoked_us = $1
      WHERE iso_id = $2 AND key_id = $3 AND revoked_us IS NULL"
 );
-sql!(KEY_SET_EXPIRY, "UPDATE api_keys SET expires_us = $1 WHERE iso_id = $2 AND key_id = $3");
-sql!(KEY_SET_LAST_USED, "UPDATE api_keys SET last_used_us = $1 WHERE iso_id = $2 AND key_id = $3");
+// Who sets an end knows of it, and need not be told.
+sql!(
+    KEY_SET_EXPIRY,
+    "UPDATE api_keys SET expires_us = $1, warned_days = 0 WHERE iso_id = $2 AND key_id = $3"
+);
+sql!(
+    KEY_SET_LAST_USED,
+    "UPDATE api_keys SET last_used_us = $1, last_ip = $2 WHERE iso_id = $3 AND key_id = $4"
+);
+sql!(KEY_SET_WARNED, "UPDATE api_keys SET warned_days = $1 WHERE iso_id = $2 AND key_id = $3");
 
 pub(crate) const STATEMENTS: &[&Sql] = &[
     &KEY_INSERT,
     &KEY_FIND,
     &KEY_LIST,
     &KEY_LIST_OF_ISO,
+    &KEY_EXPIRING,
     &KEY_REVOKE,
     &KEY_SET_EXPIRY,
     &KEY_SET_LAST_USED,
+    &KEY_SET_WARNED,
 ];
 
 impl ApiKeyRow {
@@ -70,6 +104,10 @@ impl ApiKeyRow {
             expires: row.get(6)?,
             revoked: row.get(7)?,
             last_used: row.get(8)?,
+            last_ip: row.get(9)?,
+            allowed_ips: row.get(10)?,
+            created_by: row.get(11)?,
+            warned_days: row.get(12)?,
         })
     }
 }
@@ -87,6 +125,10 @@ pub fn insert(conn: &mut dyn Conn, key: &ApiKeyRow) -> Result<()> {
             key.expires.into(),
             key.revoked.into(),
             key.last_used.into(),
+            key.last_ip.as_ref().into(),
+            (&key.allowed_ips).into(),
+            (&key.created_by).into(),
+            key.warned_days.into(),
         ],
     )
 }
@@ -114,6 +156,29 @@ pub fn set_expiry(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, at: Timestamp) 
 }
 
 /// Notes the use of a key. The key may be gone by now; that is no fault.
-pub fn set_last_used(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, at: Timestamp) -> Result<()> {
-    conn.execute(&KEY_SET_LAST_USED, &[at.into(), iso.into(), key.into()]).map(drop)
+pub fn set_last_used(
+    conn: &mut dyn Conn,
+    iso: &IsoId,
+    key: &KeyId,
+    at: Timestamp,
+    ip: Option<&str>,
+) -> Result<()> {
+    let params = [at.into(), ip.into(), iso.into(), key.into()];
+    conn.execute(&KEY_SET_LAST_USED, &params).map(drop)
+}
+
+/// The first `limit` live keys that end after `now` and not after `until`, those first that end
+/// first.
+pub fn expiring(
+    conn: &mut dyn Conn,
+    now: Timestamp,
+    until: Timestamp,
+    limit: i64,
+) -> Result<Vec<ApiKeyRow>> {
+    conn.rows(&KEY_EXPIRING, &[now.into(), until.into(), limit.into()], ApiKeyRow::read)
+}
+
+/// Notes that the ISO was told, so many days before the key's end.
+pub fn set_warned(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, days: i64) -> Result<()> {
+    conn.execute_one(&KEY_SET_WARNED, &[days.into(), iso.into(), key.into()])
 }

@@ -63,6 +63,7 @@ pub mod post;
 mod postgres;
 pub mod product;
 mod queue;
+pub mod request_log;
 pub mod review;
 pub mod revision;
 pub mod session;

@@ -4,8 +4,8 @@ use crate::{
     Sql, admin_note, api_key, application_password, attribute, audit, background_job, consumer_key,
     counter, coupon, customer, customer_lookup, device, download_log, download_permission,
     due_work, fact, history, idempotency, import, iso, merchant, migrate, oembed_cache, option,
-    order, order_note, outbox, post, product, review, revision, session, shipping, tax_class,
-    tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
+    order, order_note, outbox, post, product, request_log, review, revision, session, shipping,
+    tax_class, tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -43,6 +43,7 @@ pub fn all() -> Vec<&'static Sql> {
         outbox::STATEMENTS,
         post::STATEMENTS,
         product::STATEMENTS,
+        request_log::STATEMENTS,
         review::STATEMENTS,
         revision::STATEMENTS,
         session::STATEMENTS,

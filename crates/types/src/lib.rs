@@ -7,6 +7,7 @@
 //!
 //! Start with [`Error`] and [`Environment`]; the rest explains itself.
 
+mod address_range;
 mod amount;
 mod capability;
 mod clock;
@@ -19,6 +20,7 @@ mod role;
 mod scope;
 mod secret;
 
+pub use address_range::AddressRange;
 pub use amount::Amount;
 pub use capability::Capability;
 pub use clock::{Clock, Timestamp};

@@ -81,6 +81,17 @@ impl ScopeSet {
     }
 }
 
+impl ScopeSet {
+    /// Whether whoever has this set may hand out the other.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Full, _) => true,
+            (Self::Only(_), Self::Full) => false,
+            (own, Self::Only(scopes)) => scopes.iter().all(|scope| own.allows(*scope)),
+        }
+    }
+}
+
 /// Written as `*` or as names with blanks between, the form in which it is stored.
 impl fmt::Display for ScopeSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,6 +130,21 @@ mod tests {
             ScopeSet::Only(vec![Scope::OnboardWrite, Scope::EventsRead]),
         ] {
             assert_eq!(set.to_string().parse::<ScopeSet>(), Ok(set));
+        }
+    }
+
+    #[test]
+    fn nobody_hands_out_more_than_they_have() {
+        let few = ScopeSet::Only(vec![Scope::EventsRead, Scope::KeysWrite]);
+        let fewer = ScopeSet::Only(vec![Scope::EventsRead]);
+        for (own, other, covers) in [
+            (&ScopeSet::Full, &few, true),
+            (&ScopeSet::Full, &ScopeSet::Full, true),
+            (&few, &ScopeSet::Full, false),
+            (&few, &fewer, true),
+            (&fewer, &few, false),
+        ] {
+            assert_eq!(own.covers(other), covers, "{own} {other}");
         }
     }
 

@@ -130,7 +130,7 @@ fn onboard(platform: &Arc<Platform>, key: &str) -> Result<Vec<Seller>> {
         .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
     let now = platform.clock.now();
     let header = format!("api-key {key}");
-    let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, now);
+    let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now);
     let refused = |_| Error::internal("the demo's own key is refused");
     let caller = runtime.block_on(caller)?.map_err(refused)?;
     let (wishes, origin) = (Wishes::default(), Origin::default());

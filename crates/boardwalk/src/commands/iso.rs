@@ -44,9 +44,9 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
 pub(crate) fn key(config: &Config, common: &Common, command: Key, out: &Printer) -> Result<()> {
     let platform = open(config, common)?;
     match command {
-        Key::Create { iso, name, scopes, expires } => {
+        Key::Create { iso, name, scopes, expires, ips } => {
             let scopes = if scopes.is_empty() { ScopeSet::Full } else { ScopeSet::Only(scopes) };
-            let key = platform.key_create(&IsoId::new(iso), &name, scopes, expires)?;
+            let key = platform.key_create_for(&IsoId::new(iso), &name, scopes, expires, &ips)?;
             show_new_key(&key, out);
         }
         Key::List => list_keys(&platform, out)?,
@@ -83,7 +83,8 @@ fn list_keys(platform: &Platform, out: &Printer) -> Result<()> {
         let object = json!({
             "keyId": key.key_id, "isoId": key.iso_id, "name": key.name, "scopes": key.scopes,
             "state": state, "created": key.created.to_string(), "expires": time(key.expires),
-            "lastUsed": time(key.last_used),
+            "lastUsed": time(key.last_used), "lastIp": key.last_ip,
+            "allowedIps": key.allowed_ips, "createdBy": key.created_by,
         });
         let dash = || String::from("–");
         let cells = vec![

@@ -59,6 +59,22 @@ fn with_certificate(shop: RestSite) -> (RestSite, PathBuf) {
     (RestSite { site, identities }, certificate)
 }
 
+/// The package that checks signatures of webhooks, against webhooks of an ISO.
+#[test]
+fn standard_webhooks() {
+    let folder = folder("clients");
+    let site = Site::sqlite().set("server.outbound.exempt", r#"["127.0.0.1"]"#);
+    let key = site.key(&site.iso("Told"));
+    let running = site.serve();
+    let mut command = Command::new(folder.join("venv/bin/python"));
+    command.arg(folder.join("standard_webhooks_session.py")).current_dir(&folder);
+    let given = json!({ "site": running.url, "key": key });
+    let output = process::run_command(command, given.to_string().as_bytes()).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "3 steps\n", "{complaint}");
+}
+
 #[test]
 fn wpapi() {
     session("node", "wpapi.cjs", Transport::Http);

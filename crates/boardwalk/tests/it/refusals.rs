@@ -24,7 +24,10 @@ struct Scene {
     other_key: String,
     ids: Ids,
     webhook_id: String,
+    /// Of a key that may go.
+    key_id: String,
     delivery_id: String,
+    request_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -42,6 +45,7 @@ impl Scene {
         let (revoked_id, revoked) = site.key_with(&iso, &[]);
         site.json(&["key", "revoke", &revoked_id]);
         let mistyped = mistyped(&key);
+        let key_id = revoked_id;
         let bad = |key: &str| Some(authorization(key));
         let bad_headers = vec![
             ("none", None),
@@ -62,6 +66,7 @@ impl Scene {
         let onboarded = running.onboard(&key, &body("Mine"));
         assert_eq!(onboarded.status, 200, "{}", onboarded.text());
         let ids = Ids::of(&onboarded);
+        let request_id = onboarded.header("X-Request-Id").unwrap();
         let made = |path: &str, body: Value, member: &str| {
             let headers = [("Authorization", &*authorization(&key))];
             let answer = http::post(&running.url, path, &headers, &body).unwrap();
@@ -82,7 +87,9 @@ impl Scene {
             other_key,
             ids,
             webhook_id,
+            key_id,
             delivery_id,
+            request_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -98,6 +105,8 @@ impl Scene {
                 "storeId" => &self.ids.store,
                 "tpn" => &self.ids.tpn,
                 "webhookId" => &self.webhook_id,
+                "keyId" => &self.key_id,
+                "requestId" => &self.request_id,
                 "deliveryId" => &self.delivery_id,
                 "profileId" => "01",
                 "name" => TEMPLATE,

@@ -22,7 +22,7 @@ fn admit(
     permission: Permission,
     now: Timestamp,
 ) -> Option<DeviceCaller> {
-    let admitted = house.platform.admit(Some(header.as_bytes()), permission, now);
+    let admitted = house.platform.admit(Some(header.as_bytes()), permission, None, now);
     match house.runtime().block_on(admitted).unwrap() {
         Ok(Visitor::Device(device)) => Some(device),
         Ok(Visitor::Key(_)) => panic!("a key is no device"),

@@ -57,7 +57,7 @@ fn headers_without_a_key_of_ours_are_refused() {
         format!("{}{}", &text[..text.len() - 1], if text.ends_with('0') { '1' } else { '0' });
     let ask = |header: Option<String>| {
         let header = header.as_ref().map(String::as_bytes);
-        let asked = house.platform.authenticate(header, Scope::OnboardWrite, now());
+        let asked = house.platform.authenticate(header, Scope::OnboardWrite, None, now());
         house.runtime().block_on(asked).unwrap().err().map(|refused| refused.reason)
     };
     for (header, expected) in [

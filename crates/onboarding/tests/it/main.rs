@@ -25,6 +25,8 @@ mod keys;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod managed_keys;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod platform;

@@ -372,7 +372,7 @@ pub(crate) fn authenticate(
     now: Timestamp,
 ) -> std::result::Result<Caller, Refused> {
     let header = format!("api-key {}", key.text.expose());
-    runtime.block_on(platform.authenticate(Some(header.as_bytes()), scope, now)).unwrap()
+    runtime.block_on(platform.authenticate(Some(header.as_bytes()), scope, None, now)).unwrap()
 }
 
 /// Errors as lines of code and param, as the client gets them.

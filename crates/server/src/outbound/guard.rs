@@ -11,10 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use site::outbound::Refusal;
-use types::{Environment, Error, Result};
+use types::{AddressRange, Environment, Error, Result};
 use url::{Host, Url};
-
-use super::range::AddressRange;
 
 /// What the server may ask of other hosts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use store::audit::{self, AuditFilter, Head, Link, Record};
+use store::request_log::{self, RequestRow};
 use store::webhook_delivery::{Answer, Endpoint, Outcome};
 use store::webhook_endpoint::{EndpointStatus, WebhookEndpointRow};
 use store::{Conn, Store, webhook_delivery, webhook_endpoint};
@@ -16,12 +17,14 @@ on_both_engines!(
     chains_have_no_gaps_while_everybody_writes,
     lists_go_back_from_a_cursor,
     endpoints_note_how_it_goes,
+    requests_are_kept_for_a_while,
 );
 
 /// Puts something into every table of the platform.
 pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
     audit::append(conn, &record(Some(iso().iso_id), "one"))?;
     audit::chain(conn, 10, &seal)?;
+    request_log::insert(conn, &[request("req_1", 5)])?;
     webhook_endpoint::insert(conn, &endpoint("whk_1"))?;
     let to = Endpoint::iso_webhook(&iso().iso_id, "whk_1");
     webhook_delivery::enqueue(conn, &sales::delivery(&to, "{}"))?;
@@ -30,6 +33,38 @@ pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
         webhook_delivery::finish(conn, &claimed, time(101), outcome, &answer)?;
     }
     Ok(())
+}
+
+fn request(request_id: &str, at: i64) -> RequestRow {
+    RequestRow {
+        iso_id: iso().iso_id,
+        request_id: request_id.to_owned(),
+        at: time(at),
+        actor: "key:k1".to_owned(),
+        address: None,
+        method: "POST".to_owned(),
+        path: "/v1/onboardmerchant".to_owned(),
+        status: 200,
+        duration: Duration::from_micros(1_234),
+        request: "{}".to_owned(),
+        response: "{}".to_owned(),
+    }
+}
+
+fn requests_are_kept_for_a_while(database: &Database) {
+    let store = database.open();
+    let rows: Vec<RequestRow> =
+        (0..150).map(|number| request(&format!("req_{number}"), number)).collect();
+    store.write_blocking(move |conn| request_log::insert(conn, &rows)).unwrap();
+    let get = |iso_id: IsoId, request_id: &'static str| {
+        store.read_blocking(move |conn| request_log::get(conn, &iso_id, request_id)).unwrap()
+    };
+    assert_eq!(get(iso().iso_id, "req_7"), Some(request("req_7", 7)));
+    assert_eq!(get(IsoId::new("other"), "req_7"), None);
+    let prune = |before: i64, limit: i64| {
+        store.write_blocking(move |conn| request_log::prune(conn, time(before), limit)).unwrap()
+    };
+    assert_eq!([prune(100, 60), prune(100, 60), prune(100, 60)], [60, 40, 0]);
 }
 
 fn endpoint(webhook_id: &str) -> WebhookEndpointRow {

@@ -161,6 +161,10 @@ pub(crate) fn key(name: &str) -> ApiKeyRow {
         expires: Some(time(3)),
         revoked: None,
         last_used: None,
+        last_ip: Some("192.0.2.1".to_owned()),
+        allowed_ips: "192.0.2.0/24".to_owned(),
+        created_by: "system".to_owned(),
+        warned_days: None,
     }
 }
 

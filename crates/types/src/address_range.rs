@@ -21,16 +21,17 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    pub(super) const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Self {
+    pub const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Self {
         Self { network: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix }
     }
 
-    pub(super) const fn v6(segments: [u16; 3], prefix: u8) -> Self {
+    /// Of an IPv6 network, the first three groups.
+    pub const fn v6(segments: [u16; 3], prefix: u8) -> Self {
         let [a, b, c] = segments;
         Self { network: IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0)), prefix }
     }
 
-    pub(super) fn contains(&self, address: IpAddr) -> bool {
+    pub fn contains(&self, address: IpAddr) -> bool {
         let differing = left_aligned(self.network) ^ left_aligned(address);
         let tail = BITS_V6.saturating_sub(self.prefix);
         // Shifting all bits away leaves none that differ.
