@@ -233,7 +233,7 @@ fn the_last_use_is_noted_once_a_minute() {
     let platform = &house.platform;
     let caller = house.caller();
     assert!(platform.last_use_is_stale(caller, now()));
-    house.runtime().block_on(platform.note_last_use(caller.clone(), now())).unwrap();
+    house.runtime().block_on(platform.note_last_use(caller.clone(), None, now())).unwrap();
     let noted = platform.key_list().unwrap();
     assert_eq!(noted[0].last_used, Some(now()));
     // A caller that was looked up afterwards knows.

@@ -45,8 +45,8 @@ fn api_keys(database: &Database) {
         let revoked = api_key::revoke(conn, &iso, &id, time(20))?;
         let again = api_key::revoke(conn, &iso, &id, time(21))?;
         api_key::set_expiry(conn, &iso, &id, time(22))?;
-        api_key::set_last_used(conn, &iso, &id, time(23))?;
-        api_key::set_last_used(conn, &iso, &KeyId::new("gone"), time(23))?;
+        api_key::set_last_used(conn, &iso, &id, time(23), Some("192.0.2.9"))?;
+        api_key::set_last_used(conn, &iso, &KeyId::new("gone"), time(23), None)?;
         Ok((revoked, again))
     });
     assert_eq!(revoked.unwrap(), (true, false));
@@ -54,6 +54,8 @@ fn api_keys(database: &Database) {
     expected.revoked = Some(time(20));
     expected.expires = Some(time(22));
     expected.last_used = Some(time(23));
+    expected.last_ip = Some("192.0.2.9".to_owned());
+    expected.warned_days = Some(0);
     let found = store.read_blocking(move |conn| api_key::find(conn, &key_id)).unwrap();
     assert_eq!(found.as_ref(), Some(&expected));
     assert_eq!(store.read_blocking(api_key::list).unwrap(), [expected, support::key("k2")]);
