@@ -1,7 +1,7 @@
 //! The request log: `GET /v1/requests/{requestId}` tells what was asked and answered, redacted.
 //!
-//! Requests are noted in memory and written in batches beside the work ([`Platform::requests_flush`]
-//! runs every moment): the log costs no request a transaction of its own, and **who loses power
+//! Requests are noted in memory and written in batches beside the work, every moment
+//! ([`Platform::requests_flush`]): the log costs no request a transaction of its own, and **who loses power
 //! loses the last moment of it**, which is why nothing of record is here. Of bodies, only names of
 //! members, ids and codes are kept.
 
@@ -128,8 +128,8 @@ impl Platform {
 
 /// Show a request and what was answered to it.
 ///
-/// Every answer names its request in `X-Request-Id`. Bodies are redacted: only names of members, ids
-/// and codes are kept.
+/// Every answer names its request in `X-Request-Id`. Bodies are redacted: only names of members,
+/// ids and codes are kept.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestGet {
