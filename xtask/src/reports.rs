@@ -70,9 +70,8 @@ fn duckdb(folder: &Path) -> Result<std::path::PathBuf> {
 }
 
 fn find<'a>(lines: &'a Lines, kind: &str, question: &str, span: &str) -> Option<&'a Value> {
-    let is_wanted = |line: &&Value| {
-        line[kind] == question && (line["span"] == span || line["span"].is_null())
-    };
+    let is_wanted =
+        |line: &&Value| line[kind] == question && (line["span"] == span || line["span"].is_null());
     lines.iter().find(is_wanted)
 }
 

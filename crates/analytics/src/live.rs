@@ -1,5 +1,5 @@
-//! Tells whether reports would say something new: the place of the facts in the feed of changes. The
-//! number says nothing of what changed, so everybody who may see reports may see it.
+//! Tells whether reports would say something new: the place of the facts in the feed of changes.
+//! The number says nothing of what changed, so everybody who may see reports may see it.
 
 use std::sync::Arc;
 

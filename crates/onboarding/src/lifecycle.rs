@@ -1,8 +1,8 @@
 //! The states of merchants, stores and TPNs, and how each is left: one table per kind of object.
 //!
 //! A row says: this action, in one of these states, leads to that state, has this effect and is
-//! told as this event. **What is in no row is refused**, so no sequence of calls can reach a state that
-//! is not listed. The reference in the documentation is compared with these tables by a test.
+//! told as this event. **What is in no row is refused**, so no sequence of calls can reach a state
+//! that is not listed. The reference in the documentation is compared with these tables by a test.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! The request log: `GET /v1/requests/{requestId}` tells what was asked and answered, redacted.
 //!
 //! Requests are noted in memory and written in batches beside the work, every moment
-//! ([`Platform::requests_flush`]): the log costs no request a transaction of its own, and **who loses power
-//! loses the last moment of it**, which is why nothing of record is here. Of bodies, only names of
-//! members, ids and codes are kept.
+//! ([`Platform::requests_flush`]): the log costs no request a transaction of its own, and **who
+//! loses power loses the last moment of it**, which is why nothing of record is here. Of bodies,
+//! only names of members, ids and codes are kept.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

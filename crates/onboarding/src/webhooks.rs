@@ -1,8 +1,8 @@
 //! Webhooks of an ISO: it is told of its events at addresses of its choice.
 //!
 //! Requests are signed as Standard Webhooks has it, so that receivers check them with libraries
-//! that exist. [`follow`] turns events into deliveries, [`send`] makes requests of them and says what an
-//! answer means; when, in which order and how often is the matter of the one delivery engine.
+//! that exist. [`follow`] turns events into deliveries, [`send`] makes requests of them and says
+//! what an answer means; when, in which order and how often is the matter of the one delivery engine.
 //! **Secrets and header values are sealed with the ISO's data key**, and shown at most once.
 
 mod deliveries;

@@ -2,9 +2,9 @@
 //!
 //! Chunks lie one after the other, then a table with all else: dictionaries, positions, and the
 //! length and checksum of each chunk; the last bytes say where the table begins and check it.
-//! Chunks are read by as many threads as there are cores. **A file is written beside its place and renamed
-//! into it**, so it is whole or absent; one with a wrong byte anywhere, or of another version, is
-//! refused, and costs no more than reading the records.
+//! Chunks are read by as many threads as there are cores. **A file is written beside its place and
+//! renamed into it**, so it is whole or absent; one with a wrong byte anywhere, or of another
+//! version, is refused, and costs no more than reading the records.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

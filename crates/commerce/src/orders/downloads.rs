@@ -1,5 +1,6 @@
-//! Files that come with an order: who may fetch them, once the order is paid. **Whether a permission
-//! counts is decided when somebody uses it, by the order's status**, so it need not be taken back.
+//! Files that come with an order: who may fetch them, once the order is paid. **Whether a
+//! permission counts is decided when somebody uses it, by the order's status**, so it need not be
+//! taken back.
 
 use site::{Call, Options};
 use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};

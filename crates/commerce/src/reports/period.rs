@@ -109,7 +109,8 @@ fn whole_months(from: Timestamp, to: Timestamp) -> usize {
     (1..=PARTS_MAX).take_while(|months| after(months) <= to).count()
 }
 
-/// A day as the site's time, written as if it were UTC. One that the month does not have rolls over.
+/// A day as the site's time, written as if it were UTC. One that the month does not have rolls
+/// over.
 fn day(text: &str) -> Option<Timestamp> {
     let moment = Moment::parse(&Options::default(), &format!("{text}T00:00:00"), true)?;
     Some(moment.gmt)

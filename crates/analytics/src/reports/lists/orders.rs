@@ -205,10 +205,11 @@ impl Extended {
             let code = self.coupons.get(&coupon.coupon_id)?;
             Some(json!({ "id": coupon.coupon_id.to_string(), "code": code }))
         });
+        let customer = self.customers.get(&order.customer_id).cloned();
         json!({
             "products": products.collect::<Vec<Value>>(),
             "coupons": coupons.collect::<Vec<Value>>(),
-            "customer": self.customers.get(&order.customer_id).cloned().unwrap_or_else(|| json!([])),
+            "customer": customer.unwrap_or_else(|| json!([])),
             "attribution": { "origin": origin.unwrap_or_else(|| json!(UNKNOWN_ORIGIN)) },
         })
     }

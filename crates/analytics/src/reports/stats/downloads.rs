@@ -1,4 +1,4 @@
-//! Downloads over time.
+//! Downloads over time: how often files were fetched.
 
 use contract::rest::{Args, Stop};
 use site::Call;

@@ -96,7 +96,15 @@ const EACH_ORDER: Measure = Distinct(Subject::Order, When::Always);
 
 /// The columns of segments, whose numbers come from lines or coupons of the orders.
 macro_rules! segment_columns {
-    ($items:expr, $total:expr, $coupons:expr, $refunds:expr, $taxes:expr, $shipping:expr, $net:expr) => {
+    (
+        $items:expr,
+        $total:expr,
+        $coupons:expr,
+        $refunds:expr,
+        $taxes:expr,
+        $shipping:expr,
+        $net:expr
+    ) => {
         &[
             column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
             column("total_sales", "What was paid.", Shape::Money, &[(1, $total)]),

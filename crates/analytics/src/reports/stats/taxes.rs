@@ -1,4 +1,4 @@
-//! Taxes over time.
+//! Taxes over time: what each rate took, and in how many orders.
 
 use contract::rest::{Args, Stop};
 use site::Call;

@@ -1,4 +1,4 @@
-//! Variations over time.
+//! Variations over time: what was sold of them, and in how many orders.
 
 use contract::rest::{Args, Stop};
 use site::Call;
