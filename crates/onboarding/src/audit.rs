@@ -47,7 +47,7 @@ impl Entry {
     pub fn new(cx: &Cx, action: &str, object: &str, object_id: impl Into<String>) -> Result<Self> {
         let (actor, iso_id) = match &cx.device {
             Some(device) => (device.actor(), device.iso_id()),
-            None => (format!("key:{}", cx.caller()?.key_id()), cx.caller()?.iso_id()),
+            None => (cx.caller()?.actor(), cx.caller()?.iso_id()),
         };
         let entry = Self::by(&actor, Some(iso_id), cx.now, action, object, object_id);
         Ok(entry.within(&cx.origin))

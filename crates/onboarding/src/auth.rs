@@ -1,4 +1,4 @@
-//! From an `Authorization` header to a caller.
+//! From an `Authorization` header, or a session, to a caller.
 //!
 //! Whatever is wrong with a key, the client gets the same answer; the true reason is for the log.
 //! Keys are looked up at most once a second each, so **a revocation takes effect within a second**
@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use contract::Permission;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
-use types::{AddressRange, IsoId, KeyId, Result, Scope, ScopeSet, Timestamp};
+use store::user::UserRow;
+use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
 
-use crate::Platform;
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
 use crate::devices::DeviceCaller;
 use crate::dialect::ResponseStyle;
+use crate::{Platform, people};
 use vault::{DataKey, WrappedKey};
 
 const CACHE_LIFE: Duration = Duration::from_millis(900);
@@ -27,23 +28,38 @@ const CACHE_KEYS_MAX: usize = 10_000;
 /// How precisely the last use of a key is noted.
 const LAST_USED_PRECISION: Duration = Duration::from_mins(1);
 
-/// Who makes a request: an ISO, by one of its keys.
+/// Who makes a request for an ISO: a program with one of its keys, or a person with a session.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    entry: Arc<KeyEntry>,
+    access: Arc<Access>,
+    shown: Shown,
+}
+
+/// What a caller may do, and with what.
+#[derive(Debug)]
+struct Access {
+    iso: IsoRow,
+    scopes: ScopeSet,
+    style: ResponseStyle,
+    data_key: DataKey,
+}
+
+/// How a caller showed who they are.
+#[derive(Clone, Debug)]
+enum Shown {
+    Key(Arc<KeyEntry>),
+    /// The user who signed in.
+    Session(i64),
 }
 
 #[derive(Debug)]
 struct KeyEntry {
     key: ApiKeyRow,
-    iso: IsoRow,
-    scopes: ScopeSet,
     /// From where the key may be used; empty for everywhere.
     networks: Vec<AddressRange>,
-    style: ResponseStyle,
-    data_key: DataKey,
     /// Set by the request that notes the key's use, so that others need not.
     use_is_noted: AtomicBool,
+    access: Arc<Access>,
 }
 
 impl KeyEntry {
@@ -56,23 +72,27 @@ impl KeyEntry {
 
 impl Caller {
     pub(crate) fn scopes(&self) -> &ScopeSet {
-        &self.entry.scopes
+        &self.access.scopes
     }
 
     pub fn iso_id(&self) -> &IsoId {
-        &self.entry.iso.iso_id
+        &self.access.iso.iso_id
     }
 
-    pub fn key_id(&self) -> &KeyId {
-        &self.entry.key.key_id
+    /// The caller in the audit log, in the log and in counts of requests.
+    pub fn actor(&self) -> String {
+        match &self.shown {
+            Shown::Key(entry) => format!("key:{}", entry.key.key_id),
+            Shown::Session(user_id) => format!("user:{user_id}"),
+        }
     }
 
     pub fn style(&self) -> ResponseStyle {
-        self.entry.style
+        self.access.style
     }
 
     pub(crate) fn data_key(&self) -> &DataKey {
-        &self.entry.data_key
+        &self.access.data_key
     }
 }
 
@@ -83,6 +103,13 @@ pub struct Refused {
     pub style: ResponseStyle,
     /// The key and its ISO, if the secret was right.
     pub key: Option<(IsoId, KeyId)>,
+}
+
+impl Refused {
+    /// Of somebody of whom nothing is known.
+    pub fn stranger(reason: Reason) -> Self {
+        Self { reason, style: ResponseStyle::default(), key: None }
+    }
 }
 
 /// Why a key was refused. **For the log only**, but for expired keys.
@@ -97,6 +124,7 @@ pub enum Reason {
     Revoked,
     MissingScope,
     OtherAddress,
+    StaleNonce,
 }
 
 impl Reason {
@@ -110,6 +138,7 @@ impl Reason {
             Self::Expired => "expired key",
             Self::Revoked => "revoked key",
             Self::MissingScope => "key lacks the scope",
+            Self::StaleNonce => "nonce of the session is stale",
             Self::OtherAddress => "key may not be used from this address",
         }
     }
@@ -177,8 +206,7 @@ impl Platform {
         address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<std::result::Result<Caller, Refused>> {
-        let unknown =
-            |reason| Ok(Err(Refused { reason, style: ResponseStyle::default(), key: None }));
+        let unknown = |reason| Ok(Err(Refused::stranger(reason)));
         let Some(header) = header else { return unknown(Reason::NoHeader) };
         let parsed = parse_authorization(header)
             .ok_or(Reason::NotAnApiKey)
@@ -195,8 +223,8 @@ impl Platform {
             None => self.load_key(key.key_id()).await?,
         };
         let matching = entry.filter(|entry| {
-            let KeyEntry { key: row, iso, .. } = &**entry;
-            key.matches(&self.vault, &iso.iso_id, &row.scopes, &row.hash)
+            let KeyEntry { key: row, access, .. } = &**entry;
+            key.matches(&self.vault, &access.iso.iso_id, &row.scopes, &row.hash)
         });
         let Some(entry) = matching else { return unknown(Reason::Unknown) };
         let reason = if entry.key.revoked.is_some() {
@@ -205,13 +233,14 @@ impl Platform {
             Reason::Expired
         } else if !entry.is_allowed_from(address) {
             Reason::OtherAddress
-        } else if !entry.scopes.allows(scope) {
+        } else if !entry.access.scopes.allows(scope) {
             Reason::MissingScope
         } else {
-            return Ok(Ok(Caller { entry }));
+            let access = Arc::clone(&entry.access);
+            return Ok(Ok(Caller { access, shown: Shown::Key(entry) }));
         };
-        let key = Some((entry.iso.iso_id.clone(), entry.key.key_id.clone()));
-        Ok(Err(Refused { reason, style: entry.style, key }))
+        let key = Some((entry.access.iso.iso_id.clone(), entry.key.key_id.clone()));
+        Ok(Err(Refused { reason, style: entry.access.style, key }))
     }
 
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
@@ -231,24 +260,53 @@ impl Platform {
 
     fn open_entry(&self, key: ApiKeyRow, iso: IsoRow) -> Result<KeyEntry> {
         let damaged = |message: String| types::Error::internal(message);
-        let wrapped = WrappedKey(iso.data_key.clone());
         let networks = key.allowed_ips.split_ascii_whitespace().map(str::parse);
-        Ok(KeyEntry {
-            networks: networks.collect::<std::result::Result<_, String>>().map_err(damaged)?,
-            scopes: key.scopes.parse().map_err(damaged)?,
-            style: iso.response_style.parse().map_err(damaged)?,
-            data_key: self.vault.data_key_open(&iso.iso_id, &wrapped)?,
-            use_is_noted: AtomicBool::new(false),
-            key,
-            iso,
-        })
+        let networks = networks.collect::<std::result::Result<_, String>>().map_err(damaged)?;
+        let access = Arc::new(self.open_access(iso, key.scopes.parse().map_err(damaged)?)?);
+        Ok(KeyEntry { networks, use_is_noted: AtomicBool::new(false), key, access })
+    }
+
+    fn open_access(&self, iso: IsoRow, scopes: ScopeSet) -> Result<Access> {
+        let damaged = |message: String| types::Error::internal(message);
+        let wrapped = WrappedKey(iso.data_key.clone());
+        let data_key = self.vault.data_key_open(&iso.iso_id, &wrapped)?;
+        let style = iso.response_style.parse().map_err(damaged)?;
+        Ok(Access { iso, scopes, style, data_key })
+    }
+
+    /// The caller that a signed-in user is, if they have the scope. Who is bound to an ISO acts for
+    /// that one; an administrator of the site acts for the one that they name.
+    pub async fn admit_user(
+        &self,
+        user: &UserRow,
+        named: Option<&str>,
+        scope: Scope,
+    ) -> Result<std::result::Result<Caller, Refused>> {
+        let refuse = |reason| Ok(Err(Refused::stranger(reason)));
+        let Some(scopes) = people::scopes(&user.roles) else { return refuse(Reason::MissingScope) };
+        let is_administrator = user.roles.contains(&Role::Administrator);
+        let iso_id = match (user.iso_id.as_deref(), named) {
+            (Some(own), Some(other)) if own != other => return refuse(Reason::MissingScope),
+            (Some(own), _) => own,
+            (None, Some(named)) if is_administrator => named,
+            (None, _) => return refuse(Reason::MissingScope),
+        };
+        if !scopes.allows(scope) {
+            return refuse(Reason::MissingScope);
+        }
+        let wanted = IsoId::new(iso_id);
+        let found = self.store.read(move |conn| store::iso::get(conn, &wanted)).await?;
+        let Some(iso) = found else { return refuse(Reason::Unknown) };
+        let access = Arc::new(self.open_access(iso, scopes)?);
+        Ok(Ok(Caller { access, shown: Shown::Session(user.user_id) }))
     }
 
     /// Whether the last use of the caller's key should be noted again, by this request.
     pub fn last_use_is_stale(&self, caller: &Caller, now: Timestamp) -> bool {
-        let noted = caller.entry.key.last_used;
+        let Shown::Key(entry) = &caller.shown else { return false };
+        let noted = entry.key.last_used;
         noted.is_none_or(|noted| now.since(noted) >= LAST_USED_PRECISION)
-            && !caller.entry.use_is_noted.swap(true, Ordering::Relaxed)
+            && !entry.use_is_noted.swap(true, Ordering::Relaxed)
     }
 
     /// Notes that the caller's key was used.
@@ -259,8 +317,9 @@ impl Platform {
         now: Timestamp,
     ) -> Result<()> {
         let ip = address.map(|address| address.to_string());
+        let Shown::Key(entry) = caller.shown else { return Ok(()) };
         let note = move |conn: &mut dyn store::Conn| {
-            let (iso_id, key_id) = (caller.iso_id(), caller.key_id());
+            let (iso_id, key_id) = (&entry.access.iso.iso_id, &entry.key.key_id);
             store::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
         };
         self.store.write(note).await

@@ -177,7 +177,7 @@ impl Endpoint<Cx> for KeyCreate {
             name: self.name.into_string(),
             scopes: scopes.clone(),
             allowed_ips: ranges.join(" "),
-            created_by: format!("key:{}", caller.key_id()),
+            created_by: caller.actor(),
             created: now,
             expires,
         })?;
@@ -267,7 +267,7 @@ impl Endpoint<Cx> for KeyRotate {
         let overlap = Duration::from_hours(u64::try_from(self.overlap_hours).unwrap_or(0));
         let entry = Entry::new(cx, "key.rotate", "key", &*self.key_id)?;
         let platform = std::sync::Arc::clone(&cx.platform);
-        let actor = format!("key:{}", caller.key_id());
+        let actor = caller.actor();
         perform_once_shown(cx, &["text"], move |conn| {
             let old = load(conn, caller.iso_id(), &self.key_id)?;
             if !is_live(&old, now) {

@@ -39,6 +39,7 @@ pub mod onboard;
 pub mod paging;
 pub mod parameters;
 pub mod patch;
+mod people;
 mod perform;
 pub mod processor;
 pub mod profiles;

@@ -38,7 +38,7 @@ pub(crate) fn note(platform: &Platform, exchange: Exchange<'_>) {
         iso_id: caller.iso_id().clone(),
         request_id: exchange.origin.request_id.clone(),
         at: exchange.at,
-        actor: format!("key:{}", caller.key_id()),
+        actor: caller.actor(),
         address: exchange.origin.address.map(|address| address.to_string()),
         method: exchange.method.to_owned(),
         path: exchange.path.chars().take(PATH_LENGTH_MAX).collect(),

@@ -44,6 +44,8 @@ struct Desk {
     platform: Arc<Platform>,
     limits: EnvironmentLimits,
     staged: StagedFailures,
+    /// Knows who is signed in.
+    rest: Arc<RestDesk>,
 }
 
 /// The endpoints of one path by method.
@@ -57,14 +59,15 @@ pub(crate) fn router(
 ) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
     let staged = StagedFailures::default();
-    let desk = Arc::new(Desk { shared, platform, limits, staged });
+    let rest = Arc::new(RestDesk { shared: Arc::clone(&shared), site, facts: facts.clone() });
+    let desk = Arc::new(Desk { shared, platform, limits, staged, rest: Arc::clone(&rest) });
     tokio::spawn(tidy_limits(Arc::downgrade(&desk)));
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
         let route = endpoint.route();
         by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
     }
-    let watched = vec![(Arc::clone(&desk.platform), facts.clone())];
+    let watched = vec![(Arc::clone(&desk.platform), facts)];
     let ready = (Arc::clone(&desk.shared), Arc::new(watched));
     let mut router = Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
@@ -80,7 +83,6 @@ pub(crate) fn router(
             }),
         );
     }
-    let rest = Arc::new(RestDesk { shared: Arc::clone(&desk.shared), site, facts });
     let web = Arc::new(WebDesk { rest: Arc::clone(&rest) });
     router.fallback(move |request: Request| {
         let (desk, rest, web) = (Arc::clone(&desk), Arc::clone(&rest), Arc::clone(&web));
@@ -152,7 +154,7 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         duration_ms = took.as_secs_f64() * 1000.0,
         request.id = request_id,
         iso.id = visit.caller.as_ref().map(|caller| caller.iso_id().as_str()),
-        key.id = visit.caller.as_ref().map(|caller| caller.key_id().as_str()),
+        actor = visit.caller.as_ref().map(Caller::actor),
         "request answered"
     );
     let exchange = Exchange {
@@ -227,8 +229,8 @@ impl Visit<'_> {
                 Visitor::Key(caller) => {
                     voice.style = caller.style();
                     self.caller = Some(caller.clone());
-                    let (key, iso) = (caller.key_id().as_str(), caller.iso_id().as_str());
-                    self.check_rate(key, (permission == ONBOARD).then_some(iso), voice)?;
+                    let (actor, iso) = (caller.actor(), caller.iso_id().as_str());
+                    self.check_rate(&actor, (permission == ONBOARD).then_some(iso), voice)?;
                     self.note_last_use(caller);
                 }
                 Visitor::Device(device) => {
@@ -263,7 +265,15 @@ impl Visit<'_> {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
             (first, _) => first.map(axum::http::HeaderValue::as_bytes),
         };
-        let outcome = platform.admit(header, permission, self.origin.address, self.now).await;
+        let by_session = match (header, permission) {
+            (None, Permission::Scope(scope)) => self.admit_session(parts, scope).await,
+            _ => Ok(None),
+        };
+        let outcome = match by_session {
+            Ok(Some(outcome)) => Ok(outcome),
+            Ok(None) => platform.admit(header, permission, self.origin.address, self.now).await,
+            Err(error) => Err(error),
+        };
         let refused = match outcome {
             Ok(Ok(visitor)) => return Ok(visitor),
             Ok(Err(refused)) => refused,
@@ -273,7 +283,10 @@ impl Visit<'_> {
         tracing::info!(reason, environment = platform.environment.name(), "key refused");
         shared.metrics.count_refusal(platform.environment, reason);
         // A known key that lacks a scope, or is used elsewhere, is no guess.
-        let is_known = matches!(refused.reason, Reason::MissingScope | Reason::OtherAddress);
+        let is_known = matches!(
+            refused.reason,
+            Reason::MissingScope | Reason::OtherAddress | Reason::StaleNonce
+        );
         let guessing = throttled.filter(|_| !is_known);
         if let Some(client) = guessing {
             // Only refusals wait, so that nobody can lock out others behind the same address.
@@ -286,6 +299,25 @@ impl Visit<'_> {
         }
         self.audit_refusal(refused.clone());
         Err(denied(refused))
+    }
+
+    /// A person of the portal, whose page sends the session's cookie and a nonce; nothing when the
+    /// request has neither.
+    async fn admit_session(
+        &self,
+        parts: &axum::http::request::Parts,
+        scope: types::Scope,
+    ) -> types::Result<Option<Result<Visitor, Refused>>> {
+        let Desk { platform, rest, .. } = self.desk;
+        let request = rest.request(String::new(), parts, Vec::new());
+        let visitor = rest.site.session_visitor(&request, self.now).await?;
+        let Ok(identity) = visitor else {
+            return Ok(Some(Err(Refused::stranger(Reason::StaleNonce))));
+        };
+        let Some(user) = identity.and_then(|identity| identity.user) else { return Ok(None) };
+        let named = parts.headers.get(ISO_HEADER).and_then(|value| value.to_str().ok());
+        let caller = platform.admit_user(&user.row, named, scope).await?;
+        Ok(Some(caller.map(Visitor::Key)))
     }
 
     /// Counts the request for its key or device, and an onboarding for its ISO.
@@ -459,6 +491,9 @@ fn render(outcome: Outcome, voice: Voice) -> Answer {
     }
     answer
 }
+
+/// Names the ISO for which an administrator of the site acts.
+const ISO_HEADER: &str = "x-iso-id";
 
 const ONBOARD: Permission = Permission::Scope(types::Scope::OnboardWrite);
 

@@ -172,10 +172,8 @@ impl StagedFailures {
             tokio::time::sleep(delay).await;
         }
         let message = "Asked for in the sandbox.";
-        let by_value = magic
-            .failure
-            .zip(caller)
-            .filter(|(code, caller)| self.is_due(caller.key_id().as_str(), *code));
+        let by_value =
+            magic.failure.zip(caller).filter(|(code, caller)| self.is_due(&caller.actor(), *code));
         let staged = by_value.map(|(code, _)| (code, code.status())).or(scenario.outright());
         let Some((code, status)) = staged else { return Ok(()) };
         let mut answer = Answer { status, ..voice.refuse(code, &scenario.param, message) };

@@ -94,6 +94,20 @@ impl Site {
         request.secure || request.client.local || self.environment() == Environment::Sandbox
     }
 
+    /// The user of a session who sent this request from one of our own pages, which the nonce
+    /// proves. Nobody if there is no nonce; a refusal if it is stale.
+    pub async fn session_visitor(
+        &self,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<Result<Option<Identity>, Refusal>, Error> {
+        Ok(match self.session_of(request, now).await? {
+            Found::Somebody(identity) => Ok(Some(*identity)),
+            Found::Nothing => Ok(None),
+            Found::Refused(refusal) | Found::Unknown(refusal) => Err(*refusal),
+        })
+    }
+
     /// Who makes the request. The outer error is ours.
     pub(crate) async fn authenticate(
         &self,
