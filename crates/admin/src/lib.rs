@@ -4,6 +4,7 @@
 //! of its siblings: **what they do reaches it through the feed of changes** ([`notes::follow`]).
 
 pub mod bundle;
+mod isos;
 pub mod notes;
 
 use contract::rest::route::Route;
@@ -11,5 +12,7 @@ use site::{Action, Names};
 
 /// The routes of administration.
 pub fn routes(names: &Names) -> Vec<Route<Action>> {
-    notes::routes(names)
+    let mut routes = notes::routes(names);
+    routes.extend(isos::routes(names));
+    routes
 }

@@ -1,12 +1,11 @@
 // For which ISO the user works: the one that the account is bound to, or one that an administrator
 // has chosen. Requests of the onboarding interface carry it.
-import { get as plainGet, send, write as plainWrite, type Json, type Query } from './api';
+import { get as plainGet, rest, send, write as plainWrite, type Json, type Query } from './api';
 import { session } from './session.svelte';
 
 export interface Iso {
   isoId: string;
   name: string;
-  status?: string;
 }
 
 const KEPT = 'iso';
@@ -50,4 +49,4 @@ export function write<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: stri
 }
 
 /** All ISOs, for those who administer them. */
-export const isos = (signal?: AbortSignal): Promise<Listed<Iso>> => plainGet<Listed<Iso>>('/v1/isos', { limit: 100 }, signal);
+export const isos = (signal?: AbortSignal): Promise<Iso[]> => plainGet<Iso[]>(rest('boardwalk/v1/isos'), {}, signal);

@@ -1,0 +1,31 @@
+//! The ISOs of this installation, for the site's administrators, who act for any of them.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Item, Reply, Schema, Stop};
+use serde_json::json;
+use site::action::read;
+use site::{Action, Call, Names};
+use types::Capability;
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let item = Item::new(
+        "iso",
+        Schema::object([
+            ("isoId", Schema::text().about("Id of the ISO.")),
+            ("name", Schema::text().about("Name of the ISO.")),
+        ]),
+    );
+    let route = Route::at(&names.docs, "/isos").on(READ, Args::new(), read(may_see, list));
+    vec![route.schema(item.document())]
+}
+
+fn may_see(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "Only administrators of the site see all ISOs.";
+    call.need(Capability::ManageOptions, "rest_forbidden", message)
+}
+
+fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let isos = store::iso::list(call.conn()?)?;
+    let shown = isos.iter().map(|iso| json!({ "isoId": iso.iso_id.as_str(), "name": iso.name }));
+    Ok(Reply::new(shown.collect::<Vec<_>>()))
+}

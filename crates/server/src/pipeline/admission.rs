@@ -1,0 +1,140 @@
+//! Who may pass: a key, a device or a person with a session is recognised, counted against the
+//! limits, and noted. What is refused is told to the audit log and slowed down.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use contract::Permission;
+use onboarding::auth::{Caller, Reason, Refused, Visitor};
+
+use super::{Desk, Visit};
+use crate::answer::{Answer, Voice, denied};
+use crate::client_address::client_address;
+
+/// Names the ISO for which an administrator of the site acts.
+const ISO_HEADER: &str = "x-iso-id";
+
+impl Visit<'_> {
+    pub(super) async fn authenticate(
+        &mut self,
+        parts: &Parts,
+        permission: Permission,
+        voice: Voice,
+    ) -> Result<Visitor, Answer> {
+        let Desk { shared, platform, limits, .. } = self.desk;
+        let peer = self.peer.as_ref().map(|peer| peer.address.ip());
+        let trusted = &shared.settings.trusted_proxies;
+        let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
+        self.origin.address = client.map(|client| client.address);
+        let throttled = client.filter(|client| client.is_throttled());
+        let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
+        let header = match (headers.next(), headers.next()) {
+            (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
+            (first, _) => first.map(axum::http::HeaderValue::as_bytes),
+        };
+        let by_session = match (header, permission) {
+            (None, Permission::Scope(scope)) => self.admit_session(parts, scope).await,
+            _ => Ok(None),
+        };
+        let outcome = match by_session {
+            Ok(Some(outcome)) => Ok(outcome),
+            Ok(None) => platform.admit(header, permission, self.origin.address, self.now).await,
+            Err(error) => Err(error),
+        };
+        let refused = match outcome {
+            Ok(Ok(visitor)) => return Ok(visitor),
+            Ok(Err(refused)) => refused,
+            Err(error) => return Err(voice.error(&error)),
+        };
+        let reason = refused.reason.text();
+        tracing::info!(reason, environment = platform.environment.name(), "key refused");
+        shared.metrics.count_refusal(platform.environment, reason);
+        // A known key that lacks a scope, or is used elsewhere, is no guess.
+        let is_known = matches!(
+            refused.reason,
+            Reason::MissingScope | Reason::OtherAddress | Reason::StaleNonce
+        );
+        let guessing = throttled.filter(|_| !is_known);
+        if let Some(client) = guessing {
+            // Only refusals wait, so that nobody can lock out others behind the same address.
+            let checked = limits.check_refusals(client.network(), Instant::now());
+            checked.map_err(|exceeded| {
+                self.standing = exceeded.standing;
+                voice.too_many(exceeded)
+            })?;
+            limits.refusals.note(client.network(), Instant::now());
+        }
+        self.audit_refusal(refused.clone());
+        Err(denied(refused))
+    }
+
+    /// A person of the portal, whose page sends the session's cookie and a nonce; nothing when the
+    /// request has neither.
+    async fn admit_session(
+        &self,
+        parts: &Parts,
+        scope: types::Scope,
+    ) -> types::Result<Option<Result<Visitor, Refused>>> {
+        let Desk { platform, rest, .. } = self.desk;
+        let request = rest.request(String::new(), parts, Vec::new());
+        let visitor = rest.site.session_visitor(&request, self.now).await?;
+        let Ok(identity) = visitor else {
+            return Ok(Some(Err(Refused::stranger(Reason::StaleNonce))));
+        };
+        let Some(user) = identity.and_then(|identity| identity.user) else { return Ok(None) };
+        let named = parts.headers.get(ISO_HEADER).and_then(|value| value.to_str().ok());
+        let caller = platform.admit_user(&user.row, named, scope).await?;
+        Ok(Some(caller.map(Visitor::Key)))
+    }
+
+    /// Counts the request for its key or device, and an onboarding for its ISO.
+    pub(super) fn check_rate(
+        &mut self,
+        key: &str,
+        onboards: Option<&str>,
+        voice: Voice,
+    ) -> Result<(), Answer> {
+        let limits = &self.desk.limits;
+        let mut checked = limits.key.check(key);
+        if let (Ok(_), Some(iso)) = (&checked, onboards) {
+            checked = limits.onboard.check(iso);
+        }
+        match checked {
+            Ok(standing) => {
+                self.standing = standing;
+                Ok(())
+            }
+            Err(exceeded) => {
+                self.standing = exceeded.standing;
+                Err(voice.too_many(exceeded))
+            }
+        }
+    }
+
+    /// Tells the audit log why, beside the request.
+    fn audit_refusal(&self, refused: Refused) {
+        let (platform, origin) = (Arc::clone(&self.desk.platform), self.origin.clone());
+        let now = self.now;
+        tokio::spawn(async move {
+            if let Err(error) = platform.audit_refused_key(&refused, &origin, now).await {
+                tracing::warn!(error = %error.report(), "a refused key is not in the audit log");
+            }
+        });
+    }
+
+    /// Notes the use of the key beside the request, at most once a minute.
+    pub(super) fn note_last_use(&self, caller: Caller) {
+        let platform = &self.desk.platform;
+        if platform.last_use_is_stale(&caller, self.now) {
+            let (platform, now) = (Arc::clone(platform), self.now);
+            let address = self.origin.address;
+            tokio::spawn(async move {
+                if let Err(error) = platform.note_last_use(caller, address, now).await {
+                    tracing::warn!(error = %error.report(), "last use of a key was not noted");
+                }
+            });
+        }
+    }
+}
