@@ -36,8 +36,14 @@ export const iso = new Chosen();
 
 export interface Listed<T> {
   data: T[];
-  next: string | number | null;
+  next?: string | number | null;
+  nextCursor?: string | number | null;
+  /** Lists that never end tell whether there is more already. */
+  hasMore?: boolean;
 }
+
+/** Where the list goes on; nothing at its end. */
+export const goesOn = <T>(page: Listed<T>): string | number | null => (page.hasMore === false ? null : (page.next ?? page.nextCursor ?? null));
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   const answer = await send(`/v1/${path}`, { query, signal, headers: iso.headers });
