@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use contract::rest::Stop;
+use contract::rest::{Params, Refusal, Stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use site::action::Waiting;
 use site::content::dates::Moment;
-use site::{Call, Options};
+use site::{Call, Options, Site, Visit};
+use store::{Store, outbox};
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
@@ -55,7 +58,24 @@ pub struct Desk {
     pub base: String,
 }
 
+/// How long a request waits for the facts to catch up, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 impl Desk {
+    /// Where fresh facts are asked for: waits until all that was changed before is in them.
+    pub fn fresh(&self, site: &Site, visit: &Visit, params: &Params) -> Option<Waiting> {
+        let may = visit.identity.can(Capability::ViewWoocommerceReports);
+        if !may || !params.flag("force_cache_refresh") {
+            return None;
+        }
+        let (facts, store) = (Arc::clone(&self.facts), site.store().clone());
+        Some(Box::pin(async move {
+            // Who waits in vain gets the facts as they are.
+            let _ = tokio::time::timeout(PATIENCE, caught_up(&facts, &store)).await;
+        }))
+    }
+
     /// What the caller may see of the facts of now, and how the site counts.
     pub fn inquire(&self, call: &Call<'_>) -> Inquiry {
         let options = call.options();
@@ -72,8 +92,28 @@ impl Desk {
     }
 }
 
+async fn caught_up(facts: &Facts, store: &Store) {
+    // Events get their numbers after they were committed.
+    while let Ok(true) = store.read(outbox::has_unsequenced).await {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    if let Ok(head) = store.read(outbox::head).await {
+        facts.wait_until(head, PATIENCE).await;
+    }
+}
+
+/// A shop without analytics has no such routes.
+pub fn is_there(call: &Call<'_>) -> Result<(), Stop> {
+    if call.options().is_on("woocommerce_analytics_enabled") {
+        return Ok(());
+    }
+    let message = "No route matches this path and method.";
+    Err(Refusal::new(404, "rest_no_route", message).into())
+}
+
 /// The permission of every report.
 pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
+    is_there(call)?;
     let message = "You are not allowed to see reports.";
     call.need(Capability::ViewWoocommerceReports, "woocommerce_rest_cannot_view", message)
 }

@@ -14,6 +14,7 @@ pub(crate) mod file;
 pub(crate) mod snapshot;
 mod writer;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
@@ -33,6 +34,8 @@ pub use writer::Writer;
 pub struct Facts {
     /// Locked only to take or replace the pointer, never while anything is read.
     current: RwLock<Arc<Snapshot>>,
+    /// Grows with every snapshot.
+    version: AtomicU64,
     /// The last event that is in the facts; nothing until they were loaded.
     position: watch::Sender<Option<i64>>,
     import: Mutex<Option<ImportStatus>>,
@@ -47,6 +50,7 @@ impl Default for Facts {
         let (commands, inbox) = channel();
         Self {
             current: RwLock::default(),
+            version: AtomicU64::new(0),
             position: watch::Sender::new(None),
             import: Mutex::default(),
             commands,
@@ -86,7 +90,13 @@ impl Facts {
         );
         // What nobody reads any more is freed here and not under the lock.
         drop(last);
+        self.version.fetch_add(1, Ordering::AcqRel);
         self.position.send_replace(Some(position));
+    }
+
+    /// How many snapshots were shown so far: as long as it is the same, so are the facts.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// Waits until the event with this number is in the facts. Returns whether it is; after

@@ -71,7 +71,10 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
 fn list_args() -> Args {
     let stat = Schema::text().keyword("enum", Vec::<Value>::new());
     let stats = Schema::list(stat).default(Vec::<Value>::new());
-    args::context().arg("stats", stats.about("Which indicators to show.")).with(args::range())
+    args::context()
+        .arg("stats", stats.about("Which indicators to show."))
+        .with(args::range())
+        .with(args::strict())
 }
 
 fn document() -> Value {

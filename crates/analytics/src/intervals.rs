@@ -25,7 +25,7 @@ pub enum Habit {
     Sorted,
     /// It pages over intervals in the order of time, whatever order was asked for.
     Unsorted,
-    /// It does not even page while nothing is missing.
+    /// It does not even page, unless something is filled in.
     Unpaged,
 }
 
@@ -100,7 +100,9 @@ fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
     let missing = slots.len() - present.len();
     let (offset, end) = (wanted.offset(), wanted.page.saturating_mul(wanted.per_page));
-    let (skip, count) = if wanted.descending {
+    let (skip, count) = if habit == Habit::Unpaged {
+        (0, usize::MAX)
+    } else if wanted.descending {
         (offset, wanted.per_page)
     } else {
         (offset.saturating_sub(missing), end.saturating_sub(missing).min(wanted.per_page))
@@ -126,4 +128,88 @@ fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
 
 fn indexes(slots: impl Iterator<Item = Slot>) -> Vec<usize> {
     slots.map(|slot| slot.index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots from ranks; a rank of zero stands for an interval in which nothing happened.
+    fn slots(ranks: &[f64]) -> Vec<Slot> {
+        let slot =
+            |(index, rank): (usize, &f64)| Slot { index, is_present: *rank != 0.0, rank: *rank };
+        ranks.iter().enumerate().map(slot).collect()
+    }
+
+    fn dated(presence: &[bool]) -> Vec<Slot> {
+        let slot = |(index, is_present): (usize, &bool)| {
+            let rank = crate::columns::float(i64::try_from(index).unwrap());
+            Slot { index, is_present: *is_present, rank }
+        };
+        presence.iter().enumerate().map(slot).collect()
+    }
+
+    const fn wanted(by_date: bool, descending: bool, page: usize, per_page: usize) -> Wanted {
+        Wanted { by_date, descending, page, per_page }
+    }
+
+    #[test]
+    fn strictly_the_whole_is_sorted_and_cut() {
+        let ranks = [5.0, 0.0, -3.0, 5.0, 7.0];
+        for (descending, page, expected) in [
+            (true, 1, vec![4, 0]),
+            (true, 2, vec![3, 1]),
+            (true, 3, vec![2]),
+            (false, 1, vec![2, 1]),
+            (false, 4, vec![]),
+        ] {
+            let wanted = wanted(false, descending, page, 2);
+            assert_eq!(strict_page(slots(&ranks), &wanted), expected, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn whole_pages_come_as_the_database_has_them() {
+        let whole = dated(&[true; 4]);
+        let page = |habit| usual_page(&whole, &wanted(true, true, 1, 3), habit);
+        assert_eq!(page(Habit::Sorted), [3, 2, 1]);
+        assert_eq!(page(Habit::Unsorted), [0, 1, 2]);
+        assert_eq!(page(Habit::Unpaged), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_page_with_gaps_is_sorted_by_date() {
+        let gaps = dated(&[true, false, true, true, true]);
+        // Nothing is missing among the last three, so that nobody sorts them.
+        assert_eq!(usual_page(&gaps, &wanted(true, true, 1, 3), Habit::Unsorted), [2, 3, 4]);
+        assert_eq!(usual_page(&gaps, &wanted(true, true, 2, 3), Habit::Unsorted), [1, 0]);
+        assert_eq!(usual_page(&gaps, &wanted(true, true, 1, 5), Habit::Unpaged), [4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn by_a_column_what_happened_and_what_did_not_are_apart() {
+        let ranks = slots(&[5.0, 0.0, -3.0, 0.0, 7.0]);
+        let sorted = |descending, page| {
+            usual_page(&ranks, &wanted(false, descending, page, 2), Habit::Sorted)
+        };
+        assert_eq!(sorted(true, 1), [4, 0]);
+        // The third row of the database, and zeros, sorted together.
+        assert_eq!(sorted(true, 2), [1, 3]);
+        assert_eq!(sorted(false, 2), [2, 0]);
+    }
+
+    #[test]
+    fn pages_by_date_make_the_whole() {
+        let gaps = dated(&[true, false, true, false, true, true, false]);
+        for descending in [true, false] {
+            let pages = (1..=4).flat_map(|page| {
+                usual_page(&gaps, &wanted(true, descending, page, 2), Habit::Sorted)
+            });
+            let mut expected: Vec<usize> = (0..7).collect();
+            if descending {
+                expected.reverse();
+            }
+            assert_eq!(pages.collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -13,6 +13,8 @@ use store::term::{self, TermFilter, TermOrder};
 /// Products that are in the trash are not there; all others are, whoever may buy them.
 const STATUSES: [&str; 4] = ["publish", "private", "pending", "draft"];
 const VARIATION: &str = "variation";
+/// Between the name of a product and what a variation of it is about.
+const SEPARATOR: &str = " - ";
 pub const PRODUCT_CATEGORY: &str = "product_cat";
 
 type Names = BTreeMap<i64, String>;
@@ -41,7 +43,30 @@ pub fn variations(conn: &mut dyn Conn, parents: &[i64]) -> Result<Names, Stop> {
         ..ProductFilter::default()
     };
     let rows = all_products(conn, wanted)?;
-    Ok(rows.into_iter().map(|row| (row.product_id, row.name)).collect())
+    sold_names(conn, rows)
+}
+
+/// Products and variations by the names under which orders show them: a variation whose name does
+/// not tell what it is about has its values behind it.
+pub fn sold_names(
+    conn: &mut dyn Conn,
+    rows: impl IntoIterator<Item = ProductRow>,
+) -> Result<Names, Stop> {
+    let mut names = Names::new();
+    for row in rows {
+        let mut name = row.name;
+        if row.kind == VARIATION && !name.contains(SEPARATOR) {
+            let chosen = product::attributes_of(conn, &[row.product_id])?;
+            let values: Vec<String> = chosen
+                .into_iter()
+                .map(|(_, attribute)| attribute.value)
+                .filter(|value| !value.is_empty())
+                .collect();
+            name = format!("{name}{SEPARATOR}{}", values.join(", "));
+        }
+        names.insert(row.product_id, name);
+    }
+    Ok(names)
 }
 
 fn all_products(conn: &mut dyn Conn, mut wanted: ProductFilter) -> Result<Vec<ProductRow>, Stop> {
@@ -70,7 +95,7 @@ pub fn categories(conn: &mut dyn Conn) -> Result<Names, Stop> {
     let counts = product::counts_by_term(conn, PRODUCT_CATEGORY)?;
     let (found, _) = term::list(conn, &wanted)?;
     let is_used = |id: &i64| counts.get(id).is_some_and(|count| *count > 0);
-    let names = found.into_iter().map(|row| (row.term_id, escaped(&row.name)));
+    let names = found.into_iter().map(|row| (row.term_id, row.name));
     Ok(names.filter(|(id, _)| is_used(id)).collect())
 }
 
@@ -85,12 +110,7 @@ pub fn category_names(conn: &mut dyn Conn, ids: &[i64]) -> Result<Names, Stop> {
         ..TermFilter::default()
     };
     let (found, _) = term::list(conn, &wanted)?;
-    Ok(found.into_iter().map(|row| (row.term_id, escaped(&row.name))).collect())
-}
-
-/// Clients know names of categories as HTML.
-fn escaped(name: &str) -> String {
-    name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    Ok(found.into_iter().map(|row| (row.term_id, row.name)).collect())
 }
 
 pub fn coupons(conn: &mut dyn Conn) -> Result<Names, Stop> {

@@ -70,9 +70,11 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     ];
     for (path, args, document, list) in LISTS.iter().copied() {
         let desk = Arc::clone(desk);
-        let run = move |call: &mut Call<'_>| list(&desk, call);
+        let waiting = Arc::clone(&desk);
+        let run = read(may_view, move |call: &mut Call<'_>| list(&desk, call))
+            .after(move |site, visit, params| waiting.fresh(site, visit, params));
         let route = Route::at(namespace, &format!("/reports{path}"));
-        routes.push(route.on(READ, args(), read(may_view, run)).schema(document()));
+        routes.push(route.on(READ, args(), run).schema(document()));
     }
     routes.extend(stats::ALL.iter().map(|report| report.route(namespace, desk)));
     routes

@@ -33,7 +33,9 @@ pub fn routes(
 fn customer_routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let list = |door: Door| {
         let desk = Arc::clone(desk);
+        let waiting = Arc::clone(&desk);
         read(may_view, move |call: &mut Call<'_>| customers::list(&desk, call, door))
+            .after(move |site, visit, params| waiting.fresh(site, visit, params))
     };
     vec![
         Route::at(namespace, "/customers")

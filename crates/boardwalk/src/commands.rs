@@ -30,7 +30,8 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
                 Interface::Onboarding => onboarding::endpoints::openapi_document(),
                 Interface::Rest => {
                     let settings = Config::load(&common)?.site;
-                    site::openapi::document(&settings, server::routes(&settings.names))?
+                    let routes = server::routes(&settings.names, &server::Reports::default());
+                    site::openapi::document(&settings, routes)?
                 }
             };
             let text = serde_json::to_string_pretty(&document).map_err(|error| {

@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) onboarding: onboarding::Settings,
     /// The site: its address, its names, and how it treats browsers of other sites.
     pub(crate) site: site::Settings,
+    /// How reports are made.
+    pub(crate) analytics: analytics::Settings,
     /// How mail is sent. Without a relay there is none.
     pub(crate) mail: server::mail::MailSettings,
     /// What is written to standard error.

@@ -11,7 +11,7 @@ use axum::Router;
 use onboarding::Platform;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::{Settings, Shared, listen, make_site, metrics, pipeline};
+use crate::{Reports, Settings, Shared, listen, make_site, metrics, pipeline};
 
 /// How long an exchange may take before it counts as hung.
 const EXCHANGE_MAX: Duration = Duration::from_secs(30);
@@ -28,7 +28,7 @@ pub struct Harness {
 impl Harness {
     /// Must be called within a tokio runtime, from a thread that may block.
     pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
-        let site = make_site(&platform, &settings, site::Settings::default())?;
+        let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default())?;
         let metrics = metrics::Metrics::default();
         let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
         let router = pipeline::router(Arc::clone(&shared), (platform, None), site);

@@ -41,6 +41,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use analytics::facts::Facts;
+use contract::rest::route::Route;
 use onboarding::Platform;
 use site::me::Neighbour;
 use tokio::net::TcpListener;
@@ -196,9 +197,24 @@ fn keep(
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
 }
 
+/// What the reports of a site are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Reports {
+    pub settings: analytics::Settings,
+    pub facts: Arc<Facts>,
+}
+
+/// What reports are told about the records of commerce.
+const SHOP: analytics::Shop = analytics::Shop {
+    products: commerce::cards::products,
+    orders: commerce::cards::orders,
+    price_html: commerce::cards::price_html,
+};
+
 /// The routes of all that stands on the site.
-pub fn routes(names: &site::Names) -> Vec<contract::rest::route::Route<site::Action>> {
-    [commerce::routes(names), ::admin::routes(names)].into_iter().flatten().collect()
+pub fn routes(names: &site::Names, reports: &Reports) -> Vec<Route<site::Action>> {
+    let of_reports = analytics::routes(names, &reports.facts, SHOP, &reports.settings);
+    [commerce::routes(names), of_reports, ::admin::routes(names)].into_iter().flatten().collect()
 }
 
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
@@ -206,6 +222,7 @@ pub fn make_site(
     platform: &Platform,
     settings: &Settings,
     site: site::Settings,
+    reports: &Reports,
 ) -> Result<Arc<site::Site>> {
     let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
     let limits = &settings.rate_limits;
@@ -222,11 +239,14 @@ pub fn make_site(
             u32::MAX
         },
     };
-    let routes = routes(&parts.settings.names);
+    let routes = routes(&parts.settings.names, reports);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let mut site = site::Site::new(parts, routes)?
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages));
+    // What reports answered a moment ago holds for as long as the facts are the same.
+    let facts = Arc::clone(&reports.facts);
+    site = site.with_version(move || facts.version());
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }

@@ -16,10 +16,28 @@ type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;
 type Run = Box<dyn Fn(&mut Call<'_>) -> Outcome + Send + Sync>;
 type RunLater = Box<dyn Fn(Later) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
+/// What an operation waits for before it begins, outside of any transaction; nothing if it need not
+/// wait. **It must end by itself**: nobody else limits it.
+type Wait = Box<dyn Fn(&Site, &Visit, &Params) -> Option<Waiting> + Send + Sync>;
+pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// An operation of the REST interface.
 pub struct Action {
     pub(crate) permit: Permit,
     pub(crate) work: Work,
+    pub(crate) wait: Option<Wait>,
+}
+
+impl Action {
+    /// Lets the operation wait for something first.
+    #[must_use]
+    pub fn after(
+        mut self,
+        wait: impl Fn(&Site, &Visit, &Params) -> Option<Waiting> + Send + Sync + 'static,
+    ) -> Self {
+        self.wait = Some(Box::new(wait));
+        self
+    }
 }
 
 /// What an operation needs, and its doing.
@@ -59,7 +77,7 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Memory(Box::new(run)) }
+    Action { permit: Box::new(permit), work: Work::Memory(Box::new(run)), wait: None }
 }
 
 /// An operation on a snapshot of the storage.
@@ -68,7 +86,7 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Read(Box::new(run)) }
+    Action { permit: Box::new(permit), work: Work::Read(Box::new(run)), wait: None }
 }
 
 /// An operation that changes something, as one transaction. What it refuses leaves no trace.
@@ -77,7 +95,7 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Write(Box::new(run)) }
+    Action { permit: Box::new(permit), work: Work::Write(Box::new(run)), wait: None }
 }
 
 /// An operation that waits for the network.
@@ -90,7 +108,7 @@ where
     let run = move |later: Later| -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         Box::pin(run(later))
     };
-    Action { permit: Box::new(permit), work: Work::Later(Box::new(run)) }
+    Action { permit: Box::new(permit), work: Work::Later(Box::new(run)), wait: None }
 }
 
 /// The permission of what is open to everybody.

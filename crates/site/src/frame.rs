@@ -96,12 +96,12 @@ impl Site {
         let key =
             if self.store().is_embedded() { recent::key_of(request, method, visit) } else { None };
         let Some(key) = key else { return self.carry_out(request, method, visit).await };
-        if let Some(reply) = self.recent().get(&key) {
+        let changes = self.changes();
+        if let Some(reply) = self.recent().get(&key, changes) {
             return reply;
         }
-        let writes = self.recent().writes();
         let reply = self.carry_out(request, method, visit).await;
-        self.recent().keep(key, writes, reply)
+        self.recent().keep(key, changes, reply)
     }
 
     async fn carry_out(
@@ -132,6 +132,11 @@ impl Site {
             refused: fault.or(refused),
             embed: Embed::read(request.query.get("_embed")),
         };
+        if let (Some(wait), None) = (&found.endpoint.operation.wait, &asked.refused)
+            && let Some(waiting) = wait(self, visit, &asked.params)
+        {
+            waiting.await;
+        }
         let performed = match &found.endpoint.operation.work {
             Work::Later(run) if asked.refused.is_none() => {
                 let later = |params| {

@@ -190,6 +190,7 @@ pub static DEFINITIONS: &[Definition] = &[
     option("woocommerce_actionable_order_statuses", Kind::Json, "null"),
     option("woocommerce_date_type", Kind::Json, "null"),
     option("woocommerce_default_date_range", Kind::Json, "null"),
+    option("woocommerce_analytics_enabled", Kind::YesNo, r#""yes""#),
     option("woocommerce_analytics_scheduled_import", Kind::YesNo, r#""yes""#),
     option("woocommerce_weight_unit", Kind::Text, r#""kg""#),
     option("woocommerce_dimension_unit", Kind::Text, r#""cm""#),

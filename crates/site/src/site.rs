@@ -52,6 +52,16 @@ pub struct Site {
     page_sources: Vec<Box<dyn PageSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
     neighbours: OnceLock<Vec<Neighbour>>,
+    versions: Vec<Version>,
+}
+
+/// A number that grows whenever something changes that answers depend on besides the storage.
+struct Version(Box<dyn Fn() -> u64 + Send + Sync>);
+
+impl std::fmt::Debug for Version {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Version({})", (self.0)())
+    }
 }
 
 impl Site {
@@ -75,6 +85,7 @@ impl Site {
             page_sources: Vec::new(),
             job_kinds: Vec::new(),
             neighbours: OnceLock::new(),
+            versions: Vec::new(),
         })
     }
 
@@ -83,6 +94,19 @@ impl Site {
     pub fn with_pages(mut self, source: Box<dyn PageSource>) -> Self {
         self.page_sources.push(source);
         self
+    }
+
+    /// Makes answers of a moment ago depend on what a crate above keeps in memory.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.versions.push(Version(Box::new(version)));
+        self
+    }
+
+    /// A number that grows with every change that answers can show.
+    pub(crate) fn changes(&self) -> u64 {
+        let outside = self.versions.iter().map(|version| (version.0)());
+        outside.fold(self.recent.writes(), u64::wrapping_add)
     }
 
     /// Adds a kind of background job of a crate above.

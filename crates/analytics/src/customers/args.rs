@@ -50,6 +50,7 @@ pub fn stats() -> Args {
         .with(chosen("customers"))
         .with(args::fields())
         .with(args::refresh())
+        .with(args::strict())
 }
 
 fn listed() -> Args {

@@ -86,6 +86,7 @@ pub fn dated(least: i64, usual: &str, columns: &[&str]) -> Args {
         .with(range())
         .with(order("desc", usual, columns))
         .with(refresh())
+        .with(strict())
 }
 
 /// Whether one of the filters is enough.
@@ -164,6 +165,12 @@ pub fn between(name: &str, items: Schema, checker: contract::rest::args::Checker
     let about = format!("Keep only rows whose {} lies between these two.", name.replace('_', " "));
     let schema = Schema::list(items).about(about.trim_end_matches(" between"));
     Args::new().treated(name, schema, Treatment::Checked(checker))
+}
+
+/// What clients of ours can ask for besides: numbers that are right where others are known.
+pub fn strict() -> Args {
+    let about = "Answer what is right where the reference product answers otherwise.";
+    Args::new().arg("strict", Schema::boolean().about(about))
 }
 
 /// What clients of ours can ask for besides: whose sales count.

@@ -81,9 +81,11 @@ impl Rank {
         Self::Number(crate::columns::float(value))
     }
 
-    /// Letters without their case and marks.
+    /// Letters without their case and marks, as people look for them.
     pub fn text(text: &str) -> Self {
-        Self::Text(fold(text))
+        let apart = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd().normalize(text);
+        let bare: String = apart.chars().filter(|letter| !is_mark(*letter)).collect();
+        Self::Text(fold(&bare))
     }
 
     fn compare(&self, other: &Self) -> Ordering {
@@ -95,6 +97,11 @@ impl Rank {
             (Self::Text(one), Self::Text(two)) => one.cmp(two),
         }
     }
+}
+
+/// Accents and the like, once they stand apart from their letters.
+fn is_mark(letter: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&letter)
 }
 
 /// Sorts rows by their ranks; those that tie keep the order in which they come.

@@ -25,7 +25,7 @@ use crate::calendar::{Interval, Range, Unit};
 use crate::columns::{Column, Plan};
 use crate::desk::{Desk, Inquiry, may_view, span, timestamp};
 use crate::intervals::{Habit, Slot, Wanted, strict_page, usual_page};
-use crate::query::{DateColumn, Filter, Group, Measure, Query, Table, When};
+use crate::query::{DateColumn, Filter, Group, Measure, OrderSort, Paging, Query, Table, When};
 use segments::{Dimension, Segments};
 
 /// Whether anything happened in an interval.
@@ -58,7 +58,7 @@ pub struct Stats {
     pub date: fn(&Call<'_>) -> DateColumn,
     pub filter: fn(&mut Call<'_>, &Inquiry) -> Result<Filter, Stop>,
     /// How the numbers come out when they are split.
-    pub split: fn(Dimension, &Inquiry) -> Option<segments::Split>,
+    pub split: fn(Dimension, &Call<'_>, &Inquiry) -> Option<segments::Split>,
 }
 
 impl std::fmt::Debug for Stats {
@@ -80,10 +80,11 @@ pub static ALL: &[&Stats] = &[
 
 impl Stats {
     pub fn route(&'static self, namespace: &str, desk: &Arc<Desk>) -> Route<Action> {
-        let desk = Arc::clone(desk);
-        let run = move |call: &mut Call<'_>| self.run(&desk, call);
+        let (desk, waiting) = (Arc::clone(desk), Arc::clone(desk));
+        let run = read(may_view, move |call: &mut Call<'_>| self.run(&desk, call))
+            .after(move |site, visit, params| waiting.fresh(site, visit, params));
         Route::at(namespace, &format!("/reports{}", self.path))
-            .on(READ, (self.args)(), read(may_view, run))
+            .on(READ, (self.args)(), run)
             .schema(body::document(self))
     }
 
@@ -107,11 +108,11 @@ impl Stats {
         let totals = asked.totals(segments.as_ref(), &inquiry);
         let places = asked.page(&intervals, &wanted, &inquiry);
         let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
-        let mut shown = asked.intervals(&shown, segments.as_ref(), &inquiry);
-        if !inquiry.is_strict {
-            count_coupons_as_known(&mut shown, &totals);
+        let mut bodies = asked.intervals(&shown, segments.as_ref(), &inquiry);
+        if !inquiry.is_strict && self.table == Table::Orders {
+            asked.count_coupons_as_known(&mut bodies, &shown, &totals, &inquiry);
         }
-        let body = json!({ "totals": totals, "intervals": shown });
+        let body = json!({ "totals": totals, "intervals": bodies });
         Ok(with_totals(Reply::new(body), call, &path, count))
     }
 
@@ -172,16 +173,6 @@ fn unit(call: &Call<'_>) -> Unit {
 fn too_many() -> Refusal {
     let message = "This range has too many intervals; ask for longer intervals or a shorter range.";
     Refusal::new(400, "woocommerce_rest_too_many_intervals", message)
-}
-
-/// Clients know the first interval of an answer with the coupons of the whole range.
-fn count_coupons_as_known(intervals: &mut [Value], totals: &Map<String, Value>) {
-    let first = intervals.first_mut().and_then(|first| first.get_mut("subtotals"));
-    if let (Some(Value::Object(first)), Some(count)) = (first, totals.get("coupons_count"))
-        && totals.contains_key("avg_order_value")
-    {
-        first.insert(String::from("coupons_count"), count.clone());
-    }
 }
 
 /// A report with everything that one request says about it.
@@ -287,6 +278,31 @@ impl<'r> Asked<'r> {
             body::interval(interval, subtotals, inquiry)
         });
         bodies.collect()
+    }
+
+    /// Clients know the first interval of an answer with the coupons of the whole range, and each
+    /// other one with those of a single order; which one, their database decides. Ours is the first.
+    fn count_coupons_as_known(
+        &self,
+        bodies: &mut [Value],
+        shown: &[&Interval],
+        totals: &Map<String, Value>,
+        inquiry: &Inquiry,
+    ) {
+        let Query { date, filter, .. } = &self.query;
+        let one = Paging { descending: false, offset: 0, limit: 1 };
+        for (place, (body, interval)) in bodies.iter_mut().zip(shown).enumerate() {
+            let count = body.pointer_mut("/subtotals/coupons_count");
+            let Some(count) = count else { return };
+            if place == 0 {
+                *count = totals.get("coupons_count").cloned().unwrap_or_default();
+            } else if *count != json!(0) {
+                let when = (*date, span(interval.range));
+                let (scope, sort) = (inquiry.scope(), OrderSort::Date);
+                let first = inquiry.snapshot.list_orders(scope, when, filter, sort, one);
+                *count = json!(first.orders.first().map_or(0, |order| order.coupons.len()));
+            }
+        }
     }
 
     /// The query over these intervals, and the bucket of each. Between intervals that do not follow

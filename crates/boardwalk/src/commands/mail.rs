@@ -15,7 +15,12 @@ use crate::output::Printer;
 pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printer) -> Result<()> {
     let Mail::Test { to } = command;
     let platform = environment::open_existing(config, common.environment())?;
-    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let site = server::make_site(
+        &platform,
+        &config.server,
+        config.site.clone(),
+        &server::Reports::default(),
+    )?;
     let (of_letter, now, receiver) = (Arc::clone(&site), platform.clock.now(), to.clone());
     let job_id = site.store().write_blocking(move |conn| {
         let options = Options::read(conn)?;

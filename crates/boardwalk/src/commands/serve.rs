@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use serde_json::json;
-use server::Serving;
+use server::{Reports, Serving};
 use tokio::signal::unix::{SignalKind, signal};
 use types::{Environment, Error, Result};
 
@@ -65,14 +65,15 @@ pub(super) fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr
 
 pub(super) fn serving(config: &Config, environment: Environment) -> Result<Serving> {
     let platform = Arc::new(environment::open(config, environment)?);
-    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let reports = Reports { settings: config.analytics.clone(), ..Reports::default() };
+    let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let listen = match environment {
         Environment::Sandbox => config.listen.sandbox,
         Environment::Production => config.listen.production,
     };
     // Beside the records, whose copy it is; those of PostgreSQL lie elsewhere.
     let facts_file = Some(config.data.join(format!("{environment}.facts")));
-    Ok(Serving { platform, site, facts: Arc::default(), facts_file, listen })
+    Ok(Serving { platform, site, facts: reports.facts, facts_file, listen })
 }
 
 /// Serves until told to stop; `greet` gets each address before it is announced as ready.

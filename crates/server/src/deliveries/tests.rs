@@ -15,7 +15,7 @@ use types::{Clock, Environment};
 use vault::{Aad, MasterKey};
 
 use super::*;
-use crate::{Settings, make_site, metrics};
+use crate::{Reports, Settings, make_site, metrics};
 
 const SECRET: &str = "known to both";
 const FAST: Pace = Pace {
@@ -110,7 +110,7 @@ impl Bench {
             settings.outbound.exempt = vec!["127.0.0.1".parse().unwrap()];
             let url = Some(String::from("https://shop.example"));
             let of_site = site::Settings { url, ..site::Settings::default() };
-            let site = make_site(&platform, &settings, of_site).unwrap();
+            let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
             let metrics = metrics::Metrics::default();
             let shared = Arc::new(Shared {
                 settings,

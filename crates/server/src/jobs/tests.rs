@@ -13,7 +13,7 @@ use types::{Clock, Environment};
 use vault::MasterKey;
 
 use super::*;
-use crate::{Settings, make_site, metrics};
+use crate::{Reports, Settings, make_site, metrics};
 
 const FAST: Pace = Pace {
     pause: Duration::from_millis(10),
@@ -113,7 +113,8 @@ fn workers(location: &Location, key: &str) -> Workers {
     let platform =
         Platform::new(Environment::Sandbox, store, &master, choices, Clock::System).unwrap();
     let settings = Settings::default();
-    let site = make_site(&platform, &settings, site::Settings::default()).unwrap();
+    let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default());
+    let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
     let metrics = metrics::Metrics::default();
     let stopping = std::sync::atomic::AtomicBool::new(false);

@@ -35,7 +35,13 @@ fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
     let choices = onboarding::Settings::default();
     let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System);
     let settings = Settings { mail, ..Settings::default() };
-    let site = make_site(&platform.unwrap(), &settings, site::Settings::default()).unwrap();
+    let site = make_site(
+        &platform.unwrap(),
+        &settings,
+        site::Settings::default(),
+        &crate::Reports::default(),
+    )
+    .unwrap();
     (site, folder)
 }
 

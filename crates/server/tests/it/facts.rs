@@ -32,8 +32,9 @@ impl Recorded {
         let environment = Environment::Sandbox;
         let platform =
             Platform::new(environment, store.clone(), &master, choices, Clock::System).unwrap();
-        server::make_site(&platform, &server::Settings::default(), site::Settings::default())
-            .unwrap();
+        let settings = server::Settings::default();
+        let reports = server::Reports::default();
+        server::make_site(&platform, &settings, site::Settings::default(), &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
         let import = move |conn: &mut dyn Conn| {
             let own =

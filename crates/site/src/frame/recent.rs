@@ -29,8 +29,8 @@ pub(crate) struct Recent {
 #[derive(Debug)]
 struct Kept {
     since: Instant,
-    /// The count of writes before the answer was made.
-    writes: u64,
+    /// The count of changes before the answer was made.
+    changes: u64,
     reply: Reply,
 }
 
@@ -45,15 +45,16 @@ impl Recent {
         self.writes.load(Ordering::Acquire)
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<Reply> {
+    /// The reply that was kept, if nothing has changed since.
+    pub(crate) fn get(&self, key: &str, changes: u64) -> Option<Reply> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.get(key)?;
-        let fresh = found.writes == self.writes() && found.since.elapsed() < LIFE;
+        let fresh = found.changes == changes && found.since.elapsed() < LIFE;
         fresh.then(|| found.reply.clone())
     }
 
-    /// Keeps a reply that was made after `writes` writes, and gives it back as it will be sent.
-    pub(crate) fn keep(&self, key: String, writes: u64, mut reply: Reply) -> Reply {
+    /// Keeps a reply that was made after so many changes, and gives it back as it will be sent.
+    pub(crate) fn keep(&self, key: String, changes: u64, mut reply: Reply) -> Reply {
         let Body::Json(value) = &reply.body else { return reply };
         if reply.status != 200 {
             return reply;
@@ -69,7 +70,7 @@ impl Recent {
                     kept.clear();
                 }
             }
-            kept.insert(key, Kept { since: Instant::now(), writes, reply: reply.clone() });
+            kept.insert(key, Kept { since: Instant::now(), changes, reply: reply.clone() });
         }
         reply
     }

@@ -75,7 +75,7 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(reply(call, &path, bodies, total, (&inquiry, Beyond::Forgotten)))
 }
 
-/// By the titles of products; within one, the earliest first. Products that are gone have no title
+/// By the titles of products; within one, by their numbers. Products that are gone have no title
 /// and are left out.
 fn by_product(
     call: &mut Call<'_>,
@@ -118,7 +118,7 @@ fn by_product(
             inquiry.scope(),
             span,
             &filter,
-            DownloadSort::Date,
+            DownloadSort::Product,
             paging,
         );
         skip = 0;

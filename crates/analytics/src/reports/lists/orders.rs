@@ -93,6 +93,10 @@ struct More {
     cards: Cards,
     /// Only where the request wants to know.
     extended: Option<Extended>,
+    /// Of several refunds of an order, the last on the page: clients know only that one with what
+    /// its order was about.
+    last: BTreeSet<i64>,
+    is_strict: bool,
 }
 
 struct Extended {
@@ -126,7 +130,10 @@ impl More {
         } else {
             None
         };
-        Ok(Self { parents, cards, extended })
+        let by_parent: BTreeMap<i64, i64> =
+            orders.iter().map(|order| (order.parent_id, order.order_id)).collect();
+        let last = by_parent.into_values().collect();
+        Ok(Self { parents, cards, extended, last, is_strict: inquiry.is_strict })
     }
 
     fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {
@@ -136,7 +143,9 @@ impl More {
             DateColumn::Paid => order.paid,
             DateColumn::Completed => order.completed,
         };
-        let returning = self.parents.get(&order.parent_id).unwrap_or(order).returning;
+        // Clients know every refund as that of a returning customer.
+        let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_strict);
+        let returning = of_refund.unwrap_or(order).returning;
         let card = self.cards.get(&sale(order));
         let told = |name: &str| card.and_then(|card| card.get(name)).cloned();
         let mut body = Map::new();
@@ -154,7 +163,9 @@ impl More {
         put("customer_type", json!(if returning == Some(false) { "new" } else { "returning" }));
         if let Some(extended) = &self.extended {
             let origin = if order.is_refund() { None } else { told("origin") };
-            put("extended_info", extended.body(order, self.parents.get(&order.parent_id), origin));
+            let parent = self.parents.get(&order.parent_id);
+            let parent = parent.filter(|_| self.is_strict || self.last.contains(&order.order_id));
+            put("extended_info", extended.body(order, parent, origin));
         }
         put("order_number", told("number").unwrap_or_default());
         put("total_formatted", told("total_formatted").unwrap_or_default());
@@ -182,7 +193,7 @@ impl Extended {
         let products = known::product_rows(call.conn()?, &list(goods))?;
         let coupons = known::coupon_rows(call.conn()?, &list(coupons))?;
         Ok(Self {
-            products: products.into_iter().map(|(id, row)| (id, row.name)).collect(),
+            products: known::sold_names(call.conn()?, products.into_values())?,
             coupons: coupons.into_iter().map(|(id, row)| (id, row.code)).collect(),
             customers: customers::records(call, &list(buyers))?,
         })

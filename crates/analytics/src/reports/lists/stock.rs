@@ -59,11 +59,13 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let parents: Vec<i64> = found.iter().map(|row| row.parent_id).filter(|id| *id != 0).collect();
     let parents = crate::known::product_rows(call.conn()?, &parents)?;
     let bodies = found.iter().map(|row| {
-        let address = |id: i64| record(call, desk, &format!("/products/{id}"));
-        let links = Links::new().to("product", address(row.product_id));
-        let links = match row.parent_id {
-            0 => links,
-            parent => links.to("parent", address(parent)),
+        let address = |path: String| record(call, desk, &path);
+        let (id, parent) = (row.product_id, row.parent_id);
+        let links = match parent {
+            0 => Links::new().to("product", address(format!("/products/{id}"))),
+            _ => Links::new()
+                .to("product", address(format!("/products/{parent}/variations/{id}")))
+                .to("parent", address(format!("/products/{parent}"))),
         };
         linked(body(call.options(), row, parents.get(&row.parent_id)), links)
     });
@@ -139,7 +141,9 @@ fn body(options: &Options, row: &ProductRow, parent: Option<&ProductRow>) -> Map
     put("id", json!(row.product_id));
     put("parent_id", json!(row.parent_id));
     put("name", json!(row.name));
-    put("sku", json!(row.sku));
+    // A variation without a SKU is known by that of its product.
+    let sku = parent.map(|parent| &parent.sku).filter(|_| row.sku.is_empty());
+    put("sku", json!(sku.unwrap_or(&row.sku)));
     put("stock_status", json!(row.stock_status));
     put("stock_quantity", number(quantity));
     put("manage_stock", manage);

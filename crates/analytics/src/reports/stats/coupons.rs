@@ -51,7 +51,7 @@ pub static STATS: Stats = Stats {
     of_totals: &[],
     always: &[],
     dimensions: DIMENSIONS,
-    habit: Habit::Sorted,
+    habit: Habit::Unsorted,
     product_params: ("", ""),
     variations_param: "",
     splits_all_variations: false,
@@ -77,7 +77,7 @@ fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
     conditions.fold(inquiry.counted(), Filter::and)
 }
 
-fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
     let lines = if inquiry.is_strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
     let (table, group, columns, ids) = match dimension {
         Dimension::Coupon => (Table::Coupons, Group::Coupon, COLUMNS, Ids::Text),

@@ -32,7 +32,7 @@ pub static STATS: Stats = Stats {
     args: stats_args,
     date: |_| DateColumn::Created,
     filter,
-    split: |_, _| None,
+    split: |_, _, _| None,
 };
 
 fn stats_args() -> Args {

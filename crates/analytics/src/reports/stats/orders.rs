@@ -337,7 +337,7 @@ pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>,
     Ok(conditions.into_iter().flatten().collect())
 }
 
-fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
     let strict = inquiry.is_strict;
     let of = |table: Table, group: Group, columns: &'static [Column]| Split {
         table,

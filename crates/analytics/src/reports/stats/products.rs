@@ -101,11 +101,15 @@ fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
     Filter::All(conditions)
 }
 
-fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
     let group = match dimension {
         Dimension::Product => Group::Product,
         Dimension::Variation => Group::Variation,
         Dimension::Category if inquiry.is_strict => Group::Category(RollUp::Ancestors),
+        // Clients know that categories which are asked for count by themselves.
+        Dimension::Category if filters::ids(&call.params, "categories").is_some() => {
+            Group::Category(RollUp::Direct)
+        }
         Dimension::Category => Group::Category(RollUp::EachPath),
         _ => return None,
     };

@@ -95,7 +95,7 @@ impl Segments {
         let name = call.params.text("segmentby").unwrap_or_default();
         let named = report.dimensions.iter().find(|dimension| dimension.name() == name);
         let Some(dimension) = named.copied() else { return Ok(None) };
-        let split = (report.split)(dimension, inquiry);
+        let split = (report.split)(dimension, call, inquiry);
         let known = match dimension {
             Dimension::Merchant | Dimension::Store => Known::Found,
             Dimension::CustomerType => Known::Ids(customer_types(inquiry)),

@@ -62,7 +62,7 @@ pub static STATS: Stats = Stats {
     args: stats_args,
     date: |_| DateColumn::Created,
     filter,
-    split: |_, _| {
+    split: |_, _, _| {
         Some(Split {
             table: Table::Taxes,
             group: Group::TaxRate,

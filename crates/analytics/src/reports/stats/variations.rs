@@ -68,7 +68,7 @@ pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
 }
 
 /// By product and category there are names only, as clients know it; the strict mode counts.
-fn split(dimension: Dimension, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
     let group = match dimension {
         Dimension::Variation => Group::Variation,
         Dimension::Product if inquiry.is_strict => Group::Product,

@@ -14,6 +14,10 @@ use super::{SITE_TOKEN, runner};
 
 /// What the words of a description say is the product's own.
 const PROSE: [&str; 2] = ["description", "title"];
+/// Arguments of our own, on routes that the reference has as well: what is added harms no client.
+const OWN_ARGUMENTS: [&str; 4] = ["merchant_includes", "store_includes", "tpn_includes", "strict"];
+/// Choices of our own, by the argument that offers them.
+const OWN_CHOICES: [(&str, &[&str]); 1] = [("segmentby", &["merchant", "store"])];
 /// What an endpoint of the index has besides its methods and arguments.
 const BATCH_MEMBER: &str = "allow_batch";
 
@@ -180,13 +184,27 @@ fn arguments(place: &str, want: Option<&Value>, got: Option<&Value>, found: &mut
     let (want, got) = (want.unwrap_or(&none), got.unwrap_or(&none));
     for (name, schema) in want {
         match got.get(name) {
-            Some(ours) => keywords(&format!("{place} {name}"), schema, ours, found),
+            Some(ours) => {
+                let ours = without_own_choices(name, ours);
+                keywords(&format!("{place} {name}"), schema, &ours, found);
+            }
             None => found.push(format!("{place} {name}: missing, want {}", shown(schema))),
         }
     }
-    for (name, schema) in got.iter().filter(|(name, _)| !want.contains_key(*name)) {
+    let is_own = |name: &str| OWN_ARGUMENTS.contains(&name);
+    let more = got.iter().filter(|(name, _)| !want.contains_key(*name) && !is_own(name));
+    for (name, schema) in more {
         found.push(format!("{place} {name}: not in the reference, got {}", shown(schema)));
     }
+}
+
+fn without_own_choices(argument: &str, schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let own = OWN_CHOICES.iter().find(|(name, _)| *name == argument);
+    if let (Some((_, own)), Some(Value::Array(choices))) = (own, schema.get_mut("enum")) {
+        choices.retain(|choice| !choice.as_str().is_some_and(|choice| own.contains(&choice)));
+    }
+    schema
 }
 
 /// Each keyword of an argument on its own, so that a difference says which it is.
