@@ -97,7 +97,7 @@ pub fn document() -> Value {
         ("total_spend", Schema::number().about("What they paid, less refunds.")),
         ("avg_order_value", Schema::number().about("What they paid for an order on average.")),
     ];
-    Item::new("report_customers", Schema::object(members)).document()
+    lists::described("report_customers", members)
 }
 
 /// The customers that a request asks for.

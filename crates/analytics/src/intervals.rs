@@ -25,8 +25,10 @@ pub enum Habit {
     Sorted,
     /// It pages over intervals in the order of time, whatever order was asked for.
     Unsorted,
-    /// It does not even page, unless something is filled in.
+    /// It does not even page, unless something is filled in or the order is upwards.
     Unpaged,
+    /// It finds the page by date as it was asked to, and shows it in the order of time.
+    Reordered,
 }
 
 /// The order and the page that a request asks for.
@@ -66,7 +68,7 @@ pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
         if habit == Habit::Unpaged {
             return indexes(rows.into_iter());
         }
-        return indexes(rows.into_iter().skip(wanted.offset()).take(wanted.per_page));
+        return shown(rows.into_iter().skip(wanted.offset()).take(wanted.per_page), habit);
     }
     if wanted.by_date {
         page_by_date(slots, wanted, habit)
@@ -76,7 +78,7 @@ pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
 }
 
 fn in_database_order(mut rows: Vec<Slot>, wanted: &Wanted, habit: Habit) -> Vec<Slot> {
-    if habit == Habit::Sorted {
+    if habit == Habit::Sorted || (habit == Habit::Reordered && wanted.by_date) {
         rows.sort_by(|one, other| wanted.compare(one, other));
     }
     rows
@@ -100,7 +102,7 @@ fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
     let missing = slots.len() - present.len();
     let (offset, end) = (wanted.offset(), wanted.page.saturating_mul(wanted.per_page));
-    let (skip, count) = if habit == Habit::Unpaged {
+    let (skip, count) = if habit == Habit::Unpaged && wanted.descending {
         (0, usize::MAX)
     } else if wanted.descending {
         (offset, wanted.per_page)
@@ -116,7 +118,7 @@ fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     };
     let rows = rows.into_iter().skip(skip).take(count);
     if !is_filled {
-        return indexes(rows);
+        return shown(rows, habit);
     }
     let fillers = slots.iter().copied().filter(|slot| !slot.is_present);
     let mut page: Vec<Slot> = rows.chain(fillers).collect();
@@ -124,6 +126,15 @@ fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     let skip = if wanted.descending { offset.saturating_sub(count_present) } else { offset };
     let count = slots.len().saturating_sub(offset).min(wanted.per_page);
     indexes(page.into_iter().skip(skip).take(count))
+}
+
+/// The rows of a page as the database gives them.
+fn shown(rows: impl Iterator<Item = Slot>, habit: Habit) -> Vec<usize> {
+    let mut places = indexes(rows);
+    if habit == Habit::Reordered {
+        places.sort_unstable();
+    }
+    places
 }
 
 fn indexes(slots: impl Iterator<Item = Slot>) -> Vec<usize> {
@@ -175,6 +186,7 @@ mod tests {
         assert_eq!(page(Habit::Sorted), [3, 2, 1]);
         assert_eq!(page(Habit::Unsorted), [0, 1, 2]);
         assert_eq!(page(Habit::Unpaged), [0, 1, 2, 3]);
+        assert_eq!(page(Habit::Reordered), [1, 2, 3]);
     }
 
     #[test]

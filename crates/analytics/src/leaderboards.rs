@@ -218,7 +218,8 @@ fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<
     let found = customers::best(call, &inquiry, count)?;
     let entry = |customer: customers::Customer| Entry {
         id: customer.row.customer_id,
-        name: customers::name(&customer.row),
+        // Clients know the blank between the names, be there none.
+        name: format!("{} {}", customer.row.first_name, customer.row.last_name),
         count: customer.sums.orders,
         amount: customer.sums.spend,
     };

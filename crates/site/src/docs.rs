@@ -33,6 +33,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("portal", include_str!("../../../docs/portal.md")),
     ("operating", include_str!("../../../docs/operating.md")),
     ("mail", include_str!("../../../docs/mail.md")),
+    ("analytics", include_str!("../../../docs/analytics.md")),
     ("security", include_str!("../../../docs/security.md")),
     ("imports", include_str!("../../../docs/imports.md")),
     ("logging", include_str!("../../../docs/logging.md")),

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use contract::rest::Params;
 use site::Call;
 use site::content::dates::Moment;
-use store::filter::fold;
 use types::Timestamp;
 
 use super::{Customer, name};
 use crate::columns::{float, money_as_float};
 use crate::desk::{Inquiry, bound, seconds};
 use crate::reports::filters;
+use crate::reports::lists::plain;
 
 type Test = Box<dyn Fn(&Customer) -> bool>;
 /// What somebody has of something; nothing where that cannot be said.
@@ -76,7 +76,7 @@ impl Filter {
 fn listed(params: &Params, name: &str) -> Option<Vec<String>> {
     let text = params.text(name)?;
     let texts: Vec<String> =
-        text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(fold).collect();
+        text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(plain).collect();
     (!texts.is_empty()).then_some(texts)
 }
 
@@ -84,7 +84,7 @@ fn listed(params: &Params, name: &str) -> Option<Vec<String>> {
 fn by_text(params: &Params, any: bool, ids: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
     if let Some(text) = params.text("search").filter(|text| !text.is_empty()) {
-        let (text, by) = (fold(text), params.text("searchby").unwrap_or("name").to_owned());
+        let (text, by) = (plain(text), params.text("searchby").unwrap_or("name").to_owned());
         tests.push(Box::new(move |customer| {
             let row = &customer.row;
             let searched = match by.as_str() {
@@ -93,16 +93,16 @@ fn by_text(params: &Params, any: bool, ids: &str) -> Vec<Test> {
                 "all" => format!("{} {} {}", name(row), row.username, row.email),
                 _ => name(row),
             };
-            fold(&searched).contains(&text)
+            plain(&searched).contains(&text)
         }));
     }
     let mut included: Option<BTreeSet<i64>> = None;
     let mut excluded: Option<BTreeSet<i64>> = None;
     for column in ["name", "username", "email"] {
         let value = move |customer: &Customer| match column {
-            "username" => fold(&customer.row.username),
-            "email" => fold(&customer.row.email),
-            _ => fold(&name(&customer.row)),
+            "username" => plain(&customer.row.username),
+            "email" => plain(&customer.row.email),
+            _ => plain(&name(&customer.row)),
         };
         if let Some(texts) = listed(params, &format!("{column}_includes")) {
             match numbers(&texts) {
@@ -245,13 +245,13 @@ fn by_kind(params: &Params) -> Vec<Test> {
 fn by_place(params: &Params) -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
     if let Some(countries) = listed(params, "country_includes") {
-        tests.push(Box::new(move |customer| countries.contains(&fold(&customer.row.country))));
+        tests.push(Box::new(move |customer| countries.contains(&plain(&customer.row.country))));
     }
     if let Some(countries) = listed(params, "country_excludes") {
-        tests.push(Box::new(move |customer| !countries.contains(&fold(&customer.row.country))));
+        tests.push(Box::new(move |customer| !countries.contains(&plain(&customer.row.country))));
     }
     let is_in = |places: &[String], customer: &Customer| {
-        let (country, state) = (fold(&customer.row.country), fold(&customer.row.state));
+        let (country, state) = (plain(&customer.row.country), plain(&customer.row.state));
         places.iter().any(|place| match place.split_once(':') {
             Some((place, part)) => place == country && part == state,
             None => *place == country,

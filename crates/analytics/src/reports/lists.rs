@@ -11,7 +11,7 @@ pub mod variations;
 
 use std::cmp::Ordering;
 
-use contract::rest::{Links, Reply, Stop};
+use contract::rest::{Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use site::paging::with_totals;
@@ -83,9 +83,7 @@ impl Rank {
 
     /// Letters without their case and marks, as people look for them.
     pub fn text(text: &str) -> Self {
-        let apart = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd().normalize(text);
-        let bare: String = apart.chars().filter(|letter| !is_mark(*letter)).collect();
-        Self::Text(fold(&bare))
+        Self::Text(plain(text))
     }
 
     fn compare(&self, other: &Self) -> Ordering {
@@ -97,6 +95,12 @@ impl Rank {
             (Self::Text(one), Self::Text(two)) => one.cmp(two),
         }
     }
+}
+
+/// A text without the case and the marks of its letters.
+pub fn plain(text: &str) -> String {
+    let apart = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd().normalize(text);
+    fold(&apart.chars().filter(|letter| !is_mark(*letter)).collect::<String>())
 }
 
 /// Accents and the like, once they stand apart from their letters.
@@ -137,6 +141,15 @@ pub fn rows(answer: &Answer, wanted: Option<&IdSet>) -> Vec<Row> {
 pub fn rank_of(plan: &Plan, name: &str, values: &[i64]) -> Rank {
     let value = plan.number(name, values).and_then(|value| value.as_f64());
     Rank::Number(value.unwrap_or_default())
+}
+
+/// The description of a row; all of its members are shown in every view and never taken.
+pub fn described(title: &str, members: impl IntoIterator<Item = (&'static str, Schema)>) -> Value {
+    let shown = |(name, schema): (&'static str, Schema)| {
+        (name, schema.context(&["view", "edit"]).readonly())
+    };
+    let members = members.into_iter().map(shown);
+    contract::rest::Item::new(title, Schema::object(members)).document()
 }
 
 /// A row with its links.

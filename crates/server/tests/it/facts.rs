@@ -18,13 +18,16 @@ use types::{Amount, Clock, Environment, Result, Timestamp};
 use vault::MasterKey;
 
 /// The recorded shop, and the folder of its files.
-struct Recorded {
+pub(crate) struct Recorded {
     store: Store,
     folder: tempfile::TempDir,
+    pub(crate) site: Arc<site::Site>,
+    /// The facts of the site's reports; empty until somebody makes them.
+    pub(crate) facts: Arc<Facts>,
 }
 
 impl Recorded {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::File(folder.path().join("site.db"));
         let store = Store::open(&location).unwrap();
@@ -34,7 +37,8 @@ impl Recorded {
             Platform::new(environment, store.clone(), &master, choices, Clock::System).unwrap();
         let settings = server::Settings::default();
         let reports = server::Reports::default();
-        server::make_site(&platform, &settings, site::Settings::default(), &reports).unwrap();
+        let of_site = site::Settings::default();
+        let site = server::make_site(&platform, &settings, of_site, &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
         let import = move |conn: &mut dyn Conn| {
             let own =
@@ -48,10 +52,10 @@ impl Recorded {
             outbox::sequence(conn, 1_000).map(drop)
         };
         store.write_blocking(import).unwrap();
-        Self { store, folder }
+        Self { store, folder, site, facts: reports.facts }
     }
 
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         self.store.clone()
     }
 

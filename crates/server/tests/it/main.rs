@@ -4,6 +4,7 @@
 mod bytes;
 mod facts;
 mod oembed_proxy;
+mod reports;
 mod web_authorize;
 mod web_pages;
 mod web_sign_in;

@@ -1,11 +1,13 @@
 //! What was sold, category by category. A product counts in each category that it was put into.
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE, sum};
-use super::{Beyond, Rank, Row, cut, linked, nothing, page, rank_of, record, reply, rows, sort};
+use super::{
+    Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,
+};
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
 use crate::known;
@@ -45,7 +47,7 @@ pub fn document() -> Value {
     let mut members = vec![("category_id", Schema::integer().about("Number of the category."))];
     members.extend(schemas(COLUMNS));
     members.push(("extended_info", Schema::map().about("More about the category.")));
-    Item::new("report_categories", Schema::object(members)).document()
+    described("report_categories", members)
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {

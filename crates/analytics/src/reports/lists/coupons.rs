@@ -1,12 +1,14 @@
 //! What coupons took off, coupon by coupon.
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use site::content::dates::{Moment, written};
 use store::coupon::CouponRow;
 
-use super::{Beyond, Rank, Row, cut, linked, nothing, page, rank_of, record, reply, rows, sort};
+use super::{
+    Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,
+};
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
 use crate::known;
@@ -42,7 +44,7 @@ pub fn document() -> Value {
     let mut members = vec![("coupon_id", Schema::integer().about("Number of the coupon."))];
     members.extend(schemas(COLUMNS));
     members.push(("extended_info", Schema::map().about("More about the coupon.")));
-    Item::new("report_coupons", Schema::object(members)).document()
+    described("report_coupons", members)
 }
 
 /// What a coupon is called that nobody knows any more.

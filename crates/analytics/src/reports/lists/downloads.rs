@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use store::download_permission;
 use store::product::ProductRow;
 use store::user;
 
-use super::{Beyond, Rank, linked, page, record, reply, sort};
+use super::{Beyond, Rank, described, linked, page, record, reply, sort};
 use crate::calendar::Calendar;
 use crate::desk::{Desk, Inquiry, seconds, span};
 use crate::facts::DownloadFact;
@@ -46,7 +46,7 @@ pub fn document() -> Value {
         ("username", text("Name of the user who bought it.")),
         ("ip_address", text("From where it was downloaded.")),
     ];
-    Item::new("report_downloads", Schema::object(members)).document()
+    described("report_downloads", members)
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -4,12 +4,12 @@ mod filter;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use types::Timestamp;
 
-use super::{Beyond, linked, page, record, reply};
+use super::{Beyond, described, linked, page, record, reply};
 use crate::calendar::Calendar;
 use crate::columns::money;
 use crate::customers;
@@ -60,7 +60,7 @@ pub fn document() -> Value {
         ("customer_type", text("Whether the customer had bought before.")),
         ("extended_info", Schema::map().about("Products, coupons and the customer.")),
     ];
-    Item::new("report_orders", Schema::object(members)).document()
+    described("report_orders", members)
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::{
-    Beyond, Rank, Row, chosen, cut, linked, nothing, page, rank_of, record, reply, rows, sort,
+    Beyond, Rank, Row, chosen, cut, described, linked, nothing, page, rank_of, record, reply, rows,
+    sort,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
@@ -64,7 +65,7 @@ pub fn document() -> Value {
     let mut members = vec![("product_id", Schema::integer().about("Number of the product."))];
     members.extend(schemas(COLUMNS));
     members.push(("extended_info", Schema::map().about("More about the product.")));
-    Item::new("report_products", Schema::object(members)).document()
+    described("report_products", members)
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -91,7 +92,14 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         body.insert(String::from("product_id"), json!(id));
         body.extend(plan.members(values));
         let card = cards.as_ref().and_then(|cards| cards.get(id));
-        let card = card.map(|card| Value::Object(chosen(card, CARD)));
+        let card = card.map(|card| {
+            let mut card = chosen(card, CARD);
+            // What is not counted is known as none.
+            if let Some(quantity @ Value::Null) = card.get_mut("stock_quantity") {
+                *quantity = json!(0);
+            }
+            Value::Object(card)
+        });
         body.insert(String::from("extended_info"), card.unwrap_or_else(nothing));
         let address = record(call, desk, &format!("/products/{id}"));
         linked(body, Links::new().to("product", address))
@@ -147,7 +155,7 @@ fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank,
         let record = records.get(&id);
         let rank = match by.as_str() {
             "product_name" => Rank::text(&record?.name),
-            "sku" => record.map_or(Rank::Nothing, |record| Rank::text(&record.sku)),
+            "sku" => Rank::text(record.map_or("", |record| &record.sku)),
             "variations" => Rank::int(children.get(&id).copied().unwrap_or_default()),
             "date" => Rank::int(plan.raw(NEWEST, &values)),
             name => rank_of(plan, name, &values),

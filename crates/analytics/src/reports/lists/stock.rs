@@ -9,7 +9,7 @@ use store::filter::{Direction, Page};
 use store::product::{self, LowStock, ProductFilter, ProductOrder, ProductRow};
 use types::{Amount, Capability};
 
-use super::{linked, page, record};
+use super::{described, linked, page, record};
 use crate::columns::number;
 use crate::desk::Desk;
 use crate::reports::args;
@@ -50,7 +50,7 @@ pub fn document() -> Value {
         ("stock_quantity", Schema::integer().about("How many there are.")),
         ("manage_stock", Schema::boolean().about("Whether they are counted.")),
     ];
-    Item::new("report_stock", Schema::object(members)).document()
+    described("report_stock", members)
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -89,8 +89,9 @@ fn filter(call: &Call<'_>) -> ProductFilter {
         statuses: readable(call),
         include: ids("include"),
         exclude: ids("exclude"),
-        parents: ids("parent"),
-        parents_exclude: ids("parent_exclude"),
+        // Products have no parent, which a 0 stands for.
+        parents: params.ints("parent"),
+        parents_exclude: params.ints("parent_exclude"),
         low_stock,
         stock_statuses,
         order: match params.text("orderby") {
@@ -152,9 +153,11 @@ fn body(options: &Options, row: &ProductRow, parent: Option<&ProductRow>) -> Map
 }
 
 pub fn stats_document() -> Value {
-    let count = |name: &'static str| (name, Schema::integer().about("Number of such products."));
-    let names = [LOW].into_iter().chain(STATUSES).chain(["products"]);
-    let totals = Schema::object(names.map(count)).about("How much is in stock.");
+    let shown =
+        |schema: Schema, about: &str| schema.about(about).context(&["view", "edit"]).readonly();
+    let names = ["products", LOW].into_iter().chain(STATUSES);
+    let count = |name| (name, shown(Schema::integer(), "Number of such products."));
+    let totals = shown(Schema::object(names.map(count)), "How much is in stock.");
     Item::new("report_stock_stats", Schema::object([("totals", totals)])).document()
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use types::Amount;
 
-use super::{Beyond, Rank, cut, linked, page, rank_of, record, reply, sort};
+use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};
 use crate::columns::{Column, Plan, Shape, column, number, schemas};
 use crate::desk::{Desk, span};
 use crate::query::Measure::{self, Distinct, Sum};
@@ -58,7 +58,7 @@ pub fn document() -> Value {
         ("priority", Schema::integer().about("Which rates come before it.")),
     ];
     members.extend(schemas(COLUMNS));
-    Item::new("report_taxes", Schema::object(members)).document()
+    described("report_taxes", members)
 }
 
 struct Row {

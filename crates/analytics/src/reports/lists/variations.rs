@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE};
-use super::{Beyond, Rank, chosen, cut, linked, nothing, page, rank_of, record, reply, sort};
+use super::{
+    Beyond, Rank, chosen, cut, described, linked, nothing, page, rank_of, record, reply, sort,
+};
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
 use crate::known;
@@ -64,7 +66,7 @@ pub fn document() -> Value {
     ];
     members.extend(schemas(&[ITEMS_SOLD, NET_REVENUE, ORDERS]));
     members.push(("extended_info", Schema::map().about("More about the variation.")));
-    Item::new("report_varitations", Schema::object(members)).document()
+    described("report_varitations", members)
 }
 
 struct Row {

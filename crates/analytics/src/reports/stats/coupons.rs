@@ -51,7 +51,7 @@ pub static STATS: Stats = Stats {
     of_totals: &[],
     always: &[],
     dimensions: DIMENSIONS,
-    habit: Habit::Unsorted,
+    habit: Habit::Reordered,
     product_params: ("", ""),
     variations_param: "",
     splits_all_variations: false,

@@ -337,7 +337,7 @@ pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>,
     Ok(conditions.into_iter().flatten().collect())
 }
 
-fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
     let strict = inquiry.is_strict;
     let of = |table: Table, group: Group, columns: &'static [Column]| Split {
         table,
@@ -349,7 +349,11 @@ fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split>
     let lines = if strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
     Some(match dimension {
         Dimension::Product => of(Table::Lines, Group::Product, lines),
-        Dimension::Variation => of(Table::Lines, Group::Variation, lines),
+        Dimension::Variation => {
+            let product = filters::ids(&call.params, "product_includes").unwrap_or_default();
+            let filter = Filter::Line(LineTest::Product(product));
+            Split { filter, ..of(Table::Lines, Group::Variation, lines) }
+        }
         Dimension::Category => {
             let roll_up = if strict { RollUp::Ancestors } else { RollUp::EachPath };
             of(Table::Lines, Group::Category(roll_up), lines)

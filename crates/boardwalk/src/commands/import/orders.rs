@@ -20,7 +20,8 @@ pub(super) fn import(
     out: &Printer,
 ) -> Result<()> {
     let platform = environment::open(config, common.environment())?;
-    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let reports = server::Reports::default();
+    let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let manner = Manner { skip_bad: args.skip_bad, replace: false };
     let importer = Importer::new(Arc::clone(&site), &args.source, manner)?;
     let mut bar = Bar::new();

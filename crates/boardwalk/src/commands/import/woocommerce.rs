@@ -33,7 +33,8 @@ pub(super) fn import(
         ));
     }
     let platform = environment::open(config, common.environment())?;
-    let site = server::make_site(&platform, &config.server, config.site.clone())?;
+    let reports = server::Reports::default();
+    let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let source = args.url.as_str().trim_end_matches('/').to_owned();
     let manner = Manner { skip_bad: true, replace: args.since.is_some() };
     let importer = Importer::new(site, &source, manner)?;

@@ -1,0 +1,175 @@
+//! Reports over the recorded shop: who is bound to a merchant or a store sees nothing else, on every
+//! route; and the strict mode gives what is right.
+
+use std::sync::Arc;
+
+use analytics::feed::Feed;
+use serde_json::{Value, json};
+use store::order::{self, OrderFilter};
+use store::user::{self, UserRow};
+use types::Timestamp;
+
+use crate::facts::Recorded;
+
+const RANGE: &str = "after=2025-09-01T00:00:00&before=2026-11-14T23:59:59";
+const OURS: &str = "merchant-1";
+const STORE: &str = "store-1";
+
+/// Every route that tells of sales.
+const ROUTES: [&str; 19] = [
+    "reports/orders",
+    "reports/orders/stats",
+    "reports/revenue/stats",
+    "reports/products",
+    "reports/products/stats",
+    "reports/variations",
+    "reports/variations/stats",
+    "reports/categories",
+    "reports/coupons",
+    "reports/coupons/stats",
+    "reports/taxes",
+    "reports/taxes/stats",
+    "reports/downloads",
+    "reports/downloads/stats",
+    "reports/customers",
+    "reports/customers/stats",
+    "customers",
+    "leaderboards",
+    "reports/performance-indicators",
+];
+
+/// The recorded shop, in which every third order is a sale of one merchant.
+fn shop() -> (Recorded, UserRow) {
+    let recorded = Recorded::new();
+    let admin = recorded.store().write_blocking(|conn| {
+        let (orders, _) = order::list(conn, &OrderFilter::default())?;
+        for mut row in orders {
+            let sale = if row.parent_id == 0 { row.order_id } else { row.parent_id };
+            if sale % 3 == 0 {
+                row.merchant_id = Some(OURS.to_owned());
+                row.store_id = Some(STORE.to_owned());
+                order::update(conn, &row)?;
+            }
+        }
+        user::find_by_login(conn, "admin")
+    });
+    Feed::open(recorded.store(), Arc::clone(&recorded.facts), None).unwrap();
+    (recorded, admin.unwrap().unwrap())
+}
+
+fn bound(user: &UserRow, merchant: Option<&str>, store: Option<&str>) -> UserRow {
+    let owned = |name: Option<&str>| name.map(str::to_owned);
+    UserRow { merchant_id: owned(merchant), store_id: owned(store), ..user.clone() }
+}
+
+fn seen(recorded: &Recorded, user: &UserRow, route: &str, query: &str) -> Value {
+    let path = format!("/wc-analytics/{route}?{RANGE}&{query}");
+    let (site, user) = (Arc::clone(&recorded.site), user.clone());
+    let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
+    let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+    recorded.store().read_blocking(read).unwrap().unwrap_or_else(|| panic!("{route} is refused"))
+}
+
+/// What a route needs to be asked for.
+fn query(route: &str) -> &'static str {
+    match route {
+        "reports/performance-indicators" => {
+            "stats=revenue/total_sales,products/items_sold,coupons/amount,downloads/download_count"
+        }
+        "leaderboards" => "per_page=20",
+        _ if route.ends_with("/stats") => "interval=month&per_page=100",
+        _ => "per_page=100",
+    }
+}
+
+#[test]
+fn who_is_bound_sees_only_those_sales_on_every_route() {
+    let (recorded, admin) = shop();
+    for route in ROUTES {
+        let query = query(route);
+        let all = seen(&recorded, &admin, route, query);
+        let ours = seen(&recorded, &bound(&admin, Some(OURS), None), route, query);
+        let of_store = seen(&recorded, &bound(&admin, None, Some(STORE)), route, query);
+        let none = seen(&recorded, &bound(&admin, Some("nobody"), None), route, query);
+        assert_ne!(all, ours, "{route} shows a merchant everything");
+        assert_ne!(ours, none, "{route} shows a merchant nothing");
+        assert_eq!(ours, of_store, "{route} of the store of all its sales");
+        // Asking for others' sales gives none of them.
+        let asked = format!("{query}&merchant_includes=somebody-else&store_includes=elsewhere");
+        let asked = seen(&recorded, &bound(&admin, Some(OURS), None), route, &asked);
+        assert!(asked == ours || asked == none, "{route} shows what was asked for");
+        assert_eq!(numbers(&none), 0.0, "{route} shows sales to somebody without any");
+    }
+}
+
+/// The sum of everything that counts or is worth something.
+fn numbers(value: &Value) -> f64 {
+    const LABELS: [&str; 6] =
+        ["id", "category_id", "product_id", "user_id", "_links", "segment_id"];
+    match value {
+        Value::Number(number) => number.as_f64().unwrap().abs(),
+        Value::Array(items) => items.iter().map(numbers).sum(),
+        Value::Object(members) => {
+            let counted = members.iter().filter(|(name, _)| !LABELS.contains(&name.as_str()));
+            counted.map(|(_, member)| numbers(member)).sum()
+        }
+        _ => 0.0,
+    }
+}
+
+#[test]
+fn sales_can_be_chosen_and_split_by_merchant_and_store() {
+    let (recorded, admin) = shop();
+    let orders = |query: &str| {
+        let body = seen(&recorded, &admin, "reports/orders/stats", query);
+        body["totals"].clone()
+    };
+    let (all, ours) = (orders(""), orders("merchant_includes=merchant-1"));
+    assert_eq!(ours, orders("store_includes=store-1"));
+    assert!(ours["orders_count"].as_i64() < all["orders_count"].as_i64());
+    let split = orders("segmentby=merchant");
+    let segments = split["segments"].as_array().unwrap();
+    let named = segments.iter().find(|segment| segment["segment_id"] == OURS).unwrap();
+    assert_eq!(named["subtotals"]["total_sales"], ours["total_sales"]);
+    let sum: f64 =
+        segments.iter().map(|segment| segment["subtotals"]["net_revenue"].as_f64().unwrap()).sum();
+    assert!((sum - all["net_revenue"].as_f64().unwrap()).abs() < 1e-6, "segments add up");
+}
+
+#[test]
+fn the_strict_mode_gives_what_is_right() {
+    let (recorded, admin) = shop();
+    let get = |route: &str, query: &str| seen(&recorded, &admin, route, query);
+    let intervals = |body: &Value| -> Vec<String> {
+        let all = body["intervals"].as_array().unwrap();
+        all.iter().map(|interval| interval["interval"].as_str().unwrap().to_owned()).collect()
+    };
+    // Months in which something was sold every time are known upwards, whatever was asked for.
+    let known = intervals(&get("reports/products/stats", "interval=month&per_page=100"));
+    let right = intervals(&get("reports/products/stats", "interval=month&per_page=100&strict=1"));
+    assert_eq!(known.iter().rev().collect::<Vec<_>>(), right.iter().collect::<Vec<_>>());
+    // Taxes are known whole on every page.
+    let page = |query: &str| intervals(&get("reports/taxes/stats", query)).len();
+    assert_eq!(
+        (page("interval=month&per_page=4"), page("interval=month&per_page=4&strict=1")),
+        (15, 4)
+    );
+    // No interval has more coupons than it has.
+    let body = get("reports/orders/stats", "interval=week&per_page=100&strict=1");
+    for interval in body["intervals"].as_array().unwrap() {
+        let numbers = &interval["subtotals"];
+        let (count, amount) = (numbers["coupons_count"].as_i64(), numbers["coupons"].as_f64());
+        assert_eq!(count == Some(0), amount == Some(0.0), "{interval}");
+    }
+    let any = |query: &str| get("reports/orders/stats", query)["totals"]["orders_count"].clone();
+    assert_eq!(any("status_is=any"), json!(0));
+    assert!(any("status_is=any&strict=1").as_i64() > any("").as_i64());
+    let types = get("reports/orders/stats", "segmentby=customer_type&strict=1");
+    let sum: i64 = types["totals"]["segments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|segment| segment["subtotals"]["orders_count"].as_i64().unwrap())
+        .sum();
+    assert_eq!(json!(sum), types["totals"]["orders_count"], "every order is of one kind");
+}
