@@ -2,8 +2,8 @@
 //! operator; and the [`Inquiry`] that a request makes of them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use contract::rest::{Params, Refusal, Stop};
 use schemars::JsonSchema;
@@ -56,24 +56,41 @@ pub struct Desk {
     pub settings: Settings,
     /// Path of the namespace, such as `/wc-analytics`.
     pub base: String,
+    /// When somebody last waited for the facts.
+    pub waited: Mutex<Option<Instant>>,
 }
 
 /// How long a request waits for the facts to catch up, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long everybody else waits, and how much later the next one does.
+const MOMENT: Duration = Duration::from_millis(600);
+const TURN: Duration = Duration::from_millis(50);
 
 impl Desk {
-    /// Where fresh facts are asked for: waits until all that was changed before is in them.
+    /// Where fresh facts are asked for: waits until all that was changed before is in them. Others
+    /// wait a moment, so that who changed something sees it; of many readers beside many writers
+    /// one at a time does.
     pub fn fresh(&self, site: &Site, visit: &Visit, params: &Params) -> Option<Waiting> {
         let may = visit.identity.can(Capability::ViewWoocommerceReports);
-        if !may || !params.flag("force_cache_refresh") {
+        let patience = if params.flag("force_cache_refresh") { PATIENCE } else { MOMENT };
+        if !may || (patience == MOMENT && !self.takes_turn()) {
             return None;
         }
         let (facts, store) = (Arc::clone(&self.facts), site.store().clone());
         Some(Box::pin(async move {
             // Who waits in vain gets the facts as they are.
-            let _ = tokio::time::timeout(PATIENCE, caught_up(&facts, &store)).await;
+            let _ = tokio::time::timeout(patience, caught_up(&facts, &store)).await;
         }))
+    }
+
+    fn takes_turn(&self) -> bool {
+        let mut last = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.is_none_or(|last| last.elapsed() >= TURN);
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
     }
 
     /// What the caller may see of the facts of now, and how the site counts.

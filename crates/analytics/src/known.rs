@@ -9,6 +9,7 @@ use store::filter::{PAGE_MAX, Page};
 use store::product::{self, ProductFilter, ProductRow};
 use store::tax_rate::{self, TaxRateFilter};
 use store::term::{self, TermFilter, TermOrder};
+use types::Amount;
 
 /// Products that are in the trash are not there; all others are, whoever may buy them.
 const STATUSES: [&str; 4] = ["publish", "private", "pending", "draft"];
@@ -122,6 +123,12 @@ pub fn coupons(conn: &mut dyn Conn) -> Result<Names, Stop> {
 pub fn tax_rates(conn: &mut dyn Conn) -> Result<Names, Stop> {
     let (found, _) = tax_rate::list(conn, &TaxRateFilter::default())?;
     Ok(found.into_iter().map(|row| (row.rate_id, row.code())).collect())
+}
+
+/// What the rates come to now, in percent.
+pub fn tax_percents(conn: &mut dyn Conn) -> Result<BTreeMap<i64, Amount>, Stop> {
+    let (found, _) = tax_rate::list(conn, &TaxRateFilter::default())?;
+    Ok(found.into_iter().filter_map(|row| Some((row.rate_id, row.rate?))).collect())
 }
 
 /// Ids that are asked for at once.

@@ -1,6 +1,6 @@
 //! Every route of analytics, in the order in which the index lists them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use contract::rest::route::{READ, Route};
 use site::action::read;
@@ -21,7 +21,8 @@ pub fn routes(
     let namespace = names.analytics.as_str();
     let live = live::route(names, facts);
     let (facts, base) = (Arc::clone(facts), format!("/{namespace}"));
-    let desk = Arc::new(Desk { facts, shop, settings: settings.clone(), base });
+    let desk =
+        Arc::new(Desk { facts, shop, settings: settings.clone(), base, waited: Mutex::default() });
     let mut routes = customer_routes(namespace, &desk);
     routes.extend(leaderboards::routes(namespace, &desk));
     routes.extend(reports::routes(namespace, &desk));

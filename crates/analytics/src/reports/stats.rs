@@ -281,7 +281,8 @@ impl<'r> Asked<'r> {
     }
 
     /// Clients know the first interval of an answer with the coupons of the whole range, and each
-    /// other one with those of a single order; which one, their database decides. Ours is the first.
+    /// other one with those of a single order. Which one that is, their database decides; here it
+    /// is the first.
     fn count_coupons_as_known(
         &self,
         bodies: &mut [Value],

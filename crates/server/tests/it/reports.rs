@@ -1,5 +1,5 @@
-//! Reports over the recorded shop: who is bound to a merchant or a store sees nothing else, on every
-//! route; and the strict mode gives what is right.
+//! Reports over the recorded shop: who is bound to a merchant or a store sees nothing else, on
+//! every route; and the strict mode gives what is right.
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use types::Amount;
 use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};
 use crate::columns::{Column, Plan, Shape, column, number, schemas};
 use crate::desk::{Desk, span};
+use crate::known;
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Group, Key, Per, Query, Subject, Table, When};
 use crate::reports::stats::taxes::filter;
@@ -80,10 +81,13 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     };
     let answer = inquiry.answer(&query);
     let by = call.params.text("orderby").unwrap_or("tax_rate_id").to_owned();
+    // A rate that is still there is shown as it is now.
+    let known = known::tax_percents(call.conn()?)?;
     let mut rows: Vec<(Rank, Row)> = Vec::new();
     for found in answer.rows() {
         let Key::TaxCode { rate_id, code, percent } = found.key else { continue };
-        let (rate_id, percent, code) = (*rate_id, *percent, Arc::clone(code));
+        let (rate_id, code) = (*rate_id, Arc::clone(code));
+        let percent = known.get(&rate_id).copied().unwrap_or(*percent);
         let row = Row { rate_id, code, percent, values: found.values.to_vec() };
         rows.push((row.rank(&by, &plan), row));
     }
