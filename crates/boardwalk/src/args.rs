@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Make and list templates of terminal parameters
     #[command(subcommand)]
     Template(Template),
+    /// Decide on merchants that wait for a review
+    #[command(subcommand)]
+    Merchant(Merchant),
     /// Make and list users of the site, and their credentials
     #[command(subcommand)]
     User(User),
@@ -213,6 +216,35 @@ pub(crate) enum Template {
     },
     /// List the templates of all ISOs
     List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Merchant {
+    /// Let a merchant start to work
+    Approve(Reviewed),
+    /// Reject a merchant for good
+    Reject(Reviewed),
+    /// Ask for data; the merchant comes back into review when they are sent
+    Ask {
+        #[command(flatten)]
+        reviewed: Reviewed,
+        /// A field to ask for, such as phoneNumber; may be given several times
+        #[arg(long = "field", value_name = "NAME", required = true)]
+        fields: Vec<String>,
+    },
+}
+
+/// The merchant of a review.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Reviewed {
+    /// The ISO of the merchant
+    #[arg(long, value_name = "ID")]
+    pub(crate) iso: String,
+    /// Id of the merchant
+    pub(crate) merchant_id: String,
+    /// Why, in a few words; the ISO can read it
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

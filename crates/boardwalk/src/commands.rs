@@ -49,6 +49,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Iso(command) => iso::iso(&config, &common, command, printer),
         Command::Key(command) => iso::key(&config, &common, command, printer),
         Command::Template(command) => iso::template(&config, &common, command, printer),
+        Command::Merchant(command) => iso::merchant(&config, &common, command, printer),
         Command::User(command) => user::user(&config, &common, command, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),

@@ -1,11 +1,12 @@
-//! `boardwalk iso`, `key` and `template`.
+//! `boardwalk iso`, `key`, `template` and `merchant`.
 
 use onboarding::Platform;
 use onboarding::iso::NewKey;
+use onboarding::requirements::Review;
 use serde_json::{Value, json};
-use types::{Error, IsoId, KeyId, Result, ScopeSet, Timestamp};
+use types::{Error, IsoId, KeyId, MerchantId, Result, ScopeSet, Timestamp};
 
-use crate::args::{Common, Iso, Key, Template};
+use crate::args::{Common, Iso, Key, Merchant, Reviewed, Template};
 use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
@@ -137,6 +138,26 @@ pub(crate) fn template(
             out.list("templates", &["Name", "Version", "ISO", "Id"], rows.collect());
         }
     }
+    Ok(())
+}
+
+pub(crate) fn merchant(
+    config: &Config,
+    common: &Common,
+    command: Merchant,
+    out: &Printer,
+) -> Result<()> {
+    let platform = open(config, common)?;
+    let (reviewed, review) = match command {
+        Merchant::Approve(reviewed) => (reviewed, Review::Approve),
+        Merchant::Reject(reviewed) => (reviewed, Review::Reject),
+        Merchant::Ask { reviewed, fields } => (reviewed, Review::Ask(fields)),
+    };
+    let Reviewed { iso, merchant_id, reason } = reviewed;
+    let merchant_id = MerchantId::new(merchant_id);
+    let status = platform.merchant_review(&IsoId::new(iso), &merchant_id, review, reason)?;
+    let text = format!("The merchant {merchant_id} is {status}.");
+    out.result(&json!({ "merchantId": merchant_id, "status": status }), &text);
     Ok(())
 }
 

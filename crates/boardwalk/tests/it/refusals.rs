@@ -272,6 +272,7 @@ fn change_body(scene: &Scene, route: &Route) -> Value {
         }
         (_, "/v1/tpns/{tpn}/profiles/{profileId}/verify") => json!({ "verified": true }),
         (_, "/v1/tpns/{tpn}/profiles/{profileId}/reveal") => json!({ "reason": "look" }),
+        (_, path) if path.ends_with("/recover") => json!({ "since": "2026-01-01T00:00:00Z" }),
         _ => json!({}),
     }
 }

@@ -92,7 +92,7 @@ fn work_is_taken_once(database: &Database) {
         due_work::put(conn, &work("early", 99))?;
         due_work::put(conn, &early)?;
         assert_eq!(due_work::list(conn, None, time(9), 10)?, []);
-        assert_eq!(due_work::list(conn, None, time(20), 1)?, [early.clone()]);
+        assert_eq!(due_work::list(conn, None, time(20), 1)?, std::slice::from_ref(&early));
         assert_eq!(
             due_work::list(conn, Some(&iso_id()), time(20), 9)?,
             [early.clone(), late.clone()]
