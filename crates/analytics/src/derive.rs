@@ -63,7 +63,7 @@ impl Numbers {
 /// The facts of an order and of all its refunds. None of an order in the trash, or of one that was
 /// only a test.
 pub fn family(
-    rules: &Rules,
+    rules: Rules,
     numbers: &Numbers,
     order: &Order,
     refunds: &[Order],
@@ -122,7 +122,7 @@ impl<'a> Record<'a> {
     }
 
     /// As its own figures say, without regard to other records.
-    fn fact(&self, rules: &Rules) -> OrderFact {
+    fn fact(&self, rules: Rules) -> OrderFact {
         let row = &self.order.row;
         let text = |text: &Option<String>| text.as_deref().map(Arc::from).unwrap_or_default();
         OrderFact {
@@ -149,7 +149,7 @@ impl<'a> Record<'a> {
     }
 
     /// The lines about products, each with its record.
-    fn lines(&self, rules: &Rules) -> Vec<(&(&'a OrderItemRow, LineDetails), LineFact)> {
+    fn lines(&self, rules: Rules) -> Vec<(&(&'a OrderItemRow, LineDetails), LineFact)> {
         let rates: Vec<i64> = self.of_kind(ItemKind::Tax).map(|(item, _)| item.rate_id).collect();
         let quantity = self.quantity().to_f64();
         let shipping = self.order.row.shipping_total.to_f64();

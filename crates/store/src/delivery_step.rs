@@ -12,6 +12,10 @@ use crate::webhook_delivery::{self, NewDelivery};
 /// Events that one step looks at.
 const EVENTS_MAX: i64 = 200;
 
+/// Says which deliveries an event means.
+pub type Renderer<'r> =
+    &'r mut dyn FnMut(&mut dyn Conn, &SequencedEvent) -> Result<Vec<NewDelivery>>;
+
 /// What the next events mean, to be written down at once.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -26,7 +30,7 @@ impl Step {
     pub fn next(
         conn: &mut dyn Conn,
         follower: &'static str,
-        render: &mut dyn FnMut(&mut dyn Conn, &SequencedEvent) -> Result<Vec<NewDelivery>>,
+        render: Renderer<'_>,
     ) -> Result<Option<Self>> {
         let from = outbox::position(conn, follower)?;
         let events = outbox::after(conn, from, EVENTS_MAX)?;

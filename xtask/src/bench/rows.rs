@@ -36,7 +36,7 @@ impl Onboarding {
         assert!(merchant::insert(conn, &self.merchant)?, "the merchant's dba is new");
         assert!(merchant::store_insert(conn, &self.store)?, "the store's dba is new");
         tpn::insert(conn, &self.tpn)?;
-        self.profiles.iter().try_for_each(|profile| tpn::profile_insert(conn, profile))?;
+        self.profiles.iter().try_for_each(|profile| tpn::profile_put(conn, profile))?;
         self.events.iter().try_for_each(|event| outbox::append(conn, event))
     }
 }
@@ -74,7 +74,7 @@ impl Model {
         let mut new = self.first.clone();
         let (old_number, new_number) = (number_text(1), number_text(number));
         let rename = |text: &mut String| *text = text.replace(&old_number, &new_number);
-        let old = self.first.tpn.clone();
+        let (old, old_store) = (self.first.tpn.clone(), self.first.store.store_id.clone());
         let merchant_id = MerchantId::new(scattered_id('M', number));
         let store_id = StoreId::new(scattered_id('S', number));
         let tpn = Tpn::new(scattered_tpn(number));
@@ -87,7 +87,7 @@ impl Model {
         new.store.store_id = store_id.clone();
         new.store.merchant_id = merchant_id.clone();
         new.tpn.merchant_id = merchant_id.clone();
-        new.tpn.store_id = store_id.clone();
+        new.tpn.store_id = Some(store_id.clone());
         new.tpn.tpn = tpn.clone();
         for profile in &mut new.profiles {
             profile.tpn = tpn.clone();
@@ -98,7 +98,7 @@ impl Model {
             for text in [&mut event.object_id, &mut event.payload] {
                 *text = text
                     .replace(old.merchant_id.as_str(), merchant_id.as_str())
-                    .replace(old.store_id.as_str(), store_id.as_str())
+                    .replace(old_store.as_str(), store_id.as_str())
                     .replace(old.tpn.as_str(), tpn.as_str());
             }
         }

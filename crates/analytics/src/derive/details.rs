@@ -76,7 +76,7 @@ impl LineDetails {
     }
 
     /// What the rates take of the line, as it is written down.
-    pub(super) fn rounded_tax(&self, rules: &Rules, rates: &[i64]) -> Amount {
+    pub(super) fn rounded_tax(&self, rules: Rules, rates: &[i64]) -> Amount {
         let tax = self.tax(rates);
         if rules.rounds_taxes_late { tax } else { tax.rounded(rules.decimals) }
     }

@@ -13,7 +13,7 @@ use crate::facts::{LineFact, OrderFact};
 
 /// The fact of the refund at `index` of all refunds of an order.
 pub(super) fn fact(
-    rules: &Rules,
+    rules: Rules,
     (order, of_order): (&Record<'_>, &OrderFact),
     refunds: &[Record<'_>],
     index: usize,
@@ -67,6 +67,10 @@ impl Left {
             of(order) + others.iter().map(|other| of(other)).sum::<Amount>()
         };
         Self {
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method by itself is of one lifetime, and does not fit"
+            )]
             quantity: left(|record| record.quantity()),
             tax: left(|record| record.order.row.total_tax),
             shipping: left(|record| record.order.row.shipping_total),
@@ -80,7 +84,7 @@ impl Left {
 }
 
 /// The lines that a refund of all that is left stands for, when it names none itself.
-fn lines(rules: &Rules, order: &Record<'_>, others: &[&Record<'_>], left: &Left) -> Vec<LineFact> {
+fn lines(rules: Rules, order: &Record<'_>, others: &[&Record<'_>], left: &Left) -> Vec<LineFact> {
     let mut lines = Vec::new();
     for (record, own) in order.lines(rules) {
         let (mut quantity, mut net, mut tax) = (record.0.quantity, own.net, own.tax);

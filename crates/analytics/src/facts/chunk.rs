@@ -264,10 +264,10 @@ fn bounds(values: &[i64]) -> Bounds {
 }
 
 /// The children of all rows, each with the place of its row.
-fn numbered<'a, const COLUMNS: usize>(
-    rows: &'a [Row],
+fn numbered<const COLUMNS: usize>(
+    rows: &[Row],
     of: fn(&Row) -> &Vec<[i64; COLUMNS]>,
-) -> impl Iterator<Item = [i64; COLUMNS]> + 'a {
+) -> impl Iterator<Item = [i64; COLUMNS]> {
     (0..).zip(rows).flat_map(move |(place, row)| {
         of(row).iter().map(move |child| {
             let mut child = *child;

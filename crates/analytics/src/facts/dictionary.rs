@@ -221,10 +221,10 @@ impl Names {
         encoder.length(self.attributes.len());
         for set in self.attributes.iter() {
             encoder.length(set.len());
-            set.iter().for_each(|(name, value)| {
+            for (name, value) in set.iter() {
                 encoder.text(name);
                 encoder.text(value);
-            });
+            }
         }
         encoder.length(self.rates.len());
         for rate in self.rates.iter() {

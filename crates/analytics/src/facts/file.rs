@@ -130,7 +130,7 @@ fn read_table(file: &mut File) -> Result<(Vec<u8>, u64)> {
         file.read_exact(&mut trailer)?;
         let (start, rest) = trailer.split_at(8);
         let (len, hash) = rest.split_at(8);
-        let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(u64::MAX);
+        let number = |bytes: &[u8]| bytes.try_into().map_or(u64::MAX, u64::from_le_bytes);
         let (start, len) = (number(start), number(len));
         if magic != *MAGIC || start.checked_add(len) != Some(end) {
             return Ok(None);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::bytes::{Decoder, Encoder};
 use super::catalog::Catalog;
 use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, order};
-use super::column::NOTHING;
+use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::snapshot::{First, NO_FIRST, Snapshot};
@@ -188,7 +188,7 @@ impl Writer {
             statuses.iter().map(|status| !self.excluded.contains(status.as_ref())).collect();
         let mut found = Vec::new();
         for chunk in &self.chunks {
-            let column = |index: usize| chunk.orders.get(index).map(|column| column.to_vec());
+            let column = |index: usize| chunk.orders.get(index).map(Column::to_vec);
             let of_customer = column(order::CUSTOMER).unwrap_or_default();
             let of_status = column(order::STATUS).unwrap_or_default();
             let parents = column(order::PARENT).unwrap_or_default();
@@ -302,7 +302,8 @@ fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i
     let touches = |bounds: Bounds| {
         bounds.is_some_and(|(least, greatest)| gone.range(least..=greatest).next().is_some())
     };
-    if !touches(chunk.ids) && !(with_refunds && touches(chunk.parents)) {
+    let has_some = touches(chunk.ids) || (with_refunds && touches(chunk.parents));
+    if !has_some {
         return HashSet::new();
     }
     let ids = chunk.orders[order::ID].to_vec();

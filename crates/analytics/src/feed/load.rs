@@ -95,7 +95,7 @@ fn families(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<OrderFact>> {
     let mut facts = Vec::new();
     for order in orders {
         let refunds = by_order.remove(&order.row.order_id).unwrap_or_default();
-        match derive::family(&rules, &numbers, order, &refunds) {
+        match derive::family(rules, &numbers, order, &refunds) {
             Ok(family) => facts.extend(family),
             // One damaged record must not keep all others out of the reports.
             Err(error) => {

@@ -75,13 +75,15 @@ impl Update {
         let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
         let (noun, _) = event.kind.split_once('.').unwrap_or_default();
         let Ok(id) = event.object_id.parse::<i64>() else { return };
+        let parent_id = payload.get("parent_id").and_then(Value::as_i64);
+        let taxonomy = payload.get("taxonomy").and_then(Value::as_str);
         match noun {
             "order" | "refund" => {
                 orders.insert(id);
-                orders.extend(payload["parent_id"].as_i64().filter(|parent| *parent != 0));
+                orders.extend(parent_id.filter(|parent| *parent != 0));
             }
             "product" => drop(products.insert(id)),
-            "term" => self.is_new_catalog |= payload["taxonomy"] == load::CATEGORY,
+            "term" => self.is_new_catalog |= taxonomy == Some(load::CATEGORY),
             _ => self.is_new_site |= event.kind == outbox::IMPORTED,
         }
     }

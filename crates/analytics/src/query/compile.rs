@@ -90,7 +90,9 @@ impl Compiler<'_> {
     /// Adds what must hold to one of the lists.
     fn split(&self, filter: &Filter, rows: &mut Vec<RowTest>, units: &mut Vec<UnitTest>) {
         if let Filter::All(list) = filter {
-            list.iter().for_each(|filter| self.split(filter, rows, units));
+            for filter in list {
+                self.split(filter, rows, units);
+            }
         } else if let Some(test) = self.row(filter) {
             rows.push(test);
         } else {

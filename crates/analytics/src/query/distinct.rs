@@ -75,7 +75,9 @@ impl Distinct {
         *sorted = list.len();
         if list.len() > size / 64 {
             let mut bits = vec![0; size.div_ceil(64)];
-            list.iter().for_each(|code| set(&mut bits, *code));
+            for code in list {
+                set(&mut bits, *code);
+            }
             *self = Self::Bits(bits);
         }
     }

@@ -73,7 +73,9 @@ impl<'a> Block<'a> {
     ) {
         self.children(of, 0, buffer);
         let start = i64::try_from(self.start()).unwrap_or(i64::MAX);
-        buffer.iter_mut().for_each(|row| *row -= start);
+        for row in buffer {
+            *row -= start;
+        }
     }
 
     /// Whether each order passes.
@@ -321,7 +323,9 @@ fn flagged(codes: &[i64], flags: &Flags) -> Vec<bool> {
 }
 
 fn negated(mut passes: Vec<bool>) -> Vec<bool> {
-    passes.iter_mut().for_each(|passes| *passes = !*passes);
+    for passes in &mut passes {
+        *passes = !*passes;
+    }
     passes
 }
 

@@ -131,7 +131,7 @@ impl<'a> Work<'a> {
                 Whole::new(self.plan, block, passes)
             } else {
                 let own = passes.iter().zip(&self.buckets);
-                let own: Vec<bool> = own.map(|(passes, own)| *passes & (*own == bucket)).collect();
+                let own: Vec<bool> = own.map(|(passes, own)| *passes && *own == bucket).collect();
                 Whole::new(self.plan, block, &own)
             };
             if whole.count > 0 {

@@ -51,7 +51,7 @@ impl Naive<'_> {
                 continue;
             };
             for unit in units(query.table, order) {
-                if passes(&query.filter, query.table, unit) {
+                if passes(&query.filter, unit) {
                     for key in self.keys(query.group, unit) {
                         cells.entry((bucket, key)).or_default().push(unit);
                     }
@@ -70,9 +70,7 @@ impl Naive<'_> {
         let dated = seen
             .filter(|order| date(order, query.date).is_some_and(|at| bucket(query, at).is_some()));
         dated
-            .filter(|order| {
-                units(Table::Orders, order).any(|unit| passes(&query.filter, Table::Orders, unit))
-            })
+            .filter(|order| units(Table::Orders, order).any(|unit| passes(&query.filter, unit)))
             .collect()
     }
 
@@ -154,13 +152,13 @@ fn units(table: Table, order: &OrderFact) -> impl Iterator<Item = Unit<'_>> {
     units.into_iter()
 }
 
-fn passes(filter: &Filter, table: Table, unit: Unit<'_>) -> bool {
+fn passes(filter: &Filter, unit: Unit<'_>) -> bool {
     let order = unit.order;
     let is_in = |list: &[String], own: &str| list.iter().any(|wanted| wanted == own);
     match filter {
-        Filter::All(list) => list.iter().all(|filter| passes(filter, table, unit)),
-        Filter::Any(list) => list.iter().any(|filter| passes(filter, table, unit)),
-        Filter::Not(inner) => !passes(inner, table, unit),
+        Filter::All(list) => list.iter().all(|filter| passes(filter, unit)),
+        Filter::Any(list) => list.iter().any(|filter| passes(filter, unit)),
+        Filter::Not(inner) => !passes(inner, unit),
         Filter::Status(list) => is_in(list, &order.status),
         Filter::Kind(kind) => match kind {
             RowKind::Order => order.parent_id == 0,
@@ -226,12 +224,14 @@ fn value(table: Table, measure: Measure, units: &[Unit<'_>]) -> i64 {
         }
         Measure::Distinct(subject, when) => {
             let mut set = BTreeSet::new();
-            of(when).into_iter().for_each(|unit| set.extend(subjects(subject, unit)));
+            for unit in of(when) {
+                set.extend(subjects(subject, unit));
+            }
             i64::try_from(set.len()).unwrap()
         }
         Measure::Latest(column) => {
             let dates = units.iter().filter_map(|unit| date(unit.order, column));
-            dates.map(|date| date.as_micros()).max().unwrap_or_default().max(0)
+            dates.map(Timestamp::as_micros).max().unwrap_or_default().max(0)
         }
     }
 }

@@ -284,7 +284,7 @@ pub(crate) fn query(dice: &mut Dice) -> Query {
         bounds: bounds.into_iter().map(Timestamp::from_micros).collect(),
         filter: if dice.is(30) { Filter::everything() } else { filter(dice, 3) },
         group: dice.of(&groups),
-        measures: (0..1 + dice.below(6)).map(|_| measure(dice)).collect(),
+        measures: (0..=dice.below(6)).map(|_| measure(dice)).collect(),
     }
 }
 

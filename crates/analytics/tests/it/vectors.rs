@@ -125,7 +125,7 @@ fn an_order_takes_few_bytes() {
             OrderFact {
                 order_id: 100 + id,
                 created,
-                paid: Some(created.plus(std::time::Duration::from_secs(60))),
+                paid: Some(created.plus(std::time::Duration::from_mins(1))),
                 customer_id: 1 + id * 31 % 9_000,
                 total: cents(id * 43 % 90_000),
                 tax: cents(id * 3 % 9_000),

@@ -23,7 +23,7 @@ const ORDERS: i64 = 9_000;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 fn order(id: i64) -> Value {
-    let lines: Vec<Value> = (0..1 + id % 3)
+    let lines: Vec<Value> = (0..=id % 3)
         .map(|place| {
             json!({
                 "id": id * 10 + place, "product_id": 11 + place, "name": format!("Thing {place}"),

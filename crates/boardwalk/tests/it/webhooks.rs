@@ -179,7 +179,7 @@ fn check_order(received: &[Received]) {
     for one in received.iter().filter(|one| one.event["type"] == "test.changed") {
         let version = one.event["data"]["version"].as_i64().unwrap();
         let newest = taken.entry(one.event["data"]["id"].as_str().unwrap()).or_insert(-1);
-        assert!(version <= *newest + 1, "{} overtook {newest}: {one:?}", version);
+        assert!(version <= *newest + 1, "{version} overtook {newest}: {one:?}");
         if one.mood == Mood::Takes {
             *newest = version.max(*newest);
         }

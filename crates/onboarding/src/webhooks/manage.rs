@@ -333,12 +333,12 @@ impl WebhookUpdate {
     ) -> Result<(WebhookEndpointRow, Entry)> {
         let mut after = before.clone();
         if let Some(url) = &self.url {
-            after.url = url.as_str().to_owned();
+            url.as_str().clone_into(&mut after.url);
             // An address may hold a token of its owner.
             entry = entry.changed_unseen("url");
         }
         if let Some(description) = &self.description {
-            after.description = description.as_str().to_owned();
+            description.as_str().clone_into(&mut after.description);
             entry = entry.changed_unseen("description");
         }
         if let Some(events) = &self.events {

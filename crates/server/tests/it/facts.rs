@@ -212,7 +212,7 @@ fn change_everything(recorded: &Recorded) {
     recorded.change(&[77], |conn| {
         let mut row = order::get(conn, 77)?.unwrap();
         "cancelled".clone_into(&mut row.status);
-        row.total = row.total + Amount::ONE;
+        row.total += Amount::ONE;
         order::update(conn, &row).map(drop)
     });
     recorded.change(&[81], |conn| {
@@ -375,7 +375,7 @@ fn a_change_is_seen_within_a_second() {
     let before = total();
     recorded.change(&[77], |conn| {
         let mut row = order::get(conn, 77)?.unwrap();
-        row.total = row.total + Amount::ONE;
+        row.total += Amount::ONE;
         order::update(conn, &row).map(drop)
     });
     let head = recorded.store().read_blocking(outbox::head).unwrap();

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use store::import::{self, Progress};
 use store::outbox::Event;
-use store::{customer_lookup, order, outbox, post, user};
+use store::{Conn, customer_lookup, order, outbox, post, user};
+use types::Result;
 
 use crate::sales::lookup;
 use crate::support::{self, Database, count, time};
@@ -19,6 +20,16 @@ on_both_engines!(
 
 /// More than fit into one statement, and a rest.
 const MANY: i64 = 150;
+
+/// Puts something into every table of imports.
+pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
+    import::remember_ids(conn, ("shop", "order"), &[(1, 1_001)])?;
+    import::put_progress(conn, "file", &progress_at(5))
+}
+
+fn progress_at(done: i64) -> Progress {
+    Progress { done, details: "{}".to_owned(), updated: time(done) }
+}
 
 fn events_come_in_great_numbers(database: &Database) {
     let store = database.open();
@@ -79,13 +90,12 @@ fn numbers_of_elsewhere_are_remembered(database: &Database) {
 
 fn progress_is_remembered(database: &Database) {
     let store = database.open();
-    let at = |done: i64| Progress { done, details: "{}".to_owned(), updated: time(done) };
     store
-        .write_blocking(move |conn| {
+        .write_blocking(|conn| {
             assert_eq!(import::progress(conn, "file")?, None);
-            import::put_progress(conn, "file", &at(5))?;
-            import::put_progress(conn, "file", &at(9))?;
-            assert_eq!(import::progress(conn, "file")?, Some(at(9)));
+            import::put_progress(conn, "file", &progress_at(5))?;
+            import::put_progress(conn, "file", &progress_at(9))?;
+            assert_eq!(import::progress(conn, "file")?, Some(progress_at(9)));
             assert!(import::forget_progress(conn, "file")?);
             assert!(!import::forget_progress(conn, "file")?);
             Ok(())
