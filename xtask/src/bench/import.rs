@@ -244,7 +244,7 @@ fn bare_loop(source: &Location, target: &Location) -> Result<(Duration, usize)> 
 /// Up to which keys of the tables each transaction goes.
 fn marks(conn: &mut dyn Conn) -> types::Result<Vec<[i64; 4]>> {
     let mut ids = Vec::new();
-    let mut one = |conn: &mut dyn Conn, text: &str| -> types::Result<Vec<i64>> {
+    let one = |conn: &mut dyn Conn, text: &str| -> types::Result<Vec<i64>> {
         let mut found = Vec::new();
         conn.query_text(text, &[], &mut |row| {
             found.push(row.int(0)?.unwrap_or_default());

@@ -221,7 +221,7 @@ impl Names {
         encoder.length(self.attributes.len());
         for set in self.attributes.iter() {
             encoder.length(set.len());
-            for (name, value) in set.iter() {
+            for (name, value) in set {
                 encoder.text(name);
                 encoder.text(value);
             }

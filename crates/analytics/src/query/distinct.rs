@@ -110,7 +110,9 @@ mod tests {
         ) {
             let mut sets = [&first, &second].map(|codes| {
                 let mut set = Distinct::default();
-                codes.iter().for_each(|code| set.insert(*code, size));
+                for code in codes {
+                    set.insert(*code, size);
+                }
                 set
             });
             let [one, two] = &mut sets;

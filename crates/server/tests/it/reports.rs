@@ -98,7 +98,7 @@ fn who_is_bound_sees_only_those_sales_on_every_route() {
         let asked = format!("{query}&merchant_includes=somebody-else&store_includes=elsewhere");
         let asked = seen(&recorded, &bound(&admin, Some(OURS), None), route, &asked);
         assert!(asked == ours || asked == none, "{route} shows what was asked for");
-        assert_eq!(numbers(&none), 0.0, "{route} shows sales to somebody without any");
+        assert!(numbers(&none) == 0.0, "{route} shows sales to somebody without any");
     }
 }
 
