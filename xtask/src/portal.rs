@@ -31,18 +31,6 @@ pub(crate) fn build_if_possible() -> Result<()> {
     script(&folder, "build")
 }
 
-/// Stage: a browser walks through the portal of a server with demo data. `PICTURES` may name a
-/// folder for what it sees.
-pub(crate) fn browser() -> Result<()> {
-    let folder = tools::root().join(SOURCE);
-    install(&folder)?;
-    let binary = crate::openapi::build_binary()?;
-    let mut tests = Command::new("node");
-    tests.current_dir(&folder).args(["--test", "tests/"]);
-    tests.env("BOARDWALK", binary).env("CHROMIUM", tools::chromium()?);
-    tools::run(&mut tests)
-}
-
 fn install(folder: &Path) -> Result<()> {
     let lock = folder.join("package-lock.json");
     let wanted =

@@ -25,8 +25,6 @@ pub(crate) enum Tool {
     Python,
     /// `node` and `npm`, for client libraries written in JavaScript.
     Node,
-    /// The distribution's browser.
-    Chromium,
 }
 
 /// Pinned, so that the same documents pass and the same examples are generated on every machine.
@@ -43,7 +41,6 @@ impl Tool {
             Tool::Postgres => "PostgreSQL",
             Tool::Python => "Python tools",
             Tool::Node => "Node",
-            Tool::Chromium => "Chromium",
         }
     }
 
@@ -53,7 +50,6 @@ impl Tool {
             Tool::Postgres => ensure_postgres()?,
             Tool::Python => ensure_python_tools()?,
             Tool::Node => ensure_node()?,
-            Tool::Chromium => chromium()?,
         };
         println!("{}: {}", self.name(), place.display());
         Ok(())
@@ -186,16 +182,6 @@ fn ensure_node() -> Result<PathBuf> {
         major.and_then(|text| text.parse::<u32>().ok()).is_some_and(|it| it >= NODE_MAJOR_MIN);
     ensure!(is_recent, "the client libraries need Node {NODE_MAJOR_MIN} or newer: install it");
     Ok(path)
-}
-
-/// The browser, installed if it is missing.
-pub(crate) fn chromium() -> Result<PathBuf> {
-    let find = || ["chromium", "chromium-browser"].into_iter().find_map(find_program);
-    if let Some(path) = find() {
-        return Ok(path);
-    }
-    apt_install("the browser Chromium", &["chromium"])?;
-    find().context("Chromium is installed, but not in PATH")
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {

@@ -142,6 +142,11 @@ pub fn insert_with_id(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<()> {
     write(conn, &TAX_RATE_INSERT, rate, rate.rate_id).map(drop)
 }
 
+/// Sees to it that an id is not given again: something names it whose rate is gone.
+pub fn keep_free(conn: &mut dyn Conn, rate_id: i64) -> Result<()> {
+    counter::raise(conn, TAX_RATE_ID, rate_id)
+}
+
 /// Returns whether there is such a rate.
 pub fn update(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<bool> {
     write(conn, &TAX_RATE_UPDATE, rate, rate.rate_id)

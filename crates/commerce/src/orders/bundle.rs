@@ -99,6 +99,7 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
     let options = Options::read(conn)?;
     let count = orders.len();
     let mut gone = Gone::default();
+    let mut greatest_rate = 0;
     for order in orders {
         let id = order.id;
         let at = |error: Error| {
@@ -107,8 +108,11 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
         };
         let mut order = order.record(&options, kind).map_err(at)?;
         gone.number(conn, &mut order).map_err(at)?;
+        let rates = order.items.iter().map(|item| item.row.rate_id);
+        greatest_rate = rates.fold(greatest_rate, i64::max);
         order.put(conn).map_err(at)?;
     }
+    store::tax_rate::keep_free(conn, greatest_rate)?;
     Ok(count)
 }
 
