@@ -150,7 +150,8 @@ impl Parameters {
         let schema = SCHEMA.as_ref().map_err(|message| Error::internal(message.as_str()))?;
         let mut value = value.clone();
         let walked = walk::walk(schema, &mut value, Manners { clean: text::clean });
-        let unknown = walked.ignored.iter().map(|ignored| format!("no {}", ignored.path));
+        let unknown = walked.ignored.iter();
+        let unknown = unknown.map(|ignored| format!("{}: there is no such one", ignored.path));
         let wrong = dialect::error_items(&walked.issues).into_iter();
         let wrong = wrong.map(|item| format!("{}: {}", item.param, item.message));
         let problems: Vec<String> = wrong.chain(unknown).collect();
@@ -371,7 +372,7 @@ mod tests {
         for (wrong, named) in [
             (json!({ "tipPercentMax": 101 }), "tipPercentMax"),
             (json!({ "tipPercents": [0] }), "tipPercents[0]"),
-            (json!({ "tip": true }), "no tip"),
+            (json!({ "tip": true }), "tip: there is no such one"),
             (json!({ "language": "tlh" }), "language"),
             (json!({ "batchCloseTime": "24:00" }), "batchCloseTime"),
             (json!([]), "object"),

@@ -59,7 +59,7 @@ fn isos_keys_and_templates_are_managed_by_scripts() {
     assert!(states.contains(&json!("expired")) && states.contains(&json!("revoked")), "{states:?}");
 
     let parameters = site.data().join("parameters.json");
-    fs::write(&parameters, r#"{"tip":true}"#).unwrap();
+    fs::write(&parameters, r#"{"tipEnabled":true}"#).unwrap();
     let file = parameters.to_str().unwrap();
     let template = ["template", "create", "--iso", &iso, "--name", "Lunch01", "--file", file];
     let made = site.json(&template);
