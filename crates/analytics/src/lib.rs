@@ -1,9 +1,9 @@
 //! Analytics: facts about orders in memory, the one algebra over them, and every report.
 //!
-//! Records become facts ([`derive`]), which [`facts`] keeps as columns; [`feed`] follows the
+//! Records become facts ([`mod@derive`]), which [`facts`] keeps as columns; [`feed`] follows the
 //! store's feed of changes and keeps them up to date; a report is a [`query::Query`].
-//! [`reports`] declares the reports, [`calendar`] cuts time into intervals, and [`routes`] serves
-//! them.
+//! [`reports`] declares the reports, [`calendar`] cuts time into intervals, and [`mod@routes`]
+//! serves them.
 //!
 //! **Nothing of record lives here**: all facts follow from the records, and are made anew from them
 //! at any time. This crate knows no HTTP and no SQL, and reads no clock. Start with [`query`].
