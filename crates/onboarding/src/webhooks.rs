@@ -2,8 +2,9 @@
 //!
 //! Requests are signed as Standard Webhooks has it, so that receivers check them with libraries
 //! that exist. [`follow`] turns events into deliveries, [`send`] makes requests of them and says
-//! what an answer means; when, in which order and how often is the matter of the one delivery engine.
-//! **Secrets and header values are sealed with the ISO's data key**, and shown at most once.
+//! what an answer means; when, in which order and how often is the matter of the one delivery
+//! engine. **Secrets and header values are sealed with the ISO's data key**, and shown at most
+//! once.
 
 mod deliveries;
 pub mod follow;
@@ -75,7 +76,7 @@ impl WebhookSettings {
 
     /// The wait after an attempt that failed; none when it was the last. The first attempt is 1.
     fn wait_after(&self, attempt: i64) -> Option<Duration> {
-        let place = usize::try_from(attempt.saturating_sub(1)).ok()?;
+        let place = usize::try_from(attempt.saturating_sub(1).max(0)).ok()?;
         self.retry_seconds.get(place).map(|seconds| Duration::from_secs(u64::from(*seconds)))
     }
 }

@@ -8,9 +8,9 @@
 //!
 //! **A lane of an endpoint gets its deliveries one at a time and in order**: one that is tried
 //! again later holds back those behind it, until it is delivered or given up. Lanes do not wait for
-//! each other; an endpoint that wants everything in order has one. Two who claim at once never get the
-//! same one: on SQLite there is one writer, on PostgreSQL the loser of the race is run again and
-//! finds others.
+//! each other; an endpoint that wants everything in order has one. Two who claim at once never get
+//! the same one: on SQLite there is one writer, on PostgreSQL the loser of the race is run again
+//! and finds others.
 
 use std::time::Duration;
 

@@ -131,10 +131,11 @@ fn a_rule_that_nobody_enforces() {
                 /// Described.
                 {
                     /// Described.
-                    field: std::collections::BTreeMap<String, u8>,
+                    #[schemars(extend("uniqueItems" = true))]
+                    field: Vec<String>,
                 }
             ),
-            "additionalProperties: the walker does not enforce this keyword",
+            "uniqueItems: the walker does not enforce this keyword",
         ),
         (
             refusal_of!(
