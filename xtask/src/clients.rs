@@ -87,7 +87,8 @@ fn install(kit: &Kit) -> Result<()> {
 
 fn install_node_packages(folder: &Path) -> Result<()> {
     let quietly = ["--ignore-scripts", "--no-audit", "--no-fund"];
-    tools::run(Command::new("npm").current_dir(folder).arg("ci").args(quietly))
+    // Not `npm ci`: it refuses a lock file that leaves out other platforms' optional packages.
+    tools::run(Command::new("npm").current_dir(folder).arg("install").args(quietly))
         .context("the Node packages could not be installed: is the package registry reachable?")
 }
 
