@@ -14,11 +14,13 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 /** Starts `boardwalk demo` on a fresh folder; gives its address, credentials, and how to end it. */
 export async function startServer({ orders }) {
+  // For work on the portal: the facts that a running `boardwalk demo --json` printed.
+  if (process.env.SERVER) return { ...JSON.parse(process.env.SERVER), stop: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'boardwalk-portal-'));
   const binary = process.env.BOARDWALK;
   assert.ok(binary, 'BOARDWALK must name the binary: run `cargo xtask test --only browser`');
   const args = ['demo', '--json', '--data', folder, '--listen', '127.0.0.1:0', '--orders', String(orders)];
-  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, BOARDWALK_LOG__LEVEL: 'warn' } });
   const facts = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the server was not ready in time')), READY_MS);
     const known = {};
@@ -42,34 +44,53 @@ export async function startServer({ orders }) {
 }
 
 export function openBrowser() {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  const args = [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ headless: true, executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
 }
 
 /** A page whose console errors, failed requests and requests to other hosts are collected. */
-export async function openPage(browser, server, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+async function openPage(options) {
+  const context = await world.browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
   const page = await context.newPage();
   const wrong = [];
   page.on('console', (message) => message.type() === 'error' && wrong.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => wrong.push(`script: ${error.message}`));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith('http') && url.origin !== server.url) wrong.push(`another host: ${url.href}`);
+    if (url.protocol.startsWith('http') && url.origin !== world.server.url) wrong.push(`another host: ${url.href}`);
   });
   return { page, wrong, context };
 }
 
-export async function signIn(page, server, password = server.password) {
-  await page.goto(`${server.url}/login?redirect_to=${encodeURIComponent('/portal/')}`);
-  await page.fill('input[name=log]', server.login);
+/** What all walks share; filled in before the first. */
+export const world = { server: undefined, browser: undefined };
+
+/** Runs a walk on a page of its own, and wants nothing to have gone wrong at its end. */
+export async function walk(work, { options = {}, isSignedIn = true, allowed = [] } = {}) {
+  const { page, wrong, context } = await openPage(options);
+  try {
+    if (isSignedIn) await signIn(page);
+    await work(page, context);
+    const unexpected = wrong.filter((one) => !allowed.some((pattern) => pattern.test(one)));
+    assert.deepEqual(unexpected, []);
+  } finally {
+    await context.close();
+  }
+}
+
+export async function signIn(page, { login, password } = world.server) {
+  await page.goto(`${world.server.url}/login?redirect_to=${encodeURIComponent('/portal/')}`);
+  await page.fill('input[name=log]', login);
   await page.fill('input[name=pwd]', password);
   await Promise.all([page.waitForLoadState('load'), page.press('input[name=pwd]', 'Enter')]);
 }
 
 /** Opens a view and waits until nothing is loading. */
-export async function open(page, server, path) {
-  await page.goto(`${server.url}/portal${path}`);
+export async function open(page, path) {
+  await page.goto(`${world.server.url}/portal${path}`);
   await page.waitForSelector('main h1, main .title');
   await settled(page);
 }
@@ -78,8 +99,18 @@ export async function settled(page) {
   await page.waitForFunction(() => !document.querySelector('main [aria-busy=true]'));
 }
 
-/** No serious fault for people who use a keyboard or a screen reader, and nothing wider than the screen. */
-export async function isFitForEverybody(page, where) {
+/** A request as another program sends it, with the application password of the demo. */
+export async function call(method, path, body) {
+  const { login, application_password, url } = world.server;
+  const authorization = `Basic ${Buffer.from(`${login}:${application_password}`).toString('base64')}`;
+  const headers = { authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
+  const answer = await fetch(`${url}/wp-json/${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  assert.ok(answer.ok, `${method} ${path} was answered with ${answer.status}: ${await answer.clone().text()}`);
+  return answer.json();
+}
+
+/** What is wrong for people who use a keyboard or a screen reader, and whether something is wider than the screen. */
+export async function faultsOf(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
@@ -87,7 +118,10 @@ export async function isFitForEverybody(page, where) {
       .filter((one) => one.impact === 'serious' || one.impact === 'critical')
       .map((one) => `${one.id}: ${one.nodes[0]?.html}`);
   });
-  assert.deepEqual(found, [], where);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 1, `${where} is ${overflow} pixels wider than the screen`);
+  return overflow > 1 ? [...found, `${overflow} pixels wider than the screen`] : found;
+}
+
+export async function isFitForEverybody(page, where) {
+  assert.deepEqual(await faultsOf(page), [], where);
 }

@@ -49,7 +49,7 @@ enum Chore {
     /// Measure the product, beside the least that its database could need for the same
     Bench(bench::Options),
     /// Check and build the web application that the binary embeds
-    Portal,
+    Portal(portal::Options),
     /// Check layering, sizes and forbidden words (`cargo test -p xtask` does, too)
     Tidy,
 }
@@ -77,7 +77,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
         Chore::Bench(options) => bench::run(&options),
-        Chore::Portal => portal::check_and_build(),
+        Chore::Portal(options) => portal::run(&options),
         Chore::Tidy => tidy::run(),
     }
 }

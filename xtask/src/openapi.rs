@@ -92,7 +92,7 @@ pub(crate) fn schemathesis() -> Result<()> {
 
 /// The whole workspace is selected so that features are those of the other stages' builds, and
 /// nothing is compiled twice.
-fn build_binary() -> Result<PathBuf> {
+pub(crate) fn build_binary() -> Result<PathBuf> {
     let build = ["build", "--workspace", "--locked", "--bin", "boardwalk"];
     tools::run(tools::cargo().args(build))?;
     Ok(tools::target_dir()?.join("debug").join("boardwalk"))

@@ -1,16 +1,55 @@
-//! `cargo xtask portal`: checks and builds the web application, whose files the binary embeds.
+//! `cargo xtask portal`: checks and builds the web application, whose files the binary embeds; and
+//! the stage that walks through it in a browser, against a server of its own.
 //!
 //! **The versions are those of the committed lock file**, and no install script of a package runs.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
-use crate::tools;
+use crate::openapi::build_binary;
+use crate::tools::{self, Skipped};
 
 const SOURCE: &str = "web";
+/// Where the pictures are that the documents show.
+const PICTURES: &str = "docs/images";
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Then take the pictures that the documents show
+    #[arg(long)]
+    screenshots: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    check_and_build()?;
+    if options.screenshots {
+        tools::Tool::Chromium.ensure()?;
+        let pictures = tools::root().join(PICTURES);
+        return browse("pictures", &[("PICTURES", pictures.as_os_str())]);
+    }
+    Ok(())
+}
+
+/// Stage: a walk through the portal in a browser.
+pub(crate) fn walk() -> Result<()> {
+    install(&tools::root().join(SOURCE))?;
+    browse("test", &[])
+}
+
+/// Runs a script of the portal that opens a browser on a server of its own.
+fn browse(name: &str, variables: &[(&str, &OsStr)]) -> Result<()> {
+    let chromium = tools::find_chromium().ok_or(Skipped("there is no Chromium on this machine"))?;
+    let binary = build_binary()?;
+    let mut npm = Command::new("npm");
+    npm.current_dir(tools::root().join(SOURCE)).args(["run", "--silent", name]);
+    npm.env("BOARDWALK", binary).env("CHROMIUM", chromium).envs(variables.iter().copied());
+    tools::run(&mut npm)
+}
 
 /// Stage: the sources hold what their types promise, and the files are built.
 pub(crate) fn check_and_build() -> Result<()> {

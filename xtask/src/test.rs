@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::tools::{self, Tool};
+use crate::tools::{self, Skipped, Tool};
 use crate::{clients, generate, openapi, portal};
 
 #[derive(Args, Debug)]
@@ -74,6 +74,12 @@ static STAGES: &[Stage] = &[
         about: "unit and integration tests, on both database engines; tidy rules",
         needs: &[Tool::Postgres],
         run: || cargo("test --workspace --locked"),
+    },
+    Stage {
+        name: "browser",
+        about: "people can use the portal: a walk through it in Chromium",
+        needs: &[Tool::Node, Tool::Chromium],
+        run: portal::walk,
     },
     Stage {
         name: "openapi",
@@ -147,7 +153,33 @@ fn run_stages(
 /// What has been run so far. **Only the last entry can be a failure.**
 #[derive(Default)]
 struct Report {
-    finished: Vec<(&'static str, bool, Duration)>,
+    finished: Vec<(&'static str, Verdict, Duration)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    /// Could not be run on this machine, and may be left out.
+    Skipped,
+    Failed,
+}
+
+impl Verdict {
+    fn of(outcome: &Result<()>) -> Self {
+        match outcome {
+            Ok(()) => Verdict::Passed,
+            Err(error) if error.is::<Skipped>() => Verdict::Skipped,
+            Err(_) => Verdict::Failed,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Verdict::Passed => "ok",
+            Verdict::Skipped => "skipped",
+            Verdict::Failed => "FAILED",
+        }
+    }
 }
 
 impl Report {
@@ -156,9 +188,13 @@ impl Report {
         let start = Instant::now();
         let outcome = work();
         let duration = start.elapsed();
-        self.finished.push((name, outcome.is_ok(), duration));
-        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
-        println!("=== {name}: {verdict} after {:.1} s ===", duration.as_secs_f64());
+        let verdict = Verdict::of(&outcome);
+        self.finished.push((name, verdict, duration));
+        println!("=== {name}: {} after {:.1} s ===", verdict.name(), duration.as_secs_f64());
+        if let (Verdict::Skipped, Err(reason)) = (verdict, &outcome) {
+            println!("{reason}");
+            return Ok(());
+        }
         outcome.with_context(|| {
             format!("the stage {name} failed; `cargo xtask test --only {name}` runs it alone")
         })
@@ -166,9 +202,8 @@ impl Report {
 
     fn print(&self, stages: &[&'static Stage]) {
         println!("\n{:<14} {:<8} {:>9}", "stage", "result", "time");
-        for (name, passed, duration) in &self.finished {
-            let result = if *passed { "ok" } else { "FAILED" };
-            println!("{name:<14} {result:<8} {:>7.1} s", duration.as_secs_f64());
+        for (name, verdict, duration) in &self.finished {
+            println!("{name:<14} {:<8} {:>7.1} s", verdict.name(), duration.as_secs_f64());
         }
         let is_finished = |name: &str| self.finished.iter().any(|(done, ..)| *done == name);
         for stage in stages.iter().filter(|stage| !is_finished(stage.name)) {
@@ -205,13 +240,20 @@ mod tests {
     #[test]
     fn first_failure_ends_the_run() {
         let passing = Stage { name: "passing", about: "", needs: &[], run: || Ok(()) };
+        let skipped =
+            Stage { name: "skipped", about: "", needs: &[], run: || bail!(Skipped("no browser")) };
         let failing = Stage { name: "failing", about: "", needs: &[], run: || bail!("no") };
-        let stages: [&'static Stage; 3] =
-            [Box::leak(Box::new(passing)), Box::leak(Box::new(failing)), STAGES.last().unwrap()];
+        let made = [passing, skipped, failing].map(|stage| &*Box::leak(Box::new(stage)));
+        let stages: Vec<&'static Stage> = made.into_iter().chain(STAGES.last()).collect();
         let mut report = Report::default();
         assert!(run_stages(&stages, &BTreeSet::new(), &mut report).is_err());
         let finished: Vec<_> =
-            report.finished.iter().map(|(name, passed, _)| (*name, *passed)).collect();
-        assert_eq!(finished, [("passing", true), ("failing", false)]);
+            report.finished.iter().map(|(name, verdict, _)| (*name, *verdict)).collect();
+        let expected = [
+            ("passing", Verdict::Passed),
+            ("skipped", Verdict::Skipped),
+            ("failing", Verdict::Failed),
+        ];
+        assert_eq!(finished, expected);
     }
 }

@@ -1,12 +1,14 @@
-//! What the tests need and a fresh machine does not have: the Postgres server programs, Node, and
-//! Python tools in a virtual environment below the target folder.
+//! What the tests need and a fresh machine does not have: the Postgres server programs, Node,
+//! Chromium, and Python tools in a virtual environment below the target folder.
 //!
 //! **Only root's package manager is ever used to change the machine**; everybody else is told what
 //! to install. Also here: how this program starts other programs ([`run`], [`cargo`]) and where
 //! the workspace's folders are ([`root`], [`target_dir`]). Start with [`Tool`].
 
 use std::env;
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -25,7 +27,22 @@ pub(crate) enum Tool {
     Python,
     /// `node` and `npm`, for client libraries written in JavaScript.
     Node,
+    /// The distribution's browser, for the walk through the portal. **The only tool that may be
+    /// missing**: whoever cannot install it is told so, and its stage is skipped; see [`Skipped`].
+    Chromium,
 }
+
+/// Why a stage was not run. As an error it ends the stage and not the whole run.
+#[derive(Debug)]
+pub(crate) struct Skipped(pub(crate) &'static str);
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "skipped: {}", self.0)
+    }
+}
+
+impl Error for Skipped {}
 
 /// Pinned, so that the same documents pass and the same examples are generated on every machine.
 /// Hypothesis is what draws Schemathesis' examples from the seed.
@@ -41,6 +58,7 @@ impl Tool {
             Tool::Postgres => "PostgreSQL",
             Tool::Python => "Python tools",
             Tool::Node => "Node",
+            Tool::Chromium => "Chromium",
         }
     }
 
@@ -50,6 +68,13 @@ impl Tool {
             Tool::Postgres => ensure_postgres()?,
             Tool::Python => ensure_python_tools()?,
             Tool::Node => ensure_node()?,
+            Tool::Chromium => match ensure_chromium() {
+                Err(error) if !is_ci() => {
+                    println!("{error:#}\nUntil then, the portal is not looked at in a browser.");
+                    return Ok(());
+                }
+                outcome => outcome?,
+            },
         };
         println!("{}: {}", self.name(), place.display());
         Ok(())
@@ -182,6 +207,27 @@ fn ensure_node() -> Result<PathBuf> {
         major.and_then(|text| text.parse::<u32>().ok()).is_some_and(|it| it >= NODE_MAJOR_MIN);
     ensure!(is_recent, "the client libraries need Node {NODE_MAJOR_MIN} or newer: install it");
     Ok(path)
+}
+
+/// Names of the browser's program, the package's own first.
+const CHROMIUM_NAMES: [&str; 2] = ["chromium", "chromium-browser"];
+
+/// The browser, if there is one.
+pub(crate) fn find_chromium() -> Option<PathBuf> {
+    CHROMIUM_NAMES.into_iter().find_map(find_program)
+}
+
+fn ensure_chromium() -> Result<PathBuf> {
+    if let Some(path) = find_chromium() {
+        return Ok(path);
+    }
+    apt_install("Chromium", &["chromium"])?;
+    find_chromium().context("Chromium is installed, but not in PATH")
+}
+
+/// Continuous integration leaves nothing out.
+pub(crate) fn is_ci() -> bool {
+    env::var_os("CI").is_some_and(|value| value == "true")
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {

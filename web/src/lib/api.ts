@@ -33,18 +33,29 @@ export interface Page<T> {
   pages: number;
 }
 
-let nonce: string | undefined;
+interface Granted {
+  nonce: string;
+  /** The path that ends the session. */
+  sign_out: string;
+}
+
+let granted: Granted | undefined;
 
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  nonce = answer.ok ? ((await answer.json()) as { nonce: string }).nonce : undefined;
-  return nonce !== undefined;
+  granted = answer.ok ? ((await answer.json()) as Granted) : undefined;
+  return granted !== undefined;
+}
+
+/** Where the session ends, and then the door of the portal. */
+export function signOutAddress(): string {
+  return `${granted?.sign_out ?? '/login?action=logout'}&redirect_to=${encodeURIComponent('/portal/')}`;
 }
 
 /** An address with the nonce in it, for what cannot send headers. */
 export function signed(path: string): string {
-  return address(path, { _wpnonce: nonce });
+  return address(path, { _wpnonce: granted?.nonce });
 }
 
 export function address(path: string, query: Query = {}): string {
@@ -79,7 +90,7 @@ export async function send(path: string, wish: Wish = {}): Promise<Response> {
 
 async function once(path: string, wish: Wish): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...wish.headers };
-  if (nonce) headers['X-WP-Nonce'] = nonce;
+  if (granted) headers['X-WP-Nonce'] = granted.nonce;
   let body: BodyInit | undefined;
   if (wish.body instanceof Blob) body = wish.body;
   else if (wish.body !== undefined) {

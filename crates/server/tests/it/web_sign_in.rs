@@ -1,6 +1,6 @@
 //! Signing in and out with a browser's cookies: what is asked for, and what is refused.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use types::Environment;
 
 use crate::web_support::{Browser, PASSWORD, Shop, encoded};
@@ -253,7 +253,8 @@ fn scripts_of_our_own_pages_get_a_nonce() {
     assert_eq!(nonce.header("cache-control"), "no-store");
     assert_eq!(nonce.header("access-control-allow-origin"), "");
     let neutral: Value = serde_json::from_str(&browser.get("/session/nonce").body).unwrap();
-    assert_eq!(neutral, serde_json::json!({ "nonce": nonce.body, "user_id": 1 }));
+    assert_eq!((&neutral["nonce"], &neutral["user_id"]), (&json!(nonce.body), &json!(1)));
+    let sign_out = neutral["sign_out"].as_str().unwrap().to_owned();
 
     // It is what the REST interface asks of a session.
     let me = "/wp-json/wp/v2/users/me";
@@ -265,5 +266,12 @@ fn scripts_of_our_own_pages_get_a_nonce() {
 
     browser.set("Sec-Fetch-Site", "cross-site");
     assert_eq!(browser.get(known).body, "0");
+    assert_eq!(browser.get("/session/nonce").status, 403);
+    browser.set("Sec-Fetch-Site", "");
+
+    // The same answer tells where the session ends, without a question.
+    let left = browser.get(&format!("{sign_out}&redirect_to=%2Fportal%2F"));
+    assert_eq!(left.status, 302, "{left:?}");
+    assert!(left.header("location").ends_with("/portal/"), "{left:?}");
     assert_eq!(browser.get("/session/nonce").status, 403);
 }

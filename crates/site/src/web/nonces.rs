@@ -39,7 +39,10 @@ impl Desk<'_> {
         let user_id = session.user.id();
         let body = match spelling {
             Spelling::Known => nonce,
-            Spelling::Neutral => json!({ "nonce": nonce, "user_id": user_id }).to_string(),
+            Spelling::Neutral => {
+                let sign_out = self.sign_out_path(spelling, session, None);
+                json!({ "nonce": nonce, "user_id": user_id, "sign_out": sign_out }).to_string()
+            }
         };
         WebAnswer { user_id: Some(user_id), ..answer(200, spelling, body) }
     }
