@@ -13,7 +13,7 @@ mod import;
 mod load;
 mod update;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -42,6 +42,19 @@ const EVENTS_AT_ONCE: i64 = 2_000;
 const ROWS_AT_ONCE: usize = 100_000;
 /// How often the facts are written to their file, if they changed.
 const SAVE_EVERY: Duration = Duration::from_mins(10);
+
+/// Writes facts to a file from which a server on this store starts, as if they were made of all that
+/// the store holds now. For measuring with more of them than anybody wants to store.
+pub fn plant(store: &Store, writer: &mut Writer, path: &Path) -> Result<()> {
+    writer.set_position(store.read_blocking(outbox::head)?);
+    write_file(store, writer, path)
+}
+
+fn write_file(store: &Store, writer: &Writer, path: &Path) -> Result<()> {
+    let position = writer.position();
+    let mark = store.read_blocking(move |conn| update::mark(conn, position))?;
+    file::write(path, writer, mark.as_deref())
+}
 
 /// The state of the thread.
 #[derive(Debug)]
@@ -232,11 +245,7 @@ impl Feed {
         let is_saved = self.saved.is_some_and(|(_, saved)| saved == position);
         self.saved = Some((Instant::now(), position));
         let Some(path) = self.file.as_ref().filter(|_| !is_saved) else { return };
-        let saved = self
-            .store
-            .read_blocking(move |conn| update::mark(conn, position))
-            .and_then(|mark| file::write(path, &self.writer, mark.as_deref()));
-        if let Err(error) = saved {
+        if let Err(error) = write_file(&self.store, &self.writer, path) {
             let error = error.report();
             tracing::warn!(error, "the facts could not be written to their file");
         }

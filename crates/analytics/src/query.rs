@@ -12,6 +12,7 @@ mod compile;
 mod distinct;
 mod downloads;
 mod filter;
+mod kept;
 mod listing;
 mod plan;
 mod scan;
@@ -23,13 +24,15 @@ mod work;
 
 use types::Timestamp;
 
+pub(crate) use kept::Kept;
+
 pub use answer::{Answer, AnswerRow, Key};
 pub use filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
 pub use listing::{DownloadPage, DownloadSort, OrderPage, OrderSort, Paging};
 
 /// What the rows are. Rows of all tables but downloads belong to an order or a refund, and have its
 /// dates, status, customer and merchant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
     /// Orders and refunds.
     Orders,
@@ -44,7 +47,7 @@ pub enum Table {
 }
 
 /// The date that decides when something happened. A row without that date never counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DateColumn {
     Created,
     Paid,
@@ -52,7 +55,7 @@ pub enum DateColumn {
 }
 
 /// From one instant up to, and without, another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     pub from: Timestamp,
     pub until: Timestamp,
@@ -67,7 +70,7 @@ impl Span {
 }
 
 /// Whose rows the caller may see. **Part of every query, not of its filter.**
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
     merchants: Option<Vec<String>>,
     stores: Option<Vec<String>>,
@@ -97,7 +100,7 @@ impl Scope {
 }
 
 /// What becomes one row of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// All rows of a bucket together.
     None,
@@ -121,7 +124,7 @@ pub enum Group {
 }
 
 /// To which categories a line belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RollUp {
     /// Those that the product was put into.
     Direct,
@@ -132,7 +135,7 @@ pub enum RollUp {
 }
 
 /// A number to find out for each row of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// How many rows there are.
     Rows(When),
@@ -144,7 +147,7 @@ pub enum Measure {
 }
 
 /// Which rows a measure looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
     Always,
     /// Rows of orders, not of refunds.
@@ -159,7 +162,7 @@ pub enum When {
 }
 
 /// How often a row is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Per {
     /// Every row once.
     Row,
@@ -171,7 +174,7 @@ pub enum Per {
 
 /// What can be summed. Columns of the order can be summed over the rows of every table that
 /// belongs to one; those of a line, coupon or tax only over their own. Elsewhere they are 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
     /// Pieces sold, of the order.
     Items,
@@ -202,7 +205,7 @@ pub enum Column {
 }
 
 /// What can be counted without counting anything twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// Orders and refunds.
     Order,

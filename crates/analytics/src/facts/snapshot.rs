@@ -10,6 +10,7 @@ use super::chunk::{Chunk, Row, coupon, line, order, tax};
 use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
+use crate::query::Kept;
 
 /// The first order of a customer that counts: when it was made, and its id.
 pub(crate) type First = (i64, i64);
@@ -28,6 +29,17 @@ pub struct Snapshot {
     pub(crate) catalog: Arc<Catalog>,
     /// The last event of the feed that is in it.
     pub(crate) position: i64,
+    pub(crate) versions: Versions,
+    /// What queries came to, shared with the snapshots before and after.
+    pub(crate) kept: Arc<Kept>,
+}
+
+/// States of what rows are read with, of one writer. A number is never used for two.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Versions {
+    /// Of first orders, as far as rows in settled chunks can tell.
+    pub(crate) firsts: u64,
+    pub(crate) catalog: u64,
 }
 
 impl Snapshot {

@@ -13,9 +13,10 @@ use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, order};
 use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
-use super::snapshot::{First, NO_FIRST, Snapshot};
+use super::snapshot::{First, NO_FIRST, Snapshot, Versions};
+use crate::query::Kept;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Writer {
     dictionaries: Dictionaries,
     chunks: Vec<Arc<Chunk>>,
@@ -25,6 +26,27 @@ pub struct Writer {
     /// Statuses of orders that do not make somebody a customer.
     excluded: BTreeSet<String>,
     position: i64,
+    versions: Versions,
+    kept: Arc<Kept>,
+    /// Orders of a full chunk.
+    chunk_rows: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            dictionaries: Dictionaries::default(),
+            chunks: Vec::new(),
+            firsts: Arc::default(),
+            downloads: Arc::default(),
+            catalog: Arc::default(),
+            excluded: BTreeSet::new(),
+            position: 0,
+            versions: Versions::default(),
+            kept: Arc::default(),
+            chunk_rows: CHUNK_ROWS,
+        }
+    }
 }
 
 impl Writer {
@@ -32,6 +54,12 @@ impl Writer {
     /// returns.
     pub fn new(excluded: impl IntoIterator<Item = String>) -> Self {
         Self { excluded: excluded.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The same with chunks of so many orders: with small ones, few orders make many chunks.
+    #[must_use]
+    pub fn with_chunks_of(self, chunk_rows: usize) -> Self {
+        Self { chunk_rows: chunk_rows.clamp(1, CHUNK_ROWS), ..self }
     }
 
     /// What readers see from now on.
@@ -43,6 +71,8 @@ impl Writer {
             downloads: Arc::clone(&self.downloads),
             catalog: Arc::clone(&self.catalog),
             position: self.position,
+            versions: self.versions,
+            kept: Arc::clone(&self.kept),
         }
     }
 
@@ -55,6 +85,7 @@ impl Writer {
     }
 
     pub fn catalog_mut(&mut self) -> &mut Catalog {
+        self.versions.catalog += 1;
         Arc::make_mut(&mut self.catalog)
     }
 
@@ -84,6 +115,7 @@ impl Writer {
         if self.excluded != excluded {
             self.excluded = excluded;
             self.firsts = Arc::default();
+            self.versions.firsts += 1;
             self.find_firsts(None);
         }
     }
@@ -103,11 +135,28 @@ impl Writer {
         let mut come: Vec<Row> = facts.iter().map(|fact| self.row(fact)).collect();
         come.sort_by_key(Row::place);
         let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
+        let settled = self.chunks.last().map_or(NO_FIRST, |chunk| start(chunk));
         let lost = self.rewrite(gone, with_refunds, come);
+        let touched: HashSet<usize> =
+            new.iter().map(|(customer, _)| *customer).chain(lost.iter().copied()).collect();
+        let before: Vec<(usize, First)> =
+            touched.into_iter().map(|customer| (customer, self.first(customer))).collect();
         self.find_firsts(Some(&lost));
         for (customer, place) in new {
             self.note_first(customer, place);
         }
+        // A first order in the last chunk, of somebody who had none, changes no earlier row.
+        let is_seen = |(customer, before): &(usize, First)| {
+            let after = self.first(*customer);
+            after != *before && (*before != NO_FIRST || after < settled)
+        };
+        if before.iter().any(is_seen) {
+            self.versions.firsts += 1;
+        }
+    }
+
+    fn first(&self, customer: usize) -> First {
+        self.firsts.get(customer).copied().unwrap_or(NO_FIRST)
     }
 
     /// Replaces chunks. Returns the customers whose first order is no longer what it was.
@@ -133,24 +182,26 @@ impl Writer {
             let mut rows = chunk.rows();
             rows.retain(|row| {
                 let leaves = leavers.contains(&row.id());
-                if leaves && let Some((customer, _)) = self.candidate(row) {
+                if leaves
+                    && let Some((customer, place)) = self.candidate(row)
+                    && self.first(customer) == place
+                {
                     lost.insert(customer);
                 }
                 !leaves
             });
             rows.extend(arrived.unwrap_or_default());
-            push_chunks(&mut chunks, rows);
+            push_chunks(&mut chunks, rows, self.chunk_rows);
         }
-        push_chunks(&mut chunks, arrivals.into_values().flatten().collect());
+        let rest = arrivals.into_values().flatten().collect();
+        push_chunks(&mut chunks, rest, self.chunk_rows);
         self.chunks = chunks;
         lost
     }
 
     /// The last chunk that begins before the row.
     fn chunk_for(&self, row: &Row) -> usize {
-        let begins = |chunk: &Arc<Chunk>| {
-            (chunk.orders[order::CREATED].get(0), chunk.orders[order::ID].get(0)) <= row.place()
-        };
+        let begins = |chunk: &Arc<Chunk>| start(chunk) <= row.place();
         self.chunks.partition_point(begins).saturating_sub(1)
     }
 
@@ -237,8 +288,9 @@ impl Writer {
         let downloads = Arc::new(downloads.collect::<Option<Vec<_>>>()?);
         let dictionaries = Dictionaries::of_names(&Names::decode(decoder)?)?;
         let firsts = Arc::new(times.into_iter().zip(ids).collect());
-        let catalog = Arc::default();
-        Some(Self { dictionaries, chunks, firsts, downloads, catalog, excluded, position })
+        let read =
+            Self { dictionaries, chunks, firsts, downloads, excluded, position, ..Self::default() };
+        Some(read)
     }
 
     fn row(&mut self, fact: &OrderFact) -> Row {
@@ -316,11 +368,16 @@ fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i
     rows.filter(leaves).map(|(id, _)| id).collect()
 }
 
+/// The place of the first row.
+fn start(chunk: &Chunk) -> First {
+    (chunk.orders[order::CREATED].get(0), chunk.orders[order::ID].get(0))
+}
+
 /// Makes chunks of rows. Full ones first: at the end, where most rows arrive, a full chunk is left
 /// alone from then on.
-fn push_chunks(chunks: &mut Vec<Arc<Chunk>>, mut rows: Vec<Row>) {
+fn push_chunks(chunks: &mut Vec<Arc<Chunk>>, mut rows: Vec<Row>, chunk_rows: usize) {
     rows.sort_by_key(Row::place);
-    for rows in rows.chunks(CHUNK_ROWS) {
+    for rows in rows.chunks(chunk_rows) {
         chunks.push(Arc::new(Chunk::of_rows(rows)));
     }
 }

@@ -37,7 +37,7 @@ impl Distinct {
     }
 
     /// Adds all that the other has.
-    pub(super) fn merge(&mut self, other: Self, size: usize) {
+    pub(super) fn merge(&mut self, other: &Self, size: usize) {
         match (&mut *self, other) {
             (Self::Bits(own), Self::Bits(other)) => {
                 if own.len() < other.len() {
@@ -45,12 +45,31 @@ impl Distinct {
                 }
                 own.iter_mut().zip(other).for_each(|(own, other)| *own |= other);
             }
-            (Self::List(..), bits @ Self::Bits(_)) => {
-                let list = std::mem::replace(self, bits);
-                self.merge(list, size);
+            (Self::List(..), Self::Bits(_)) => {
+                let list = std::mem::replace(self, other.clone());
+                self.merge(&list, size);
             }
-            (_, Self::List(list, _)) => list.into_iter().for_each(|code| self.insert(code, size)),
+            (_, Self::List(list, _)) => list.iter().for_each(|code| self.insert(*code, size)),
         }
+    }
+
+    /// Gives back memory that was taken for more to come.
+    pub(super) fn shrink(&mut self) {
+        if let Self::List(list, sorted) = self {
+            list.sort_unstable();
+            list.dedup();
+            list.shrink_to_fit();
+            *sorted = list.len();
+        }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let inner = match self {
+            Self::List(list, _) => size_of_val(list.as_slice()),
+            Self::Bits(bits) => size_of_val(bits.as_slice()),
+        };
+        size_of::<Self>() + inner
     }
 
     pub(super) fn count(&mut self) -> i64 {
@@ -116,7 +135,7 @@ mod tests {
                 set
             });
             let [one, two] = &mut sets;
-            one.merge(two.clone(), size);
+            one.merge(two, size);
             let expected: HashSet<u32> = first.iter().chain(&second).copied().collect();
             prop_assert_eq!(one.count(), i64::try_from(expected.len()).unwrap());
         }

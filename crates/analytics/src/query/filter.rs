@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 /// Numbers of records, without order and doubles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IdSet(Arc<[i64]>);
 
 impl IdSet {
@@ -36,7 +36,7 @@ impl FromIterator<i64> for IdSet {
 }
 
 /// What kind of row an order row is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowKind {
     Order,
     Refund,
@@ -46,7 +46,7 @@ pub enum RowKind {
     PartialRefund,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// All of them hold; of an empty list, that is so.
     All(Vec<Filter>),
@@ -95,6 +95,16 @@ impl Filter {
         Self::Any(Vec::new())
     }
 
+    /// Whether this or a part of it is what is looked for.
+    pub(super) fn has(&self, is_wanted: &dyn Fn(&Self) -> bool) -> bool {
+        let inner = match self {
+            Self::All(list) | Self::Any(list) => list.as_slice(),
+            Self::Not(inner) => std::slice::from_ref(&**inner),
+            _ => &[],
+        };
+        is_wanted(self) || inner.iter().any(|filter| filter.has(is_wanted))
+    }
+
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
@@ -114,7 +124,7 @@ impl Filter {
 }
 
 /// What a line must be like.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LineTest {
     All(Vec<LineTest>),
     Any(Vec<LineTest>),
@@ -128,7 +138,7 @@ pub enum LineTest {
 }
 
 /// Whether a line is about something with this attribute, or with another value of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AttributeTest {
     /// As lines have it, such as `pa_colour`.
     pub name: String,

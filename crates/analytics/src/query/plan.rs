@@ -35,7 +35,7 @@ pub(super) enum Step {
     Latest { date: DateColumn },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Plan<'a> {
     pub(super) facts: &'a Snapshot,
     pub(super) table: Table,
@@ -43,8 +43,8 @@ pub(super) struct Plan<'a> {
     pub(super) from: i64,
     pub(super) until: i64,
     pub(super) bounds: Vec<i64>,
-    pub(super) filter: Compiled,
-    pub(super) grouping: Grouping,
+    pub(super) filter: Arc<Compiled>,
+    pub(super) grouping: Arc<Grouping>,
     /// How many groups there can be.
     pub(super) keys: usize,
     pub(super) buckets: usize,
@@ -55,7 +55,7 @@ pub(super) struct Plan<'a> {
     pub(super) firsts: Vec<bool>,
     pub(super) weighs_coupons: bool,
     group: Group,
-    categories: Vec<i64>,
+    pub(super) categories: Arc<Vec<i64>>,
 }
 
 impl<'a> Plan<'a> {
@@ -72,8 +72,8 @@ impl<'a> Plan<'a> {
             until: until.min(edge(bounds.last(), until)),
             buckets: query.buckets(),
             bounds,
-            filter: Compiled::new(facts, query.table, scope, &query.filter),
-            grouping: Grouping::Nowhere,
+            filter: Arc::new(Compiled::new(facts, query.table, scope, &query.filter)),
+            grouping: Arc::new(Grouping::Nowhere),
             keys: 0,
             steps: Vec::new(),
             sources: Vec::new(),
@@ -81,7 +81,7 @@ impl<'a> Plan<'a> {
             firsts: Vec::new(),
             weighs_coupons: false,
             group: query.group,
-            categories: Vec::new(),
+            categories: Arc::default(),
         };
         plan.set_grouping();
         for measure in &query.measures {
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
 
     fn set_grouping(&mut self) {
         let names = &self.facts.names;
-        (self.grouping, self.keys) = match (self.group, self.table) {
+        let (grouping, keys) = match (self.group, self.table) {
             (Group::None, _) => (Grouping::None, 1),
             (Group::Customer, _) => (Grouping::Row(order::CUSTOMER), names.customers.len()),
             (Group::Merchant, _) => (Grouping::Row(order::MERCHANT), names.merchants.len()),
@@ -111,6 +111,7 @@ impl<'a> Plan<'a> {
             (Group::Category(_), Table::Lines) => self.category_lists(),
             _ => (Grouping::Nowhere, 0),
         };
+        (self.grouping, self.keys) = (Arc::new(grouping), keys);
     }
 
     fn category_lists(&mut self) -> (Grouping, usize) {
@@ -119,9 +120,10 @@ impl<'a> Plan<'a> {
         let lists = self.facts.names.goods.iter();
         let lists: Vec<Vec<i64>> =
             lists.map(|(product, _)| catalog.categories_of(*product, roll_up)).collect();
-        self.categories = lists.iter().flatten().copied().collect();
-        self.categories.sort_unstable();
-        self.categories.dedup();
+        let mut categories: Vec<i64> = lists.iter().flatten().copied().collect();
+        categories.sort_unstable();
+        categories.dedup();
+        self.categories = Arc::new(categories);
         let mut starts = vec![0];
         let mut codes = Vec::new();
         for list in lists {
@@ -233,6 +235,16 @@ impl<'a> Plan<'a> {
             Subject::Variation => names.variations.values.len(),
             Subject::Coupon => names.coupons.len(),
             Subject::TaxRate => names.rate_ids.values.len(),
+        }
+    }
+
+    /// The same for some of the buckets only, whose bounds these are. What they do not cover must
+    /// not be asked of it.
+    pub(super) fn within(&self, bounds: &[i64]) -> Self {
+        Self {
+            bounds: bounds.to_vec(),
+            buckets: bounds.len().saturating_sub(1).max(1),
+            ..self.clone()
         }
     }
 

@@ -1,4 +1,5 @@
-//! Queries carried out: chunks are dealt out to threads, and what they found is added up.
+//! Queries carried out: what is known of earlier ones is added up, the other chunks are dealt out to
+//! threads, and what they found is added to it.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -6,14 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::downloads;
+use super::kept::{Pieces, Run};
 use super::plan::Plan;
+use super::totals::Totals;
 use super::work::Work;
 use super::{Answer, Query, Scope, Table};
 use crate::facts::Snapshot;
-use crate::facts::chunk::Chunk;
 
 /// Orders for which one more thread is worth its start.
-const ROWS_PER_THREAD: usize = 100_000;
+const ROWS_PER_THREAD: usize = 50_000;
 /// Threads of one query.
 const THREADS_MAX: usize = 16;
 
@@ -24,19 +26,36 @@ impl Snapshot {
             return downloads::answer(self, scope, query);
         }
         let plan = Plan::new(self, scope, query);
-        let chunks: Vec<(usize, &Arc<Chunk>)> =
-            self.chunks.iter().enumerate().filter(|(_, chunk)| !plan.skips(chunk)).collect();
-        let next = AtomicUsize::new(0);
-        let run = || {
-            let mut work = Work::new(&plan);
-            while let Some((number, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mut totals = Totals::new(&plan);
+        let Pieces { mut runs, chunks } = Pieces::new(self, &plan, scope, query);
+        runs.retain(|run| match self.kept.find(run) {
+            Some(part) => {
+                totals.absorb(&part, run.bucket);
+                false
+            }
+            None => true,
+        });
+        let rows = runs.iter().map(Run::rows).sum::<usize>()
+            + chunks.iter().map(|(_, chunk)| chunk.len()).sum::<usize>();
+        let orders = self.orders();
+        let (next_run, next_chunk) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let read = |totals| {
+            let mut work = Work::new(&plan, totals);
+            while let Some(run) = runs.get(next_run.fetch_add(1, Ordering::Relaxed)) {
+                let part = Arc::new(run.carry_out(&plan));
+                work.totals.absorb(&part, run.bucket);
+                self.kept.keep(run, part, orders);
+            }
+            while let Some((number, chunk)) = chunks.get(next_chunk.fetch_add(1, Ordering::Relaxed))
+            {
                 work.chunk(*number, chunk);
             }
             work.totals
         };
         let found = thread::scope(|scope| {
-            let helpers: Vec<_> = (1..threads(&chunks)).map(|_| scope.spawn(run)).collect();
-            let mut own = run();
+            let start = || scope.spawn(|| read(Totals::new(&plan)));
+            let helpers: Vec<_> = (1..threads(rows)).map(|_| start()).collect();
+            let mut own = read(totals);
             for helper in helpers {
                 match helper.join() {
                     Ok(other) => own.merge(other),
@@ -47,11 +66,16 @@ impl Snapshot {
         });
         found.finish()
     }
+
+    /// Forgets what earlier queries came to, so that the next one reads every row again. For
+    /// measuring just that.
+    pub fn forget(&self) {
+        self.kept.clear();
+    }
 }
 
-/// How many threads the chunks are worth.
-pub(super) fn threads(chunks: &[(usize, &Arc<Chunk>)]) -> usize {
-    let rows: usize = chunks.iter().map(|(_, chunk)| chunk.len()).sum();
+/// How many threads so many rows are worth.
+fn threads(rows: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     (rows / ROWS_PER_THREAD).clamp(1, cores.min(THREADS_MAX))
 }

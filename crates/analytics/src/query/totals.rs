@@ -30,6 +30,26 @@ pub(super) enum Total {
     Distinct(Vec<Distinct>, usize),
 }
 
+/// What some chunks came to, by the cells that have rows at all.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Bucket and group.
+    cells: Vec<(u32, u32)>,
+    /// As long as the list of cells, each.
+    by_step: Vec<Total>,
+}
+
+impl Part {
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_step = |total: &Total| match total {
+            Total::Sum(sums) => size_of_val(sums.as_slice()),
+            Total::Distinct(sets, _) => sets.iter().map(Distinct::bytes).sum(),
+        };
+        size_of_val(self.cells.as_slice()) + self.by_step.iter().map(of_step).sum::<usize>()
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Totals<'a> {
     plan: &'a Plan<'a>,
@@ -90,10 +110,7 @@ impl<'a> Totals<'a> {
                 (Total::Sum(sums), step) => {
                     let value = whole.value(step);
                     let Some(sum) = sums.get_mut(cell) else { continue };
-                    *sum = match step {
-                        Step::Latest { .. } => value.max(*sum),
-                        _ => sum.saturating_add(value),
-                    };
+                    *sum = both(step, *sum, value);
                 }
                 (Total::Distinct(..), _) => {}
             }
@@ -136,15 +153,72 @@ impl<'a> Totals<'a> {
                 (Total::Sum(own), Total::Sum(other)) => {
                     for (place, value) in places.iter().zip(other) {
                         let Some(own) = own.get_mut(*place) else { continue };
-                        *own = match step {
-                            Step::Latest { .. } => value.max(*own),
-                            _ => own.saturating_add(value),
-                        };
+                        *own = both(*step, *own, value);
                     }
                 }
                 (Total::Distinct(own, size), Total::Distinct(other, _)) => {
                     for (place, set) in places.iter().zip(other) {
                         if let Some(own) = own.get_mut(*place) {
+                            own.merge(&set, *size);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What it came to, without the question.
+    pub(super) fn into_part(self) -> Part {
+        let mut cells = Vec::new();
+        match &self.cells {
+            Cells::Sparse(own) => {
+                cells.extend(own.iter().map(|((bucket, key), cell)| (*bucket, *key, *cell)));
+            }
+            Cells::Dense => {
+                let keys = self.plan.keys.max(1);
+                let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                let used = self.is_used.iter().enumerate().skip(1).filter(|(_, is_used)| **is_used);
+                cells.extend(used.map(|(cell, _)| {
+                    (narrow((cell - 1) / keys), narrow((cell - 1) % keys), narrow(cell))
+                }));
+            }
+        }
+        let by_step = self.by_step.into_iter().map(|total| match total {
+            Total::Sum(sums) => {
+                let sum = |cell: u32| sums.get(place(cell.into())).copied().unwrap_or_default();
+                Total::Sum(cells.iter().map(|(_, _, cell)| sum(*cell)).collect())
+            }
+            Total::Distinct(mut sets, size) => {
+                let mut set = |cell: u32| {
+                    let mut set = sets.get_mut(place(cell.into())).map(std::mem::take);
+                    set.iter_mut().for_each(Distinct::shrink);
+                    set.unwrap_or_default()
+                };
+                Total::Distinct(cells.iter().map(|(_, _, cell)| set(*cell)).collect(), size)
+            }
+        });
+        let by_step = by_step.collect();
+        Part { cells: cells.iter().map(|(bucket, key, _)| (*bucket, *key)).collect(), by_step }
+    }
+
+    /// Adds a part whose first bucket is this one.
+    pub(super) fn absorb(&mut self, part: &Part, first: usize) {
+        let cell = |(bucket, key): &(u32, u32)| self.cell(first + place((*bucket).into()), *key);
+        let cells: Vec<u32> = part.cells.iter().map(cell).collect();
+        self.note(&cells);
+        let steps = &self.plan.steps;
+        for ((own, other), step) in self.by_step.iter_mut().zip(&part.by_step).zip(steps) {
+            match (own, other) {
+                (Total::Sum(own), Total::Sum(other)) => {
+                    for (cell, value) in cells.iter().zip(other) {
+                        let Some(own) = own.get_mut(place((*cell).into())) else { continue };
+                        *own = both(*step, *own, *value);
+                    }
+                }
+                (Total::Distinct(own, size), Total::Distinct(other, _)) => {
+                    for (cell, set) in cells.iter().zip(other) {
+                        if let Some(own) = own.get_mut(place((*cell).into())) {
                             own.merge(set, *size);
                         }
                     }
@@ -158,7 +232,7 @@ impl<'a> Totals<'a> {
     pub(super) fn finish(mut self) -> Answer {
         let is_dense = matches!(self.cells, Cells::Dense);
         let keys = self.plan.keys.max(1);
-        let shows_all = matches!(self.plan.grouping, Grouping::None);
+        let shows_all = matches!(*self.plan.grouping, Grouping::None);
         let mut rows: Vec<(usize, Key, usize)> = Vec::new();
         let mut push = |bucket: usize, key: usize, cell: usize, is_used: bool| {
             if is_used || shows_all {
@@ -209,5 +283,13 @@ impl<'a> Totals<'a> {
                 seen.resize(cells, 0);
             }
         }
+    }
+}
+
+/// Two values of one measure together.
+fn both(step: Step, one: i64, other: i64) -> i64 {
+    match step {
+        Step::Latest { .. } => one.max(other),
+        _ => one.saturating_add(other),
     }
 }

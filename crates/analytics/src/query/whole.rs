@@ -36,7 +36,7 @@ pub(super) fn suits(plan: &Plan<'_>) -> bool {
         }
         Step::Rows { .. } | Step::Distinct { .. } | Step::Latest { .. } => true,
     };
-    matches!(plan.grouping, Grouping::None) && plan.steps.iter().all(is_simple)
+    matches!(*plan.grouping, Grouping::None) && plan.steps.iter().all(is_simple)
 }
 
 /// The rows of a block that count.

@@ -58,8 +58,8 @@ impl Rows {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(plan: &'a Plan<'a>) -> Self {
-        let totals = Totals::new(plan);
+    /// Goes on from what was found before.
+    pub(super) fn new(plan: &'a Plan<'a>, totals: Totals<'a>) -> Self {
         Self {
             plan,
             is_simple: totals.is_dense() && whole::suits(plan),
@@ -183,7 +183,7 @@ impl<'a> Work<'a> {
     /// The groups of each row of the table.
     fn keys(&mut self, block: &Block<'_>, orders: &[i64]) -> Keys<'a> {
         let code = |code: i64| u32::try_from(code).unwrap_or(u32::MAX);
-        match &self.plan.grouping {
+        match &*self.plan.grouping {
             Grouping::None => Keys::Same,
             Grouping::Nowhere => Keys::Lists(Vec::new()),
             Grouping::Row(column) => {

@@ -1,0 +1,205 @@
+//! What runs of chunks came to, kept for the next question of the same kind.
+//!
+//! A chunk never changes, so what a question comes to in it does not change either. [`RUN_CHUNKS`]
+//! chunks in a row that lie wholly within the span of a question are a run. Its part of the answer
+//! depends on the question without the span, and on the bounds of those buckets that it reaches
+//! into. So whoever asks the same of another span, or asks again after some orders came in, reads
+//! the chunks at the edges only. **A part is never patched**: when one of its chunks is replaced,
+//! nobody finds it any more.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::plan::{Grouping, Plan, date_bounds};
+use super::totals::{Part, Totals};
+use super::work::Work;
+use super::{DateColumn, Filter, Group, Measure, Query, Scope, Table};
+use crate::facts::Snapshot;
+use crate::facts::chunk::Chunk;
+
+/// Chunks of a run. Longer ones make fewer parts to add up, and more to read at the edges.
+const RUN_CHUNKS: usize = 8;
+/// Cells of a part. With more of them, adding it up is hardly faster than reading the rows.
+const CELLS_MAX: usize = 1 << 15;
+/// Memory that parts may take: so much for each order, and a little for small sites.
+const BYTES_PER_ORDER: usize = 16;
+const BYTES_MIN: usize = 4 << 20;
+
+/// A question without its span and buckets, and with what else its parts depend on.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Question {
+    table: Table,
+    date: DateColumn,
+    filter: Filter,
+    group: Group,
+    measures: Vec<Measure>,
+    scope: Scope,
+    /// Which state of first orders decides who returns, if that matters.
+    firsts: Option<u64>,
+    /// Which state of the catalogue says what belongs to a category, and how categories are
+    /// numbered, if that matters.
+    catalog: Option<(u64, Arc<Vec<i64>>)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    question: Arc<Question>,
+    /// Where the first chunk lies in memory. The entry holds on to the place.
+    first: usize,
+    /// Bounds of the buckets that the run reaches into.
+    bounds: Box<[i64]>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The chunks, which may be gone; their places are not used again as long as this is kept.
+    chunks: Vec<Weak<Chunk>>,
+    part: Arc<Part>,
+}
+
+impl Entry {
+    fn is_of(&self, chunks: &[Arc<Chunk>]) -> bool {
+        let is_same = |(own, other): (&Weak<Chunk>, &Arc<Chunk>)| {
+            std::ptr::eq(Weak::as_ptr(own), Arc::as_ptr(other))
+        };
+        self.chunks.len() == chunks.len() && self.chunks.iter().zip(chunks).all(is_same)
+    }
+}
+
+/// The parts that all snapshots of one writer share.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<Generations>);
+
+/// What nobody asked for while as much was asked for as may be kept is forgotten.
+#[derive(Debug, Default)]
+struct Generations {
+    young: HashMap<Key, Entry>,
+    old: HashMap<Key, Entry>,
+    /// Of the young.
+    bytes: usize,
+}
+
+/// A run of one question.
+pub(super) struct Run<'a> {
+    chunks: &'a [Arc<Chunk>],
+    /// The place of the first chunk among all.
+    number: usize,
+    /// The first bucket that it reaches into.
+    pub(super) bucket: usize,
+    key: Key,
+}
+
+impl Run<'_> {
+    /// Orders and refunds.
+    pub(super) fn rows(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// Reads the rows.
+    pub(super) fn carry_out(&self, plan: &Plan<'_>) -> Part {
+        let plan = plan.within(&self.key.bounds);
+        let mut work = Work::new(&plan, Totals::new(&plan));
+        for (number, chunk) in (self.number..).zip(self.chunks) {
+            work.chunk(number, chunk);
+        }
+        work.totals.into_part()
+    }
+}
+
+/// What a question is made of: runs, and single chunks between and behind them.
+pub(super) struct Pieces<'a> {
+    pub(super) runs: Vec<Run<'a>>,
+    pub(super) chunks: Vec<(usize, &'a Arc<Chunk>)>,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(facts: &'a Snapshot, plan: &Plan<'_>, scope: &Scope, query: &Query) -> Self {
+        let question = Arc::new(Question::new(facts, plan, scope, query));
+        let mut pieces = Self { runs: Vec::new(), chunks: Vec::new() };
+        // The last chunk is about to change; a run that it is part of is not worth keeping.
+        let settled = facts.chunks.len().saturating_sub(1);
+        for (index, chunks) in facts.chunks.chunks(RUN_CHUNKS).enumerate() {
+            let number = index * RUN_CHUNKS;
+            let is_run = chunks.len() == RUN_CHUNKS && number + RUN_CHUNKS <= settled;
+            let buckets = if is_run { buckets(plan, chunks) } else { None };
+            if let (Some(buckets), Some(first)) = (buckets, chunks.first()) {
+                let bounds = plan.bounds.get(buckets.start..=buckets.end);
+                let key = Key {
+                    question: Arc::clone(&question),
+                    first: Arc::as_ptr(first).addr(),
+                    bounds: bounds.unwrap_or_default().into(),
+                };
+                pieces.runs.push(Run { chunks, number, bucket: buckets.start, key });
+            } else {
+                let numbered = (number..).zip(chunks);
+                pieces.chunks.extend(numbered.filter(|(_, chunk)| !plan.skips(chunk)));
+            }
+        }
+        pieces
+    }
+}
+
+/// The buckets that the chunks reach into, if they lie wholly within the span and there are so few
+/// cells that keeping them is worth while.
+fn buckets(plan: &Plan<'_>, chunks: &[Arc<Chunk>]) -> Option<Range<usize>> {
+    let dated = || chunks.iter().filter_map(|chunk| date_bounds(chunk, plan.date));
+    let first = dated().map(|(first, _)| first).min()?;
+    let last = dated().map(|(_, last)| last).max()?;
+    if first < plan.from || last >= plan.until {
+        return None;
+    }
+    let start = plan.bucket(first, 0);
+    let buckets = start..plan.bucket(last, start) + 1;
+    (buckets.len().saturating_mul(plan.keys) <= CELLS_MAX).then_some(buckets)
+}
+
+impl Question {
+    fn new(facts: &Snapshot, plan: &Plan<'_>, scope: &Scope, query: &Query) -> Self {
+        let asks_returning = matches!(*plan.grouping, Grouping::Returning)
+            || query.filter.has(&|filter| matches!(filter, Filter::Returning(_)));
+        let is_by_category = matches!(query.group, Group::Category(_));
+        Self {
+            table: query.table,
+            date: query.date,
+            filter: query.filter.clone(),
+            group: query.group,
+            measures: query.measures.clone(),
+            scope: scope.clone(),
+            firsts: asks_returning.then_some(facts.versions.firsts),
+            catalog: is_by_category.then(|| (facts.versions.catalog, Arc::clone(&plan.categories))),
+        }
+    }
+}
+
+impl Kept {
+    /// What the run came to, if somebody asked before.
+    pub(super) fn find(&self, run: &Run<'_>) -> Option<Arc<Part>> {
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = generations.young.get(&run.key).filter(|own| own.is_of(run.chunks)) {
+            return Some(Arc::clone(&entry.part));
+        }
+        let (key, entry) = generations.old.remove_entry(&run.key)?;
+        let part = entry.is_of(run.chunks).then(|| Arc::clone(&entry.part))?;
+        generations.bytes += part.bytes();
+        generations.young.insert(key, entry);
+        Some(part)
+    }
+
+    /// Keeps what the run came to, in a site of so many orders.
+    pub(super) fn keep(&self, run: &Run<'_>, part: Arc<Part>, orders: usize) {
+        let bytes_max = BYTES_MIN + orders.saturating_mul(BYTES_PER_ORDER);
+        let chunks = run.chunks.iter().map(Arc::downgrade).collect();
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if generations.bytes.saturating_add(part.bytes()) > bytes_max / 2 {
+            generations.old = std::mem::take(&mut generations.young);
+            generations.bytes = 0;
+        }
+        generations.bytes += part.bytes();
+        generations.young.insert(run.key.clone(), Entry { chunks, part });
+    }
+
+    pub(super) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Generations::default();
+    }
+}
