@@ -130,6 +130,18 @@ impl<'c> Call<'c> {
         perform::perform(site, visit, asked, self.conn_if_any())
     }
 
+    /// Asks another route for something within this operation, as the same caller. **What it
+    /// refuses may have left traces**; who goes on after a refusal asks within [`Call::nested`].
+    pub fn ask(&mut self, verb: Verb, path: &str, body: Map<String, Value>) -> Result<Value, Stop> {
+        let (site, visit) = (self.site, self.visit);
+        let asked = Asked::internal(site, verb, path, body)?;
+        if let Some(refusal) = asked.refused {
+            return Err(refusal.into());
+        }
+        let reply = perform::run_alone(site, visit, asked, self.conn()?)?;
+        Ok(reply.into_json().2)
+    }
+
     /// The methods that the caller may use on the path, in the order of the route.
     pub fn allowed_at(
         &mut self,

@@ -3,6 +3,8 @@
 //!
 //! Some options are settings of the published interface under another name and with a schema.
 
+mod administration;
+
 use std::collections::HashMap;
 
 use contract::rest::Schema;
@@ -59,7 +61,7 @@ const fn setting(
     Definition { name, kind, default, setting: Some(Setting { name: setting, schema }) }
 }
 
-/// All options; the settings in the order in which the interface lists them.
+/// The options of site and shop; the settings in the order in which the interface lists them.
 pub static DEFINITIONS: &[Definition] = &[
     setting("blogname", Kind::Text, r#""Boardwalk""#, "title", || {
         Schema::text().about("Name of the site.")
@@ -424,13 +426,19 @@ impl Options {
 
 /// The definition of an option by its name.
 pub fn definition(name: &str) -> Option<&'static Definition> {
-    DEFINITIONS.iter().find(|definition| definition.name == name)
+    let mut all = DEFINITIONS.iter().chain(administration::DEFINITIONS);
+    all.find(|definition| definition.name == name)
 }
 
 /// Stores the value of a listed option.
 pub fn set(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<()> {
+    change(conn, name, value).map(drop)
+}
+
+/// Stores the value of a listed option, and returns whether it was another before.
+pub fn change(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<bool> {
     match definition(name) {
-        Some(definition) => store::option::set(conn, definition.name, &value.to_string()).map(drop),
+        Some(definition) => store::option::set(conn, definition.name, &value.to_string()),
         None => Err(types::Error::invalid(format!("there is no option `{name}`"))),
     }
 }

@@ -3,9 +3,10 @@
 use crate::{
     Sql, admin_note, api_key, application_password, attribute, audit, background_job, consumer_key,
     counter, coupon, customer, customer_lookup, device, download_log, download_permission,
-    due_work, fact, history, idempotency, import, iso, merchant, migrate, oembed_cache, option,
-    order, order_note, outbox, post, product, request_log, review, revision, session, shipping,
-    tax_class, tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
+    due_work, fact, history, idempotency, import, iso, login_token, merchant, migrate,
+    oembed_cache, option, order, order_note, outbox, post, presence, product, request_log, review,
+    revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
+    webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -31,6 +32,7 @@ pub fn all() -> Vec<&'static Sql> {
         idempotency::STATEMENTS,
         import::STATEMENTS,
         iso::STATEMENTS,
+        login_token::STATEMENTS,
         merchant::STATEMENTS,
         migrate::STATEMENTS,
         oembed_cache::STATEMENTS,
@@ -42,6 +44,7 @@ pub fn all() -> Vec<&'static Sql> {
         order_note::STATEMENTS,
         outbox::STATEMENTS,
         post::STATEMENTS,
+        presence::STATEMENTS,
         product::STATEMENTS,
         request_log::STATEMENTS,
         review::STATEMENTS,

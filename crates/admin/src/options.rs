@@ -1,0 +1,326 @@
+//! The site's options by name, for the pages of the shop's administration.
+//!
+//! There are three kinds of names. Those in [`SHOP`] are read and written by everybody who runs the
+//! shop, and have types. Other options of the site are read by administrators alone, and written
+//! where they belong. **Names that the site does not list are refused**, whoever asks: nobody can
+//! park data here, or look for what is not theirs. One name that is refused refuses the request.
+
+use contract::rest::route::{EDIT, READ, Route, Verb};
+use contract::rest::{Args, Fault, Refusal, Reply, Stop, clean, loose, params};
+use serde_json::{Map, Value, json};
+use site::action::{read, write};
+use site::options::{self, Kind};
+use site::{Action, Call, Names, Options};
+use types::Capability;
+
+use crate::tasks;
+
+const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
+const CANNOT_UPDATE: &str = "woocommerce_rest_cannot_update";
+/// Names in one request.
+const NAMES_MAX: usize = 100;
+/// Bytes of one value.
+const VALUE_BYTES_MAX: usize = 16 * 1024;
+
+/// How a value gets to where it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    /// It is kept as it is, if it fits the type of the option.
+    Own,
+    /// It is a setting of this group, which checks it.
+    Setting(&'static str),
+    /// It holds the settings of this way to pay.
+    Gateway(&'static str),
+    /// It says whether a list of tasks is hidden.
+    HiddenList(&'static str),
+    /// It is only read.
+    Shut,
+}
+
+/// What everybody who runs the shop may use.
+const SHOP: &[(&str, Door)] = &[
+    ("woocommerce_task_list_hidden", Door::HiddenList("setup")),
+    ("woocommerce_extended_task_list_hidden", Door::HiddenList("extended")),
+    ("woocommerce_task_list_keep_completed", Door::Own),
+    ("woocommerce_task_list_prompt_shown", Door::Own),
+    ("woocommerce_task_list_welcome_modal_dismissed", Door::Own),
+    ("woocommerce_task_list_hidden_lists", Door::Own),
+    ("woocommerce_task_list_completed_lists", Door::Own),
+    ("woocommerce_task_list_dismissed_tasks", Door::Own),
+    ("woocommerce_task_list_remind_me_later_tasks", Door::Own),
+    ("woocommerce_task_list_tracked_completed_tasks", Door::Own),
+    ("woocommerce_task_list_tracked_completed_actions", Door::Own),
+    ("woocommerce_onboarding_profile", Door::Own),
+    ("woocommerce_allow_tracking", Door::Own),
+    ("woocommerce_demo_store", Door::Own),
+    ("woocommerce_demo_store_notice", Door::Own),
+    ("woocommerce_default_homepage_layout", Door::Own),
+    ("woocommerce_no_sales_tax", Door::Own),
+    ("woocommerce_show_marketplace_suggestions", Door::Own),
+    ("woocommerce_setting_payments_recommendations_hidden", Door::Own),
+    ("woocommerce_settings_shipping_recommendations_hidden", Door::Own),
+    ("woocommerce_admin_created_default_shipping_zones", Door::Own),
+    ("woocommerce_admin_reviewed_default_shipping_zones", Door::Own),
+    ("woocommerce_coming_soon", Door::Own),
+    ("woocommerce_store_pages_only", Door::Own),
+    ("woocommerce_private_link", Door::Own),
+    ("woocommerce_share_key", Door::Own),
+    ("woocommerce_show_lys_tour", Door::Own),
+    ("woocommerce_admin_customize_store_completed", Door::Own),
+    ("woocommerce_admin_customize_store_completed_theme_id", Door::Own),
+    ("woocommerce_admin_customize_store_survey_completed", Door::Own),
+    ("woocommerce_ces_shown_for_actions", Door::Own),
+    ("woocommerce_ces_tracks_queue", Door::Own),
+    ("woocommerce_ces_product_feedback_shown", Door::Own),
+    ("woocommerce_marketing_overview_welcome_hidden", Door::Own),
+    ("woocommerce_admin_dismissed_mobile_app_modal", Door::Own),
+    ("woocommerce_block_product_tour_shown", Door::Own),
+    ("woocommerce_revenue_report_date_tour_shown", Door::Own),
+    ("woocommerce_orders_report_date_tour_shown", Door::Own),
+    ("woocommerce_product_tour_modal_hidden", Door::Own),
+    ("woocommerce_remote_variant_assignment", Door::Own),
+    ("woocommerce_bacs_accounts", Door::Own),
+    ("blogname", Door::Own),
+    ("date_format", Door::Own),
+    ("time_format", Door::Own),
+    ("woocommerce_default_country", Door::Setting("general")),
+    ("woocommerce_calc_taxes", Door::Setting("general")),
+    ("woocommerce_weight_unit", Door::Setting("products")),
+    ("woocommerce_dimension_unit", Door::Setting("products")),
+    ("woocommerce_manage_stock", Door::Setting("products")),
+    ("woocommerce_date_type", Door::Setting("wc_admin")),
+    ("woocommerce_bacs_settings", Door::Gateway("bacs")),
+    ("woocommerce_gateway_order", Door::Shut),
+    ("woocommerce_admin_install_timestamp", Door::Shut),
+];
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let commerce = names.commerce_v3.clone();
+    let update = move |call: &mut Call<'_>| update(call, &commerce);
+    let route = Route::at(&names.admin, "/options").on(READ, Args::new(), read(may_read, show)).on(
+        EDIT,
+        Args::new(),
+        write(may_write, update),
+    );
+    vec![route]
+}
+
+fn door(name: &str) -> Option<Door> {
+    SHOP.iter().find(|(known, _)| *known == name).map(|(_, door)| *door)
+}
+
+/// The names in the query; nothing if it does not say.
+fn wanted(call: &Call<'_>) -> Option<Vec<String>> {
+    let names = call.params.text("options")?.split(',').map(str::trim);
+    Some(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
+    let Some(names) = wanted(call) else {
+        let message = "Name the options, with commas between them, as options=.";
+        return Err(Refusal::new(400, CANNOT_VIEW, message).into());
+    };
+    if names.len() > NAMES_MAX {
+        return Err(too_many(CANNOT_VIEW).into());
+    }
+    let is_manager = call.can(Capability::ManageWoocommerce);
+    let is_administrator = call.can(Capability::ManageOptions);
+    let may = |name: &String| {
+        let is_listed = options::definition(name).is_some();
+        (is_manager && door(name).is_some()) || (is_administrator && is_listed)
+    };
+    if is_manager && names.iter().all(may) {
+        return Ok(());
+    }
+    Err(call.deny(CANNOT_VIEW, "You are not allowed to see these options.").into())
+}
+
+fn too_many(code: &'static str) -> Refusal {
+    Refusal::new(400, code, format!("Name {NAMES_MAX} options at most in one request."))
+}
+
+fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let names = wanted(call).unwrap_or_default();
+    let stored = Options::read(call.conn()?)?;
+    let shown = names.into_iter().map(|name| {
+        let value = match door(&name) {
+            Some(Door::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
+            _ => as_clients_know(stored.get(&name)),
+        };
+        (name, value)
+    });
+    Ok(Reply::new(object_or_list(shown.collect())))
+}
+
+/// An object without members is a list to clients.
+fn object_or_list(members: Map<String, Value>) -> Value {
+    if members.is_empty() { json!([]) } else { Value::Object(members) }
+}
+
+fn yes_or_no(flag: bool) -> Value {
+    json!(if flag { "yes" } else { "no" })
+}
+
+/// Numbers and truth values are texts, as everything that is not put together; nothing is false.
+fn as_clients_know(value: Value) -> Value {
+    match value {
+        Value::Null => json!(false),
+        Value::Bool(flag) => json!(if flag { "1" } else { "" }),
+        Value::Number(number) => json!(number.to_string()),
+        other => other,
+    }
+}
+
+/// What a request is to change: an object, or an empty list, which has no members either.
+fn changes<'c>(call: &'c Call<'_>) -> Option<Vec<(&'c String, &'c Value)>> {
+    match call.params.json()? {
+        Value::Object(members) => Some(members.iter().collect()),
+        Value::Array(items) if items.is_empty() => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Who changes nothing needs no right to it.
+fn may_write(call: &mut Call<'_>) -> Result<(), Stop> {
+    let Some(changes) = changes(call) else {
+        let message = "Send a JSON object of options with their values.";
+        return Err(Refusal::new(400, CANNOT_UPDATE, message).into());
+    };
+    if changes.len() > NAMES_MAX {
+        return Err(too_many(CANNOT_UPDATE).into());
+    }
+    let is_manager = call.can(Capability::ManageWoocommerce);
+    let is_open = |name: &str| door(name).is_some_and(|door| door != Door::Shut);
+    if changes.iter().all(|(name, _)| is_manager && is_open(name)) {
+        return Ok(());
+    }
+    Err(call.deny(CANNOT_UPDATE, "You are not allowed to change these options.").into())
+}
+
+fn update(call: &mut Call<'_>, commerce: &str) -> Result<Reply, Stop> {
+    let given = changes(call).unwrap_or_default().into_iter();
+    let given: Vec<(String, Value)> = given.map(|(n, v)| (n.clone(), v.clone())).collect();
+    let accepted = accept_all(&given)?;
+    let mut results = Map::new();
+    for (name, value) in accepted {
+        let is_changed = match door(&name) {
+            Some(Door::Own) => options::change(call.conn()?, &name, &value)?,
+            Some(Door::HiddenList(list)) => {
+                tasks::set_list_hidden(call.conn()?, list, loose::to_bool(&value))?;
+                // The option itself never changes: the list it is about does.
+                false
+            }
+            Some(Door::Setting(group)) => {
+                let path = format!("/{commerce}/settings/{group}/{name}");
+                change_elsewhere(call, (&name, &path), json!({ "value": value }))?
+            }
+            Some(Door::Gateway(id)) => {
+                let path = format!("/{commerce}/payment_gateways/{id}");
+                let enabled = value.get("enabled").is_some_and(|enabled| enabled == "yes");
+                let body = json!({ "settings": value, "enabled": enabled });
+                change_elsewhere(call, (&name, &path), body)?
+            }
+            Some(Door::Shut) | None => false,
+        };
+        results.insert(name, json!(is_changed));
+    }
+    Ok(Reply::new(object_or_list(results)))
+}
+
+/// Lets the route change the option that it is in charge of, and says whether it did.
+fn change_elsewhere(
+    call: &mut Call<'_>,
+    (name, path): (&str, &str),
+    body: Value,
+) -> Result<bool, Stop> {
+    let before = store::option::get(call.conn()?, name)?;
+    let body = body.as_object().cloned().unwrap_or_default();
+    call.ask(Verb::Put, path, body)?;
+    Ok(store::option::get(call.conn()?, name)? != before)
+}
+
+/// The values as they are kept. **Nothing is stored unless all of them fit.**
+fn accept_all(given: &[(String, Value)]) -> Result<Vec<(String, Value)>, Refusal> {
+    let mut accepted = Vec::new();
+    let mut faults = params::Faults::new();
+    for (name, value) in given {
+        match accept(name, value) {
+            Ok(value) => accepted.push((name.clone(), value)),
+            Err(message) => {
+                let fault = Fault::new("rest_invalid_type", format!("{name}: {message}"));
+                faults.push((name.clone(), Some(fault)));
+            }
+        }
+    }
+    if faults.is_empty() { Ok(accepted) } else { Err(params::invalid_params(faults)) }
+}
+
+fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {
+    if value.to_string().len() > VALUE_BYTES_MAX {
+        return Err("The value is too long.");
+    }
+    let kind = match door(name) {
+        Some(Door::HiddenList(_)) => Kind::YesNo,
+        Some(Door::Own) => options::definition(name).map_or(Kind::Text, |option| option.kind),
+        // Whoever is in charge of it looks at it.
+        _ => return Ok(value.clone()),
+    };
+    match (kind, value) {
+        (Kind::YesNo, Value::Bool(flag)) => Ok(yes_or_no(*flag)),
+        (Kind::YesNo, Value::String(text)) if matches!(text.as_str(), "yes" | "no" | "") => {
+            Ok(value.clone())
+        }
+        (Kind::YesNo, _) => Err("Say yes or no."),
+        (Kind::Text | Kind::Decimal, Value::String(text)) => Ok(json!(clean::textarea_field(text))),
+        (Kind::Text | Kind::Decimal, _) => Err("Send a text."),
+        (Kind::Integer, value) if loose::is_whole(value) => Ok(json!(loose::to_int(value))),
+        (Kind::Integer, _) => Err("Send a whole number."),
+        (Kind::Switch, value) => Ok(json!(loose::to_bool(value))),
+        (Kind::Json, Value::Array(_) | Value::Object(_)) => Ok(value.clone()),
+        (Kind::Json, _) => Err("Send a list or an object."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_an_option_of_the_site() {
+        let derived = |door: &Door| matches!(door, Door::HiddenList(_));
+        for (name, door) in SHOP.iter().filter(|(_, door)| !derived(door)) {
+            assert!(options::definition(name).is_some(), "{name} {door:?}");
+        }
+    }
+
+    #[test]
+    fn values_fit_their_types() {
+        for (name, value, expected) in [
+            ("woocommerce_demo_store_notice", json!("Hello"), Some(json!("Hello"))),
+            ("woocommerce_demo_store_notice", json!(["Hello"]), None),
+            ("woocommerce_task_list_hidden", json!("yes"), Some(json!("yes"))),
+            ("woocommerce_allow_tracking", json!(true), Some(json!("yes"))),
+            ("woocommerce_allow_tracking", json!("maybe"), None),
+            ("woocommerce_ces_shown_for_actions", json!(["a", "b"]), Some(json!(["a", "b"]))),
+            ("woocommerce_ces_shown_for_actions", json!("a"), None),
+            ("woocommerce_remote_variant_assignment", json!("7"), Some(json!(7))),
+            ("woocommerce_remote_variant_assignment", json!("many"), None),
+            ("woocommerce_bacs_accounts", json!(["x".repeat(VALUE_BYTES_MAX)]), None),
+        ] {
+            assert_eq!(accept(name, &value).ok(), expected, "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn scalars_are_texts_and_nothing_is_false() {
+        for (value, expected) in [
+            (Value::Null, json!(false)),
+            (json!(1), json!("1")),
+            (json!(true), json!("1")),
+            (json!("USD"), json!("USD")),
+            (json!([1]), json!([1])),
+        ] {
+            assert_eq!(as_clients_know(value), expected);
+        }
+    }
+}

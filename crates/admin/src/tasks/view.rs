@@ -1,0 +1,142 @@
+//! How lists and tasks look. Some members never change: clients know them, and nothing uses them.
+
+use serde_json::{Value, json};
+use site::Call;
+
+use super::facts::Facts;
+use super::is_list_hidden;
+use super::state::{self, Mark};
+use super::table::{List, Task};
+
+/// Lists to which clients may add tasks of their own start so.
+const EXTENSIBLE: &str = "extended";
+
+/// A list with its tasks, and those that the client sent along for it.
+pub(super) fn list(call: &Call<'_>, facts: &Facts, list: &List, own: &[Value]) -> Value {
+    let there = |task: &&Task| (task.is_visible)(facts) && !is_away(facts, task.id);
+    let tasks: Vec<&Task> = list.tasks.iter().filter(there).collect();
+    let is_hidden = is_list_hidden(&facts.options, list.hidden_with);
+    let is_visible = !is_hidden && !list.is_secret && !tasks.is_empty();
+    let is_complete = tasks.iter().all(|task| (task.is_complete)(facts));
+    let shown = tasks.iter().filter(|task| is_visible || list.is_secret || task.is_always_there);
+    let mut bodies: Vec<Value> = shown.map(|one| task(call, facts, list, one)).collect();
+    if list.id.starts_with(EXTENSIBLE) && is_visible {
+        let id_of =
+            |task: &Value| task.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let awake = own.iter().filter(|task| !is_away(facts, &id_of(task)));
+        let wanted = awake.filter(|task| task.get("can_view") != Some(&Value::Bool(false)));
+        bodies.extend(wanted.map(|task| made_up(facts, task)));
+    }
+    let keeps = facts.is_on("woocommerce_task_list_keep_completed");
+    json!({
+        "id": list.id,
+        "title": list.title,
+        "isHidden": is_hidden,
+        "isVisible": is_visible,
+        "isComplete": is_complete,
+        "tasks": bodies,
+        "eventPrefix": list.event_prefix,
+        "displayProgressHeader": list.has_progress,
+        "keepCompletedTaskList": if keeps { "yes" } else { "no" },
+    })
+}
+
+fn is_away(facts: &Facts, task: &str) -> bool {
+    state::is_snoozed(&facts.options, task, facts.now)
+}
+
+/// A task of ours.
+pub(super) fn task(call: &Call<'_>, facts: &Facts, list: &List, task: &Task) -> Value {
+    let parts = Parts {
+        id: task.id,
+        parent: list.id,
+        title: task.title,
+        content: task.content,
+        info: json!(""),
+        label: task.label,
+        url: task.page.map(|page| call.visit.page(page)),
+        is_complete: (task.is_complete)(facts),
+        in_progress: task.in_progress,
+        time: json!(task.time),
+        is_dismissable: task.is_optional,
+        data: (task.data)(facts),
+        event_prefix: list.event_prefix,
+    };
+    body(facts, parts)
+}
+
+/// A task of which no list knows, as the client describes it.
+pub(super) fn made_up(facts: &Facts, described: &Value) -> Value {
+    let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default();
+    let or_null = |name: &str| match described.get(name).and_then(Value::as_str) {
+        Some(text) => json!(text),
+        None => Value::Null,
+    };
+    let is = |name: &str| described.get(name) == Some(&Value::Bool(true));
+    let label = Some(text("action_label")).filter(|label| !label.is_empty());
+    let url = Some(text("action_url")).filter(|url| !url.is_empty());
+    let parts = Parts {
+        id: text("id"),
+        parent: text("list_id"),
+        title: text("title"),
+        content: text("content"),
+        info: or_null("additional_info"),
+        label: label.unwrap_or(super::table::LABEL_USUAL),
+        url: url.map(str::to_owned),
+        is_complete: is("is_complete"),
+        in_progress: super::table::IN_PROGRESS,
+        time: or_null("time"),
+        is_dismissable: is("is_dismissable"),
+        data: Value::Null,
+        event_prefix: "",
+    };
+    body(facts, parts)
+}
+
+struct Parts<'a> {
+    id: &'a str,
+    parent: &'a str,
+    title: &'a str,
+    content: &'a str,
+    info: Value,
+    label: &'a str,
+    url: Option<String>,
+    is_complete: bool,
+    in_progress: &'a str,
+    time: Value,
+    is_dismissable: bool,
+    data: Value,
+    event_prefix: &'a str,
+}
+
+fn body(facts: &Facts, parts: Parts<'_>) -> Value {
+    let id = parts.id;
+    let is_dismissed = parts.is_dismissable && state::has(&facts.options, Mark::Dismissed, id);
+    json!({
+        "id": id,
+        "parentId": parts.parent,
+        "title": parts.title,
+        "badge": "",
+        "canView": true,
+        "content": parts.content,
+        "additionalInfo": parts.info,
+        "actionLabel": parts.label,
+        "actionUrl": parts.url,
+        "isComplete": parts.is_complete,
+        "isInProgress": false,
+        "inProgressLabel": parts.in_progress,
+        "time": parts.time,
+        "level": 3,
+        "isActioned": state::has(&facts.options, Mark::Actioned, id),
+        "isDismissed": is_dismissed,
+        "isDismissable": parts.is_dismissable,
+        "isSnoozed": false,
+        "isSnoozeable": false,
+        "isVisited": facts.is_visited(id),
+        "isDisabled": false,
+        "snoozedUntil": null,
+        "additionalData": parts.data,
+        "eventPrefix": parts.event_prefix,
+        "recordViewEvent": false,
+    })
+}
