@@ -14,7 +14,7 @@ sql!(
 sql!(
     PRODUCTS_UP_TO,
     "SELECT COUNT(*) FROM (SELECT product_id FROM products
-     WHERE site_id = $1 AND status = 'publish' AND kind <> 'variation' LIMIT $2) AS some"
+     WHERE site_id = $1 AND status = 'publish' AND kind <> 'variation' LIMIT $2) AS counted"
 );
 sql!(PRESENT_TAX_RATE, "SELECT 1 FROM tax_rates WHERE site_id = $1 LIMIT 1");
 sql!(PRESENT_SHIPPING_ZONE, "SELECT 1 FROM shipping_zones WHERE site_id = $1 LIMIT 1");
