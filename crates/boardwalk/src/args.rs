@@ -68,6 +68,8 @@ pub(crate) enum Command {
     /// Make and list users of the site, and their credentials
     #[command(subcommand)]
     User(User),
+    /// Onboard the rows of a JSON-lines or CSV file, with a result for each
+    Onboard(Onboard),
     /// Import records
     #[command(subcommand)]
     Import(Import),
@@ -355,6 +357,21 @@ pub(crate) struct ImportOrders {
     /// Where the records come from: files of one source refer to each other by their own numbers
     #[arg(long, value_name = "NAME", default_value = "files")]
     pub(crate) source: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Onboard {
+    /// The file; its name ends in .jsonl, .ndjson or .csv
+    pub(crate) file: PathBuf,
+    /// The ISO whose merchants they are
+    #[arg(long, value_name = "ID")]
+    pub(crate) iso: String,
+    /// Where to write what became of each row, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
+    /// Go on with a file that was begun before: try the rows that are not onboarded yet
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 #[derive(Debug, ClapArgs)]

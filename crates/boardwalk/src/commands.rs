@@ -6,6 +6,7 @@ mod doctor;
 mod import;
 mod iso;
 mod mail;
+mod onboard;
 mod serve;
 mod user;
 
@@ -51,6 +52,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Template(command) => iso::template(&config, &common, command, printer),
         Command::Merchant(command) => iso::merchant(&config, &common, command, printer),
         Command::User(command) => user::user(&config, &common, command, printer),
+        Command::Onboard(onboard) => onboard::onboard(&config, &common, &onboard, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),

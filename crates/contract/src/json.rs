@@ -28,6 +28,14 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
+/// [`parse`] for a document that must be an object.
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    match parse(bytes)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(String::from("it must be a JSON object")),
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     depth: usize,

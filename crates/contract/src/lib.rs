@@ -28,6 +28,6 @@ pub mod walk;
 pub use endpoint::{Answer, BoxFuture, Draft, Endpoint, Entry, Failure, Header, Outcome};
 pub use format::{Format, Formats, Parsed};
 pub use issue::{Fault, Issue, Issues};
-pub use route::{Method, Permission, Route};
+pub use route::{FILE_CONTENT, FILE_KIND, FileKind, Method, Permission, Route};
 pub use schema::Schema;
 pub use table::{Compiled, Table};

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::table::{Compiled, Table, description};
-use crate::{Formats, Permission};
+use crate::{Formats, Permission, Route};
 
 /// What the table cannot know: the title page and the dialect's error answers.
 #[derive(Debug)]
@@ -103,7 +103,11 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
         operation.insert("parameters".into(), Value::Array(parameters));
     }
     if route.method.has_body() {
-        let content = json!({ "application/json": { "schema": schema } });
+        let content = if route.files.is_empty() {
+            json!({ "application/json": { "schema": schema } })
+        } else {
+            file_content(&route)
+        };
         operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
     }
     let security = match route.permission {
@@ -118,6 +122,12 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
     }
     operation.insert("responses".into(), responses(endpoint, formats, about));
     Value::Object(operation)
+}
+
+fn file_content(route: &Route) -> Value {
+    let media_types = route.files.iter().flat_map(|kind| kind.media_types);
+    let text = |name: &&str| ((*name).to_owned(), json!({ "schema": { "type": "string" } }));
+    Value::Object(media_types.map(text).collect())
 }
 
 /// Path and query parameters; what is left in the schema is the body.

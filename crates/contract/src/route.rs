@@ -61,7 +61,20 @@ pub struct Route {
     /// The path with its variables in braces, such as `/v1/merchants/{merchantId}`.
     pub path: &'static str,
     pub permission: Permission,
+    /// The kinds of file that the route takes in place of a JSON body; usually none.
+    pub files: &'static [FileKind],
 }
+
+/// A kind of file that a route takes. The endpoint gets its name as the parameter [`FILE_KIND`],
+/// and what is in it, which must be UTF-8, as [`FILE_CONTENT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileKind {
+    pub name: &'static str,
+    pub media_types: &'static [&'static str],
+}
+
+pub const FILE_KIND: &str = "format";
+pub const FILE_CONTENT: &str = "content";
 
 /// A route that still lacks its permission.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +105,18 @@ impl Route {
         Draft { method: Method::Delete, path }
     }
 
+    /// The same route for a file in place of a JSON body.
+    #[must_use]
+    pub const fn taking(self, files: &'static [FileKind]) -> Self {
+        Self { files, ..self }
+    }
+
+    /// The kind of file of that media type, if the route takes it.
+    pub fn file_kind(&self, media_type: &str) -> Option<&'static FileKind> {
+        let is_it = |name: &&str| name.eq_ignore_ascii_case(media_type);
+        self.files.iter().find(|kind| kind.media_types.iter().any(is_it))
+    }
+
     /// The names between braces, in order.
     pub fn path_variables(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
@@ -101,21 +126,26 @@ impl Route {
 impl Draft {
     /// Callable with an API key that has this scope.
     pub const fn scope(self, scope: Scope) -> Route {
-        Route { method: self.method, path: self.path, permission: Permission::Scope(scope) }
+        Route {
+            method: self.method,
+            path: self.path,
+            permission: Permission::Scope(scope),
+            files: &[],
+        }
     }
 
     /// Callable by a paired device.
     pub const fn device(self) -> Route {
-        Route { method: self.method, path: self.path, permission: Permission::Device }
+        Route { method: self.method, path: self.path, permission: Permission::Device, files: &[] }
     }
 
     /// Callable with a pairing code.
     pub const fn pairing(self) -> Route {
-        Route { method: self.method, path: self.path, permission: Permission::Pairing }
+        Route { method: self.method, path: self.path, permission: Permission::Pairing, files: &[] }
     }
 
     /// Callable without credentials.
     pub const fn public(self) -> Route {
-        Route { method: self.method, path: self.path, permission: Permission::Public }
+        Route { method: self.method, path: self.path, permission: Permission::Public, files: &[] }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::endpoint::{Entry, Outcome};
 use crate::schema::{Schema, Variants};
 use crate::walk::{self, Manners};
-use crate::{Formats, Route};
+use crate::{Formats, Issues, Route};
 
 /// Endpoints that share a context, a dialect's manners and a list of formats.
 #[derive(Debug)]
@@ -87,6 +87,13 @@ impl<Cx: Sync> Compiled<Cx> {
 
     pub async fn run(&self, params: Value, cx: &Cx) -> Outcome {
         (self.entry.run)(&self.schema, self.manners, params, cx).await
+    }
+
+    /// Puts issues that were found after a run of these parameters into the order in which the run
+    /// itself would have told them.
+    pub fn sort(&self, mut params: Value, issues: &mut Issues) {
+        let walked = walk::walk(&self.schema, &mut params, self.manners);
+        walk::sort_in_document_order(issues, &self.schema, &walked.selected);
     }
 }
 

@@ -50,6 +50,8 @@ enum Shown {
     Key(Arc<KeyEntry>),
     /// The user who signed in.
     Session(i64),
+    /// Whoever it was when their work was accepted, which goes on now; or the operator.
+    Before(Arc<str>),
 }
 
 #[derive(Debug)]
@@ -84,6 +86,7 @@ impl Caller {
         match &self.shown {
             Shown::Key(entry) => format!("key:{}", entry.key.key_id),
             Shown::Session(user_id) => format!("user:{user_id}"),
+            Shown::Before(actor) => actor.to_string(),
         }
     }
 
@@ -264,6 +267,20 @@ impl Platform {
         let networks = networks.collect::<std::result::Result<_, String>>().map_err(damaged)?;
         let access = Arc::new(self.open_access(iso, key.scopes.parse().map_err(damaged)?)?);
         Ok(KeyEntry { networks, use_is_noted: AtomicBool::new(false), key, access })
+    }
+
+    /// Who goes on with work that was accepted from this actor, whatever became of their key or
+    /// session since.
+    pub(crate) async fn caller_before(&self, iso_id: &IsoId, actor: &str) -> Result<Caller> {
+        let wanted = iso_id.clone();
+        let found = self.store.read(move |conn| store::iso::get(conn, &wanted)).await?;
+        let iso = found.ok_or_else(|| {
+            types::Error::not_found(format!(
+                "there is no ISO {iso_id}; `boardwalk iso list` shows those that there are"
+            ))
+        })?;
+        let access = Arc::new(self.open_access(iso, ScopeSet::Full)?);
+        Ok(Caller { access, shown: Shown::Before(actor.into()) })
     }
 
     fn open_access(&self, iso: IsoRow, scopes: ScopeSet) -> Result<Access> {

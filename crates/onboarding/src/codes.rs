@@ -66,6 +66,9 @@ codes! {
         "The value looks like a card number or track data, which must not be sent here.";
     LimitExceeded = "limit_exceeded", 400, "The ISO's quota is used up.";
     MalformedJson = "malformed_json", 400, "The body is not one JSON object within the limits.";
+    MalformedRow = "malformed_row", 400,
+        "An uploaded file, or a row of it, cannot be read: it has no rows or too many, its columns \
+         make no sense, a row has other cells than columns, or is not UTF-8.";
     UnsupportedMediaType = "unsupported_media_type", 415,
         "The Content-Type is not application/json.";
     PayloadTooLarge = "payload_too_large", 413, "The body is larger than the limit.";

@@ -13,6 +13,7 @@ use crate::auth::{Caller, KeyCache};
 use crate::devices::DeviceCaller;
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
+use crate::onboard::Later;
 use crate::requests::RequestLog;
 use crate::sandbox::Scenario;
 use vault::{MasterKey, Vault};
@@ -142,6 +143,8 @@ pub struct Wishes {
     pub scenario: Scenario,
     /// Change only the version that this tag names.
     pub if_match: Option<String>,
+    /// Leave what an onboarding would store to somebody else, who stores it with others.
+    pub later: Option<Later>,
 }
 
 impl Cx {

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use contract::{Fault, Issue, Issues};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::Code;
 
@@ -45,7 +46,7 @@ impl FromStr for ResponseStyle {
 }
 
 /// One error of a failed request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorItem {
     /// A stable code; `GET /v1/errors` lists them all.
     pub code: String,
@@ -86,6 +87,20 @@ pub struct FailureBody {
     pub message: String,
     /// Everything that is wrong, in the order of the published tables; empty for a 401.
     pub errors: Vec<ErrorItem>,
+}
+
+/// Reads the body of a request, or says what its sender is told.
+pub fn read_object(bytes: &[u8]) -> Result<Map<String, Value>, ErrorItem> {
+    contract::json::parse_object(bytes).map_err(|reason| {
+        let message = format!("The body is not valid: {reason}.");
+        ErrorItem::new(Code::MalformedJson, "", message)
+    })
+}
+
+/// What the sender of a body is told that is over the limit.
+pub fn too_large(bytes_max: usize) -> ErrorItem {
+    let message = format!("The body may have {bytes_max} bytes at most.");
+    ErrorItem::new(Code::PayloadTooLarge, "body", message)
 }
 
 /// Writes the body of a failure.

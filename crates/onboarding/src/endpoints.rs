@@ -14,6 +14,7 @@ use crate::actions::{
     TpnActivate, TpnDeactivate, TpnReassign, TpnRetire,
 };
 use crate::audit::{AuditList, AuditVerify};
+use crate::bulk::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 use crate::codes::CodeView;
 use crate::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
 use crate::dialect::FailureBody;
@@ -78,6 +79,11 @@ static ENTRIES: &[Entry<Cx>] = entries![
     ParameterList,
     DefaultsGet,
     DefaultsPut,
+    BulkCreate,
+    BulkList,
+    BulkGet,
+    BulkResults,
+    BulkCancel,
     EventList,
     KeyCreate,
     KeyList,

@@ -249,6 +249,10 @@ listed_fields! {
     WebhookStatus, ["enabled", "disabled"];
     /// What became of a delivery.
     DeliveryStatus, ["waiting", "delivered", "failed"];
+    /// What an uploaded file is like.
+    FileFormat, ["jsonl", "csv"];
+    /// What became of a row.
+    BulkResultStatus, ["succeeded", "failed"];
     /// How the terminal routes transactions.
     RoutingType, ["SIMPLE"], "default": "SIMPLE";
     /// 01 with fee, 02 without fee.

@@ -8,7 +8,7 @@
 //! [`onboard`] describes the request ([`fields`], [`processor`], [`device`]), checks what a schema
 //! cannot say, seals personal data and credentials ([`vault`]) and stores everything in one
 //! transaction; [`dialect`] says it in the words of the published interface. [`audit`] keeps who
-//! did what; [`events`] and [`webhooks`] tell the ISO.
+//! did what; [`bulk`] onboards whole files; [`events`] and [`webhooks`] tell the ISO.
 //!
 //! Start with [`onboard::OnboardMerchant`].
 
@@ -16,6 +16,7 @@ pub mod actions;
 pub mod api_key;
 pub mod audit;
 pub mod auth;
+pub mod bulk;
 pub mod card_guard;
 mod change;
 mod codes;

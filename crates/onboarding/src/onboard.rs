@@ -9,10 +9,10 @@ mod records;
 mod rules;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{Answer, Draft, Endpoint, Failure, Route};
+use contract::{Answer, Draft, Endpoint, Failure, Issues, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -188,13 +188,13 @@ enum OnboardedData {
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct OnboardedIds {
+pub(crate) struct OnboardedIds {
     /// Id of the merchant.
-    merchant_id: MerchantId,
+    pub(crate) merchant_id: MerchantId,
     /// Id of the store.
-    store_id: StoreId,
+    pub(crate) store_id: StoreId,
     /// The TPN number.
-    tpn: Tpn,
+    pub(crate) tpn: Tpn,
 }
 
 /// The success message of a request that was only to be validated.
@@ -239,6 +239,10 @@ impl Endpoint<Cx> for OnboardMerchant {
         }
         let message = shape.success(style);
         let reply = Onboarded { message, data: OnboardedData::Ids(records.ids()) };
+        if let Some(later) = &cx.wishes.later {
+            later.put(Prepared { records, wanted });
+            return Ok(Answer::new(reply));
+        }
         for _ in 0..ATTEMPTS_MAX {
             match store_once(cx, &records, &wanted, &reply).await? {
                 Stored::Everything => return Ok(Answer::new(reply)),
@@ -251,6 +255,45 @@ impl Endpoint<Cx> for OnboardMerchant {
             }
         }
         Err(Error::unavailable("the names are being taken and freed; try again").into())
+    }
+}
+
+/// Takes what a request would store, so that many requests can be stored in one transaction. The
+/// endpoint then answers as if it had been stored.
+#[derive(Clone, Debug, Default)]
+pub struct Later(Arc<Mutex<Option<Prepared>>>);
+
+impl Later {
+    fn put(&self, prepared: Prepared) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared);
+    }
+
+    /// What the last request left.
+    pub(crate) fn take(&self) -> Option<Prepared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// An onboarding that only has to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    records: Records,
+    wanted: Arc<Wanted>,
+}
+
+impl Prepared {
+    /// What speaks against it, in the transaction that is to store it.
+    pub(crate) fn issues(&self, conn: &mut dyn Conn) -> Result<Option<Issues>> {
+        let findings = lookup::find_all(conn, &self.wanted)?;
+        let mut issues = Issues::default();
+        findings.add_to(&mut issues, &mut Vec::new());
+        Ok(Some(issues).filter(|issues| !issues.is_empty()))
+    }
+
+    /// Stores it, or fails with [`Kind::Conflict`] so that the transaction is undone.
+    pub(crate) fn store(&self, conn: &mut dyn Conn) -> Result<OnboardedIds> {
+        self.records.store(conn, &self.wanted)?;
+        Ok(self.records.ids())
     }
 }
 
@@ -346,7 +389,7 @@ impl Records {
 
 impl Findings {
     fn into_failure(self) -> Failure {
-        let mut issues = contract::Issues::default();
+        let mut issues = Issues::default();
         let mut headers = Vec::new();
         self.add_to(&mut issues, &mut headers);
         Failure::Issues { issues, headers }

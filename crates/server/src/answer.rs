@@ -46,9 +46,13 @@ impl Default for Voice {
 impl Voice {
     /// A failure with one error.
     pub(crate) fn refuse(self, code: Code, param: &str, message: impl Into<String>) -> Answer {
-        let errors = vec![ErrorItem::new(code, param, message)];
-        let body = failure_body(self.style, self.message, errors);
-        Answer { status: code.status(), body, headers: Vec::new() }
+        self.refuse_with(ErrorItem::new(code, param, message))
+    }
+
+    pub(crate) fn refuse_with(self, error: ErrorItem) -> Answer {
+        let status = Code::status_of(&error.code);
+        let body = failure_body(self.style, self.message, vec![error]);
+        Answer { status, body, headers: Vec::new() }
     }
 
     pub(crate) fn too_many(self, exceeded: Exceeded) -> Answer {

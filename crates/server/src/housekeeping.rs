@@ -48,6 +48,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             forget_events(&platform).await;
             warn_of_keys(&platform).await;
             forget_requests(&platform).await;
+            forget_uploads(&platform).await;
             forget_credentials(&platform).await;
         }
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
@@ -126,6 +127,20 @@ async fn forget_requests(platform: &Platform) {
             Err(error) => {
                 let error = error.report();
                 return tracing::warn!(error, "old requests could not be forgotten");
+            }
+        }
+    }
+}
+
+/// What became of uploaded files can be looked up for a while.
+async fn forget_uploads(platform: &Platform) {
+    loop {
+        match platform.bulk_forget().await {
+            Ok(0) => return,
+            Ok(count) => tracing::info!(count, "old uploads were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "old uploads could not be forgotten");
             }
         }
     }

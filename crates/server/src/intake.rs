@@ -5,8 +5,9 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use contract::{FILE_CONTENT, FileKind, Route};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use onboarding::Code;
+use onboarding::{Code, dialect};
 use serde_json::{Map, Value};
 
 use crate::Limits;
@@ -28,13 +29,23 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
     Err(Voice::default().refuse(Code::HeadersTooLarge, "header", message))
 }
 
-pub(crate) fn check_media_type(headers: &HeaderMap, voice: Voice) -> Result<(), Answer> {
+/// The kind of file that the body is, where the route takes files; else it must be JSON.
+pub(crate) fn check_media_type(
+    headers: &HeaderMap,
+    route: &Route,
+    voice: Voice,
+) -> Result<Option<&'static FileKind>, Answer> {
     let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
-    if essence.trim().eq_ignore_ascii_case("application/json") {
-        return Ok(());
+    let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    let kind = route.file_kind(essence);
+    let is_json = essence.eq_ignore_ascii_case("application/json");
+    if kind.is_some() || (route.files.is_empty() && is_json) {
+        return Ok(kind);
     }
-    let message = "Send the body as application/json.";
+    let mut known = route.files.iter().filter_map(|kind| kind.media_types.first().copied());
+    let first = known.next().unwrap_or("application/json");
+    let wanted = known.fold(first.to_owned(), |names, name| format!("{names} or {name}"));
+    let message = format!("Send the body as {wanted}.");
     Err(voice.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
 }
 
@@ -78,7 +89,7 @@ pub(crate) async fn receive(
 }
 
 /// [`receive`] with faults in the words of the onboarding interface.
-pub(crate) async fn read_body(
+async fn read_body(
     body: Body,
     headers: &HeaderMap,
     limits: &Limits,
@@ -86,10 +97,7 @@ pub(crate) async fn read_body(
 ) -> Result<Bytes, Answer> {
     let received = receive(body, headers, limits.body_bytes, limits).await;
     received.map_err(|fault| match fault {
-        BodyFault::TooLarge => {
-            let message = format!("The body may have {} bytes at most.", limits.body_bytes);
-            voice.refuse(Code::PayloadTooLarge, "body", message)
-        }
+        BodyFault::TooLarge => voice.refuse_with(dialect::too_large(limits.body_bytes)),
         BodyFault::CutOff => voice.refuse(Code::MalformedJson, "", "The body was cut off."),
         BodyFault::TooSlow => {
             let message = "The body was not received in time.";
@@ -98,6 +106,35 @@ pub(crate) async fn read_body(
             answer
         }
     })
+}
+
+/// Reads a JSON object; what the path says counts.
+pub(crate) async fn read_params(
+    path_params: Map<String, Value>,
+    (body, headers): (Body, &HeaderMap),
+    limits: &Limits,
+    voice: Voice,
+) -> Result<Map<String, Value>, Answer> {
+    let bytes = read_body(body, headers, limits, voice).await?;
+    let read = dialect::read_object(&bytes);
+    let mut params = read.map_err(|item| voice.refuse_with(item))?;
+    params.extend(path_params);
+    Ok(params)
+}
+
+/// Reads a file, which has more room and more time.
+pub(crate) async fn read_file(
+    mut params: Map<String, Value>,
+    (body, headers): (Body, &HeaderMap),
+    limits: &Limits,
+    voice: Voice,
+) -> Result<Map<String, Value>, Answer> {
+    let limits = Limits { body_bytes: limits.file_bytes, read_ms: limits.file_ms, ..*limits };
+    let bytes = read_body(body, headers, &limits, voice).await?;
+    let text = String::from_utf8(bytes.to_vec())
+        .map_err(|_| voice.refuse(Code::MalformedRow, "body", "Send the file in UTF-8."))?;
+    params.insert(FILE_CONTENT.to_owned(), Value::from(text));
+    Ok(params)
 }
 
 /// Reads and forgets a body, within bounds. A connection that is closed while the client still

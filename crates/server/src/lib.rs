@@ -219,7 +219,7 @@ pub fn routes(names: &site::Names, reports: &Reports) -> Vec<Route<site::Action>
 
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
 pub fn make_site(
-    platform: &Platform,
+    platform: &Arc<Platform>,
     settings: &Settings,
     site: site::Settings,
     reports: &Reports,
@@ -250,6 +250,7 @@ pub fn make_site(
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }
+    site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
     // The shop stands on the site, which must be there first.
     platform.store.write_blocking(commerce::found)?;
     Ok(Arc::new(site))

@@ -16,17 +16,18 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
-use contract::{Compiled, Outcome, Permission, json};
+use contract::{Compiled, FILE_KIND, Outcome, Permission};
 use onboarding::auth::{Caller, Visitor};
 use onboarding::devices::DeviceCaller;
 use onboarding::requests::redacted;
-use onboarding::{Code, Cx, Origin, Platform, Wishes, endpoints, onboard};
+use onboarding::{Code, Cx, Origin, Platform, Wishes, dialect, endpoints, onboard};
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 use types::Timestamp;
 
 use crate::answer::{Answer, Envelope, Voice, ignored_fields};
-use crate::intake::{add_query, check_headers, check_media_type, drain, read_body};
+use crate::intake::{add_query, check_headers, check_media_type, drain, read_file, read_params};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
 use crate::noting::Exchange;
@@ -36,6 +37,8 @@ use crate::web::WebDesk;
 use crate::wishes::{self, Kept, StagedFailures};
 use crate::{Shared, admin, noting};
 
+/// Files in memory at once, whatever the settings say.
+const FILES_AT_ONCE_MAX: usize = 64;
 const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// One environment, ready to answer.
@@ -46,6 +49,7 @@ struct Desk {
     staged: StagedFailures,
     /// Knows who is signed in.
     rest: Arc<RestDesk>,
+    files: Semaphore,
 }
 
 /// The endpoints of one path by method.
@@ -60,7 +64,8 @@ pub(crate) fn router(
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
     let staged = StagedFailures::default();
     let rest = Arc::new(RestDesk { shared: Arc::clone(&shared), site, facts: facts.clone() });
-    let desk = Arc::new(Desk { shared, platform, limits, staged, rest: Arc::clone(&rest) });
+    let files = Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
+    let desk = Arc::new(Desk { shared, platform, limits, staged, rest: Arc::clone(&rest), files });
     tokio::spawn(tidy_limits(Arc::downgrade(&desk)));
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
@@ -202,6 +207,9 @@ impl Visit<'_> {
                 answer
             }
             Ok(Accepted { endpoint, params, voice }) => {
+                let limits = &self.desk.shared.settings.limits;
+                let takes_file = !endpoint.get().route().files.is_empty();
+                let time = if takes_file { Duration::from_millis(limits.file_ms) } else { time };
                 let run = self.run(&endpoint, params, voice, &parts.headers, body);
                 let answer = tokio::time::timeout(time, run).await;
                 answer.unwrap_or_else(|_| late(voice))
@@ -241,7 +249,8 @@ impl Visit<'_> {
         }
         let mut params = params;
         if endpoint.get().route().method.has_body() {
-            check_media_type(&parts.headers, voice)?;
+            let file = check_media_type(&parts.headers, &endpoint.get().route(), voice)?;
+            params.extend(file.map(|kind| (FILE_KIND.to_owned(), Value::from(kind.name))));
         } else {
             add_query(&mut params, parts.uri.query().unwrap_or_default());
         }
@@ -257,15 +266,23 @@ impl Visit<'_> {
         body: Body,
     ) -> Answer {
         let endpoint = endpoint.get();
-        let params = if endpoint.route().method.has_body() {
-            match self.read_params(params, voice, headers, body).await {
-                Ok(params) => params,
-                Err(answer) => return answer,
-            }
-        } else {
-            params
+        let route = endpoint.route();
+        let takes_file = !route.files.is_empty();
+        let limits = &self.desk.shared.settings.limits;
+        // Held to the end: what is in a file is in memory until then.
+        let _place = match takes_file {
+            true => self.desk.files.acquire().await.ok(),
+            false => None,
         };
-        let params = Value::Object(params);
+        let read = match (route.method.has_body(), takes_file) {
+            (false, _) => Ok(params),
+            (true, false) => read_params(params, (body, headers), limits, voice).await,
+            (true, true) => read_file(params, (body, headers), limits, voice).await,
+        };
+        let params = match read {
+            Ok(params) => Value::Object(params),
+            Err(answer) => return answer,
+        };
         if self.caller.is_some() && self.desk.platform.keeps_requests() {
             self.sent = redacted(&params);
         }
@@ -333,28 +350,6 @@ impl Visit<'_> {
             std::future::pending::<()>().await;
         }
     }
-
-    async fn read_params(
-        &self,
-        path_params: Map<String, Value>,
-        voice: Voice,
-        headers: &HeaderMap,
-        body: Body,
-    ) -> Result<Map<String, Value>, Answer> {
-        let limits = &self.desk.shared.settings.limits;
-        let bytes = read_body(body, headers, limits, voice).await?;
-        let malformed = |reason: String| {
-            voice.refuse(Code::MalformedJson, "", format!("The body is not valid: {reason}."))
-        };
-        match json::parse(&bytes) {
-            Ok(Value::Object(mut params)) => {
-                params.extend(path_params);
-                Ok(params)
-            }
-            Ok(_) => Err(malformed(String::from("it must be a JSON object"))),
-            Err(reason) => Err(malformed(reason)),
-        }
-    }
 }
 
 fn render(outcome: Outcome, voice: Voice) -> Answer {
@@ -405,6 +400,6 @@ fn find_method(methods: &Arc<Methods>, method: &Method) -> Result<Endpoint, Answ
 fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {
     match endpoint.route().permission {
         ONBOARD => onboard::FAILURE,
-        _ => onboarding::dialect::REQUEST_FAILED,
+        _ => dialect::REQUEST_FAILED,
     }
 }

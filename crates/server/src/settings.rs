@@ -54,6 +54,12 @@ pub struct Tls {
 pub struct Limits {
     /// Bytes of a request body of the onboarding interface.
     pub body_bytes: usize,
+    /// Bytes of an uploaded file of onboardings.
+    pub file_bytes: usize,
+    /// Milliseconds to receive such a file and to answer it.
+    pub file_ms: u64,
+    /// Such files received at once; others wait.
+    pub files: usize,
     /// Bytes of a request body of the site's REST interface.
     pub rest_body_bytes: usize,
     /// Bytes of all header names and values together.
@@ -72,6 +78,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 32 * 1024,
+            file_bytes: onboarding::bulk::FILE_BYTES_MAX,
+            file_ms: 60_000,
+            files: 4,
             rest_body_bytes: 1024 * 1024,
             header_bytes: 16 * 1024,
             header_fields: 100,

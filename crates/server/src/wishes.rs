@@ -65,7 +65,7 @@ pub(crate) fn read(
     // A dry run stores nothing, so there is nothing to repeat.
     let idempotency = idempotency.filter(|_| !validate_only);
     let if_match = text("if-match").map(str::to_owned);
-    Ok(Wishes { validate_only, idempotency, scenario, if_match })
+    Ok(Wishes { validate_only, idempotency, scenario, if_match, later: None })
 }
 
 /// Waits until no other request of this process has the key.

@@ -17,7 +17,7 @@
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
 //!   [`webhook`], [`webhook_delivery`], [`webhook_endpoint`]; of both [`background_job`]; of
-//!   imports [`import`]) hold the queries; lists with many filters are put together by [`filter`];
+//!   imports [`import`] and [`bulk_upload`]) hold the queries; lists with many filters are put together by [`filter`];
 //!   [`outbox`] is the feed of all changes, [`audit`] tells who made them, [`counter`] hands out
 //!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
@@ -31,6 +31,7 @@ pub mod audit;
 pub mod background_job;
 pub mod backup;
 mod bulk;
+pub mod bulk_upload;
 mod conn;
 pub mod consumer_key;
 pub mod counter;

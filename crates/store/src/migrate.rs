@@ -19,6 +19,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0004_platform", include_str!("../migrations/0004_platform.sql")),
     ("0005_jobs", include_str!("../migrations/0005_jobs.sql")),
     ("0006_imports", include_str!("../migrations/0006_imports.sql")),
+    ("0007_bulk", include_str!("../migrations/0007_bulk.sql")),
     ("0009_setup", include_str!("../migrations/0009_setup.sql")),
 ];
 

@@ -1,11 +1,11 @@
 //! Every statement of this crate in one list, so that a test can prepare each on both engines.
 
 use crate::{
-    Sql, admin_note, api_key, application_password, attribute, audit, background_job, consumer_key,
-    counter, coupon, customer, customer_lookup, device, download_log, download_permission,
-    due_work, fact, history, idempotency, import, iso, login_token, merchant, migrate,
-    oembed_cache, option, order, order_note, outbox, post, presence, product, request_log, review,
-    revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
+    Sql, admin_note, api_key, application_password, attribute, audit, background_job, bulk_upload,
+    consumer_key, counter, coupon, customer, customer_lookup, device, download_log,
+    download_permission, due_work, fact, history, idempotency, import, iso, login_token, merchant,
+    migrate, oembed_cache, option, order, order_note, outbox, post, presence, product, request_log,
+    review, revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
     webhook_delivery, webhook_endpoint,
 };
 
@@ -18,6 +18,7 @@ pub fn all() -> Vec<&'static Sql> {
         attribute::STATEMENTS,
         audit::STATEMENTS,
         background_job::STATEMENTS,
+        bulk_upload::STATEMENTS,
         consumer_key::STATEMENTS,
         counter::STATEMENTS,
         coupon::STATEMENTS,

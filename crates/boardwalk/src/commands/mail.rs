@@ -14,7 +14,7 @@ use crate::output::Printer;
 
 pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printer) -> Result<()> {
     let Mail::Test { to } = command;
-    let platform = environment::open_existing(config, common.environment())?;
+    let platform = Arc::new(environment::open_existing(config, common.environment())?);
     let site = server::make_site(
         &platform,
         &config.server,

@@ -5,6 +5,7 @@
 #![cfg(test)]
 
 mod backup;
+mod bulk;
 mod cli;
 mod conformance;
 mod crash;

@@ -28,6 +28,7 @@ struct Scene {
     key_id: String,
     delivery_id: String,
     request_id: String,
+    bulk_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -78,6 +79,12 @@ impl Scene {
         let webhook_id = made("/v1/webhooks", nowhere, "webhookId");
         let test = format!("/v1/webhooks/{webhook_id}/test");
         let delivery_id = made(&test, serde_json::json!({}), "deliveryId");
+        let file = Request::new("POST", "/v1/bulk/onboardings")
+            .header("Authorization", &authorization(&key))
+            .header("Content-Type", "application/x-ndjson")
+            .body("{}");
+        let uploaded = http::send(&running.url, &file).unwrap();
+        let bulk_id = text(&uploaded.json().unwrap(), "bulkId");
         thread::sleep(KEY_LIFE);
         let store = site.store();
         Self {
@@ -90,6 +97,7 @@ impl Scene {
             key_id,
             delivery_id,
             request_id,
+            bulk_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -110,6 +118,7 @@ impl Scene {
                 "deliveryId" => &self.delivery_id,
                 "profileId" => "01",
                 "name" => TEMPLATE,
+                "bulkId" => &self.bulk_id,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -117,7 +126,9 @@ impl Scene {
         let mut request = Request::new(route.method.name(), &path);
         if route.method.has_body() {
             let body = body("Never stored").to_string();
-            request = request.header("Content-Type", "application/json").body(body);
+            let file = route.files.first().and_then(|kind| kind.media_types.first());
+            let media_type = file.copied().unwrap_or("application/json");
+            request = request.header("Content-Type", media_type).body(body);
         }
         match header {
             Some(value) => request.header("Authorization", value),
@@ -162,6 +173,7 @@ fn rows(store: &Store) -> Vec<i64> {
         "devices",
         "object_versions",
         "due_work",
+        "bulk_uploads",
     ];
     let count = move |conn: &mut dyn Conn| {
         let mut counts = Vec::new();

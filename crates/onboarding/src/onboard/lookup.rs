@@ -115,12 +115,14 @@ impl Wanted {
 
 /// Runs [`find`] on a snapshot of its own, and says which objects a taken dba belongs to.
 pub(super) async fn find_outside(cx: &Cx, wanted: Wanted) -> Result<Findings> {
-    let found = cx.platform.store.read(move |conn| {
-        let mut findings = find(conn, &wanted)?;
-        find_taken_names(conn, &wanted, &mut findings)?;
-        Ok(findings)
-    });
-    found.await
+    cx.platform.store.read(move |conn| find_all(conn, &wanted)).await
+}
+
+/// [`find`], and which names are taken.
+pub(super) fn find_all(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
+    let mut findings = find(conn, wanted)?;
+    find_taken_names(conn, wanted, &mut findings)?;
+    Ok(findings)
 }
 
 /// Everything but the names.

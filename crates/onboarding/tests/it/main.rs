@@ -15,6 +15,8 @@ mod at_rest;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod bulk;
+#[cfg(test)]
 mod devices;
 #[cfg(test)]
 mod errors;

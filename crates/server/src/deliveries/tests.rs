@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use onboarding::Platform;
 use onboarding::webhooks::WebhookSettings;
@@ -110,7 +110,7 @@ impl Bench {
             settings.outbound.exempt = vec!["127.0.0.1".parse().unwrap()];
             let url = Some(String::from("https://shop.example"));
             let of_site = site::Settings { url, ..site::Settings::default() };
-            let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
+            let site = make_site(&Arc::new(platform), &settings, of_site, &Reports::default()).unwrap();
             let metrics = metrics::Metrics::default();
             let shared = Arc::new(Shared {
                 settings,

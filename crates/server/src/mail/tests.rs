@@ -36,7 +36,7 @@ fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
     let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System);
     let settings = Settings { mail, ..Settings::default() };
     let site = make_site(
-        &platform.unwrap(),
+        &Arc::new(platform.unwrap()),
         &settings,
         site::Settings::default(),
         &crate::Reports::default(),

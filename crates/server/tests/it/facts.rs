@@ -38,7 +38,7 @@ impl Recorded {
         let settings = server::Settings::default();
         let reports = server::Reports::default();
         let of_site = site::Settings::default();
-        let site = server::make_site(&platform, &settings, of_site, &reports).unwrap();
+        let site = server::make_site(&Arc::new(platform), &settings, of_site, &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
         let import = move |conn: &mut dyn Conn| {
             let own =

@@ -15,6 +15,7 @@ use store::{
 };
 use types::{Environment, Kind, Result, Timestamp};
 
+use crate::bulk;
 use crate::goods;
 use crate::imports;
 use crate::jobs;
@@ -110,6 +111,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     goods::fill(conn)?;
     platform::fill(conn)?;
     imports::fill(conn)?;
+    bulk::fill(conn)?;
     admin_note::insert(conn, &notes::note("told"), &[notes::action("go")])?;
     background_job::enqueue(conn, &jobs::job(Some("key"), 0))?;
     outbox::advance(conn, "mail", 0, 2)?;

@@ -10,6 +10,8 @@ mod support;
 #[cfg(test)]
 mod backup;
 #[cfg(test)]
+mod bulk;
+#[cfg(test)]
 mod content;
 #[cfg(test)]
 mod customers;

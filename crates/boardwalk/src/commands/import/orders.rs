@@ -19,7 +19,7 @@ pub(super) fn import(
     args: &ImportOrders,
     out: &Printer,
 ) -> Result<()> {
-    let platform = environment::open(config, common.environment())?;
+    let platform = Arc::new(environment::open(config, common.environment())?);
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let manner = Manner { skip_bad: args.skip_bad, replace: false };

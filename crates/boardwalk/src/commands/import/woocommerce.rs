@@ -1,6 +1,7 @@
 //! `boardwalk import woocommerce`: everything that a live store has.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use commerce::ingest::live::{self, News, Report, Road, Shop};
@@ -32,7 +33,7 @@ pub(super) fn import(
              --allow-private",
         ));
     }
-    let platform = environment::open(config, common.environment())?;
+    let platform = Arc::new(environment::open(config, common.environment())?);
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let source = args.url.as_str().trim_end_matches('/').to_owned();

@@ -1,0 +1,192 @@
+//! Bulk onboarding of a file from the command line: the same work as for an upload, without keeping
+//! the rows, since the file itself is at hand.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use store::Conn;
+use store::bulk_upload::{self, BulkStatus};
+use types::{Error, IsoId, Result};
+
+use super::endpoints::RowView;
+use super::rows::{Format, Row, Rows};
+use super::work::{self, Doer, Manner};
+use super::{CHUNK_ROWS, OPERATOR, Place, close, new_upload, place_of};
+use crate::{Origin, Platform};
+
+/// Bytes of a file that are read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// A file of rows on the disk.
+#[derive(Clone, Debug)]
+pub struct RowFile {
+    path: PathBuf,
+    format: Format,
+    /// How many rows it has.
+    pub rows: usize,
+    digest: String,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Totals {
+    pub bulk_id: String,
+    pub rows: i64,
+    pub succeeded: i64,
+    pub failed: i64,
+}
+
+impl RowFile {
+    /// Reads the file once to know what is in it. Its name tells the format.
+    pub fn open(path: &Path) -> Result<Self> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let format = match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("csv") => Format::Csv,
+            Some("jsonl" | "ndjson") => Format::JsonLines,
+            _ => {
+                return Err(Error::invalid(
+                    "the file's name must end in .jsonl, .ndjson or .csv, to tell what it has",
+                ));
+            }
+        };
+        let mut hasher = blake3::Hasher::new();
+        let mut file = reader(path)?;
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            let length = file.read(&mut buffer).map_err(|error| unreadable(path, error))?;
+            match buffer.get(..length) {
+                Some([]) | None => break,
+                Some(bytes) => hasher.update(bytes),
+            };
+        }
+        let digest = hasher.finalize().to_hex().to_string();
+        let mut source = Rows::new(format, reader(path)?)?;
+        let mut rows = 0;
+        while source.next_row()?.is_some() {
+            rows += 1;
+        }
+        Ok(Self { path: path.to_owned(), format, rows, digest })
+    }
+}
+
+fn reader(path: &Path) -> Result<BufReader<File>> {
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    Ok(BufReader::with_capacity(BUFFER_BYTES, file))
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::invalid(format!("cannot read {}", path.display())).because(error)
+}
+
+/// Onboards the rows of the file in the name of the ISO. Every result is written as a line of JSON;
+/// `told` gets the number of rows that are done. With `resume`, a file that was begun before is
+/// gone on with: rows that succeeded stay, the others are tried again.
+pub async fn onboard(
+    platform: &Arc<Platform>,
+    iso_id: &IsoId,
+    file: &RowFile,
+    resume: bool,
+    results: &mut dyn Write,
+    told: &dyn Fn(u64),
+) -> Result<Totals> {
+    let caller = platform.caller_before(iso_id, OPERATOR).await?;
+    let place = begin(platform, iso_id, file, resume).await?;
+    let origin = Origin { request_id: place.bulk_id.clone(), address: None };
+    let mut source = Rows::new(file.format, reader(&file.path)?)?;
+    let mut first_row = 1;
+    loop {
+        let rows = next_rows(&mut source)?;
+        if rows.is_empty() {
+            break;
+        }
+        let length = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let (platform, now) = (Arc::clone(platform), platform.clock.now());
+        let doer = Doer { platform, caller: caller.clone(), origin: origin.clone(), now };
+        let chunk = work::check(&doer, first_row, rows).await?;
+        let mut manner = Manner::Hopeful;
+        let is_open = loop {
+            let (place, chunk) = (place.clone(), Arc::clone(&chunk));
+            let settle = move |conn: &mut dyn Conn| work::settle(conn, &place, &chunk, manner);
+            match doer.platform.store.write(settle).await {
+                Err(error) if manner.was_too_hopeful(&error) => manner = Manner::Careful,
+                stored => break stored?,
+            }
+        };
+        if !is_open {
+            return Err(Error::invalid("the upload was cancelled; add --resume to go on with it"));
+        }
+        write_results(&doer.platform, &place, (first_row, length), results).await?;
+        first_row += length;
+        told(u64::try_from(first_row - 1).unwrap_or_default());
+    }
+    finish(platform, &place).await
+}
+
+fn next_rows(source: &mut Rows<BufReader<File>>) -> Result<Vec<Row>> {
+    let mut rows = Vec::with_capacity(CHUNK_ROWS);
+    while rows.len() < CHUNK_ROWS
+        && let Some(row) = source.next_row()?
+    {
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Notes that the file is being onboarded.
+async fn begin(platform: &Platform, iso_id: &IsoId, file: &RowFile, resume: bool) -> Result<Place> {
+    let index = platform.vault.blind_index(iso_id, "bulk file", &file.digest).to_vec();
+    let now = platform.clock.now();
+    let place = place_of(platform, iso_id, &index, now).await?;
+    let row = new_upload(&place, index, file.rows, now);
+    let begin = move |conn: &mut dyn Conn| match bulk_upload::get(conn, &row.iso_id, &row.bulk_id)?
+    {
+        None => bulk_upload::insert(conn, &row),
+        Some(known) if resume => bulk_upload::reopen(conn, &known),
+        Some(known) => Err(Error::invalid(format!(
+            "this file was begun before, and {} of its {} rows were onboarded; add --resume to try \
+             the others",
+            known.succeeded, known.rows
+        ))),
+    };
+    platform.store.write(begin).await?;
+    Ok(place)
+}
+
+async fn write_results(
+    platform: &Platform,
+    place: &Place,
+    (first_row, length): (i64, i64),
+    results: &mut dyn Write,
+) -> Result<()> {
+    let place = place.clone();
+    let page = (first_row - 1, length);
+    let found = platform
+        .store
+        .read(move |conn| bulk_upload::results(conn, &place.iso_id, &place.bulk_id, None, page));
+    for result in found.await? {
+        let line = RowView::new(result)?.line()?;
+        writeln!(results, "{line}").map_err(|error| {
+            Error::unavailable("the results cannot be written; add --resume after mending that")
+                .because(error)
+        })?;
+    }
+    Ok(())
+}
+
+async fn finish(platform: &Platform, place: &Place) -> Result<Totals> {
+    let (place, now) = (place.clone(), platform.clock.now());
+    let finish = move |conn: &mut dyn Conn| {
+        close(conn, &place, (BulkStatus::Done, None), now)?;
+        bulk_upload::get(conn, &place.iso_id, &place.bulk_id)
+    };
+    let row = platform.store.write(finish).await?;
+    let row = row.ok_or_else(|| Error::internal("the upload is not there any more"))?;
+    Ok(Totals {
+        bulk_id: row.bulk_id,
+        rows: row.rows,
+        succeeded: row.succeeded,
+        failed: row.failed,
+    })
+}

@@ -1,0 +1,157 @@
+//! Large uploads in the background: rows are opened, onboarded and counted a chunk at a time.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use site::Site;
+use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
+use store::Conn;
+use store::background_job::{JobRow, JobState};
+use store::bulk_upload::{self, BulkStatus, BulkUploadRow};
+use types::{Error, IsoId, Result, Timestamp};
+use vault::{Aad, DataKey};
+
+use super::rows::Row;
+use super::work::{self, Doer, Manner};
+use super::{CHUNK_ROWS, Place};
+use crate::{Origin, Platform};
+
+/// What its jobs are called in the store.
+pub(super) const KIND: &str = "bulk.onboard";
+
+/// What a job is to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) iso_id: IsoId,
+    pub(super) bulk_id: String,
+    /// The upload's request, for the audit log.
+    pub(super) request_id: String,
+}
+
+impl Task {
+    fn place(&self) -> Place {
+        Place { iso_id: self.iso_id.clone(), bulk_id: self.bulk_id.clone() }
+    }
+}
+
+/// Seals the rows of an upload, a chunk at a time, each with the number of its first row.
+pub(super) fn seal(data_key: &DataKey, bulk_id: &str, rows: &[Row]) -> Result<Vec<(i64, Vec<u8>)>> {
+    let mut first_row = 1;
+    let mut sealed = Vec::new();
+    for chunk in rows.chunks(CHUNK_ROWS) {
+        let plain = serde_json::to_vec(chunk)
+            .map_err(|error| Error::internal("rows cannot be written as JSON").because(error))?;
+        let plain = types::Secret::new(plain);
+        let column = column(first_row);
+        let aad = Aad { kind: "bulk", id: bulk_id, column: &column };
+        sealed.push((first_row, data_key.seal(&aad, plain.expose())?));
+        first_row += i64::try_from(chunk.len()).unwrap_or(i64::MAX);
+    }
+    Ok(sealed)
+}
+
+fn column(first_row: i64) -> String {
+    format!("rows from {first_row}")
+}
+
+fn open(data_key: &DataKey, bulk_id: &str, first_row: i64, sealed: &[u8]) -> Result<Vec<Row>> {
+    let column = column(first_row);
+    let plain = data_key.open(&Aad { kind: "bulk", id: bulk_id, column: &column }, sealed)?;
+    serde_json::from_slice(plain.expose())
+        .map_err(|error| Error::internal("rows that were kept cannot be read").because(error))
+}
+
+/// Works on uploads.
+#[derive(Debug)]
+pub struct BulkJob {
+    platform: Arc<Platform>,
+}
+
+impl BulkJob {
+    pub fn new(platform: Arc<Platform>) -> Self {
+        Self { platform }
+    }
+
+    async fn work(&self, cx: &JobCx) -> Result<Value, Halt> {
+        let task: Task = cx.arguments()?;
+        let place = task.place();
+        let upload = self.upload(&place).await?;
+        let origin = Origin { request_id: task.request_id, address: None };
+        let caller = self.platform.caller_before(&place.iso_id, &upload.actor).await?;
+        let mut first_row: i64 = cx.checkpoint()?.unwrap_or(1);
+        while first_row <= upload.rows {
+            cx.check()?;
+            let rows = self.rows(&place, caller.data_key(), first_row).await?;
+            let next = first_row + i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            let (platform, now) = (Arc::clone(&self.platform), cx.now());
+            let doer = Doer { platform, caller: caller.clone(), origin: origin.clone(), now };
+            let chunk = work::check(&doer, first_row, rows).await?;
+            let progress = Progress { done: next - 1, total: Some(upload.rows) };
+            let mut manner = Manner::Hopeful;
+            let is_open = loop {
+                let (place, chunk) = (place.clone(), Arc::clone(&chunk));
+                let changes = move |conn: &mut dyn Conn| work::settle(conn, &place, &chunk, manner);
+                match cx.step(progress, &next, changes).await {
+                    Err(Halt::Retry(error)) if manner.was_too_hopeful(&error) => {
+                        manner = Manner::Careful;
+                    }
+                    stored => break stored?,
+                }
+            };
+            if !is_open {
+                return Err(Halt::Failed(Error::invalid("the upload was ended")));
+            }
+            first_row = next;
+        }
+        let upload = self.upload(&place).await?;
+        Ok(json!({ "succeeded": upload.succeeded, "failed": upload.failed }))
+    }
+
+    async fn upload(&self, place: &Place) -> Result<BulkUploadRow> {
+        let place = place.clone();
+        let found = self
+            .platform
+            .store
+            .read(move |conn| bulk_upload::get(conn, &place.iso_id, &place.bulk_id));
+        found.await?.ok_or_else(|| Error::not_found("the upload is not there any more"))
+    }
+
+    async fn rows(&self, place: &Place, data_key: &DataKey, first_row: i64) -> Result<Vec<Row>> {
+        let wanted = place.clone();
+        let sealed = self
+            .platform
+            .store
+            .read(move |conn| bulk_upload::chunk(conn, &wanted.iso_id, &wanted.bulk_id, first_row));
+        let gone = || Error::not_found("the rows of the upload are not there any more");
+        let rows = open(data_key, &place.bulk_id, first_row, &sealed.await?.ok_or_else(gone)?)?;
+        if rows.is_empty() { Err(gone()) } else { Ok(rows) }
+    }
+}
+
+impl JobKind for BulkJob {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn run<'a>(&'a self, cx: &'a JobCx) -> Running<'a> {
+        Box::pin(self.work(cx))
+    }
+
+    fn ended(&self, _: &Site, conn: &mut dyn Conn, ended: &JobRow) -> Result<()> {
+        let Ok(task) = serde_json::from_str::<Task>(&ended.arguments) else { return Ok(()) };
+        let status = match ended.state {
+            JobState::Done => BulkStatus::Done,
+            JobState::Cancelled => BulkStatus::Cancelled,
+            JobState::Failed => BulkStatus::Failed,
+            JobState::Queued | JobState::Running => return Ok(()),
+        };
+        let at: Timestamp = ended.finished.unwrap_or(ended.created);
+        super::close(conn, &task.place(), (status, ended.error.as_deref()), at)
+    }
+
+    /// The ISO is told of its upload, and nobody else.
+    fn is_told(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,181 @@
+//! From rows to onboardings: each row runs through the endpoint of the single call, and what that
+//! would store is stored together with others, each row with its result.
+
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
+
+use contract::walk::Manners;
+use contract::{Compiled, Failure, Issues, Table, entries};
+use serde_json::Value;
+use store::Conn;
+use store::bulk_upload::{self, BulkIds, BulkOutcome, BulkResult};
+use types::{Error, Kind, Result, Timestamp};
+
+use super::Place;
+use super::rows::{ROW_BYTES_MAX, Row};
+use crate::dialect::{self, ErrorItem};
+use crate::formats::FORMATS;
+use crate::onboard::{Later, OnboardMerchant, Prepared};
+use crate::{Caller, Code, Cx, Origin, Platform, Wishes, text};
+
+/// The endpoint of the single call, which every row goes through.
+static ONBOARD: LazyLock<Compiled<Cx>> = LazyLock::new(|| {
+    let table =
+        Table::compile(&[entries![OnboardMerchant]], Manners { clean: text::clean }, FORMATS);
+    let mut endpoints = table.map(Table::into_endpoints).unwrap_or_default();
+    endpoints.pop().unwrap_or_else(|| unreachable!("the table of all endpoints has it, too"))
+});
+
+/// Who onboards, and when.
+#[derive(Clone, Debug)]
+pub(super) struct Doer {
+    pub(super) platform: Arc<Platform>,
+    pub(super) caller: Caller,
+    pub(super) origin: Origin,
+    pub(super) now: Timestamp,
+}
+
+/// Rows that were checked, with the number of the first one.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    first_row: i64,
+    rows: Vec<Checked>,
+}
+
+#[derive(Debug)]
+enum Checked {
+    /// Can be stored, unless something else has taken its place.
+    Ready { prepared: Prepared, body: Row },
+    /// A JSON list of errors.
+    Refused(String),
+}
+
+/// How a transaction stores rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// As if every row that is fine by itself were fine; if one is not, the transaction fails with
+    /// [`Kind::Conflict`], and is to be run carefully.
+    Hopeful,
+    /// Looks everything up before it stores a row, and says what is wrong.
+    Careful,
+}
+
+impl Manner {
+    /// Whether to try again, carefully, after this error.
+    pub(super) fn was_too_hopeful(self, error: &Error) -> bool {
+        self == Self::Hopeful && error.kind() == Kind::Conflict
+    }
+}
+
+/// Checks rows, and prepares what they will store, outside of any transaction.
+pub(super) async fn check(doer: &Doer, first_row: i64, rows: Vec<Row>) -> Result<Arc<Chunk>> {
+    let later = Later::default();
+    let cx = Cx {
+        platform: Arc::clone(&doer.platform),
+        caller: Some(doer.caller.clone()),
+        device: None,
+        now: doer.now,
+        wishes: Wishes { later: Some(later.clone()), ..Wishes::default() },
+        origin: doer.origin.clone(),
+    };
+    let mut checked = Vec::with_capacity(rows.len());
+    for row in rows {
+        checked.push(match read(&row) {
+            Ok(params) => match ONBOARD.run(params, &cx).await.result {
+                Ok(_) => {
+                    let prepared = later.take().ok_or_else(|| {
+                        Error::internal("an onboarding was not left to be stored later")
+                    })?;
+                    Checked::Ready { prepared, body: row }
+                }
+                Err(Failure::Issues { issues, .. }) => refused(dialect::error_items(&issues))?,
+                Err(Failure::Error(error)) => return Err(error),
+                Err(Failure::AnsweredAlready) => {
+                    return Err(Error::internal("a row without a key was answered already"));
+                }
+            },
+            Err(item) => refused(vec![item])?,
+        });
+    }
+    Ok(Arc::new(Chunk { first_row, rows: checked }))
+}
+
+/// The parameters that a row stands for, or what a single call with it would be told.
+fn read(row: &Row) -> std::result::Result<Value, ErrorItem> {
+    match row {
+        Row::Body(text) => dialect::read_object(text.as_bytes()).map(Value::Object),
+        Row::TooLong => Err(dialect::too_large(ROW_BYTES_MAX)),
+        Row::NotText => {
+            let message = "The row is not in UTF-8.";
+            Err(ErrorItem::new(Code::MalformedRow, "", message))
+        }
+        Row::Cells => {
+            let message = "The row must have as many cells as there are columns.";
+            Err(ErrorItem::new(Code::MalformedRow, "", message))
+        }
+    }
+}
+
+fn refused(errors: Vec<ErrorItem>) -> Result<Checked> {
+    errors_text(&errors).map(Checked::Refused)
+}
+
+fn errors_text(errors: &[ErrorItem]) -> Result<String> {
+    serde_json::to_string(errors)
+        .map_err(|error| Error::internal("errors cannot be written as JSON").because(error))
+}
+
+/// Stores the rows that have no result yet, with their results, and counts them. Call it in a
+/// transaction. False, and nothing is stored, when the upload was ended meanwhile.
+pub(super) fn settle(
+    conn: &mut dyn Conn,
+    place: &Place,
+    chunk: &Chunk,
+    manner: Manner,
+) -> Result<bool> {
+    let Place { iso_id, bulk_id } = place;
+    let length = i64::try_from(chunk.rows.len()).unwrap_or(i64::MAX);
+    let range = (chunk.first_row, chunk.first_row.saturating_add(length).saturating_sub(1));
+    let known: HashSet<i64> =
+        bulk_upload::rows_known(conn, iso_id, bulk_id, range)?.into_iter().collect();
+    let is_new = |(row, _): &(i64, &Checked)| !known.contains(row);
+    let mut results = Vec::new();
+    let mut succeeded = 0;
+    for (row, checked) in (chunk.first_row..).zip(&chunk.rows).filter(is_new) {
+        let outcome = match checked {
+            Checked::Refused(errors) => BulkOutcome::Failed(errors.clone()),
+            Checked::Ready { prepared, body } => store_one(conn, prepared, body, manner)?,
+        };
+        succeeded += i64::from(matches!(outcome, BulkOutcome::Succeeded(_)));
+        results.push(BulkResult { row, outcome });
+    }
+    let counted = i64::try_from(results.len()).unwrap_or(i64::MAX);
+    if !bulk_upload::advance(conn, iso_id, bulk_id, (succeeded, counted - succeeded))? {
+        return Ok(false);
+    }
+    bulk_upload::results_insert(conn, iso_id, bulk_id, &results)?;
+    Ok(true)
+}
+
+fn store_one(
+    conn: &mut dyn Conn,
+    prepared: &Prepared,
+    body: &Row,
+    manner: Manner,
+) -> Result<BulkOutcome> {
+    if manner == Manner::Careful
+        && let Some(mut issues) = prepared.issues(conn)?
+    {
+        sort(body, &mut issues);
+        return errors_text(&dialect::error_items(&issues)).map(BulkOutcome::Failed);
+    }
+    let ids = prepared.store(conn)?;
+    let crate::onboard::OnboardedIds { merchant_id, store_id, tpn } = ids;
+    Ok(BulkOutcome::Succeeded(BulkIds { merchant_id, store_id, tpn }))
+}
+
+fn sort(body: &Row, issues: &mut Issues) {
+    if let Ok(params) = read(body) {
+        ONBOARD.sort(params, issues);
+    }
+}
