@@ -21,6 +21,7 @@ pub const ROOT_PATH: &str = "/docs/";
 /// The guides in reading order: slug and text. The slug is the file's name without its ending.
 const GUIDES: &[(&str, &str)] = &[
     ("onboarding", include_str!("../../../docs/onboarding.md")),
+    ("bulk", include_str!("../../../docs/bulk.md")),
     ("records", include_str!("../../../docs/records.md")),
     ("lifecycle", include_str!("../../../docs/lifecycle.md")),
     ("templates", include_str!("../../../docs/templates.md")),

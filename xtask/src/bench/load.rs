@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use mio::{Events, Poll, Token};
+use serde_json::Value;
+use testkit::http;
 
 use crate::processes;
-use crate::request::Request;
+use crate::request::{self, Request};
 use crate::statistics::{float, percentile};
 use client::{Answer, Client};
 
@@ -22,6 +24,11 @@ use client::{Answer, Client};
 const SCHEDULE_CLIENTS: usize = 64;
 /// A server that answers nobody for so long is broken.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
+
+/// How often the state of a file is asked for.
+const FILE_POLL: Duration = Duration::from_millis(20);
+/// A file that takes so long is stuck.
+const FILE_TIME_MAX: Duration = Duration::from_mins(5);
 
 /// When clients that send one request after the other stop.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +103,37 @@ impl Load {
             }
         }
         run.finish()
+    }
+
+    /// Uploads a file, and returns how many of its rows were onboarded in a second, from the first
+    /// byte sent to the last row.
+    pub(crate) fn file(&mut self, key: &str, rows: u64) -> Result<f64> {
+        let first = self.sent + 1;
+        self.sent += rows;
+        let content: String =
+            (first..=self.sent).map(|number| format!("{}\n", request::row(number))).collect();
+        let url = format!("http://{}", self.address);
+        let authorization = format!("api-key {key}");
+        let upload = http::Request::new("POST", "/v1/bulk/onboardings")
+            .header("Authorization", &authorization)
+            .header("Content-Type", "application/x-ndjson")
+            .body(content);
+        let started = Instant::now();
+        let answer = http::send(&url, &upload)?;
+        ensure!(answer.status == 200, "the file was refused: {}", answer.text());
+        let answer = answer.json()?;
+        let bulk_id = answer.get("bulkId").and_then(Value::as_str).context("no id of the file")?;
+        let path = format!("/v1/bulk/onboardings/{bulk_id}");
+        loop {
+            let state = http::get(&url, &path, &[("Authorization", &authorization)])?.json()?;
+            if state.get("status").and_then(Value::as_str) == Some("done") {
+                let succeeded = state.get("succeeded").and_then(Value::as_u64);
+                ensure!(succeeded == Some(rows), "rows of the file were refused: {state}");
+                return Ok(float(usize::try_from(rows)?) / started.elapsed().as_secs_f64());
+            }
+            ensure!(started.elapsed() < FILE_TIME_MAX, "the file is stuck: {state}");
+            std::thread::sleep(FILE_POLL);
+        }
     }
 
     /// Requests start at a fixed rate, whether others have been answered or not. Latencies count

@@ -91,13 +91,25 @@ pub(crate) struct Plan {
     /// The server's memory is looked at after so many onboardings.
     pub(crate) onboardings: usize,
     pub(crate) cold_starts: usize,
+    /// Rows of the file that is uploaded.
+    pub(crate) file_rows: u64,
 }
 
 impl Plan {
-    const FULL: Self =
-        Self { rounds: 3, phase: Duration::from_secs(6), onboardings: 100_000, cold_starts: 10 };
-    const QUICK: Self =
-        Self { rounds: 1, phase: Duration::from_secs(2), onboardings: 5_000, cold_starts: 3 };
+    const FULL: Self = Self {
+        rounds: 3,
+        phase: Duration::from_secs(6),
+        onboardings: 100_000,
+        cold_starts: 10,
+        file_rows: 10_000,
+    };
+    const QUICK: Self = Self {
+        rounds: 1,
+        phase: Duration::from_secs(2),
+        onboardings: 5_000,
+        cold_starts: 3,
+        file_rows: 2_000,
+    };
 }
 
 fn main() -> ExitCode {

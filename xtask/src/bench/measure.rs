@@ -44,6 +44,8 @@ pub(crate) struct Round {
     /// By the number of clients, as in [`CLIENTS`].
     pub(crate) closed: Vec<Sample>,
     pub(crate) schedule: Sample,
+    /// Rows per second of a file.
+    pub(crate) file_rate: f64,
     /// Transactions committed together under the most clients; on SQLite only.
     pub(crate) groups: Option<Groups>,
     pub(crate) bare: BareSample,
@@ -104,7 +106,7 @@ pub(crate) fn engine(engine: Engine, program: &Path, plan: &Plan) -> Result<Meas
     load.closed_loop(CLIENTS_MAX, Until::Answered(WARM_UP))?;
     let postmaster = cluster.as_ref().map(postmaster).transpose()?;
     let folder = folder.path();
-    let mut bench = Bench { running, load, bare, folder, postmaster };
+    let mut bench = Bench { running, key: subject.key(), load, bare, folder, postmaster };
     let rounds =
         (1..=plan.rounds).map(|number| bench.round(number, plan)).collect::<Result<_>>()?;
     let memory = bench.memory(plan.onboardings)?;
@@ -119,6 +121,7 @@ pub(crate) fn engine(engine: Engine, program: &Path, plan: &Plan) -> Result<Meas
 /// A server under load beside its bare loop.
 struct Bench<'folder> {
     running: Running,
+    key: &'folder str,
     load: Load,
     bare: Bare,
     /// On the disk of the databases.
@@ -141,10 +144,12 @@ impl Bench<'_> {
         }
         let schedule = self.sample(|load| load.schedule(SCHEDULE_RATE, plan.phase))?;
         say(number, "schedule", schedule.rate);
+        let file_rate = self.load.file(self.key, plan.file_rows)?;
+        say(number, "file", file_rate);
         let (bare, bare_narrow) = self.bare_samples(groups)?;
         say(number, "bare loop", bare.rate);
         let flush_ms = flush_ms(self.folder)?;
-        Ok(Round { closed, schedule, groups, bare, bare_narrow, flush_ms })
+        Ok(Round { closed, schedule, file_rate, groups, bare, bare_narrow, flush_ms })
     }
 
     fn sample(&mut self, run: impl FnOnce(&mut Load) -> Result<Outcome>) -> Result<Sample> {

@@ -13,6 +13,7 @@ use crate::statistics::{float, median};
 use crate::{Engine, Plan};
 
 const SERVER_TIME_MAX: f64 = 3.0;
+const FILE_SHARE_MIN_PERCENT: f64 = 60.0;
 const SCHEDULE_P99_MAX_MS: f64 = 25.0;
 const MEMORY_MAX_MB: f64 = 80.0;
 const COLD_START_MAX_MS: f64 = 150.0;
@@ -95,6 +96,11 @@ impl<'measured> Report<'measured> {
         let share = self.median(|round| most_clients(round).rate / round.bare.rate * 100.0);
         let target = Target::AtLeast(rate_share_min_percent(self.measured.engine));
         self.add("server (64 clients) ÷ bare loop", "%", share, Some(target));
+        let rate = self.median(|round| round.file_rate);
+        self.add("a file of many rows", "onboardings/s", rate, None);
+        let share = self.median(|round| round.file_rate / round.bare.rate * 100.0);
+        let least = Target::AtLeast(FILE_SHARE_MIN_PERCENT);
+        self.add("a file of many rows ÷ bare loop", "%", share, Some(least));
         if self.measured.engine == Engine::Postgres {
             let name = format!("bare loop on {SERVER_CONNECTIONS} connections");
             let rate = self.median(|round| narrow(round).rate);
@@ -191,6 +197,7 @@ impl<'measured> Report<'measured> {
             json!({
                 "closed": closed.collect::<Vec<_>>(),
                 "schedule": json_of(&round.schedule),
+                "file_rate": round.file_rate,
                 "bare": json_of_bare(&round.bare),
                 "bare_narrow": round.bare_narrow.as_ref().map(json_of_bare),
                 "flush_ms": round.flush_ms,

@@ -53,6 +53,11 @@ impl Request {
     }
 }
 
+/// The body alone, as a row of a file.
+pub(crate) fn row(number: u64) -> String {
+    BODY.replace(PLACEHOLDER, &number_text(number))
+}
+
 pub(crate) fn number_text(number: u64) -> String {
     format!("{number:0width$}", width = PLACEHOLDER.len())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::Site;
-use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
+use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
 use store::Conn;
 use store::background_job::{JobRow, JobState};
 use store::bulk_upload::{self, BulkStatus, BulkUploadRow};
@@ -19,6 +19,9 @@ use crate::{Origin, Platform};
 
 /// What its jobs are called in the store.
 pub(super) const KIND: &str = "bulk.onboard";
+
+/// A large file may well see several restarts, each of which is an attempt.
+const ATTEMPTS_MAX: i64 = 25;
 
 /// What a job is to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -148,6 +151,10 @@ impl JobKind for BulkJob {
         };
         let at: Timestamp = ended.finished.unwrap_or(ended.created);
         super::close(conn, &task.place(), (status, ended.error.as_deref()), at)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { attempts: ATTEMPTS_MAX, ..Limits::USUAL }
     }
 
     /// The ISO is told of its upload, and nobody else.
