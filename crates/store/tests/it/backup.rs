@@ -10,8 +10,8 @@ use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, admin_note, api_key, application_password, background_job, consumer_key, counter,
-    fact, idempotency, iso, merchant, oembed_cache, option, outbox, post, revision, session,
-    template, term, tpn, user,
+    fact, idempotency, import, iso, merchant, oembed_cache, option, outbox, post, revision,
+    session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
@@ -112,6 +112,9 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     platform::fill(conn)?;
     imports::fill(conn)?;
     bulk::fill(conn)?;
+    import::remember_ids(conn, ("shop", "order"), &[(1, 2)])?;
+    let progress = import::Progress { done: 1, details: "{}".to_owned(), updated: time(1) };
+    import::put_progress(conn, "file", &progress)?;
     admin_note::insert(conn, &notes::note("told"), &[notes::action("go")])?;
     background_job::enqueue(conn, &jobs::job(Some("key"), 0))?;
     outbox::advance(conn, "mail", 0, 2)?;
