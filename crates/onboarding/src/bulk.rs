@@ -2,8 +2,8 @@
 //!
 //! [`rows`] reads JSON lines and CSV; [`work`] runs rows through the very endpoint of the single
 //! call and stores many of them in one transaction, each with its result. An upload of few rows is
-//! answered with all results; a larger one is sealed, kept and worked on by [`BulkJob`]; the command
-//! line works on its file by itself ([`command`]).
+//! answered with all results; a larger one is sealed, kept and worked on by [`BulkJob`]; the
+//! command line works on its file by itself ([`command`]).
 //!
 //! **No row is onboarded twice.** An upload is known by what is in it, a row by its upload and its
 //! number, and the row's result is stored in the transaction of its onboarding. Sending the same

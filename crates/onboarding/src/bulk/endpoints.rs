@@ -119,8 +119,8 @@ pub struct BulkCreated {
 
 /// Onboard a file of rows.
 ///
-/// Each row is what `POST /v1/onboardmerchant` takes: a JSON object per line, or a line of CSV below
-/// a header whose columns are paths such as `merchantData.dba` or
+/// Each row is what `POST /v1/onboardmerchant` takes: a JSON object per line, or a line of CSV
+/// below a header whose columns are paths such as `merchantData.dba` or
 /// `tpnData.tpnProcessor.profile.0.Mid`. Rows that are fine are onboarded, each of the others gets
 /// the errors of a single call. Up to 25 rows are answered with their results; more are worked on
 /// in the background. The same file again goes on with the first upload: rows that succeeded stay

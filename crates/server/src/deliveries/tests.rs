@@ -104,13 +104,14 @@ impl Bench {
             let master = MasterKey::generate().unwrap();
             let environment = Environment::Sandbox;
             let choices = onboarding::Settings::default();
-            let platform =
-                Platform::new(environment, store, &master, choices, Clock::System).unwrap();
+            let platform = Arc::new(
+                Platform::new(environment, store, &master, choices, Clock::System).unwrap(),
+            );
             let mut settings = Settings::default();
             settings.outbound.exempt = vec!["127.0.0.1".parse().unwrap()];
             let url = Some(String::from("https://shop.example"));
             let of_site = site::Settings { url, ..site::Settings::default() };
-            let site = make_site(&Arc::new(platform), &settings, of_site, &Reports::default()).unwrap();
+            let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
             let metrics = metrics::Metrics::default();
             let shared = Arc::new(Shared {
                 settings,
@@ -122,7 +123,7 @@ impl Bench {
                 timeout_ms: 500,
                 disable_after_hours: 1,
             };
-            let parties = Parties { site, platform: Arc::new(platform), settings };
+            let parties = Parties { site, platform, settings };
             Self { engine: Engine { parties, shared, pace: FAST }, _folder: folder }
         })
         .await

@@ -113,7 +113,8 @@ fn workers(location: &Location, key: &str) -> Workers {
     let platform =
         Platform::new(Environment::Sandbox, store, &master, choices, Clock::System).unwrap();
     let settings = Settings::default();
-    let site = make_site(&Arc::new(platform), &settings, site::Settings::default(), &Reports::default());
+    let site =
+        make_site(&Arc::new(platform), &settings, site::Settings::default(), &Reports::default());
     let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
     let metrics = metrics::Metrics::default();
