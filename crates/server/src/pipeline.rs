@@ -270,10 +270,7 @@ impl Visit<'_> {
         let takes_file = !route.files.is_empty();
         let limits = &self.desk.shared.settings.limits;
         // Held to the end: what is in a file is in memory until then.
-        let _place = match takes_file {
-            true => self.desk.files.acquire().await.ok(),
-            false => None,
-        };
+        let _place = if takes_file { self.desk.files.acquire().await.ok() } else { None };
         let read = match (route.method.has_body(), takes_file) {
             (false, _) => Ok(params),
             (true, false) => read_params(params, (body, headers), limits, voice).await,

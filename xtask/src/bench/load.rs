@@ -110,8 +110,9 @@ impl Load {
     pub(crate) fn file(&mut self, key: &str, rows: u64) -> Result<f64> {
         let first = self.sent + 1;
         self.sent += rows;
-        let content: String =
-            (first..=self.sent).map(|number| format!("{}\n", request::row(number))).collect();
+        let lines: Vec<String> =
+            (first..=self.sent).map(|number| request::row(number).to_string()).collect();
+        let content = lines.join("\n");
         let url = format!("http://{}", self.address);
         let authorization = format!("api-key {key}");
         let upload = http::Request::new("POST", "/v1/bulk/onboardings")

@@ -288,8 +288,8 @@ impl Upload {
             let message = "There are 10 uploads under way already; wait for one of them to end.";
             return Ok(Err(refusal("body", Code::LimitExceeded, message)));
         }
-        let request_id = self.request_id.clone();
-        let task = Task { iso_id: iso_id.clone(), bulk_id: bulk_id.clone(), request_id };
+        let request = self.request_id.clone();
+        let task = Task { iso_id: iso_id.clone(), bulk_id: bulk_id.clone(), request };
         let queued = jobs::enqueue(conn, job::KIND, Some(bulk_id), &task, self.now)?;
         self.open(conn, known, Some(queued.job_id))?;
         for (first_row, sealed) in chunks {

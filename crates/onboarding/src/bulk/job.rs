@@ -28,8 +28,8 @@ const ATTEMPTS_MAX: i64 = 25;
 pub(super) struct Task {
     pub(super) iso_id: IsoId,
     pub(super) bulk_id: String,
-    /// The upload's request, for the audit log.
-    pub(super) request_id: String,
+    /// Id of the upload's request, for the audit log.
+    pub(super) request: String,
 }
 
 impl Task {
@@ -80,7 +80,7 @@ impl BulkJob {
         let task: Task = cx.arguments()?;
         let place = task.place();
         let upload = self.upload(&place).await?;
-        let origin = Origin { request_id: task.request_id, address: None };
+        let origin = Origin { request_id: task.request, address: None };
         let caller = self.platform.caller_before(&place.iso_id, &upload.actor).await?;
         let mut first_row: i64 = cx.checkpoint()?.unwrap_or(1);
         while first_row <= upload.rows {

@@ -278,27 +278,24 @@ fn put(place: &mut Value, path: &[String], cell: String) {
         *place = Value::String(cell);
         return;
     };
-    match index_of(name) {
-        Some(index) => {
-            if !place.is_array() {
-                *place = Value::Array(Vec::new());
+    if let Some(index) = index_of(name) {
+        if !place.is_array() {
+            *place = Value::Array(Vec::new());
+        }
+        if let Value::Array(items) = place {
+            while items.len() <= index {
+                items.push(Value::Object(Map::new()));
             }
-            if let Value::Array(items) = place {
-                while items.len() <= index {
-                    items.push(Value::Object(Map::new()));
-                }
-                if let Some(item) = items.get_mut(index) {
-                    put(item, rest, cell);
-                }
+            if let Some(item) = items.get_mut(index) {
+                put(item, rest, cell);
             }
         }
-        None => {
-            if !place.is_object() {
-                *place = Value::Object(Map::new());
-            }
-            if let Value::Object(members) = place {
-                put(members.entry(name.clone()).or_insert(Value::Null), rest, cell);
-            }
+    } else {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        if let Value::Object(members) = place {
+            put(members.entry(name.clone()).or_insert(Value::Null), rest, cell);
         }
     }
 }
@@ -352,7 +349,7 @@ mod tests {
 
     #[test]
     fn senseless_columns_are_refused() {
-        let long = vec!["a"; PATH_NAMES_MAX + 1].join(".");
+        let long = ["a"; PATH_NAMES_MAX + 1].join(".");
         for header in ["", "a,a", "a,a.b", "a.b,a", "a..b", ".", "a,", "0.a", "a.0,a.b", "a.10"] {
             assert!(read(Format::Csv, header).is_err(), "{header:?}");
         }

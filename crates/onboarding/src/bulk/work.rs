@@ -134,6 +134,10 @@ pub(super) fn settle(
     manner: Manner,
 ) -> Result<bool> {
     let Place { iso_id, bulk_id } = place;
+    let upload = bulk_upload::get(conn, iso_id, bulk_id)?;
+    if !upload.is_some_and(|upload| upload.status.is_open()) {
+        return Ok(false);
+    }
     let length = i64::try_from(chunk.rows.len()).unwrap_or(i64::MAX);
     let range = (chunk.first_row, chunk.first_row.saturating_add(length).saturating_sub(1));
     let known: HashSet<i64> =
@@ -150,10 +154,8 @@ pub(super) fn settle(
         results.push(BulkResult { row, outcome });
     }
     let counted = i64::try_from(results.len()).unwrap_or(i64::MAX);
-    if !bulk_upload::advance(conn, iso_id, bulk_id, (succeeded, counted - succeeded))? {
-        return Ok(false);
-    }
     bulk_upload::results_insert(conn, iso_id, bulk_id, &results)?;
+    bulk_upload::advance(conn, iso_id, bulk_id, (succeeded, counted - succeeded))?;
     Ok(true)
 }
 

@@ -3,10 +3,12 @@
 use std::fs;
 
 use contract::Failure;
+use onboarding::bulk::command::{self, RowFile};
 use serde_json::{Value, json};
+use store::bulk_upload::{self, BulkStatus};
 
 use crate::bodies::{body, body_with};
-use crate::support::{House, error_lines, set_ids};
+use crate::support::{House, error_lines, now, set_ids};
 
 fn lines(rows: &[Value]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
@@ -216,4 +218,37 @@ fn results_come_in_pages() {
     assert_eq!(page(Some("succeeded"), ""), (vec![1, 6], None));
     let uploads = house.get("bulk_list", json!({ "limit": "1" })).unwrap();
     assert_eq!(uploads["data"][0]["bulkId"], bulk_id);
+}
+
+#[test]
+fn a_file_that_is_cancelled_stores_nothing_more() {
+    let house = House::new();
+    let row = |number: usize| {
+        let name = json!(format!("Cancelled {number}"));
+        body_with("full-cknx", &[("merchantData.dba", name.clone()), ("storeData.dba", name)])
+    };
+    let path = house.folder().join("rows.jsonl");
+    fs::write(&path, lines(&(0..150).map(row).collect::<Vec<_>>())).unwrap();
+    let file = RowFile::open(&path).unwrap();
+    let cancel = |_| {
+        let iso_id = house.iso_id.clone();
+        let finish = move |conn: &mut dyn store::Conn| {
+            let upload = bulk_upload::list_before(conn, &iso_id, None, 1)?.remove(0);
+            let ending = (BulkStatus::Cancelled, None);
+            bulk_upload::finish(conn, &iso_id, &upload.bulk_id, ending, now())
+        };
+        let finish = || house.platform.store.write_blocking(finish).unwrap();
+        // Nobody may block the thread that runs the work.
+        assert!(std::thread::scope(|scope| scope.spawn(finish).join().unwrap()));
+    };
+    let mut results = Vec::new();
+    let work =
+        command::onboard(&house.platform, &house.iso_id, &file, false, &mut results, &cancel);
+    let error = house.runtime().block_on(work).unwrap_err();
+    assert!(error.to_string().contains("--resume"), "{error}");
+    let written = results.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!((written, house.counts().merchants), (100, 100));
+    let work = command::onboard(&house.platform, &house.iso_id, &file, true, &mut results, &|_| ());
+    let totals = house.runtime().block_on(work).unwrap();
+    assert_eq!((totals.succeeded, totals.failed, house.counts().merchants), (150, 0, 150));
 }
