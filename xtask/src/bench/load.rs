@@ -110,8 +110,7 @@ impl Load {
     pub(crate) fn file(&mut self, key: &str, rows: u64) -> Result<f64> {
         let first = self.sent + 1;
         self.sent += rows;
-        let lines: Vec<String> =
-            (first..=self.sent).map(|number| request::row(number).to_string()).collect();
+        let lines: Vec<String> = (first..=self.sent).map(request::row).collect();
         let content = lines.join("\n");
         let url = format!("http://{}", self.address);
         let authorization = format!("api-key {key}");

@@ -11,14 +11,14 @@ use testkit::http::{self, Request, Response};
 
 use crate::support::{Running, Site, authorization, body, eventually, text};
 
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 const ROWS: usize = 2_000;
 const UPLOADS: &str = "/v1/bulk/onboardings";
 
 fn file(rows: usize, bad_every: usize) -> String {
     let row = |number: usize| {
         let mut row = body(&format!("Row {number}"));
-        if number % bad_every == 0 {
+        if number.is_multiple_of(bad_every) {
             row["merchantData"]["zipCode"] = json!("00000");
         }
         format!("{row}\n")
