@@ -4,7 +4,8 @@ import { after, before } from 'node:test';
 import { openBrowser, startServer, world } from './support.mjs';
 
 before(async () => {
-  world.server = await startServer({ orders: Number(process.env.BOARDWALK_ORDERS ?? 3000) });
+  world.orders = Number(process.env.BOARDWALK_ORDERS ?? 3000);
+  world.server = await startServer({ orders: world.orders });
   world.browser = await openBrowser();
 });
 after(async () => {
@@ -17,3 +18,7 @@ await import('./walks/views.mjs');
 await import('./walks/analytics.mjs');
 await import('./walks/store.mjs');
 await import('./walks/merchants.mjs');
+await import('./walks/console.mjs');
+await import('./walks/account.mjs');
+await import('./walks/reference.mjs');
+await import('./walks/speed.mjs');

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
-const READY_MS = 180_000;
+/** Making a million orders takes its time. */
+const READY_MS = 900_000;
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Starts `boardwalk demo` on a fresh folder; gives its address, credentials, and how to end it. */
@@ -20,7 +21,9 @@ export async function startServer({ orders }) {
   const binary = process.env.BOARDWALK;
   assert.ok(binary, 'BOARDWALK must name the binary: run `cargo xtask test --only browser`');
   const args = ['demo', '--json', '--data', folder, '--listen', '127.0.0.1:0', '--orders', String(orders)];
-  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, BOARDWALK_LOG__LEVEL: 'warn' } });
+  // The orders are said in the arguments alone.
+  const { BOARDWALK_ORDERS: _, ...environment } = process.env;
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...environment, BOARDWALK_LOG__LEVEL: 'warn' } });
   const facts = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the server was not ready in time')), READY_MS);
     const known = {};
@@ -66,7 +69,7 @@ async function openPage(options) {
 }
 
 /** What all walks share; filled in before the first. */
-export const world = { server: undefined, browser: undefined };
+export const world = { server: undefined, browser: undefined, orders: 0 };
 
 /** Runs a walk on a page of its own, and wants nothing to have gone wrong at its end. */
 export async function walk(work, { options = {}, isSignedIn = true, allowed = [] } = {}) {
@@ -97,6 +100,12 @@ export async function open(page, path) {
 
 export async function settled(page) {
   await page.waitForFunction(() => !document.querySelector('main [aria-busy=true]'));
+}
+
+/** Asks again until the answer is the wanted one: a server notices within a second what was revoked. */
+export async function becomes(ask, wanted) {
+  for (let tries = 0; tries < 30 && (await ask()) !== wanted; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(await ask(), wanted);
 }
 
 /** A request as another program sends it, with the application password of the demo. */

@@ -58,6 +58,8 @@ enum Chore {
 enum Generated {
     /// The tables of postal codes, merchant categories and calling codes, from data/
     Reference,
+    /// The types of what the portal reads, from the `OpenAPI` documents
+    Portal,
 }
 
 fn main() -> ExitCode {
@@ -76,6 +78,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Test(options) => test::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
+        Chore::Generate { what: Generated::Portal, check } => portal::types(check),
         Chore::Bench(options) => bench::run(&options),
         Chore::Portal(options) => portal::run(&options),
         Chore::Tidy => tidy::run(),

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::tools;
 
 /// The interfaces whose documents are checked, as `boardwalk openapi --interface` names them.
-const INTERFACES: &[&str] = &["onboarding", "rest"];
+pub(crate) const INTERFACES: &[&str] = &["onboarding", "rest"];
 
 /// The interface that Schemathesis sends requests to.
 const PROBED_INTERFACE: &str = "onboarding";
@@ -98,7 +98,7 @@ pub(crate) fn build_binary() -> Result<PathBuf> {
     Ok(tools::target_dir()?.join("debug").join("boardwalk"))
 }
 
-fn fresh_folder(name: &str) -> Result<PathBuf> {
+pub(crate) fn fresh_folder(name: &str) -> Result<PathBuf> {
     let folder = tools::target_dir()?.join("xtask").join(name);
     if folder.is_dir() {
         fs::remove_dir_all(&folder)
@@ -108,7 +108,7 @@ fn fresh_folder(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn write_document(binary: &Path, interface: &str, folder: &Path) -> Result<PathBuf> {
+pub(crate) fn write_document(binary: &Path, interface: &str, folder: &Path) -> Result<PathBuf> {
     let document = tools::read(Command::new(binary).args(["openapi", "--interface", interface]))?;
     let path = folder.join(format!("{interface}.json"));
     fs::write(&path, document).with_context(|| format!("cannot write {}", path.display()))?;

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::openapi::build_binary;
+use crate::openapi::{INTERFACES, build_binary, fresh_folder, write_document};
 use crate::tools::{self, Skipped};
 
 const SOURCE: &str = "web";
@@ -38,7 +38,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// Stage: a walk through the portal in a browser.
 pub(crate) fn walk() -> Result<()> {
     install(&tools::root().join(SOURCE))?;
+    types(true)?;
     browse("test", &[])
+}
+
+/// Writes the types of what the portal reads, from the documents that the binary prints; or only
+/// looks whether they are fresh.
+pub(crate) fn types(check: bool) -> Result<()> {
+    let binary = build_binary()?;
+    let folder = fresh_folder("portal")?;
+    let mut node = Command::new("node");
+    node.current_dir(tools::root().join(SOURCE)).arg("scripts/types.mjs");
+    for interface in INTERFACES {
+        node.arg(write_document(&binary, interface, &folder)?);
+    }
+    tools::run(node.args(check.then_some("--check")))
 }
 
 /// Runs a script of the portal that opens a browser on a server of its own.

@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod application_passwords;
+mod consumer_keys;
 mod delete;
 mod fields;
 mod list;
@@ -50,6 +51,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .schema(item.document());
     let mut routes = vec![collection, one, me];
     routes.extend(application_passwords::routes(names));
+    routes.extend(consumer_keys::routes(names));
     routes
 }
 

@@ -1,6 +1,7 @@
 // Fields of forms, made from what the server says of its parameters and settings. No rule is written
 // down here: bounds, choices and explanations are the server's own.
 import { send } from './api';
+import { texts } from './texts';
 
 export interface Field {
   name: string;
@@ -53,7 +54,7 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   ) as Rules;
   return {
     name,
-    label: schema.title ?? labelled(name),
+    label: texts.fields.labels[name] ?? schema.title ?? labelled(name),
     hint: schema.description ?? '',
     kind,
     options: choices.map((choice) => ({ value: String(choice), text: String(choice) })),

@@ -1,7 +1,8 @@
 // For which ISO the user works: the one that the account is bound to, or one that an administrator
 // has chosen. Requests of the onboarding interface carry it.
-import { get as plainGet, rest, send, write as plainWrite, type Json, type Query } from './api';
+import { get as plainGet, Refusal, rest, send, write as plainWrite, type Json, type Query } from './api';
 import { session } from './session.svelte';
+import { texts } from './texts';
 
 export interface Iso {
   isoId: string;
@@ -12,6 +13,26 @@ const KEPT = 'iso';
 
 class Chosen {
   id = $state(localStorage.getItem(KEPT) ?? '');
+  /** All ISOs, for those who administer them. */
+  list = $state.raw<Iso[]>();
+  #asked: Promise<void> | undefined;
+
+  /** Whether the user works for one ISO and has no choice. */
+  get isBound(): boolean {
+    return Boolean(session.me?.user.iso_id);
+  }
+
+  /** Waits until it is known which ISO is meant: the one chosen last if it is still there, or the first. */
+  async known(): Promise<void> {
+    if (this.isBound) return;
+    this.#asked ??= plainGet<Iso[]>(rest('boardwalk/v1/isos')).then((list) => {
+      this.list = list;
+      if (!list.some((one) => one.isoId === this.id)) this.choose(list[0]?.isoId ?? '');
+    });
+    this.#asked.catch(() => (this.#asked = undefined));
+    await this.#asked;
+    if (this.isMissing) throw new Refusal(0, 'no_iso', texts.iso.none);
+  }
 
   get current(): string {
     return session.me?.user.iso_id ?? this.id;
@@ -46,6 +67,9 @@ export interface Listed<T> {
 export const goesOn = <T>(page: Listed<T>): string | number | null => (page.hasMore === false ? null : (page.next ?? page.nextCursor ?? null));
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  // Read before anything is waited for, so that another choice loads again.
+  void iso.current;
+  await iso.known();
   const answer = await send(`/v1/${path}`, { query, signal, headers: iso.headers });
   return (await answer.json()) as T;
 }
@@ -53,6 +77,3 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
 export function write<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: Json, headers: Record<string, string> = {}): Promise<T> {
   return plainWrite<T>(method, `/v1/${path}`, body ?? {}, { ...iso.headers, ...headers });
 }
-
-/** All ISOs, for those who administer them. */
-export const isos = (signal?: AbortSignal): Promise<Iso[]> => plainGet<Iso[]>(rest('boardwalk/v1/isos'), {}, signal);

@@ -32,9 +32,20 @@ function full(schema: Schema): Schema {
   return shapes.find((shape) => shape.properties?.merchantData?.properties?.dba) ?? schema;
 }
 
-export async function plan(): Promise<Plan> {
+/** What the server says of the body of an operation; nothing if it has no such operation. */
+async function bodySchema(path: string): Promise<Schema | undefined> {
   const document = await get<OpenApi>('/v1/openapi.json');
-  const schema = document.paths['/v1/onboardmerchant']?.post?.requestBody?.content['application/json']?.schema;
+  return document.paths[path]?.post?.requestBody?.content['application/json']?.schema;
+}
+
+/** The members of the body of an operation as fields of a form. */
+export async function bodyFields(path: string): Promise<Field[]> {
+  const schema = await bodySchema(path);
+  return Object.entries(schema?.properties ?? {}).map(([name, rule]) => fieldOf(name, rule, isNeeded(schema ?? {}, name)));
+}
+
+export async function plan(): Promise<Plan> {
+  const schema = await bodySchema('/v1/onboardmerchant');
   if (!schema) throw new Error('the server does not describe the onboarding');
   const shape = full(schema);
   const steps: Step[] = [];

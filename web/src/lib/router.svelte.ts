@@ -9,6 +9,8 @@ export interface Route {
   path: string;
   // A page may do without the variables of its path.
   load: () => Promise<{ default: Component<any> }>;
+  /** Whether people without an account may see it. */
+  isOpen?: boolean;
 }
 
 export type Params = Record<string, string>;

@@ -1,5 +1,7 @@
 // Who is signed in, what they may do, and how this site writes money, numbers and time.
 import { get, renewNonce, rest } from './api';
+import type { Me as Described } from './generated';
+import { plainText } from './plain';
 
 export interface CurrencyFormat {
   code: string;
@@ -10,34 +12,15 @@ export interface CurrencyFormat {
   thousand_separator: string;
 }
 
-export interface Me {
-  user: {
-    id: number;
-    login: string;
-    name: string;
-    email: string;
-    roles: string[];
-    capabilities: string[];
-    iso_id: string | null;
-    merchant_id: string | null;
-    store_id: string | null;
-  };
-  site: {
-    name: string;
+/** Who is signed in and where, and how money is written there. */
+export type Me = Omit<Described, 'site'> & {
+  site: Omit<Described['site'], 'environment' | 'environments'> & {
     environment: 'sandbox' | 'production';
     /** The addresses of the environments that this process serves. */
     environments: Record<string, string>;
-    timezone: string;
-    start_of_week: number;
     currency: CurrencyFormat;
-    version: string;
   };
-}
-
-/** The server writes the sign as HTML. */
-function plainText(html: string): string {
-  return new DOMParser().parseFromString(html, 'text/html').body.textContent ?? '';
-}
+};
 
 class Session {
   me = $state<Me>();
@@ -48,6 +31,7 @@ class Session {
       const currency = get<CurrencyFormat>(rest('boardwalk/v1/currency'));
       const me = await get<Me>(rest('boardwalk/v1/me'));
       me.site.currency = await currency;
+      // The server writes the sign as HTML.
       me.site.currency.symbol = plainText(me.site.currency.symbol);
       this.me = me;
     }

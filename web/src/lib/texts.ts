@@ -15,7 +15,16 @@ export const texts = {
   home: 'Overview',
   search: 'Search',
   more: 'Show more',
-  fields: { noHint: 'No further explanation' },
+  fields: {
+    noHint: 'No further explanation',
+    none: 'None chosen',
+    optional: (count: number) => `${count} more fields that can stay empty`,
+    labels: {
+      dba: 'Trading name', email: 'E-mail', ISDcode: 'Calling code', zipCode: 'ZIP code', addressLine1: 'Street', addressLine2: 'Street, second line', ebt: 'EBT number', isoAgentReference: 'Your agent', isoMerchant: 'Your number of the merchant',
+      contactName: 'Your name', phoneNumber: 'Phone', merchantLogoUrl: 'Address of the logo', mccCode: 'Category code (MCC)', tpnAssignTemplate: 'Template', tpnApplicationSign: 'Application', tpnBin: 'BIN', profileId: 'Profile', apiKey: 'API key', sku: 'SKU', deviceModel: 'Model', deviceManufacturer: 'Manufacturer',
+    } as Record<string, string>,
+  },
+  states: { instock: 'in stock', outofstock: 'out of stock', onbackorder: 'on back-order', publish: 'published', live: 'active' } as Record<string, string>,
   state: {
     loading: 'Loading…',
     empty: 'Nothing here yet',
@@ -33,8 +42,10 @@ export const texts = {
     signOut: 'Sign out',
     account: 'Account',
     sections: { analytics: 'Analytics', store: 'Store', merchants: 'Merchants', console: 'ISO console', help: 'Help' },
-    sandbox: 'Sandbox: nothing here is real. Use it to try everything.',
-    production: 'Production',
+    environment: 'Environment',
+    environments: { sandbox: 'Sandbox', production: 'Production' },
+    sandbox: 'Nothing here is real. Try everything.',
+    production: 'Real merchants, real money.',
     toSandbox: 'Go to the sandbox',
     toProduction: 'Go to production',
     live: 'Live',
@@ -103,6 +114,7 @@ export const texts = {
     title: 'Merchants', search: 'Name, e-mail, phone or ZIP', anyState: 'Any state', dba: 'Trading name', state: 'State', place: 'Place', contact: 'Contact', since: 'Onboarded', changed: 'Changed',
     empty: 'No merchants yet', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
     asOf: 'As it was at (UTC)', now: 'Back to now', past: 'The past', lacking: 'Still missing', alike: 'Similar merchants', noStores: 'No stores', pool: 'TPNs without a store',
+    history: 'History', noHistory: 'Nothing was changed yet', when: 'When', what: 'What', who: 'Who', fields: 'Fields', lookBack: 'See it then',
     seen: (at: string) => `seen ${at}`,
     mcc: (code: string) => `category ${code}`,
     score: (score: number, reasons: string) => `${score} of 100: ${reasons}`,
@@ -119,22 +131,26 @@ export const texts = {
       faults: (count: number) => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`),
     },
     bulk: {
-      open: 'Upload a file', title: 'Onboard from a file', file: 'File', send: 'Onboard all rows', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', what: 'What is wrong',
+      open: 'Upload a file', title: 'Onboard from a file', file: 'File', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', cancel: 'Cancel', cancelHint: 'Rows that were onboarded stay.', fine: 'These rows are fine. Nothing was stored.',
+      mend: 'Everything that is wrong is said below. Mend the rows here and send only them; those that succeeded stay as they are.',
       explain: 'JSON lines or CSV, up to 10,000 rows. Good rows are onboarded, and for each bad one you see what to mend. The same file can be sent again: nothing is onboarded twice.',
-      rows: (rows: string) => `${rows} lines. The first of them:`,
+      rows: (rows: string) => `${rows} rows. The first of them:`,
+      send: (rows: string) => (rows === '1' ? 'Onboard this row' : `Onboard all ${rows} rows`),
+      check: (rows: string) => `Check the first ${rows} without storing`,
+      retry: (rows: string) => (rows === '1' ? 'Send the mended row' : `Send the ${rows} mended rows`),
       totals: (good: string, bad: string, all: string) => `${good} onboarded, ${bad} refused, of ${all}.`,
     },
   },
   console: {
     keys: {
       title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
-      once: 'This is the key', onceHint: 'It is shown this once. Keep it where your programs find it.', kept: 'I have kept it', rotated: 'The old key works for another 24 hours.',
+      once: 'This is the key', rotated: 'The old key works for another 24 hours.',
       revocation: (name: string) => `Programs that use ${name} are refused from now on. This cannot be taken back.`,
     },
     templates: {
       title: 'Templates', create: 'New template', name: 'Name', nameRule: '5 to 30 letters and digits', state: 'State', version: 'Version', sets: 'Sets', changed: 'Changed', empty: 'No templates yet', retire: 'Retire',
       retirement: 'No TPN can be given this template any more. Those that have it keep it.', explain: 'Tick what this template sets. All else comes from the ISO’s defaults.', saveVersion: 'Save as a new version', unset: 'not set', compare: 'What changed from', equal: 'Nothing differs.',
-      set: (name: string) => `Set ${name}`,
+      value: 'Value',
       otherwise: (value: string) => `Otherwise ${value}.`,
     },
     webhooks: {
@@ -147,6 +163,23 @@ export const texts = {
       intact: (entries: number) => `Intact: ${entries} entries, none changed, none missing.`,
     },
   },
+  account: {
+    title: 'Account', login: 'User name', email: 'E-mail', roles: 'Roles', bound: 'Works for', name: 'Name', used: 'Last used', created: 'Made', do: 'Actions', never: 'never', revoke: 'Revoke', create: 'New',
+    passwords: {
+      title: 'Application passwords', explain: 'One for each program that signs in as you. Unlike your own password, it can be taken back alone.', create: 'New application password', name: 'Which program is it for?', empty: 'No application passwords yet',
+      once: 'This is the password', from: (address: string) => `from ${address}`, revocation: (name: string) => `${name} is refused from now on. This cannot be taken back.`,
+    },
+    keys: {
+      title: 'Consumer keys', explain: 'A key and a secret for one program of the shop, such as a till or a warehouse.', create: 'New consumer key', name: 'What is it for?', may: 'It may', empty: 'No consumer keys yet',
+      once: 'These are key and secret', key: 'Key', secret: 'Secret', ends: (end: string) => `ends in ${end}`, permissions: { read: 'read', write: 'write', read_write: 'read and write' } as Record<string, string>,
+    },
+  },
+  register: {
+    title: 'Register an ISO', explain: 'An ISO onboards merchants for card acceptance. After the form you get a letter with a link; it leads to your first API key.', send: 'Register', sent: 'Look into your mailbox', sentHint: (expires: string) => `The link in the letter can be opened until ${expires}.`,
+    confirm: 'Choose a password', confirmExplain: 'The password is for signing in to this portal. Your programs get keys of their own.', finish: 'Finish', done: 'Welcome on board', login: (login: string) => `Sign in as ${login}.`, key: 'This is your first API key', waiting: 'The operator still has to approve you. Your first key comes after that.',
+    closed: 'Registration is closed here; ask the operator of this server.', back: 'Back to the door',
+  },
+  once: { hint: 'Shown this once. Keep it where your programs find it.', kept: 'I have kept it' },
   reference: {
     title: 'API reference', interface: 'Interface', onboarding: 'Onboarding (/v1)', operations: 'Operations', nothing: 'No operation fits', required: 'required', body: 'Body', answers: 'Answers',
     try: 'Try it', send: 'Send to the sandbox', copyCurl: 'Copy as curl', key: 'API key', onlySandbox: 'Only the sandbox can be tried from here.',
@@ -187,6 +220,16 @@ export const texts = {
       removal: (code: string) => `The coupon ${code} is deleted for good. Orders that used it keep their discount.`,
       types: { percent: 'Percentage', fixed_cart: 'Fixed, whole cart', fixed_product: 'Fixed, per product' } as Record<string, string>,
     },
+    setup: {
+      title: 'Set up the store', done: 'Everything is set up', hide: 'Hide this list', hidden: 'Hidden.', complete: '(done)',
+      progress: (done: number, all: number) => `${done} of ${all} done`,
+    },
+    plugins: {
+      title: 'Plugins', explain: 'Plugins add menus, settings, pages and webhooks. They are descriptions that are signed, never programs that run here.', empty: 'No plugins are offered', install: 'Install', activate: 'Activate', deactivate: 'Deactivate', remove: 'Remove',
+      removal: 'What the plugin added goes, and its settings are forgotten.', by: (author: string, version: string) => `${author} · ${version}`, signed: (name: string) => `signed by ${name}`,
+      installed: (name: string) => `${name} is installed.`, activated: (name: string) => `${name} is active.`, deactivated: (name: string) => `${name} is off.`,
+    },
+    themes: { title: 'Themes', explain: 'A theme gives the pages of the shop their colours.', empty: 'No themes are offered' },
     inbox: { title: 'Inbox', empty: 'Nothing new', dismiss: 'Dismiss', dismissed: 'Dismissed.', read: 'Mark as read' },
     settings: {
       title: 'Settings', groups: 'Groups of settings', none: 'No settings in this group',

@@ -1,16 +1,28 @@
-// Merchants: onboarding one by one.
+// Merchants: onboarding one by one and from a file, what can be done with one, and how it was.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isFitForEverybody, open, walk } from '../support.mjs';
+import { isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+
+/** Names are unique among an ISO's merchants, and a run may follow another one. */
+const RUN = String(Date.now() % 10_000_000);
+
+/** A body of a full onboarding. */
+function onboarding(dba, zipCode = '94103') {
+  const person = { dba, firstName: 'Ada', email: 'ada@example.org', addressLine1: '1 Main Street', zipCode, phoneNumber: '4155550100', ISDcode: '+1' };
+  const profile = { profileId: '01', apiKey: `walk-${dba}` };
+  const tpnData = { deviceManufacturer: 'Kozen', deviceModel: 'P3', tpnApplicationSign: 'CRDT', tpnAssignTemplate: world.server.template, tpnProcessor: { processorName: 'CKNX', profile: [profile] } };
+  return { merchantData: person, storeData: { ...person, mccCode: '5812' }, tpnData };
+}
 
 describe('merchants', () => {
-  test('the guided form tells each rule as one types, and finds the place', () =>
+  test('the guided form tells each rule as one types, finds the place, and onboards', () =>
     walk(async (page) => {
       await open(page, '/merchants/new');
       const fill = (path, value) => page.fill(`[id="${path}"]`, value);
+      const name = `Portal Diner ${RUN}`;
       await fill('merchantData.dba', 'x');
       await page.getByText('At least 2 characters').waitFor();
-      await fill('merchantData.dba', 'Portal Test Diner');
+      await fill('merchantData.dba', name);
       await fill('merchantData.firstName', 'Ada');
       await fill('merchantData.email', 'ada@example.org');
       await fill('merchantData.addressLine1', '1 Main Street');
@@ -18,6 +30,65 @@ describe('merchants', () => {
       await page.getByText('San Francisco, CA').waitFor();
       await fill('merchantData.phoneNumber', '4155550100');
       await isFitForEverybody(page, 'the guided form');
-      assert.match(await page.textContent('aside pre'), /Portal Test Diner/);
+      assert.match(await page.textContent('aside pre'), new RegExp(name));
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByRole('button', { name: 'Same as the merchant' }).click();
+      await fill('storeData.mccCode', '5812');
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByLabel('Processor').selectOption('CKNX');
+      await page.getByLabel('Manufacturer').selectOption('Kozen');
+      await page.getByLabel('Model').selectOption('P3');
+      await page.getByLabel(/^Application/).selectOption('CRDT');
+      await fill('tpnData.tpnProcessor.profile[0].apiKey', `walk-${RUN}`);
+      await page.getByRole('button', { name: 'Check without storing' }).click();
+      await page.getByText('Nothing was stored').waitFor();
+      await page.getByRole('button', { name: 'Onboard', exact: true }).click();
+      await page.waitForURL(/merchants\/[A-Z0-9]{6,}/);
+      await page.getByRole('heading', { name }).first().waitFor();
     }));
+
+  test('a merchant is found as one types, suspended, and seen as it was', () =>
+    walk(async (page) => {
+      await open(page, '/merchants');
+      await page.getByLabel('Name, e-mail, phone or ZIP').fill('Keeper');
+      await page.waitForURL(/search=Keeper/);
+      await settled(page);
+      await page.getByRole('link', { name: 'Keeper Hardware' }).first().click();
+      await page.getByRole('button', { name: 'Suspend' }).click();
+      await page.locator('h1').getByText('suspended').waitFor();
+      await settled(page);
+      await page.getByRole('row', { name: /merchant.onboard/ }).getByRole('button', { name: 'See it then' }).click();
+      await page.waitForURL(/asOf=/);
+      await page.getByText('The past').waitFor();
+      await page.locator('h1').getByText('active').waitFor();
+      await page.getByRole('button', { name: 'Back to now' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.locator('h1').getByText('active').waitFor();
+      await isFitForEverybody(page, 'a merchant');
+    }));
+
+  test('a file is looked at, its bad rows are told, mended and sent again', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/bulk');
+      const rows = [onboarding(`File One ${RUN}`), onboarding(`File Two ${RUN}`, '00000')];
+      await page.setInputFiles('input[type=file]', { name: 'rows.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')) });
+      await page.getByText('2 rows.').waitFor();
+      await page.getByRole('cell', { name: `File One ${RUN}` }).first().waitFor();
+      await isFitForEverybody(page, 'the preview of a file');
+      await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
+      await page.getByText('1 onboarded, 1 refused, of 2.').waitFor();
+      await isFitForEverybody(page, 'refused rows');
+      const text = page.getByLabel('Row 2', { exact: true });
+      await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
+      await page.getByRole('button', { name: 'Send the mended row' }).click();
+      await page.getByText('1 onboarded, 0 refused, of 1.').waitFor();
+    }));
+
+  test('a file that cannot be read is refused with a sentence', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/bulk');
+      await page.setInputFiles('input[type=file]', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from('merchantData.dba\n') });
+      await page.getByRole('button', { name: /^Onboard/ }).click();
+      await page.getByRole('alert').waitFor();
+    }, { allowed: [/40\d|41\d|42\d/] }));
 });

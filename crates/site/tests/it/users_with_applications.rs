@@ -180,3 +180,49 @@ fn without_encryption_there_are_none() {
     let answer = site.get("/wp/v2/users/1/application-passwords", NOBODY);
     assert_eq!(answer.refusal(), (501, "application_passwords_disabled"));
 }
+
+#[test]
+fn a_consumer_key_is_shown_once_and_is_nobody_elses() {
+    const KEYS: &str = "/boardwalk/v1/consumer-keys";
+    let site = site();
+    let fields = json!({ "description": "<b>Till</b>", "permissions": "read_write" });
+    let made = site.ask("POST", KEYS, "manager", &fields);
+    assert_eq!((made.status, &made.json["description"]), (201, &json!("Till")), "{}", made.json);
+    let text = |name: &str| made.json[name].as_str().unwrap().to_owned();
+    let (key, secret) = (text("consumer_key"), text("consumer_secret"));
+    assert!(key.starts_with("ck_") && secret.starts_with("cs_"), "{}", made.json);
+    assert!(key.ends_with(&text("truncated_key")));
+
+    let listed = site.get(KEYS, "manager");
+    assert_eq!(json!(listed.each("description")), json!(["Till"]));
+    let shown = listed.json.to_string();
+    assert!(!shown.contains(&key) && !shown.contains(&secret), "{shown}");
+    assert_eq!(site.get(KEYS, ADMIN).json, json!([]));
+
+    let one = format!("{KEYS}/{}", made.json["id"]);
+    for (who, method, path, body, expected) in [
+        (NOBODY, "GET", KEYS, json!({}), (401, "rest_cannot_use_consumer_keys")),
+        ("customer", "POST", KEYS, fields.clone(), (403, "rest_cannot_use_consumer_keys")),
+        ("manager", "POST", KEYS, json!({}), (400, "rest_missing_callback_param")),
+        (
+            "manager",
+            "POST",
+            KEYS,
+            json!({ "description": "a", "permissions": "all" }),
+            (400, "rest_invalid_param"),
+        ),
+        (
+            "manager",
+            "POST",
+            KEYS,
+            json!({ "description": "<i></i>", "permissions": "read" }),
+            (400, "consumer_key_description"),
+        ),
+        (ADMIN, "DELETE", &one, json!({}), (404, "rest_consumer_key_not_found")),
+    ] {
+        assert_eq!(site.ask(method, path, who, &body).refusal(), expected, "{who} {method}");
+    }
+    let gone = site.ask("DELETE", &one, "manager", &Value::Null);
+    assert_eq!((gone.status, &gone.json["deleted"]), (200, &json!(true)));
+    assert_eq!(site.get(KEYS, "manager").json, json!([]));
+}

@@ -52,7 +52,7 @@ const SOURCE_OF: Record<string, keyof typeof SOURCES> = {
 /** Parameters that are no filters: pages, sorting, ranges, and what the view itself decides. */
 const NO_FILTERS = new Set([
   'context', 'page', 'per_page', 'offset', 'after', 'before', 'order', 'orderby', 'interval', 'segmentby', 'fields',
-  'extended_info', 'force_cache_refresh', 'match', 'searchby', 'search', 'date_type', 'filter_empty', 'customer',
+  'extended_info', 'force_cache_refresh', 'match',
 ]);
 
 interface Arg {

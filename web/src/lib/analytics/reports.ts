@@ -13,6 +13,10 @@ export interface Column extends Measure {
   orderby?: string;
   /** Where in a row it is, when not at its key. */
   at?: (row: Row) => unknown;
+  /** Whether it is a state, to be shown as one. */
+  isState?: boolean;
+  /** Whether it is a list of words that needs room. */
+  isLong?: boolean;
   /** A page of the portal about what the cell names. */
   link?: (row: Row) => string | undefined;
 }
@@ -85,10 +89,10 @@ export const REPORTS: readonly Report[] = [
     columns: [
       { key: 'date', label: 'Date', kind: 'moment', orderby: 'date' },
       { key: 'order_number', label: 'Order', kind: 'text', link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}` },
-      { key: 'status', label: 'Status', kind: 'text' },
+      { key: 'status', label: 'Status', kind: 'text', isState: true },
       { key: 'customer', label: 'Customer', kind: 'text', at: customerName },
       { key: 'customer_type', label: 'Customer type', kind: 'text' },
-      { key: 'products', label: 'Products', kind: 'text', at: (row) => summary(info(row).products, 'name', 'quantity') },
+      { key: 'products', label: 'Products', kind: 'text', isLong: true, at: (row) => summary(info(row).products, 'name', 'quantity') },
       count('num_items_sold', 'Items'),
       { key: 'coupons', label: 'Coupons', kind: 'text', at: (row) => summary(info(row).coupons, 'code') },
       money('net_total', 'Net sales'),
@@ -113,7 +117,7 @@ export const REPORTS: readonly Report[] = [
       count('items_sold', 'Items sold'),
       money('net_revenue', 'Net sales'),
       count('orders_count', 'Orders'),
-      { key: 'stock_status', label: 'Stock', kind: 'text', at: (row) => info(row).stock_status },
+      { key: 'stock_status', label: 'Stock', kind: 'text', isState: true, at: (row) => info(row).stock_status },
     ],
   },
   {
@@ -212,7 +216,7 @@ export const REPORTS: readonly Report[] = [
     columns: [
       { key: 'name', label: 'Product', kind: 'text', orderby: 'title', link: (row) => `/store/products/${String(row.parent_id || row.id)}` },
       { key: 'sku', label: 'SKU', kind: 'text', orderby: 'sku' },
-      { key: 'stock_status', label: 'Status', kind: 'text', orderby: 'stock_status' },
+      { key: 'stock_status', label: 'Status', kind: 'text', isState: true, orderby: 'stock_status' },
       { key: 'stock_quantity', label: 'In stock', kind: 'count', orderby: 'stock_quantity', at: (row) => (row.manage_stock ? row.stock_quantity : undefined) },
     ],
   },

@@ -112,10 +112,12 @@ export async function ofNamespace(namespace: string): Promise<Operation[]> {
 }
 
 /** A body that shows the shape, with the first thing that each rule allows. */
-export function example(schema: JsonSchema & { anyOf?: JsonSchema[]; examples?: unknown[] }): unknown {
+export function example(schema: JsonSchema & { anyOf?: JsonSchema[]; oneOf?: JsonSchema[]; const?: unknown; examples?: unknown[] }): unknown {
   if (schema.examples?.length) return schema.examples[0];
   if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
   if (schema.anyOf?.length) return example(schema.anyOf[schema.anyOf.length - 1]!);
+  if (schema.oneOf?.length) return example(schema.oneOf[0]!);
   if (schema.enum?.length) return schema.enum[0];
   if (schema.properties) {
     const needed = Array.isArray(schema.required) ? schema.required : Object.keys(schema.properties);
@@ -125,6 +127,7 @@ export function example(schema: JsonSchema & { anyOf?: JsonSchema[]; examples?: 
   }
   if (schema.items) return [example(schema.items)];
   const types = ([] as string[]).concat(schema.type ?? 'string');
+  if (types.includes('string')) return '';
   if (types.includes('integer') || types.includes('number')) return schema.minimum ?? 1;
   if (types.includes('boolean')) return true;
   return '';

@@ -1,102 +1,16 @@
-// The parts of the shop's records that the portal shows.
+// The shop's records as the portal reads them: the generated types, and what the interface gives beyond its
+// description, which is that of the product it follows.
+import type * as generated from '../../lib/generated';
 
-export interface Address {
-  first_name: string;
-  last_name: string;
-  company: string;
-  address_1: string;
-  address_2: string;
-  city: string;
-  state: string;
-  postcode: string;
-  country: string;
-  email?: string;
-  phone?: string;
-}
+/** The same with some members as they really are. */
+type With<T, Members> = Omit<T, keyof Members> & Members;
 
-export interface Line {
-  id: number;
-  name: string;
-  quantity: number;
-  total: string;
-  total_tax: string;
-  product_id: number;
-  sku: string | null;
-}
-
-export interface Order {
-  id: number;
-  number: string;
-  status: string;
-  currency: string;
-  date_created: string;
-  date_paid: string | null;
-  total: string;
-  total_tax: string;
-  shipping_total: string;
-  discount_total: string;
-  payment_method_title: string;
-  customer_id: number;
-  customer_note: string;
-  billing: Address;
-  shipping: Address;
-  line_items: Line[];
-  fee_lines: { id: number; name: string; total: string }[];
-  coupon_lines: { id: number; code: string; discount: string }[];
-  refunds: { id: number; reason: string; total: string }[];
-}
-
-export interface OrderNote {
-  id: number;
-  author: string;
-  date_created: string;
-  note: string;
-  customer_note: boolean;
-}
-
-export interface Product {
-  id: number;
-  name: string;
-  type: string;
-  status: string;
-  sku: string;
-  price: string;
-  regular_price: string;
-  sale_price: string;
-  manage_stock: boolean;
-  stock_quantity: number | null;
-  stock_status: string;
-  categories: { id: number; name: string }[];
-  permalink: string;
-  description: string;
-}
-
-export interface Variation {
-  id: number;
-  sku: string;
-  price: string;
-  stock_quantity: number | null;
-  stock_status: string;
-  attributes: { name: string; option: string }[];
-}
-
-export interface Coupon {
-  id: number;
-  code: string;
-  amount: string;
-  discount_type: string;
-  date_expires: string | null;
-  usage_count: number;
-  usage_limit: number | null;
-}
-
-export interface Note {
-  id: number;
-  title: string;
-  content: string;
-  type: string;
-  status: string;
-  date_created: string;
-  is_read: boolean;
-  actions: { id: number; label: string; url: string }[];
-}
+export type Line = With<generated.Order['line_items'][number], { name: string }>;
+type CouponLine = With<generated.Order['coupon_lines'][number], { code: string }>;
+export type Order = With<generated.Order, { date_created: string; date_paid: string | null; line_items: Line[]; coupon_lines: CouponLine[] }>;
+export type Address = With<Order['shipping'], { email?: string | null; phone?: string }>;
+export type OrderNote = With<generated.OrderNote, { date_created: string }>;
+export type Product = With<generated.Product, { stock_quantity: number | null }>;
+export type Variation = With<generated.Variation, { stock_quantity: number | null }>;
+export type Coupon = With<generated.Coupon, { date_expires: string | null; usage_limit: number | null }>;
+export type Note = With<generated.Note, { actions: { id: number; label: string; url: string }[] }>;

@@ -1,0 +1,97 @@
+// Writes src/lib/generated.ts: the types of what the portal reads, from the two OpenAPI documents that
+// the server prints. `cargo xtask generate portal` runs it; with `--check` nothing is written, and a
+// stale file is a failure.
+import { readFile, writeFile } from 'node:fs/promises';
+
+const [onboardingFile, restFile, flag] = process.argv.slice(2);
+const TARGET = new URL('../src/lib/generated.ts', import.meta.url);
+
+/** Answers of the onboarding interface, by the path of a GET; `data` is the list in an answer. */
+const ONBOARDING = {
+  Merchant: ['/v1/merchants/{merchantId}'],
+  Store: ['/v1/stores/{storeId}'],
+  Tpn: ['/v1/tpns/{tpn}'],
+  Requirements: ['/v1/merchants/{merchantId}/requirements'],
+  Duplicate: ['/v1/merchants/{merchantId}/duplicates', 'data'],
+  ApiKey: ['/v1/keys', 'data'],
+  Template: ['/v1/templates/{name}'],
+  Webhook: ['/v1/webhooks/{webhookId}'],
+  Delivery: ['/v1/webhooks/{webhookId}/deliveries', 'data'],
+  OutboxEvent: ['/v1/events', 'data'],
+  AuditEntry: ['/v1/audit', 'data'],
+  AuditVerdict: ['/v1/audit/verify'],
+};
+
+/** Schemas of the REST interface, by their names. */
+const REST = {
+  Me: 'boardwalk.v1.me',
+  ConsumerKey: 'boardwalk.v1.consumer-key',
+  ApplicationPassword: 'wp.v2.application-password',
+  Order: 'wc.v3.shop_order',
+  OrderNote: 'wc.v3.order_note',
+  Product: 'wc.v3.product',
+  Variation: 'wc.v3.product_variation',
+  Coupon: 'wc.v3.shop_coupon',
+  Setting: 'wc.v3.setting',
+  Note: 'wc-analytics.note',
+};
+
+const NAMES = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null', file: 'string', mixed: 'unknown', date: 'string' };
+
+/** A schema as the text of a type. */
+function typeOf(schema, indent) {
+  if (!schema || schema === true) return 'unknown';
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants) return [...new Set(variants.map((variant) => typeOf(variant, indent)))].join(' | ');
+  if (schema.enum?.every((value) => typeof value === 'string')) return schema.enum.length ? schema.enum.map((value) => JSON.stringify(value)).join(' | ') : 'string';
+  const types = [].concat(schema.type ?? (schema.properties ? 'object' : []));
+  if (types.length === 0) return 'unknown';
+  return types.map((type) => single(type, schema, indent)).join(' | ');
+}
+
+function single(type, schema, indent) {
+  if (type === 'array') {
+    const item = typeOf(schema.items, indent);
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+  }
+  if (type !== 'object') return NAMES[type] ?? 'unknown';
+  if (!schema.properties) return `Record<string, ${schema.additionalProperties ? typeOf(schema.additionalProperties, indent) : 'unknown'}>`;
+  const inner = `${indent}  `;
+  const members = Object.entries(schema.properties).map(([name, member]) => {
+    const about = member.description?.split('\n')[0].replaceAll('*/', '');
+    const isThere = !Array.isArray(schema.required) || schema.required.includes(name);
+    const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
+    return `${about ? `${inner}/** ${about} */\n` : ''}${inner}${key}${isThere ? '' : '?'}: ${typeOf(member, inner)};\n`;
+  });
+  return `{\n${members.join('')}${indent}}`;
+}
+
+function answer(document, name, [path, member]) {
+  const schema = document.paths[path]?.get?.responses?.['200']?.content?.['application/json']?.schema;
+  const found = member ? schema?.properties?.[member]?.items : schema;
+  if (!found) throw new Error(`the document has no answer for ${name} at ${path}`);
+  return found;
+}
+
+function named(document, name, schema) {
+  const found = document.components.schemas[schema];
+  if (!found) throw new Error(`the document has no schema ${schema} for ${name}`);
+  return found;
+}
+
+const onboarding = JSON.parse(await readFile(onboardingFile, 'utf8'));
+const rest = JSON.parse(await readFile(restFile, 'utf8'));
+const all = [
+  ...Object.entries(ONBOARDING).map(([name, place]) => [name, answer(onboarding, name, place)]),
+  ...Object.entries(REST).map(([name, schema]) => [name, named(rest, name, schema)]),
+];
+const text =
+  '// Written by scripts/types.mjs from the OpenAPI documents of the server; `cargo xtask generate portal`\n// writes it again.\n' +
+  all.map(([name, schema]) => `\nexport type ${name} = ${typeOf(schema, '')};\n`).join('');
+
+if (flag === '--check') {
+  if ((await readFile(TARGET, 'utf8')) !== text) {
+    console.error('src/lib/generated.ts is stale: run `cargo xtask generate portal` and commit it');
+    process.exit(1);
+  }
+} else await writeFile(TARGET, text);

@@ -1,0 +1,42 @@
+// One's own account: passwords and keys of one's programs.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { becomes, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+
+describe('the account', () => {
+  test('an application password is shown once, works, and ends when it is revoked', () =>
+    walk(async (page) => {
+      await open(page, '/account');
+      await page.getByRole('button', { name: 'New application password' }).click();
+      await page.getByLabel('Which program is it for?').fill('Warehouse');
+      await isFitForEverybody(page, 'the question for a name');
+      await page.getByRole('dialog').getByRole('button', { name: 'New application password' }).click();
+      const password = await page.locator('.once code').textContent();
+      const asked = () =>
+        fetch(`${world.server.url}/wp-json/wp/v2/users/me`, { headers: { authorization: `Basic ${Buffer.from(`${world.server.login}:${password}`).toString('base64')}` } });
+      assert.equal((await asked()).status, 200);
+      await page.getByRole('button', { name: 'I have kept it' }).click();
+      await page.getByRole('row', { name: /Warehouse/ }).getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('row', { name: /Warehouse/ }).waitFor({ state: 'detached' });
+      await becomes(async () => (await asked()).status, 401);
+      assert.equal(await page.getByText(password).count(), 0);
+    }));
+
+  test('a consumer key is shown once, and taken back', () =>
+    walk(async (page) => {
+      await open(page, '/account');
+      await page.getByRole('button', { name: 'New consumer key' }).click();
+      await page.getByLabel('What is it for?').fill('Till');
+      await page.getByLabel('It may').selectOption('read_write');
+      await page.getByRole('dialog').getByRole('button', { name: 'New consumer key' }).click();
+      await page.getByText(/^ck_/).waitFor();
+      await page.getByText(/^cs_/).waitFor();
+      await settled(page);
+      const row = page.getByRole('row', { name: /Till/ });
+      assert.match(await row.textContent(), /read and write/);
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await row.waitFor({ state: 'detached' });
+    }));
+});

@@ -1,0 +1,73 @@
+// The console of an ISO: keys, templates, webhooks, events, the audit log.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { becomes, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+
+const asked = async (key) => (await fetch(`${world.server.url}/v1/merchants?limit=1`, { headers: { authorization: `Api-Key ${key}` } })).status;
+
+describe('the console', () => {
+  test('a key is shown once, rotated with an overlap, and refused after it is revoked', () =>
+    walk(async (page) => {
+      await open(page, '/console/keys');
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('Walk');
+      await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click();
+      const shown = page.locator('.once code');
+      const first = await shown.textContent();
+      await isFitForEverybody(page, 'a new key');
+      assert.equal(await asked(first), 200);
+      await settled(page);
+      await page.getByRole('row', { name: /Walk/ }).first().getByRole('button', { name: 'Rotate' }).click();
+      await page.waitForFunction((old) => document.querySelector('.once code')?.textContent !== old, first);
+      const second = await shown.textContent();
+      assert.deepEqual([await asked(first), await asked(second)], [200, 200]);
+      await page.getByRole('button', { name: 'I have kept it' }).click();
+      await settled(page);
+      const row = page.getByRole('row').filter({ hasText: second.split('_')[2] });
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await row.getByText('revoked').waitFor();
+      await becomes(() => asked(second), 401);
+    }));
+
+  test('a template gets a new version, and the portal tells what changed', () =>
+    walk(async (page) => {
+      const name = `WALK${Date.now() % 1_000_000}`;
+      await open(page, '/console/templates/new');
+      await page.getByLabel(/^Name/).fill(name);
+      await page.getByRole('checkbox', { name: 'Tip enabled' }).check();
+      await page.getByRole('button', { name: 'New template' }).click();
+      await page.waitForURL(new RegExp(name));
+      await page.getByRole('checkbox', { name: 'Tax enabled' }).check();
+      await page.getByRole('button', { name: 'Save as a new version' }).click();
+      await page.getByText('What changed from').waitFor();
+      await page.locator('.diff li', { hasText: 'taxEnabled' }).waitFor();
+      await isFitForEverybody(page, 'a template with versions');
+    }));
+
+  test('a webhook is made with a secret, tried, and its deliveries can be sent again', () =>
+    walk(async (page) => {
+      await open(page, '/console/webhooks');
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByLabel('Address').fill('https://hooks.example.com/walk');
+      await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
+      await page.getByText(/^whsec_/).waitFor();
+      await page.getByRole('link', { name: 'https://hooks.example.com/walk' }).click();
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByText('On its way.').first().waitFor();
+      await page.getByRole('button', { name: 'Send again' }).first().click();
+      await isFitForEverybody(page, 'a webhook');
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.waitForURL(/console\/webhooks$/);
+    }));
+
+  test('the chain of the audit log is verified', () =>
+    walk(async (page) => {
+      await open(page, '/console/audit');
+      await page.getByRole('button', { name: 'Verify the chain' }).click();
+      await page.getByText(/Intact: \d+ entries/).waitFor();
+      await open(page, '/console/events?types=merchant.*');
+      await page.getByText('merchant.created').first().waitFor();
+    }));
+});
