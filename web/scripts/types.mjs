@@ -38,32 +38,30 @@ const REST = {
 
 const NAMES = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null', file: 'string', mixed: 'unknown', date: 'string' };
 
-/** A schema as the text of a type. */
-function typeOf(schema, indent) {
+/** A schema as the text of a type; the outer one has a line for each member. */
+function typeOf(schema, isOuter) {
   if (!schema || schema === true) return 'unknown';
   const variants = schema.anyOf ?? schema.oneOf;
-  if (variants) return [...new Set(variants.map((variant) => typeOf(variant, indent)))].join(' | ');
+  if (variants) return [...new Set(variants.map((variant) => typeOf(variant, isOuter)))].join(' | ');
   if (schema.enum?.every((value) => typeof value === 'string')) return schema.enum.length ? schema.enum.map((value) => JSON.stringify(value)).join(' | ') : 'string';
   const types = [].concat(schema.type ?? (schema.properties ? 'object' : []));
   if (types.length === 0) return 'unknown';
-  return types.map((type) => single(type, schema, indent)).join(' | ');
+  return types.map((type) => single(type, schema, isOuter)).join(' | ');
 }
 
-function single(type, schema, indent) {
+function single(type, schema, isOuter) {
   if (type === 'array') {
-    const item = typeOf(schema.items, indent);
+    const item = typeOf(schema.items, false);
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
   }
   if (type !== 'object') return NAMES[type] ?? 'unknown';
-  if (!schema.properties) return `Record<string, ${schema.additionalProperties ? typeOf(schema.additionalProperties, indent) : 'unknown'}>`;
-  const inner = `${indent}  `;
+  if (!schema.properties) return `Record<string, ${schema.additionalProperties ? typeOf(schema.additionalProperties, false) : 'unknown'}>`;
   const members = Object.entries(schema.properties).map(([name, member]) => {
-    const about = member.description?.split('\n')[0].replaceAll('*/', '');
     const isThere = !Array.isArray(schema.required) || schema.required.includes(name);
     const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
-    return `${about ? `${inner}/** ${about} */\n` : ''}${inner}${key}${isThere ? '' : '?'}: ${typeOf(member, inner)};\n`;
+    return `${key}${isThere ? '' : '?'}: ${typeOf(member, false)}`;
   });
-  return `{\n${members.join('')}${indent}}`;
+  return isOuter ? `{\n${members.map((member) => `  ${member};\n`).join('')}}` : `{ ${members.join('; ')} }`;
 }
 
 function answer(document, name, [path, member]) {
@@ -87,7 +85,7 @@ const all = [
 ];
 const text =
   '// Written by scripts/types.mjs from the OpenAPI documents of the server; `cargo xtask generate portal`\n// writes it again.\n' +
-  all.map(([name, schema]) => `\nexport type ${name} = ${typeOf(schema, '')};\n`).join('');
+  all.map(([name, schema]) => `\nexport type ${name} = ${typeOf(schema, true)};\n`).join('');
 
 if (flag === '--check') {
   if ((await readFile(TARGET, 'utf8')) !== text) {
