@@ -27,6 +27,7 @@ use self::facts::Facts;
 use self::state::Mark;
 pub(crate) use self::state::{is_list_hidden, set_list_hidden};
 use self::table::{LISTS, List};
+use crate::plugins::lifecycle;
 
 const SETUP: &str = "setup";
 const BOARDWALK: &str = "boardwalk";
@@ -110,7 +111,8 @@ fn is_actioned(facts: &Facts, task: &str) -> bool {
 fn list(call: &mut Call<'_>, gateways: &str) -> Result<Reply, Stop> {
     let facts = Facts::read(call, gateways)?;
     let wanted = call.params.texts("ids");
-    let own = client_tasks(call);
+    let mut own = client_tasks(call);
+    own.extend(plugin_tasks(call)?);
     let lists =
         LISTS.iter().filter(|list| wanted.is_empty() || wanted.iter().any(|id| id == list.id));
     let bodies = lists.map(|list| view::list(call, &facts, list, &own));
@@ -124,6 +126,29 @@ fn client_tasks(call: &Call<'_>) -> Vec<Value> {
         ["id", "list_id"].into_iter().all(|name| task.get(name).is_some_and(Value::is_string))
     };
     given.into_iter().flatten().filter(is_task).take(EXTENDED_MAX).cloned().collect()
+}
+
+/// What active plugins want done, in our own list.
+fn plugin_tasks(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
+    let mut tasks = Vec::new();
+    for plugin in lifecycle::active(call.conn()?)? {
+        for task in &plugin.manifest.contributes.tasks {
+            let is_complete = task.done_with.as_deref().is_some_and(|name| plugin.has_value(name));
+            tasks.push(json!({
+                "id": task.id,
+                "list_id": BOARDWALK,
+                "plugin": plugin.row.slug,
+                "title": task.title,
+                "content": task.content,
+                "action_label": task.action_label,
+                "action_url": call.visit.page(&task.action_url),
+                "time": task.time,
+                "is_complete": is_complete,
+                "is_dismissable": true,
+            }));
+        }
+    }
+    Ok(tasks)
 }
 
 fn id_of(call: &Call<'_>) -> String {
@@ -154,7 +179,8 @@ fn show_or_hide(
 ) -> Result<Reply, Stop> {
     set_list_hidden(call.conn()?, list.hidden_with, is_hidden)?;
     let facts = Facts::read(call, gateways)?;
-    Ok(Reply::new(view::list(call, &facts, list, &[])))
+    let own = plugin_tasks(call)?;
+    Ok(Reply::new(view::list(call, &facts, list, &own)))
 }
 
 /// What is done about a task.

@@ -30,8 +30,10 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             let document = match interface {
                 Interface::Onboarding => onboarding::endpoints::openapi_document(),
                 Interface::Rest => {
-                    let settings = Config::load(&common)?.site;
-                    let routes = server::routes(&settings.names, &server::Reports::default());
+                    let Config { site: settings, admin, .. } = Config::load(&common)?;
+                    let admin = admin::Admin::new(&admin)?;
+                    let reports = server::Reports::default();
+                    let routes = server::routes(&settings.names, &reports, &admin);
                     site::openapi::document(&settings, routes)?
                 }
             };

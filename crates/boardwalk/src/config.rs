@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) analytics: analytics::Settings,
     /// How mail is sent. Without a relay there is none.
     pub(crate) mail: server::mail::MailSettings,
+    /// Where plugins, themes and what the marketplace sells come from.
+    pub(crate) admin: admin::Settings,
     /// What is written to standard error.
     pub(crate) log: Log,
     /// The data folder; given by flag or variable only.
@@ -133,6 +135,7 @@ impl Config {
         })?;
         config.data = data;
         config.server.mail = config.mail.clone();
+        config.server.admin = config.admin.clone();
         if let Some(url) = &common.database {
             config.database.url = Some(url.clone());
         }

@@ -197,3 +197,19 @@ processors! {
         bin tpn_bin "tpnBin": Option<TpnBin>,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use types::processors::PROCESSORS;
+
+    use super::Processor;
+
+    #[test]
+    fn people_are_told_of_every_processor() {
+        let mut told: Vec<&str> = PROCESSORS.iter().map(|card| card.name).collect();
+        let mut known = Processor::NAMES.to_vec();
+        told.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(told, known);
+    }
+}

@@ -12,6 +12,7 @@ mod admin;
 mod answer;
 mod client_address;
 mod deliveries;
+mod feeds;
 mod harness;
 mod housekeeping;
 mod intake;
@@ -212,9 +213,13 @@ const SHOP: analytics::Shop = analytics::Shop {
 };
 
 /// The routes of all that stands on the site.
-pub fn routes(names: &site::Names, reports: &Reports) -> Vec<Route<site::Action>> {
+pub fn routes(
+    names: &site::Names,
+    reports: &Reports,
+    admin: &::admin::Admin,
+) -> Vec<Route<site::Action>> {
     let of_reports = analytics::routes(names, &reports.facts, SHOP, &reports.settings);
-    [commerce::routes(names), of_reports, ::admin::routes(names)].into_iter().flatten().collect()
+    [commerce::routes(names), of_reports, admin.routes(names)].into_iter().flatten().collect()
 }
 
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
@@ -239,11 +244,17 @@ pub fn make_site(
             u32::MAX
         },
     };
-    let routes = routes(&parts.settings.names, reports);
+    let admin = ::admin::Admin::new(&settings.admin)?;
+    let routes = routes(&parts.settings.names, reports, &admin);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
+    let of_admin = admin.pages(&parts.settings.names);
     let mut site = site::Site::new(parts, routes)?
         .with_pages(Box::new(pages))
-        .with_pages(Box::new(commerce::orders::ReceiptPages));
+        .with_pages(Box::new(commerce::orders::ReceiptPages))
+        .with_pages(of_admin);
+    for kind in admin.job_kinds() {
+        site = site.with_job(kind);
+    }
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
     site = site.with_version(move || facts.version());

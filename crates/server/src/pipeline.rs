@@ -98,6 +98,10 @@ pub(crate) fn router(
             if let Some(file) = crate::portal::answer(&request) {
                 return file;
             }
+            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+            if let Some(file) = crate::feeds::answer(&rest.site, method, &path).await {
+                return file;
+            }
             match web.answer(request).await {
                 Ok(page) => page,
                 Err(request) => answer_request(desk, None, *request).await,

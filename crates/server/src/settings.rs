@@ -34,6 +34,9 @@ pub struct Settings {
     /// How mail is sent. The configuration has a section of its own for it.
     #[serde(skip)]
     pub mail: MailSettings,
+    /// Where plugins and themes come from. The configuration has a section of its own for it.
+    #[serde(skip)]
+    pub admin: admin::Settings,
     /// How webhooks of ISOs are delivered.
     pub webhooks: WebhookSettings,
 }

@@ -32,6 +32,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),
     ("portal", include_str!("../../../docs/portal.md")),
+    ("plugins", include_str!("../../../docs/plugins.md")),
     ("operating", include_str!("../../../docs/operating.md")),
     ("mail", include_str!("../../../docs/mail.md")),
     ("analytics", include_str!("../../../docs/analytics.md")),
@@ -139,6 +140,11 @@ impl Docs {
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
         self.index.search(&self.pages, query, limit)
     }
+}
+
+/// Markdown that strangers wrote, as HTML that anybody may be shown.
+pub fn html_of_stranger(markdown: &str) -> String {
+    crate::content::clean_content(&Guide::read(markdown).html)
 }
 
 impl Page {

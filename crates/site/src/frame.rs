@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use contract::rest::route::CompiledRoute;
 use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use types::Error;
 
 pub use self::passwords::Hashes;
@@ -117,12 +117,12 @@ impl Site {
         let Some(found) = self.table().find(verb, &request.path) else {
             return Reply::from(&no_route());
         };
-        let (json, form, fault) = match body::read(request, method) {
-            Ok((json, form)) => (json, form, None),
-            Err(refusal) => (None, Map::new(), Some(refusal)),
+        let (read, fault) = match body::read(request, method) {
+            Ok(read) => (read, None),
+            Err(refusal) => (Sources::default(), Some(refusal)),
         };
         let sources =
-            Sources { json, form, query: request.query.clone(), path: found.variables.clone() };
+            Sources { query: request.query.clone(), path: found.variables.clone(), ..read };
         let (params, refused) = accept(&found.endpoint.args, sources);
         let asked = Asked {
             verb,

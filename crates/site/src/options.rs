@@ -282,6 +282,7 @@ pub static DEFINITIONS: &[Definition] = &[
     option("woocommerce_bacs_settings", Kind::Json, "{}"),
     option("woocommerce_cheque_settings", Kind::Json, "{}"),
     option("woocommerce_cod_settings", Kind::Json, "{}"),
+    option(crate::pages::THEME_OPTION, Kind::Json, "null"),
 ];
 
 fn checkout_field(about: &'static str) -> Schema {

@@ -11,6 +11,7 @@ mod guides;
 mod policy;
 #[cfg(test)]
 mod tests;
+mod theme;
 mod values;
 
 use askama::Template;
@@ -22,6 +23,7 @@ pub use self::forms::{authorize, authorized, error, login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
 pub use self::policy::Policy;
+pub use self::theme::{THEME_OPTION, Theme};
 pub use self::values::{Address, Date, Link, TrustedHtml};
 
 /// The type of every page.
@@ -47,6 +49,15 @@ pub struct Masthead<'a> {
     pub home: Address<'a>,
     /// The root of the REST interface.
     pub rest_root: Address<'a>,
+    /// How the pages look, unless as usual.
+    pub theme: Option<&'a Theme>,
+}
+
+impl Masthead<'_> {
+    /// The theme's own mark.
+    fn logo(&self) -> Option<&str> {
+        self.theme.and_then(|theme| theme.logo.as_deref())
+    }
 }
 
 fn rendered(page: &impl Template) -> String {

@@ -16,10 +16,11 @@
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
-//!   [`webhook`], [`webhook_delivery`], [`webhook_endpoint`]; of both [`background_job`]; of
-//!   imports [`import`] and [`bulk_upload`]) hold the queries; lists with many filters are put
-//!   together by [`filter`]; [`outbox`] is the feed of all changes, [`audit`] tells who made them,
-//!   [`counter`] hands out numbers, [`backup`] copies everything in a form that both engines read.
+//!   [`webhook`], [`webhook_delivery`], [`webhook_endpoint`], [`package`], [`marketplace`],
+//!   [`catalogue_feed`]; of both [`background_job`]; of imports [`import`] and [`bulk_upload`])
+//!   hold the queries; lists with many filters are put together by [`filter`]; [`outbox`] is the
+//!   feed of all changes, [`audit`] tells who made them, [`counter`] hands out numbers, [`backup`]
+//!   copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
@@ -32,6 +33,7 @@ pub mod background_job;
 pub mod backup;
 mod bulk;
 pub mod bulk_upload;
+pub mod catalogue_feed;
 mod conn;
 pub mod consumer_key;
 pub mod counter;
@@ -53,6 +55,7 @@ pub mod import;
 pub mod iso;
 mod job;
 pub mod login_token;
+pub mod marketplace;
 pub mod merchant;
 mod migrate;
 mod named;
@@ -61,6 +64,7 @@ pub mod option;
 pub mod order;
 pub mod order_note;
 pub mod outbox;
+pub mod package;
 pub mod post;
 mod postgres;
 pub mod presence;

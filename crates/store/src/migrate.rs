@@ -21,6 +21,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0006_imports", include_str!("../migrations/0006_imports.sql")),
     ("0007_bulk", include_str!("../migrations/0007_bulk.sql")),
     ("0009_setup", include_str!("../migrations/0009_setup.sql")),
+    ("0010_plugins", include_str!("../migrations/0010_plugins.sql")),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use crate::{
     Sql, admin_note, api_key, application_password, attribute, audit, background_job, bulk_upload,
-    consumer_key, counter, coupon, customer, customer_lookup, device, download_log,
-    download_permission, due_work, fact, history, idempotency, import, iso, login_token, merchant,
-    migrate, oembed_cache, option, order, order_note, outbox, post, presence, product, request_log,
-    review, revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
-    webhook_delivery, webhook_endpoint,
+    catalogue_feed, consumer_key, counter, coupon, customer, customer_lookup, device, download_log,
+    download_permission, due_work, fact, history, idempotency, import, iso, login_token,
+    marketplace, merchant, migrate, oembed_cache, option, order, order_note, outbox, package, post,
+    presence, product, request_log, review, revision, session, shipping, tax_class, tax_rate,
+    template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -19,6 +19,7 @@ pub fn all() -> Vec<&'static Sql> {
         audit::STATEMENTS,
         background_job::STATEMENTS,
         bulk_upload::STATEMENTS,
+        catalogue_feed::STATEMENTS,
         consumer_key::STATEMENTS,
         counter::STATEMENTS,
         coupon::STATEMENTS,
@@ -34,6 +35,7 @@ pub fn all() -> Vec<&'static Sql> {
         import::STATEMENTS,
         iso::STATEMENTS,
         login_token::STATEMENTS,
+        marketplace::STATEMENTS,
         merchant::STATEMENTS,
         migrate::STATEMENTS,
         oembed_cache::STATEMENTS,
@@ -44,6 +46,7 @@ pub fn all() -> Vec<&'static Sql> {
         order::ITEM_STATEMENTS,
         order_note::STATEMENTS,
         outbox::STATEMENTS,
+        package::STATEMENTS,
         post::STATEMENTS,
         presence::STATEMENTS,
         product::STATEMENTS,

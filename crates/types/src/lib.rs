@@ -15,6 +15,7 @@ mod environment;
 mod error;
 mod ids;
 pub mod luhn;
+pub mod processors;
 pub mod reference;
 mod role;
 mod scope;

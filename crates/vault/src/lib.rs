@@ -19,6 +19,7 @@ use types::{Environment, Error, IsoId, Result, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
 mod id_permutation;
+pub mod signature;
 
 pub use id_permutation::IdPermutation;
 

@@ -11,19 +11,26 @@ use super::table::{List, Task};
 /// Lists to which clients may add tasks of their own start so.
 const EXTENSIBLE: &str = "extended";
 
-/// A list with its tasks, and those that the client sent along for it.
+/// A list with its tasks, and those that the client or a plugin sent along for it.
 pub(super) fn list(call: &Call<'_>, facts: &Facts, list: &List, own: &[Value]) -> Value {
     let there = |task: &&Task| (task.is_visible)(facts) && !is_away(facts, task.id);
     let tasks: Vec<&Task> = list.tasks.iter().filter(there).collect();
     let is_hidden = is_list_hidden(&facts.options, list.hidden_with);
     let is_visible = !is_hidden && !list.is_secret && !tasks.is_empty();
-    let is_complete = tasks.iter().all(|task| (task.is_complete)(facts));
+    let is_done = |task: &Value| task.get("is_complete") == Some(&Value::Bool(true));
+    let is_complete = tasks.iter().all(|task| (task.is_complete)(facts))
+        && own.iter().filter(|task| is_of_plugin(task, list)).all(is_done);
     let shown = tasks.iter().filter(|task| is_visible || list.is_secret || task.is_always_there);
     let mut bodies: Vec<Value> = shown.map(|one| task(call, facts, list, one)).collect();
-    if list.id.starts_with(EXTENSIBLE) && is_visible {
+    if is_visible {
         let id_of =
             |task: &Value| task.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let awake = own.iter().filter(|task| !is_away(facts, &id_of(task)));
+        let is_extensible = list.id.starts_with(EXTENSIBLE);
+        let is_taken = |task: &&Value| match task.get("plugin") {
+            Some(_) => is_of_plugin(task, list),
+            None => is_extensible,
+        };
+        let awake = own.iter().filter(is_taken).filter(|task| !is_away(facts, &id_of(task)));
         let wanted = awake.filter(|task| task.get("can_view") != Some(&Value::Bool(false)));
         bodies.extend(wanted.map(|task| made_up(facts, task)));
     }
@@ -39,6 +46,12 @@ pub(super) fn list(call: &Call<'_>, facts: &Facts, list: &List, own: &[Value]) -
         "displayProgressHeader": list.has_progress,
         "keepCompletedTaskList": if keeps { "yes" } else { "no" },
     })
+}
+
+/// Whether a plugin wants the task in this list.
+fn is_of_plugin(task: &Value, list: &List) -> bool {
+    let listed = task.get("list_id").and_then(Value::as_str);
+    task.get("plugin").is_some() && listed == Some(list.id)
 }
 
 fn is_away(facts: &Facts, task: &str) -> bool {

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::CompiledArgs;
 use super::check::Fault;
+use super::multipart::File;
 use super::{Refusal, loose};
 
 /// Where parameters come from.
@@ -23,6 +24,8 @@ pub struct Sources {
     pub query: Map<String, Value>,
     /// The variables of the path.
     pub path: Map<String, Value>,
+    /// The files of a form; they are no parameters.
+    pub files: Arc<[File]>,
 }
 
 /// The parameters of one request.
@@ -68,7 +71,7 @@ pub fn accept(args: &CompiledArgs, sources: Sources) -> Result<Params, Refusal> 
 /// Refuses lists that are longer than anything makes use of, before somebody compares their items
 /// with each other.
 fn check_lengths(args: &CompiledArgs, sources: &Sources) -> Result<(), Refusal> {
-    let Sources { json, form, query, path } = sources;
+    let Sources { json, form, query, path, .. } = sources;
     let maps = [json.as_ref().and_then(Value::as_object), Some(form), Some(query), Some(path)];
     let mut faults = Faults::new();
     for (name, value) in maps.into_iter().flatten().flatten() {
@@ -110,7 +113,7 @@ fn sanitize(
     sources: &mut Sources,
     validated: &[Option<Source>],
 ) -> Result<(), Refusal> {
-    let Sources { json, form, query, path } = sources;
+    let Sources { json, form, query, path, .. } = sources;
     let json = json.as_mut().and_then(Value::as_object_mut);
     let maps = [
         (Source::Json, json),
@@ -227,7 +230,7 @@ impl Params {
     }
 
     fn maps(&self) -> impl Iterator<Item = (Source, &Map<String, Value>)> {
-        let Sources { json, form, query, path } = &self.sources;
+        let Sources { json, form, query, path, .. } = &self.sources;
         let json = json.as_ref().and_then(Value::as_object).map(|map| (Source::Json, map));
         json.into_iter().chain([
             (Source::Form, form),
@@ -309,6 +312,11 @@ impl Params {
         &self.sources.path
     }
 
+    /// The file of a form's field.
+    pub fn file(&self, field: &str) -> Option<&File> {
+        self.sources.files.iter().find(|file| file.field == field)
+    }
+
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
@@ -332,7 +340,7 @@ impl Params {
     /// that has anything.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         let value = value.into();
-        let Sources { json, form, query, path } = &mut self.sources;
+        let Sources { json, form, query, path, .. } = &mut self.sources;
         let mut is_set = false;
         let json = json.as_mut().and_then(Value::as_object_mut);
         let mut maps: Vec<&mut Map<String, Value>> = json.into_iter().collect();
@@ -356,7 +364,7 @@ impl Params {
 
     /// Removes a parameter from every source, and its default.
     pub fn remove(&mut self, name: &str) {
-        let Sources { json, form, query, path } = &mut self.sources;
+        let Sources { json, form, query, path, .. } = &mut self.sources;
         let json = json.as_mut().and_then(Value::as_object_mut);
         for map in json.into_iter().chain([form, query, path]) {
             map.shift_remove(name);

@@ -44,7 +44,7 @@ impl Asked {
         let path = super::tidy_path(path);
         let query = contract::rest::form::decode(query);
         let Some(found) = site.table().find(verb, &path) else { return Err(no_route()) };
-        let sources = Sources { json: None, form, query, path: found.variables };
+        let sources = Sources { form, query, path: found.variables, ..Sources::default() };
         let (params, refused) = accept(&found.endpoint.args, sources);
         Ok(Self { verb, head_only: false, path, params, refused, embed: None })
     }

@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use super::STYLE;
+use super::{STYLE, Theme};
 
 #[derive(Clone, Copy, Debug)]
 pub enum Policy<'a> {
@@ -28,9 +28,10 @@ pub enum Policy<'a> {
 impl Policy<'_> {
     pub const HEADER_NAME: &'static str = "Content-Security-Policy";
 
-    /// The header's value.
-    pub fn header(&self) -> String {
-        let style = STYLE_SOURCE.as_str();
+    /// The header's value, for pages that look as the theme says.
+    pub fn header(&self, theme: Option<&Theme>) -> String {
+        let own = theme.map(|theme| format!(" {}", theme.source())).unwrap_or_default();
+        let style = format!("{}{own}", STYLE_SOURCE.as_str());
         let common = format!("default-src 'none'; base-uri 'none'; style-src {style}");
         match self {
             Self::Page => {
@@ -80,7 +81,7 @@ mod tests {
     fn a_policy_allows_no_script() {
         let authorize = Policy::Authorize { success_url: None, reject_url: None };
         for policy in [Policy::Page, Policy::Post, Policy::Embed, authorize] {
-            let header = policy.header();
+            let header = policy.header(None);
             assert!(header.starts_with("default-src 'none'; "), "{header}");
             assert!(!header.contains("script-src"), "{header}");
             assert!(header.contains("style-src 'sha256-"), "{header}");
@@ -91,7 +92,7 @@ mod tests {
     fn the_answer_may_lead_where_the_application_is() {
         let check = |success_url: &str, reject_url: Option<&str>, expected: &str| {
             let policy = Policy::Authorize { success_url: Some(success_url), reject_url };
-            let header = policy.header();
+            let header = policy.header(None);
             let form = header.split("; ").find(|part| part.starts_with("form-action")).unwrap();
             assert_eq!(form, format!("form-action 'self'{expected}"), "{success_url}");
         };

@@ -12,7 +12,7 @@ const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=y>&lt;{{ 
 fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
     let docs = Docs::load();
     let href = Address::new(address);
-    let site = Masthead { name: text, home: href, rest_root: href };
+    let site = Masthead { name: text, home: href, rest_root: href, theme: None };
     let published = Date(text);
     let posts = [PostSummary { title: text, link: href, published, summary: text }];
     let hits = [crate::docs::Hit {
@@ -164,7 +164,7 @@ fn pages_carry_the_style_that_their_policy_knows_and_nothing_from_elsewhere() {
         let (style, rest) = style.split_once("</style>").unwrap();
         assert!(!rest.contains("<style"), "{name}");
         let hash = base64::prelude::BASE64_STANDARD.encode(Sha256::digest(style));
-        assert!(Policy::Page.header().contains(&format!("'sha256-{hash}'")), "{name}");
+        assert!(Policy::Page.header(None).contains(&format!("'sha256-{hash}'")), "{name}");
         for outside in
             ["<script", " src=", "@import", "url(", " style=", "<link rel=\"stylesheet\""]
         {

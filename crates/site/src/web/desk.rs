@@ -8,7 +8,7 @@ use super::WebAnswer;
 use super::headers::{self, Privacy};
 use crate::auth::nonce::Holder;
 use crate::auth::session;
-use crate::pages::{self, Address, ErrorPage, Link, Masthead, Policy};
+use crate::pages::{self, Address, ErrorPage, Link, Masthead, Policy, THEME_OPTION, Theme};
 use crate::{Identity, Request, Site, User, Visit};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
@@ -19,6 +19,7 @@ pub(super) struct Desk<'a> {
     pub(super) visit: Arc<Visit>,
     name: String,
     rest_root: String,
+    theme: Option<Theme>,
 }
 
 /// Somebody who is signed in.
@@ -40,7 +41,8 @@ impl<'a> Desk<'a> {
         let visit = site.visit(request, Identity::ANONYMOUS, now).await?;
         let name = visit.options.text("blogname");
         let rest_root = visit.rest("/");
-        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root })
+        let theme = Theme::read(&visit.options.get(THEME_OPTION));
+        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root, theme })
     }
 
     /// What every page shows of the site.
@@ -49,12 +51,17 @@ impl<'a> Desk<'a> {
             name: &self.name,
             home: Address::new(&self.visit.home),
             rest_root: Address::new(&self.rest_root),
+            theme: self.theme.as_ref(),
         }
     }
 
     pub(super) async fn session(&self) -> Result<Option<Session>> {
         let found = self.site.session_user(self.request, self.visit.now).await?;
         Ok(found.map(|(user, token_hash)| Session { user, token_hash }))
+    }
+
+    fn look(&self) -> (&str, Option<&Theme>) {
+        (&self.rest_root, self.theme.as_ref())
     }
 
     /// A page that anybody may read. With a session's cookie nobody keeps it, because what the
@@ -65,7 +72,7 @@ impl<'a> Desk<'a> {
         policy: Policy<'_>,
         body: String,
     ) -> WebAnswer {
-        let mut headers = headers::of_page(policy, Privacy::Open, &self.rest_root);
+        let mut headers = headers::of_page(policy, Privacy::Open, self.look());
         if session::token_of(self.request).is_some() {
             headers::set(&mut headers, "cache-control", headers::NO_STORE);
         }
@@ -79,7 +86,7 @@ impl<'a> Desk<'a> {
         policy: Policy<'_>,
         body: String,
     ) -> WebAnswer {
-        let headers = headers::of_page(policy, Privacy::Private, &self.rest_root);
+        let headers = headers::of_page(policy, Privacy::Private, self.look());
         WebAnswer { kind, status, headers, body, user_id: None }
     }
 

@@ -1,7 +1,7 @@
 //! The headers of pages, and what a request's headers say about pages.
 
 use crate::Request;
-use crate::pages::{self, Policy};
+use crate::pages::{self, Policy, Theme};
 
 pub(super) const NO_STORE: &str = "no-store";
 /// Readers who are not signed in may keep a page, and ask again whether it is the same.
@@ -19,7 +19,7 @@ pub(super) enum Privacy {
 pub(super) fn of_page(
     policy: Policy<'_>,
     privacy: Privacy,
-    rest_root: &str,
+    (rest_root, theme): (&str, Option<&Theme>),
 ) -> Vec<(&'static str, String)> {
     let (cache, referrer) = match privacy {
         Privacy::Open => (NO_CACHE, "strict-origin-when-cross-origin"),
@@ -27,7 +27,7 @@ pub(super) fn of_page(
     };
     let mut headers = vec![
         ("content-type", pages::CONTENT_TYPE.to_owned()),
-        ("content-security-policy", policy.header()),
+        ("content-security-policy", policy.header(theme)),
         ("x-content-type-options", String::from("nosniff")),
         ("referrer-policy", referrer.to_owned()),
         ("cache-control", cache.to_owned()),

@@ -20,6 +20,7 @@ use crate::goods;
 use crate::imports;
 use crate::jobs;
 use crate::notes;
+use crate::packages;
 use crate::platform;
 use crate::sales;
 use crate::schema::migrations;
@@ -115,6 +116,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     import::remember_ids(conn, ("shop", "order"), &[(1, 2)])?;
     let progress = import::Progress { done: 1, details: "{}".to_owned(), updated: time(1) };
     import::put_progress(conn, "file", &progress)?;
+    packages::fill(conn)?;
     admin_note::insert(conn, &notes::note("told"), &[notes::action("go")])?;
     background_job::enqueue(conn, &jobs::job(Some("key"), 0))?;
     outbox::advance(conn, "mail", 0, 2)?;

@@ -10,8 +10,11 @@ use serde_json::{Map, Value, json};
 const NO_ID: &str = "999999999";
 const NO_NAME: &str = "no-such-thing";
 /// What is in collections that cannot be listed a hundred at a time, or at all.
-const UNLISTED: &[(&str, &str)] =
-    &[("/boardwalk/v1/zip-codes", "10001"), ("/wc-analytics/leaderboards", "products")];
+const UNLISTED: &[(&str, &str)] = &[
+    ("/boardwalk/v1/zip-codes", "10001"),
+    ("/wc-admin/onboarding/plugins/scheduled-installs", "none"),
+    ("/wc-analytics/leaderboards", "products"),
+];
 
 /// One operation of a route.
 pub(super) struct Endpoint {

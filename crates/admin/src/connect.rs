@@ -1,0 +1,389 @@
+//! Connecting the site to services elsewhere: the marketplace, and those that active plugins name.
+//!
+//! Who leaves for another site to grant something comes back with a **state that this site signed
+//! for them**: bound to the service and to the user, and worth nothing after a quarter of an hour.
+//! Without it nobody is connected to anything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use site::action::{Later, Outcome, later, read, write};
+use site::managers::may_view;
+use site::{Action, Call, Names, Site, Visit};
+use store::Conn;
+use store::marketplace::{self, ConnectionRow};
+use types::{Error, Kind, Result, Timestamp};
+use url::Url;
+
+use crate::marketplace::client::{Market, SERVICE, Token};
+use crate::marketplace::subscriptions;
+use crate::package::manifest::Connection;
+use crate::plugins::{lifecycle, may_install};
+
+/// How long somebody may take to grant something elsewhere.
+const STATE_LIFE: Duration = Duration::from_mins(15);
+const NONCE_BYTES: usize = 12;
+/// Characters of what a service hands out.
+const CODE_LENGTH_MAX: usize = 2_000;
+/// Where people come back to.
+const RETURN_PATH: &str = "/portal/connect";
+/// Faults of connections that are told of.
+const ERRORS_MAX: i64 = 20;
+const ERROR_LIFE: Duration = Duration::from_hours(24);
+
+pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> {
+    let at = |path: &str| Route::at(&names.admin, path).schema(connect_schema());
+    let own = |path: &str| Route::at(&names.docs, path);
+    let (to_request, to_finish) = (Arc::clone(market), Arc::clone(market));
+    let text = Schema::text;
+    let authorization = Args::new()
+        .arg("redirect_url", text().required().about("Where to come back to."))
+        .arg("from", text().default("woocommerce-onboarding").about("Who asks."));
+    let service = || Args::new().arg("service", text().about("Name of the service."));
+    let returned = service()
+        .arg("state", text().required().about("As it came back."))
+        .arg("code", text().required().about("What the service handed out."));
+    vec![
+        at("/plugins/connect-jetpack").on(READ, Args::new(), read(may_install, jetpack)),
+        at("/plugins/request-wccom-connect").on(
+            CREATE,
+            Args::new(),
+            later(may_install, move |asked| request(asked, Arc::clone(&to_request))),
+        ),
+        at("/plugins/finish-wccom-connect").on(
+            CREATE,
+            Args::new(),
+            later(may_install, move |asked| finish(asked, Arc::clone(&to_finish))),
+        ),
+        at("/plugins/connect-wcpay").on(EDIT, Args::new(), read(may_install, payments)),
+        at("/plugins/connect-square").on(EDIT, Args::new(), read(may_install, square)),
+        Route::at(&names.admin, "/onboarding/plugins/jetpack-authorization-url").on(
+            READ,
+            authorization,
+            read(may_install, jetpack_url),
+        ),
+        own("/connections").on(READ, Args::new(), read(may_view, list)),
+        own(r"/connections/(?P<service>[a-z0-9_\-]+)")
+            .on(CREATE, returned, write(may_install, keep))
+            .on(DELETE, service(), write(may_install, disconnect)),
+    ]
+}
+
+fn connect_schema() -> Value {
+    let text = |about: &'static str| Schema::text().about(about).readonly();
+    let schema = Schema::object([
+        ("slug", text("What the service is called.")),
+        ("name", text("Its name.")),
+        ("connectAction", text("Where to grant the connection.")),
+    ]);
+    contract::rest::Item::new("plugins", schema).document()
+}
+
+/// What is signed.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    service: String,
+    user_id: i64,
+    at_us: i64,
+    nonce: String,
+}
+
+/// A proof that this user was sent to that service by this site a moment ago.
+fn make_state(site: &Site, service: &str, user_id: i64, now: Timestamp) -> Result<String> {
+    let mut random = [0; NONCE_BYTES];
+    vault::fill_random(&mut random)?;
+    let state = State {
+        service: service.to_owned(),
+        user_id,
+        at_us: now.as_micros(),
+        nonce: HEXLOWER.encode(&random),
+    };
+    let text = serde_json::to_string(&state)
+        .map_err(|error| Error::internal("a state cannot be written").because(error))?;
+    let payload = BASE64URL_NOPAD.encode(text.as_bytes());
+    Ok(format!("{payload}.{}", signature(site, &payload)))
+}
+
+fn signature(site: &Site, payload: &str) -> String {
+    HEXLOWER.encode(&site.vault().site_hash("connect state", payload, ""))
+}
+
+/// Whether the state is this site's, for this service and user, and young enough.
+fn is_valid(site: &Site, state: &str, service: &str, user_id: i64, now: Timestamp) -> bool {
+    let Some((payload, signed)) = state.split_once('.') else { return false };
+    // Compared in hashed form, so that the time it takes tells nothing.
+    let hashed = |text: &str| site.vault().site_hash("compare", text, "");
+    if hashed(signed) != hashed(&signature(site, payload)) {
+        return false;
+    }
+    let text = BASE64URL_NOPAD.decode(payload.as_bytes()).unwrap_or_default();
+    let Ok(stated) = serde_json::from_slice::<State>(&text) else { return false };
+    let made = Timestamp::from_micros(stated.at_us);
+    let is_young = made <= now && now.since(made) <= STATE_LIFE;
+    stated.service == service && stated.user_id == user_id && is_young
+}
+
+fn not_connected(message: impl Into<String>) -> Stop {
+    Refusal::new(400, "woocommerce_rest_helper_connect", message.into()).into()
+}
+
+fn user_id_of(visit: &Visit) -> i64 {
+    visit.identity.user.as_ref().map_or(0, |user| user.id())
+}
+
+/// Where the marketplace sends people back to.
+fn return_address(visit: &Visit, service: &str, state: &str) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("task", "connect")
+        .append_pair("wccom-connected", "1")
+        .append_pair("service", service)
+        .append_pair("state", state)
+        .finish();
+    visit.page(&format!("{RETURN_PATH}?{query}"))
+}
+
+/// Begins the connection to the marketplace: where to go and grant it.
+async fn request(asked: Later, market: Arc<Market>) -> Outcome {
+    let visit = &asked.visit;
+    let state = make_state(&asked.site, SERVICE, user_id_of(visit), visit.now)?;
+    let back = return_address(visit, SERVICE, &state);
+    let body = json!({ "home_url": visit.home, "redirect_uri": back });
+    let said = market.ask(&asked.site, "oauth/request_token", Some(body), None).await;
+    let said = said.map_err(told)?;
+    let secret = said.body.get("secret").and_then(Value::as_str);
+    let Some(secret) = secret.filter(|_| said.is_fine()) else {
+        return Err(not_connected(said.message()));
+    };
+    let action = match market.page("oauth/authorize") {
+        Some(mut url) => {
+            url.query_pairs_mut()
+                .append_pair("home_url", &visit.home)
+                .append_pair("redirect_uri", &back)
+                .append_pair("secret", secret)
+                .append_pair("wccom-from", "onboarding");
+            url.to_string()
+        }
+        // Nobody has to be asked elsewhere: people come back at once.
+        None => format!("{back}&request_token={}", Market::own_request_token(&asked.site)),
+    };
+    Ok(Reply::new(json!({ "connectAction": action, "state": state })))
+}
+
+/// A marketplace that is away is no fault of ours.
+fn told(error: Error) -> Stop {
+    match error.kind() {
+        Kind::Internal => error.into(),
+        _ => not_connected(error.to_string()),
+    }
+}
+
+/// Ends it: the token of the one who came back is exchanged for the site's own.
+async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
+    let visit = &asked.visit;
+    let text = |name: &str| asked.params.text(name).unwrap_or_default().to_owned();
+    if !is_valid(&asked.site, &text("state"), SERVICE, user_id_of(visit), visit.now) {
+        return Err(not_connected(
+            "Send the state that came back with the token; this one is not ours, is somebody \
+             else's, or is too old. Start again.",
+        ));
+    }
+    let body = json!({ "request_token": text("request_token"), "home_url": visit.home });
+    let said = market.ask(&asked.site, "oauth/access_token", Some(body), None).await;
+    let said = said.map_err(told)?;
+    let member = |name: &str| said.body.get(name).and_then(Value::as_str).map(str::to_owned);
+    let (Some(access_token), Some(access_token_secret), true) =
+        (member("access_token"), member("access_token_secret"), said.is_fine())
+    else {
+        return Err(not_connected(said.message()));
+    };
+    let number = |name: &str| said.body.get(name).and_then(Value::as_i64).unwrap_or(0);
+    let token = Token { access_token, access_token_secret };
+    let row = ConnectionRow {
+        service: SERVICE.to_owned(),
+        token_sealed: token.seal(&asked.site, SERVICE)?,
+        remote_site_id: number("site_id"),
+        remote_user_id: number("user_id"),
+        user_id: user_id_of(visit),
+        connected: visit.now,
+    };
+    asked.site.store().write(move |conn| marketplace::connect(conn, &row)).await?;
+    // A token with which nothing can be read is worth nothing.
+    let refused = match subscriptions::refresh(&asked.site, &market, true).await {
+        Ok(None) => return Ok(Reply::new(json!({ "success": true }))),
+        Ok(Some(said)) => not_connected(said.message()),
+        Err(error) => told(error),
+    };
+    asked.site.store().write(|conn| marketplace::disconnect(conn, SERVICE)).await?;
+    Err(refused)
+}
+
+/// What an active plugin says of a service, and the plugin's name.
+fn contributed(conn: &mut dyn Conn, service: &str) -> Result<Option<(Connection, String)>> {
+    let plugins = lifecycle::active(conn)?.into_iter();
+    let mut found = plugins.filter_map(|plugin| {
+        let connections = &plugin.manifest.contributes.connections;
+        let one = connections.iter().find(|one| one.service == service)?.clone();
+        Some((one, plugin.manifest.name))
+    });
+    Ok(found.next())
+}
+
+/// Where to grant a service, with a state to come back with.
+fn grant_address(call: &mut Call<'_>, service: &str, back: &str) -> Result<Option<String>, Stop> {
+    let Some((wanted, _)) = contributed(call.conn()?, service)? else { return Ok(None) };
+    let state = make_state(call.site, service, call.user_id(), call.now())?;
+    let back =
+        if back.is_empty() { return_address(call.visit, service, &state) } else { back.into() };
+    let mut url = Url::parse(&wanted.authorize_url)
+        .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+    url.query_pairs_mut()
+        .append_pair("redirect_uri", &back)
+        .append_pair("state", &state)
+        .append_pair("scope", &wanted.scopes.join(" "));
+    Ok(Some(url.to_string()))
+}
+
+const JETPACK: &str = "jetpack";
+
+fn jetpack(call: &mut Call<'_>) -> Outcome {
+    let name = contributed(call.conn()?, JETPACK)?.map(|(_, name)| name);
+    let back = own_address(call, "redirect_url")?;
+    match (grant_address(call, JETPACK, &back)?, name) {
+        (Some(url), Some(name)) => {
+            Ok(Reply::new(json!({ "slug": JETPACK, "name": name, "connectAction": url })))
+        }
+        _ => {
+            let message = "No active plugin connects to this service; activate one first.";
+            Err(Refusal::new(404, "woocommerce_rest_jetpack_not_active", message).into())
+        }
+    }
+}
+
+/// An address of this site that the request names; empty for none. Others lead people astray.
+fn own_address(call: &Call<'_>, name: &str) -> Result<String, Stop> {
+    let address = call.params.text(name).unwrap_or_default();
+    let rest = address.strip_prefix(&*call.visit.home);
+    let is_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    if address.is_empty() || is_own {
+        return Ok(address.to_owned());
+    }
+    let message = format!("{name} must be an address of this site.");
+    Err(Refusal::new(400, "rest_invalid_param", message).into())
+}
+
+fn connect_url(call: &mut Call<'_>, service: &str) -> Outcome {
+    match grant_address(call, service, "")? {
+        Some(url) => Ok(Reply::new(json!({ "connectUrl": url }))),
+        None => Err(not_connected(
+            "No active plugin connects to this service; install and activate one first.",
+        )),
+    }
+}
+
+fn payments(call: &mut Call<'_>) -> Outcome {
+    connect_url(call, "wcpay")
+}
+
+fn square(call: &mut Call<'_>) -> Outcome {
+    connect_url(call, "square")
+}
+
+/// As [`jetpack`], in the form that a new shop's client knows: always 200, with what is wrong.
+fn jetpack_url(call: &mut Call<'_>) -> Outcome {
+    let mut errors: Vec<String> = Vec::new();
+    let back = match own_address(call, "redirect_url") {
+        Ok(back) => back,
+        Err(Stop::Refused(refusal)) => {
+            errors.push(refusal.message.to_string());
+            String::new()
+        }
+        Err(stop) => return Err(stop),
+    };
+    let url = match grant_address(call, JETPACK, &back)? {
+        Some(url) => {
+            let from = call.params.text("from").unwrap_or_default();
+            let mut url = Url::parse(&url)
+                .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+            url.query_pairs_mut().append_pair("from", from);
+            url.to_string()
+        }
+        None => {
+            errors.push(String::from("No active plugin connects to this service."));
+            call.visit.page("/portal/plugins")
+        }
+    };
+    Ok(Reply::new(json!({
+        "success": errors.is_empty(), "errors": errors, "color_scheme": "fresh", "url": url,
+    })))
+}
+
+/// The site's connections, without their tokens, and what is wrong with them.
+fn list(call: &mut Call<'_>) -> Outcome {
+    let now = call.now();
+    let since = Timestamp::from_micros(
+        now.as_micros().saturating_sub(i64::try_from(ERROR_LIFE.as_micros()).unwrap_or(i64::MAX)),
+    );
+    let conn = call.conn()?;
+    let mut services = vec![SERVICE.to_owned()];
+    for plugin in lifecycle::active(conn)? {
+        services.extend(plugin.manifest.contributes.connections.into_iter().map(|c| c.service));
+    }
+    let mut connections = Vec::new();
+    for service in services {
+        let row = marketplace::connection(conn, &service)?;
+        connections.push(json!({
+            "service": service,
+            "is_connected": row.is_some(),
+            "connected_at": row.as_ref().map(|row| row.connected.to_string()),
+            "connected_by": row.as_ref().map(|row| row.user_id),
+        }));
+    }
+    let errors = marketplace::errors_verified(conn, since, ERRORS_MAX)?.into_iter().map(|error| {
+        json!({ "code": error.code, "message": error.message, "at": error.raised.to_string() })
+    });
+    let errors: Vec<Value> = errors.collect();
+    Ok(Reply::new(json!({ "connections": connections, "errors": errors })))
+}
+
+/// Keeps what a service handed out to somebody who came back with their state.
+fn keep(call: &mut Call<'_>) -> Outcome {
+    let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
+    let (service, state, code) = (text("service"), text("state"), text("code"));
+    if !is_valid(call.site, &state, &service, call.user_id(), call.now()) {
+        let message = "This state is not ours, is somebody else's, or is too old. Start again.";
+        return Err(Refusal::new(400, "boardwalk_invalid_state", message).into());
+    }
+    if code.is_empty() || code.len() > CODE_LENGTH_MAX {
+        let message = "Send the code that the service handed out.";
+        return Err(Refusal::new(400, "boardwalk_invalid_code", message).into());
+    }
+    let token = Token { access_token: code, access_token_secret: String::new() };
+    let row = ConnectionRow {
+        token_sealed: token.seal(call.site, &service)?,
+        service,
+        user_id: call.user_id(),
+        connected: call.now(),
+        ..ConnectionRow::default()
+    };
+    marketplace::connect(call.conn()?, &row)?;
+    Ok(Reply::new(json!({ "success": true })))
+}
+
+/// Forgets a connection, and what the marketplace told over it.
+fn disconnect(call: &mut Call<'_>) -> Outcome {
+    let service = call.params.text("service").unwrap_or_default().to_owned();
+    let conn = call.conn()?;
+    if !marketplace::disconnect(conn, &service)? {
+        let message = "The site is not connected to this service.";
+        return Err(Refusal::new(404, "boardwalk_not_connected", message).into());
+    }
+    if service == SERVICE {
+        marketplace::replace_subscriptions(conn, &[])?;
+    }
+    Ok(Reply::new(json!({ "success": true })))
+}

@@ -1,0 +1,497 @@
+//! What plugins and themes declare. **A plugin holds no code**: it contributes by naming what it
+//! wants shown, told, suggested or sent, and the site does it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use types::{Error, Result};
+
+/// Characters of one text at most.
+const TEXT_LENGTH_MAX: usize = 4_000;
+/// Items of one list at most.
+const ITEMS_MAX: usize = 50;
+const SLUG_LENGTH_MAX: usize = 80;
+const VERSION_LENGTH_MAX: usize = 40;
+
+/// `plugin.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PluginManifest {
+    /// What it is called in addresses and requests.
+    pub slug: String,
+    pub name: String,
+    pub version: String,
+    pub description: String,
+    pub author: String,
+    /// Where its makers tell of it.
+    pub uri: String,
+    pub documentation: String,
+    pub support: String,
+    /// A picture among its files.
+    pub icon: Option<String>,
+    /// The groups of free extensions that offer it.
+    pub bundles: Vec<String>,
+    pub categories: Vec<String>,
+    pub subcategories: Vec<Label>,
+    pub tags: Vec<Label>,
+    /// Where it is of use; everywhere if it names none.
+    pub countries: Vec<String>,
+    pub contributes: Contributions,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    pub slug: String,
+    pub name: String,
+}
+
+/// What a plugin adds while it is active.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Contributions {
+    pub tasks: Vec<Task>,
+    pub notes: Vec<Note>,
+    pub payment_gateways: Vec<Gateway>,
+    pub shipping_partners: Vec<ShippingPartner>,
+    pub channels: Vec<Channel>,
+    pub campaigns: Vec<Campaign>,
+    pub campaign_types: Vec<CampaignType>,
+    /// Templates of terminals, for people to start from.
+    pub templates: Vec<Template>,
+    pub webhooks: Vec<Webhook>,
+    pub pages: Vec<Page>,
+    pub settings: Vec<Setting>,
+    /// Services elsewhere that people can connect the site to.
+    pub connections: Vec<Connection>,
+}
+
+/// Something for people to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    pub id: String,
+    pub title: String,
+    pub content: String,
+    pub action_label: String,
+    #[serde(default)]
+    pub action_url: String,
+    #[serde(default)]
+    pub time: String,
+    /// Done once this setting of the plugin has a value.
+    #[serde(default)]
+    pub done_with: Option<String>,
+}
+
+/// Something that people are told when the plugin is activated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    pub name: String,
+    pub title: String,
+    pub content: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gateway {
+    pub id: String,
+    pub title: String,
+    pub content: String,
+    /// Everywhere if it names none.
+    #[serde(default)]
+    pub countries: Vec<String>,
+    /// Lower comes first.
+    #[serde(default)]
+    pub priority: Option<i64>,
+    #[serde(default)]
+    pub external_link: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShippingPartner {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    /// Everywhere if it names none.
+    #[serde(default)]
+    pub countries: Vec<String>,
+    /// Where it comes first.
+    #[serde(default)]
+    pub primary_in: Vec<String>,
+    pub learn_more: String,
+    pub features: Vec<Feature>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    pub title: String,
+    pub description: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Channel {
+    pub slug: String,
+    pub name: String,
+    pub description: String,
+    pub settings_url: String,
+    /// Set up once this setting of the plugin has a value; at once if it names none.
+    #[serde(default)]
+    pub set_up_with: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Campaign {
+    pub id: String,
+    pub channel: String,
+    pub title: String,
+    pub manage_url: String,
+    #[serde(default)]
+    pub cost: Option<Money>,
+    #[serde(default)]
+    pub sales: Option<Money>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Money {
+    /// Decimal.
+    pub value: String,
+    pub currency: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignType {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub channel: String,
+    pub create_url: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub parameters: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    pub name: String,
+    pub topic: String,
+    /// The setting of the plugin that has the address. Without a value nothing is sent.
+    pub url_setting: String,
+}
+
+/// A page of the plugin's documentation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    pub slug: String,
+    pub title: String,
+    /// A file in Markdown.
+    pub file: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Connection {
+    pub service: String,
+    /// Where people grant it.
+    pub authorize_url: String,
+    #[serde(default)]
+    pub scopes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    pub name: String,
+    pub label: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(rename = "type")]
+    pub kind: SettingKind,
+    #[serde(default)]
+    pub default: Value,
+    /// For a choice.
+    #[serde(default)]
+    pub choices: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SettingKind {
+    Text,
+    Url,
+    Boolean,
+    Integer,
+    Choice,
+}
+
+impl Setting {
+    /// The value as it is kept, or what to give instead.
+    pub fn accept(&self, value: &Value) -> Result<Value> {
+        let refuse = |what: &str| Err(Error::invalid(format!("{} must be {what}", self.name)));
+        match (self.kind, value) {
+            (_, Value::Null) => Ok(self.default.clone()),
+            (SettingKind::Text, Value::String(text)) if text.len() <= TEXT_LENGTH_MAX => {
+                Ok(value.clone())
+            }
+            (SettingKind::Url, Value::String(text)) if text.is_empty() || is_web(text) => {
+                Ok(value.clone())
+            }
+            (SettingKind::Boolean, Value::Bool(_)) => Ok(value.clone()),
+            (SettingKind::Integer, Value::Number(number)) if number.is_i64() => Ok(value.clone()),
+            (SettingKind::Choice, Value::String(text)) if self.choices.contains(text) => {
+                Ok(value.clone())
+            }
+            (SettingKind::Text, _) => refuse("a text of 4,000 bytes at most"),
+            (SettingKind::Url, _) => refuse("an address that begins with http:// or https://"),
+            (SettingKind::Boolean, _) => refuse("true or false"),
+            (SettingKind::Integer, _) => refuse("a whole number"),
+            (SettingKind::Choice, _) => refuse("one of its choices"),
+        }
+    }
+}
+
+impl PluginManifest {
+    /// The files that it names.
+    pub(super) fn files(&self) -> Vec<&str> {
+        let pages = self.contributes.pages.iter().map(|page| page.file.as_str());
+        self.icon.as_deref().into_iter().chain(pages).collect()
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        check_head(&self.slug, &self.name, &self.version)?;
+        check_texts(&serde_json::to_value(self).unwrap_or_default())?;
+        let Contributions {
+            tasks,
+            notes,
+            payment_gateways,
+            shipping_partners,
+            channels,
+            campaigns,
+            campaign_types,
+            templates,
+            webhooks,
+            pages,
+            settings,
+            connections,
+        } = &self.contributes;
+        let slugs = tasks.iter().map(|task| &task.id);
+        let slugs = slugs.chain(notes.iter().map(|note| &note.name));
+        let slugs = slugs.chain(payment_gateways.iter().map(|gateway| &gateway.id));
+        let slugs = slugs.chain(shipping_partners.iter().map(|partner| &partner.id));
+        let slugs = slugs.chain(channels.iter().map(|channel| &channel.slug));
+        let slugs = slugs.chain(campaigns.iter().map(|campaign| &campaign.id));
+        let slugs = slugs.chain(campaign_types.iter().map(|kind| &kind.id));
+        let slugs = slugs.chain(templates.iter().map(|template| &template.name));
+        let slugs = slugs.chain(connections.iter().map(|one| &one.service));
+        let mut slugs = slugs.chain(pages.iter().map(|page| &page.slug));
+        if let Some(slug) = slugs.find(|slug| !is_slug(slug)) {
+            return Err(wrong_slug(slug));
+        }
+        if connections.iter().any(|one| !is_web(&one.authorize_url)) {
+            return Err(Error::invalid("a connection has no address to grant it at"));
+        }
+        let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
+        let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
+        let named = named.chain(tasks.iter().filter_map(|task| task.done_with.as_deref()));
+        let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
+        if let Some(absent) = named.find(|name| !is_setting(name)) {
+            return Err(Error::invalid(format!("the plugin has no setting named {absent}")));
+        }
+        let is_channel = |slug: &str| channels.iter().any(|channel| channel.slug == slug);
+        let of = campaigns.iter().map(|campaign| &campaign.channel);
+        let mut of = of.chain(campaign_types.iter().map(|kind| &kind.channel));
+        if let Some(absent) = of.find(|slug| !is_channel(slug)) {
+            return Err(Error::invalid(format!("the plugin has no channel named {absent}")));
+        }
+        for setting in settings {
+            if !setting.default.is_null() {
+                setting.accept(&setting.default)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `theme.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThemeManifest {
+    pub slug: String,
+    pub name: String,
+    pub version: String,
+    pub description: String,
+    pub author: String,
+    pub colours: Colours,
+    /// For readers who prefer dark pages; without it they get the others.
+    pub dark: Option<Colours>,
+    pub fonts: Fonts,
+    /// A picture among its files.
+    pub logo: Option<String>,
+    pub texts: Texts,
+}
+
+macro_rules! colours {
+    ($($(#[doc = $about:literal])+ $field:ident = $default:literal,)*) => {
+        /// The colours of pages, each `#rrggbb`.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Colours {
+            $($(#[doc = $about])+ pub $field: String,)*
+        }
+
+        impl Default for Colours {
+            fn default() -> Self {
+                Self { $($field: String::from($default),)* }
+            }
+        }
+
+        impl Colours {
+            /// The colours by their names.
+            pub fn list(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($field), self.$field.as_str()),)*]
+            }
+        }
+    };
+}
+
+colours! {
+    /// Behind everything.
+    paper = "#faf9f6",
+    /// Behind what stands out of the page.
+    card = "#ffffff",
+    /// Text.
+    ink = "#1c2529",
+    /// Text that matters less.
+    muted = "#586469",
+    /// Lines between things.
+    line = "#e3ded4",
+    /// Links and buttons.
+    accent = "#0b5f70",
+    /// Text on a button.
+    on_accent = "#ffffff",
+    /// Behind code and heads of tables.
+    soft = "#eef3f3",
+}
+
+/// Families of fonts that readers have on their own machines: nothing is fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fonts {
+    pub body: String,
+    pub heading: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Texts {
+    /// At the end of every page.
+    pub footer: String,
+    /// Above the form to sign in.
+    pub welcome: String,
+}
+
+/// The types of pictures by the ends of their names.
+pub const PICTURES: [(&str, &str); 3] =
+    [(".svg", "image/svg+xml"), (".png", "image/png"), (".webp", "image/webp")];
+
+impl ThemeManifest {
+    /// The files that it names.
+    pub(super) fn files(&self) -> Vec<&str> {
+        self.logo.as_deref().into_iter().collect()
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        check_head(&self.slug, &self.name, &self.version)?;
+        check_texts(&serde_json::to_value(self).unwrap_or_default())?;
+        for colours in [Some(&self.colours), self.dark.as_ref()].into_iter().flatten() {
+            if let Some((name, _)) = colours.list().iter().find(|(_, colour)| !is_colour(colour)) {
+                return Err(Error::invalid(format!("write the colour {name} as #rrggbb")));
+            }
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || " ,-".contains(c);
+        if [&self.fonts.body, &self.fonts.heading].iter().any(|font| !font.chars().all(plain)) {
+            return Err(Error::invalid(
+                "name fonts by their families, without quotes, such as Georgia, serif",
+            ));
+        }
+        let is_picture = |logo: &String| PICTURES.iter().any(|(end, _)| logo.ends_with(end));
+        if !self.logo.iter().all(is_picture) {
+            return Err(Error::invalid("the logo must be an SVG, PNG or WebP picture"));
+        }
+        Ok(())
+    }
+}
+
+fn check_head(slug: &str, name: &str, version: &str) -> Result<()> {
+    if !is_slug(slug) {
+        return Err(wrong_slug(slug));
+    }
+    if name.trim().is_empty() {
+        return Err(Error::invalid("the package has no name"));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
+    let is_version = version.starts_with(|c: char| c.is_ascii_digit())
+        && version.len() <= VERSION_LENGTH_MAX
+        && version.chars().all(plain);
+    if is_version {
+        Ok(())
+    } else {
+        Err(Error::invalid("give the package a version such as 1.0.0"))
+    }
+}
+
+/// Whether a package, or something in it, can be called so: lower case, digits, dashes.
+pub fn is_slug(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    let starts = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    starts && text.len() <= SLUG_LENGTH_MAX && text.chars().all(plain)
+}
+
+fn wrong_slug(slug: &str) -> Error {
+    let shown: String = slug.chars().take(SLUG_LENGTH_MAX).collect();
+    Error::invalid(format!("`{shown}` is no name; use lower-case letters, digits and dashes"))
+}
+
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#')
+        .is_some_and(|hex| hex.len() == 6 && hex.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+fn is_web(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// No text is endless or holds what no text should, and no list is endless.
+fn check_texts(value: &Value) -> Result<()> {
+    match value {
+        Value::String(text) => {
+            let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+            if text.chars().count() > TEXT_LENGTH_MAX || text.chars().any(is_odd) {
+                return Err(Error::invalid(format!(
+                    "a text of the manifest has more than {TEXT_LENGTH_MAX} characters, or one \
+                     that cannot be shown"
+                )));
+            }
+            Ok(())
+        }
+        Value::Array(items) if items.len() > ITEMS_MAX => {
+            Err(Error::invalid(format!("a list of the manifest has more than {ITEMS_MAX} items")))
+        }
+        Value::Array(items) => items.iter().try_for_each(check_texts),
+        Value::Object(members) => members.values().try_for_each(check_texts),
+        _ => Ok(()),
+    }
+}

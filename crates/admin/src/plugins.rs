@@ -1,0 +1,302 @@
+//! Plugins: what can be installed, what is, and what the active ones contribute.
+//!
+//! A plugin is a package ([`crate::package`]) that the catalogue ([`crate::catalogue`]) offers.
+//! [`lifecycle`] installs and activates one in a transaction; [`job`] does it in the background,
+//! [`now`] while the client waits. [`own`] has the routes that clients of other products do not
+//! know: deactivating, settings, removing.
+
+mod extensions;
+pub(crate) mod job;
+pub(crate) mod lifecycle;
+mod now;
+mod own;
+mod pages;
+
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, EDIT, READ, Route};
+use contract::rest::{Args, Body, Params, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::action::{Later, Outcome, later, read};
+use site::managers::may_view;
+use site::{Action, Call, Names};
+use store::Conn;
+use store::background_job::{self, JobRow};
+use store::filter::Page;
+use types::{Capability, Error};
+
+use self::job::{Arguments, Task};
+use crate::catalogue::{Catalogue, Offer};
+
+pub(crate) use self::now::activate_one;
+pub use self::pages::PluginPages;
+
+/// Plugins that one request or job may name.
+const PLUGINS_MAX: usize = 50;
+/// Jobs that a list shows.
+const JOBS_MAX: i64 = 50;
+/// Bytes of a job's name, which is shown in hex without the last digit.
+const JOB_ID_BYTES: usize = 7;
+const JOB_ID_LENGTH: usize = 13;
+/// The shop itself counts as a plugin that is always there: clients look for it by this name.
+pub(crate) const SHOP: &str = "woocommerce";
+
+/// Permission of everything that changes which plugins there are.
+pub(crate) fn may_install(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to manage plugins.";
+    call.need(Capability::InstallPlugins, "woocommerce_rest_cannot_update", message)
+}
+
+fn may_install_and_activate(call: &mut Call<'_>) -> Result<(), Stop> {
+    may_install(call)?;
+    let message = "You are not allowed to activate plugins.";
+    call.need(Capability::ActivatePlugins, "woocommerce_rest_cannot_update", message)
+}
+
+pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
+    let at = |path: &str| Route::at(&names.admin, path).schema(plugin_schema());
+    let list_args = Args::new()
+        .arg("plugins", slug_list().required())
+        .arg("source", Schema::text().about("Who asks."));
+    let mut routes = vec![
+        at("/plugins/install").on(EDIT, Args::new(), at_once(catalogue, Task::Install)),
+        at("/plugins/install/status").on(READ, Args::new(), jobs(Task::Install)),
+        at(r"/plugins/install/status/(?P<job_id>[a-z0-9_\-]+)").on(
+            READ,
+            Args::new(),
+            job(Task::Install),
+        ),
+        at("/plugins/active").on(READ, Args::new(), read(may_view, active)),
+        at("/plugins/installed").on(READ, Args::new(), read(may_view, installed)),
+        at("/plugins/activate").on(EDIT, Args::new(), at_once(catalogue, Task::Activate)),
+        at("/plugins/activate/status").on(READ, Args::new(), jobs(Task::Activate)),
+        at(r"/plugins/activate/status/(?P<job_id>[a-z0-9_\-]+)").on(
+            READ,
+            Args::new(),
+            job(Task::Activate),
+        ),
+        at("/onboarding/plugins/install-and-activate-async").on(
+            CREATE,
+            list_args,
+            later(may_install_and_activate, in_background),
+        ),
+        at("/onboarding/plugins/install-and-activate").on(
+            CREATE,
+            Args::new(),
+            install_and_activate(catalogue),
+        ),
+        at(r"/onboarding/plugins/scheduled-installs/(?P<job_id>\w+)").on(
+            READ,
+            Args::new(),
+            read(may_install, scheduled),
+        ),
+        Route::at(&names.admin, "/onboarding/free-extensions").on(
+            READ,
+            Args::new(),
+            with_offers(catalogue, may_view, extensions::list),
+        ),
+    ];
+    routes.extend(own::routes(names, catalogue));
+    routes
+}
+
+fn slug_list() -> Schema {
+    Schema::list(Schema::text()).about("Names of the plugins.")
+}
+
+fn plugin_schema() -> Value {
+    let text = |about: &'static str| Schema::text().about(about).readonly();
+    let schema = Schema::object([
+        ("slug", text("What the plugin is called in addresses.")),
+        ("name", text("Its name.")),
+        ("status", text("Whether it is installed or active.")),
+    ]);
+    contract::rest::Item::new("plugins", schema).document()
+}
+
+/// What an operation knows that looks at the catalogue.
+pub(crate) struct Asking<'a> {
+    pub(crate) later: &'a Later,
+    pub(crate) offers: &'a [Offer],
+}
+
+type Look = fn(&mut dyn Conn, &Asking<'_>) -> Outcome;
+
+/// An operation that reads what the catalogue offers now, and the storage.
+pub(crate) fn with_offers<P>(catalogue: &Arc<Catalogue>, permit: P, look: Look) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+{
+    let catalogue = Arc::clone(catalogue);
+    later(permit, move |asked: Later| {
+        let catalogue = Arc::clone(&catalogue);
+        async move {
+            let offers = catalogue.offers(&asked.site).await;
+            let store = asked.site.store().clone();
+            let looked = store.read(move |conn| {
+                let asking = Asking { later: &asked, offers: &offers };
+                undone_or_told(look(conn, &asking))
+            });
+            looked.await?.map_err(Stop::from)
+        }
+    })
+}
+
+/// What is ours to fail with, apart from what is the caller's to mend.
+pub(crate) fn undone_or_told<T>(outcome: Result<T, Stop>) -> Result<Result<T, Refusal>, Error> {
+    match outcome {
+        Ok(value) => Ok(Ok(value)),
+        Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// The plugins that a request names: a list, or a text with commas. Each is named once.
+pub(crate) fn named(params: &Params) -> Result<Vec<String>, Stop> {
+    let mut slugs: Vec<String> = Vec::new();
+    for slug in params.texts("plugins") {
+        let slug = slug.trim().to_ascii_lowercase();
+        if !slug.is_empty() && !slugs.contains(&slug) {
+            slugs.push(slug);
+        }
+    }
+    if slugs.is_empty() || slugs.len() > PLUGINS_MAX {
+        let message = format!("Name between one and {PLUGINS_MAX} plugins.");
+        return Err(Refusal::new(404, "woocommerce_rest_invalid_plugins", message).into());
+    }
+    Ok(slugs)
+}
+
+/// Installs or activates while the client waits, unless it does not want to.
+fn at_once(catalogue: &Arc<Catalogue>, task: Task) -> Action {
+    let catalogue = Arc::clone(catalogue);
+    later(may_install, move |asked: Later| {
+        let catalogue = Arc::clone(&catalogue);
+        async move {
+            let plugins = named(&asked.params)?;
+            if asked.params.flag("async") {
+                let (job_id, _) = enqueue(&asked, task, plugins.clone()).await?;
+                let message = match task {
+                    Task::Activate => "The plugins will be activated in the background.",
+                    Task::Install | Task::Both => {
+                        "The plugins will be installed in the background."
+                    }
+                };
+                let data = json!({ "job_id": job_id, "plugins": plugins });
+                return Ok(Reply::new(json!({ "data": data, "message": message })));
+            }
+            let body = match task {
+                Task::Activate => now::activate(&asked, &plugins).await?,
+                Task::Install | Task::Both => now::install(&asked, &catalogue, &plugins).await?,
+            };
+            Ok(Reply::new(body))
+        }
+    })
+}
+
+fn install_and_activate(catalogue: &Arc<Catalogue>) -> Action {
+    let catalogue = Arc::clone(catalogue);
+    later(may_install_and_activate, move |asked: Later| {
+        let catalogue = Arc::clone(&catalogue);
+        async move {
+            let plugins = named(&asked.params)?;
+            now::install_and_activate(&asked, &catalogue, &plugins).await.map(Reply::new)
+        }
+    })
+}
+
+async fn in_background(asked: Later) -> Outcome {
+    let plugins = named(&asked.params)?;
+    let pending: Map<String, Value> = plugins
+        .iter()
+        .map(|slug| (slug.clone(), json!({ "status": "pending", "errors": [] })))
+        .collect();
+    let (job_id, status) = enqueue(&asked, Task::Both, plugins).await?;
+    Ok(Reply::new(json!({ "job_id": job_id, "status": status, "plugins": pending })))
+}
+
+/// Starts a job, and returns what it is called and its state.
+async fn enqueue(
+    asked: &Later,
+    task: Task,
+    plugins: Vec<String>,
+) -> Result<(String, &'static str), Stop> {
+    let mut random = [0; JOB_ID_BYTES];
+    vault::fill_random(&mut random)?;
+    let mut job_id = data_encoding::HEXLOWER.encode(&random);
+    job_id.truncate(JOB_ID_LENGTH);
+    let arguments = Arguments {
+        plugins,
+        source: asked.params.text("source").map(str::to_owned),
+        user_id: asked.visit.identity.user.as_ref().map_or(0, |user| user.id()),
+    };
+    let (key, now) = (job_id.clone(), asked.visit.now);
+    let start = move |conn: &mut dyn Conn| {
+        site::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
+    };
+    asked.site.store().write(start).await?;
+    Ok((job_id, job::state_name(background_job::JobState::Queued)))
+}
+
+fn jobs(task: Task) -> Action {
+    read(may_install, move |call: &mut Call<'_>| {
+        let page = Page { offset: 0, limit: JOBS_MAX };
+        let (jobs, _) = background_job::list(call.conn()?, task.kind(), &[], page)?;
+        Ok(Reply::new(jobs.iter().map(job::summary).collect::<Vec<Value>>()))
+    })
+}
+
+/// One job of the kind; `false` for a name that none has.
+fn job(task: Task) -> Action {
+    read(may_install, move |call: &mut Call<'_>| {
+        let found = find_job(call, task)?;
+        Ok(Reply::new(found.map_or(Value::Bool(false), |job| job::summary(&job))))
+    })
+}
+
+fn find_job(call: &mut Call<'_>, task: Task) -> Result<Option<JobRow>, Stop> {
+    let job_id = call.params.text("job_id").unwrap_or_default().to_owned();
+    Ok(background_job::find(call.conn()?, task.kind(), &job_id)?)
+}
+
+fn scheduled(call: &mut Call<'_>) -> Outcome {
+    let Some(found) = find_job(call, Task::Both)? else {
+        return Ok(Reply::of(404, Body::Json(Value::Null)));
+    };
+    let mut body = json!({ "job_id": found.key, "status": job::state_name(found.state) });
+    if let (Some(members), Some(plugins)) = (body.as_object_mut(), job::plugins_of(&found)) {
+        members.insert(String::from("plugins"), plugins);
+    }
+    Ok(Reply::new(body))
+}
+
+fn active(call: &mut Call<'_>) -> Outcome {
+    let plugins = lifecycle::active(call.conn()?)?;
+    Ok(Reply::new(json!({ "plugins": with_shop(&plugins) })))
+}
+
+fn installed(call: &mut Call<'_>) -> Outcome {
+    let plugins = lifecycle::all(call.conn()?)?;
+    Ok(Reply::new(json!({ "plugins": with_shop(&plugins) })))
+}
+
+/// The names of the plugins, and that of the shop first.
+pub(crate) fn with_shop(plugins: &[lifecycle::Installed]) -> Vec<String> {
+    let slugs = plugins.iter().map(|plugin| plugin.row.slug.clone());
+    std::iter::once(SHOP.to_owned()).chain(slugs).collect()
+}
+
+/// Errors by plugin, as clients know them.
+fn error_bag(errors: &[(String, String)]) -> Value {
+    let mut by_slug = Map::new();
+    for (slug, message) in errors {
+        by_slug.insert(slug.clone(), json!([message]));
+    }
+    let by_slug = if by_slug.is_empty() { json!([]) } else { Value::Object(by_slug) };
+    json!({ "errors": by_slug, "error_data": [] })
+}
+
+/// An object that clients expect as a list while it is empty.
+fn map_or_list(members: Map<String, Value>) -> Value {
+    if members.is_empty() { json!([]) } else { Value::Object(members) }
+}

@@ -1,0 +1,67 @@
+//! Free extensions: plugins of the catalogue in the groups in which new shops are offered them.
+
+use contract::rest::Reply;
+use serde_json::{Value, json};
+use site::action::Outcome;
+use store::Conn;
+
+use super::{Asking, lifecycle};
+use crate::catalogue::Offer;
+use crate::country;
+
+/// The groups with their titles.
+const GROUPS: &[(&str, &str)] = &[
+    ("obw/basics", "The basics"),
+    ("obw/grow", "Grow your shop"),
+    ("task-list/reach", "Reach more people"),
+    ("task-list/grow", "Grow with what you have"),
+    ("obw/core-profiler", "To start with"),
+];
+/// The group whose plugins tell more, since a new shop chooses among them.
+const PROFILER: &str = "obw/core-profiler";
+
+pub(super) fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+    let installed = lifecycle::all(conn)?;
+    let country = country::of(&asking.later.visit.options);
+    let groups = GROUPS.iter().map(|(key, title)| {
+        let plugins: Vec<Value> = asking
+            .offers
+            .iter()
+            .filter(|offer| is_in(offer, key, &country))
+            .enumerate()
+            .map(|(place, offer)| plugin(offer, key, place, &installed))
+            .collect();
+        json!({ "key": key, "title": title, "plugins": plugins })
+    });
+    Ok(Reply::new(groups.collect::<Vec<Value>>()))
+}
+
+fn is_in(offer: &Offer, group: &str, country: &str) -> bool {
+    offer.plugin().is_some_and(|plugin| {
+        plugin.bundles.iter().any(|bundle| bundle == group)
+            && country::is_served(&plugin.countries, country)
+    })
+}
+
+fn plugin(offer: &Offer, group: &str, place: usize, installed: &[lifecycle::Installed]) -> Value {
+    let Some(manifest) = offer.plugin() else { return Value::Null };
+    let found = installed.iter().find(|plugin| plugin.row.slug == manifest.slug);
+    let mut body = json!({
+        "key": manifest.slug,
+        "name": manifest.name,
+        "description": manifest.description,
+        "image_url": offer.icon,
+        "manage_url": manifest.documentation,
+        "is_built_by_wc": true,
+        "is_visible": true,
+        "is_installed": found.is_some(),
+        "is_activated": found.is_some_and(|plugin| plugin.row.is_active),
+    });
+    if let (true, Some(members)) = (group == PROFILER, body.as_object_mut()) {
+        members.insert(String::from("label"), json!(manifest.name));
+        members.insert(String::from("learn_more_link"), json!(manifest.documentation));
+        members.insert(String::from("install_priority"), json!(place + 1));
+        members.insert(String::from("requires_jpc"), json!(false));
+    }
+    body
+}

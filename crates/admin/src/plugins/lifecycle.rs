@@ -1,0 +1,252 @@
+//! What becomes of a plugin: installed, activated, deactivated, removed. Each is one transaction
+//! with everything that follows from it: **what an activation made, the deactivation takes back.**
+
+use contract::rest::Verb;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use site::Site;
+use store::Conn;
+use store::admin_note::{self, NoteKind, NoteRow};
+use store::outbox::{self, Event};
+use store::package::{self, PackageKind, PackageRow};
+use store::user::UserRow;
+use store::webhook;
+use types::{Error, Result, Timestamp};
+
+use crate::catalogue::Obtained;
+use crate::notes::{NewNote, raise};
+use crate::package::{Manifest, PluginManifest};
+
+/// The records that an activation made.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Made {
+    notes: Vec<i64>,
+    webhooks: Vec<i64>,
+}
+
+/// In whose name something is done, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Doing<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) user: UserRow,
+    pub(crate) now: Timestamp,
+}
+
+/// A plugin that is installed, with what it declares.
+#[derive(Clone, Debug)]
+pub(crate) struct Installed {
+    pub(crate) row: PackageRow,
+    pub(crate) manifest: PluginManifest,
+}
+
+impl Installed {
+    fn read(row: PackageRow) -> Result<Self> {
+        match Manifest::read(PackageKind::Plugin, row.manifest.as_bytes())? {
+            Manifest::Plugin(manifest) => Ok(Self { row, manifest: *manifest }),
+            Manifest::Theme(_) => Err(Error::internal("a theme is kept as a plugin")),
+        }
+    }
+
+    /// The value of a setting: what people chose, else what the plugin says.
+    pub(crate) fn setting(&self, name: &str) -> Value {
+        let chosen: Map<String, Value> =
+            serde_json::from_str(&self.row.settings).unwrap_or_default();
+        let declared = self.manifest.contributes.settings.iter().find(|one| one.name == name);
+        let default = declared.map(|setting| setting.default.clone());
+        chosen.get(name).cloned().or(default).unwrap_or(Value::Null)
+    }
+
+    /// Whether a setting says anything.
+    pub(crate) fn has_value(&self, name: &str) -> bool {
+        match self.setting(name) {
+            Value::Null => false,
+            Value::String(text) => !text.is_empty(),
+            _ => true,
+        }
+    }
+}
+
+/// All plugins that are installed, by name.
+pub(crate) fn all(conn: &mut dyn Conn) -> Result<Vec<Installed>> {
+    package::list(conn, PackageKind::Plugin)?.into_iter().map(Installed::read).collect()
+}
+
+/// The plugins whose contributions count.
+pub(crate) fn active(conn: &mut dyn Conn) -> Result<Vec<Installed>> {
+    Ok(all(conn)?.into_iter().filter(|plugin| plugin.row.is_active).collect())
+}
+
+pub(crate) fn get(conn: &mut dyn Conn, slug: &str) -> Result<Option<Installed>> {
+    package::get(conn, PackageKind::Plugin, slug)?.map(Installed::read).transpose()
+}
+
+fn get_known(conn: &mut dyn Conn, slug: &str) -> Result<Installed> {
+    get(conn, slug)?.ok_or_else(|| Error::not_found("this plugin is not installed"))
+}
+
+/// Installs a package, or its newer version; that keeps what people chose.
+pub(crate) fn install(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<()> {
+    let Obtained { package, origin } = obtained;
+    let (kind, slug) = (package.manifest.kind(), package.manifest.slug());
+    let before = package::get(conn, kind, slug)?.unwrap_or_else(|| PackageRow {
+        settings: String::from("{}"),
+        made: String::from("{}"),
+        ..PackageRow::default()
+    });
+    let manifest = match &package.manifest {
+        Manifest::Plugin(plugin) => serde_json::to_string(plugin),
+        Manifest::Theme(theme) => serde_json::to_string(theme),
+    };
+    let row = PackageRow {
+        kind,
+        slug: slug.to_owned(),
+        version: package.manifest.version().to_owned(),
+        manifest: manifest
+            .map_err(|error| Error::internal("a manifest cannot be written").because(error))?,
+        digest: package.digest.clone(),
+        signer: package.signer.clone(),
+        origin: (*origin).to_owned(),
+        installed: now,
+        ..before
+    };
+    let files = package.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
+    package::install(conn, &row, files)?;
+    let told = if kind == PackageKind::Plugin { "plugin.installed" } else { "theme.installed" };
+    tell(conn, told, &row, now)
+}
+
+/// Tells the feed of changes.
+pub(crate) fn tell(
+    conn: &mut dyn Conn,
+    kind: &'static str,
+    row: &PackageRow,
+    now: Timestamp,
+) -> Result<()> {
+    let payload = json!({ "slug": row.slug, "version": row.version }).to_string();
+    let object_id = row.slug.clone();
+    outbox::append(conn, &Event { iso_id: None, kind, object_id, payload, created: now })
+}
+
+/// Activates a plugin with all that it contributes. One that is active already stays as it is.
+pub(crate) fn activate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Result<Installed> {
+    let mut plugin = get_known(conn, slug)?;
+    if plugin.row.is_active {
+        return Ok(plugin);
+    }
+    let mut made = Made::default();
+    for note in &plugin.manifest.contributes.notes {
+        let name = format!("plugin-{slug}-{}", note.name);
+        let note = NewNote {
+            name: &name,
+            kind: NoteKind::Info,
+            title: note.title.clone(),
+            content: note.content.clone(),
+            data: json!({ "plugin": slug }),
+        };
+        made.notes.push(raise(conn, &note, doing.now)?);
+    }
+    subscribe(conn, &plugin, &mut made, doing)?;
+    plugin.row.is_active = true;
+    plugin.row.activated = Some(doing.now);
+    keep(conn, &mut plugin, &made)?;
+    tell(conn, "plugin.activated", &plugin.row, doing.now)?;
+    Ok(plugin)
+}
+
+/// Makes the webhooks that have an address.
+fn subscribe(
+    conn: &mut dyn Conn,
+    plugin: &Installed,
+    made: &mut Made,
+    doing: &Doing<'_>,
+) -> Result<()> {
+    let path = webhooks_path(doing.site);
+    for wanted in &plugin.manifest.contributes.webhooks {
+        if !plugin.has_value(&wanted.url_setting) {
+            continue;
+        }
+        let address = plugin.setting(&wanted.url_setting);
+        let body = json!({ "name": wanted.name, "topic": wanted.topic, "delivery_url": address });
+        let request = (Verb::Post, path.as_str());
+        let answer = doing.site.done_by(conn, doing.user.clone(), request, body, doing.now)?;
+        made.webhooks.extend(answer.get("id").and_then(Value::as_i64));
+    }
+    Ok(())
+}
+
+/// Removes the webhooks that are still there.
+fn unsubscribe(conn: &mut dyn Conn, made: &mut Made, doing: &Doing<'_>) -> Result<()> {
+    for webhook_id in std::mem::take(&mut made.webhooks) {
+        if webhook::get(conn, webhook_id)?.is_some() {
+            let path = format!("{}/{webhook_id}", webhooks_path(doing.site));
+            let (request, body) = ((Verb::Delete, path.as_str()), json!({ "force": true }));
+            doing.site.done_by(conn, doing.user.clone(), request, body, doing.now)?;
+        }
+    }
+    Ok(())
+}
+
+fn webhooks_path(site: &Site) -> String {
+    format!("/{}/webhooks", site.settings().names.commerce_v3)
+}
+
+fn keep(conn: &mut dyn Conn, plugin: &mut Installed, made: &Made) -> Result<()> {
+    plugin.row.made = serde_json::to_string(made)
+        .map_err(|error| Error::internal("what a plugin made cannot be written").because(error))?;
+    package::put(conn, &plugin.row)
+}
+
+/// Takes back what the activation made. One that is not active stays as it is.
+pub(crate) fn deactivate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Result<Installed> {
+    let mut plugin = get_known(conn, slug)?;
+    if !plugin.row.is_active {
+        return Ok(plugin);
+    }
+    let mut made: Made = serde_json::from_str(&plugin.row.made).unwrap_or_default();
+    unsubscribe(conn, &mut made, doing)?;
+    for note_id in std::mem::take(&mut made.notes) {
+        if let Some(note) = admin_note::get(conn, note_id)? {
+            admin_note::update(conn, &NoteRow { is_deleted: true, ..note })?;
+        }
+    }
+    plugin.row.is_active = false;
+    plugin.row.activated = None;
+    keep(conn, &mut plugin, &made)?;
+    tell(conn, "plugin.deactivated", &plugin.row, doing.now)?;
+    Ok(plugin)
+}
+
+/// Removes a plugin with everything that it brought.
+pub(crate) fn remove(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Result<Installed> {
+    let plugin = deactivate(conn, slug, doing)?;
+    package::remove(conn, PackageKind::Plugin, slug)?;
+    tell(conn, "plugin.removed", &plugin.row, doing.now)?;
+    Ok(plugin)
+}
+
+/// Keeps what people chose; subscriptions follow their addresses.
+pub(crate) fn configure(
+    conn: &mut dyn Conn,
+    slug: &str,
+    values: &Map<String, Value>,
+    doing: &Doing<'_>,
+) -> Result<Installed> {
+    let mut plugin = get_known(conn, slug)?;
+    let mut chosen: Map<String, Value> =
+        serde_json::from_str(&plugin.row.settings).unwrap_or_default();
+    for (name, value) in values {
+        let declared = plugin.manifest.contributes.settings.iter().find(|one| one.name == *name);
+        let declared = declared
+            .ok_or_else(|| Error::invalid(format!("the plugin has no setting named {name}")))?;
+        chosen.insert(name.clone(), declared.accept(value)?);
+    }
+    plugin.row.settings = Value::Object(chosen).to_string();
+    let mut made: Made = serde_json::from_str(&plugin.row.made).unwrap_or_default();
+    if plugin.row.is_active {
+        unsubscribe(conn, &mut made, doing)?;
+        subscribe(conn, &plugin, &mut made, doing)?;
+    }
+    keep(conn, &mut plugin, &made)?;
+    tell(conn, "plugin.configured", &plugin.row, doing.now)?;
+    Ok(plugin)
+}

@@ -1,0 +1,186 @@
+//! What our own clients do with plugins beyond what others know: look at all of them with their
+//! contributions, deactivate, configure and remove one.
+
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::action::{Outcome, anyone, read, write};
+use site::managers::may_view;
+use site::{Action, Call, Names};
+use store::Conn;
+use types::{Error, Kind};
+
+use super::lifecycle::{self, Doing, Installed};
+use super::{Asking, may_install, pages, with_offers};
+use crate::catalogue::Catalogue;
+use crate::package::PluginManifest;
+
+pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
+    let at = |path: &str| Route::at(&names.docs, path);
+    let slug = || Args::new().arg("slug", Schema::text().about("Name of the plugin."));
+    let values = Schema::map().required().about("The settings to change, by their names.");
+    vec![
+        at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
+        at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)").on(
+            READ,
+            slug().arg("page", Schema::text().about("Name of the page.")),
+            read(anyone, page),
+        ),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/deactivate").on(
+            CREATE,
+            slug(),
+            write(may_install, deactivate),
+        ),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/settings")
+            .on(READ, slug(), read(may_view, settings))
+            .on(EDIT, slug().arg("values", values), write(may_install, configure)),
+    ]
+}
+
+/// Everything that is offered or installed, by name.
+fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+    let mut installed = lifecycle::all(conn)?;
+    let mut items = Vec::new();
+    for offer in asking.offers {
+        let Some(manifest) = offer.plugin() else { continue };
+        let found = installed.iter().position(|plugin| plugin.row.slug == manifest.slug);
+        let own = found.map(|place| installed.remove(place));
+        items.push(view(manifest, Some(&offer.icon), own.as_ref()));
+    }
+    // What is installed although nobody offers it any more.
+    items.extend(installed.iter().map(|plugin| view(&plugin.manifest, None, Some(plugin))));
+    Ok(Reply::new(items))
+}
+
+fn view(manifest: &PluginManifest, icon: Option<&str>, installed: Option<&Installed>) -> Value {
+    let status = match installed {
+        None => "available",
+        Some(plugin) if plugin.row.is_active => "active",
+        Some(_) => "installed",
+    };
+    json!({
+        "slug": manifest.slug,
+        "name": manifest.name,
+        "description": manifest.description,
+        "author": manifest.author,
+        "version": manifest.version,
+        "installed_version": installed.map(|plugin| &plugin.row.version),
+        "status": status,
+        "icon": icon,
+        "documentation": manifest.documentation,
+        "origin": installed.map(|plugin| &plugin.row.origin),
+        "signed_by": installed.and_then(|plugin| plugin.row.signer.as_ref()),
+        "contributes": contributed_kinds(manifest),
+    })
+}
+
+/// How many of each kind a plugin contributes.
+fn contributed_kinds(manifest: &PluginManifest) -> Map<String, Value> {
+    let lists = serde_json::to_value(&manifest.contributes).unwrap_or_default();
+    let lists = lists.as_object().cloned().unwrap_or_default();
+    let counted = lists.into_iter().filter_map(|(kind, list)| {
+        let count = list.as_array().map_or(0, Vec::len);
+        (count > 0).then(|| (kind, json!(count)))
+    });
+    counted.collect()
+}
+
+/// What the active plugins contribute, by kind, each with the plugin that it is of.
+fn contributions(call: &mut Call<'_>) -> Outcome {
+    let mut all: Map<String, Value> = Map::new();
+    for plugin in lifecycle::active(call.conn()?)? {
+        let lists = serde_json::to_value(&plugin.manifest.contributes).unwrap_or_default();
+        for (kind, list) in lists.as_object().cloned().unwrap_or_default() {
+            let merged = all.entry(kind).or_insert_with(|| json!([]));
+            for mut item in list.as_array().cloned().unwrap_or_default() {
+                if let Some(members) = item.as_object_mut() {
+                    members.insert(String::from("plugin"), json!(plugin.row.slug));
+                }
+                if let Some(merged) = merged.as_array_mut() {
+                    merged.push(item);
+                }
+            }
+        }
+    }
+    Ok(Reply::new(Value::Object(all)))
+}
+
+fn slug_of(call: &Call<'_>) -> String {
+    call.params.text("slug").unwrap_or_default().to_owned()
+}
+
+/// Runs something with a plugin in the caller's name.
+fn act(
+    call: &mut Call<'_>,
+    run: impl FnOnce(&mut dyn Conn, &str, &Doing<'_>) -> Result<Installed, Error>,
+) -> Outcome {
+    let slug = slug_of(call);
+    let user = call.user().ok_or_else(|| call.forbidden())?.row.clone();
+    let doing = Doing { site: call.site, user, now: call.now() };
+    let plugin = run(call.conn()?, &slug, &doing).map_err(refused)?;
+    Ok(Reply::new(view(&plugin.manifest, None, Some(&plugin))))
+}
+
+/// What the caller can mend.
+fn refused(error: Error) -> Stop {
+    let message = error.to_string();
+    match error.kind() {
+        Kind::NotFound => Refusal::new(404, "boardwalk_unknown_plugin", message).into(),
+        Kind::Invalid => Refusal::new(400, "boardwalk_invalid_setting", message).into(),
+        _ => error.into(),
+    }
+}
+
+fn deactivate(call: &mut Call<'_>) -> Outcome {
+    act(call, lifecycle::deactivate)
+}
+
+fn remove(call: &mut Call<'_>) -> Outcome {
+    let gone = act(call, lifecycle::remove)?;
+    let (_, _, before) = gone.into_json();
+    Ok(Reply::new(json!({ "deleted": true, "previous": before })))
+}
+
+fn settings(call: &mut Call<'_>) -> Outcome {
+    let slug = slug_of(call);
+    let plugin = lifecycle::get(call.conn()?, &slug)?;
+    let plugin = plugin.ok_or_else(|| refused(Error::not_found("this plugin is not installed")))?;
+    Ok(Reply::new(shown_settings(&plugin)))
+}
+
+/// The settings in the order of the manifest, with their values.
+fn shown_settings(plugin: &Installed) -> Vec<Value> {
+    let shown = plugin.manifest.contributes.settings.iter().map(|setting| {
+        let mut shown = serde_json::to_value(setting).unwrap_or_default();
+        if let Some(members) = shown.as_object_mut() {
+            members.insert(String::from("value"), plugin.setting(&setting.name));
+        }
+        shown
+    });
+    shown.collect()
+}
+
+fn configure(call: &mut Call<'_>) -> Outcome {
+    let values = call.params.get("values").and_then(Value::as_object).cloned().unwrap_or_default();
+    let slug = slug_of(call);
+    act(call, |conn, slug, doing| lifecycle::configure(conn, slug, &values, doing))?;
+    let plugin = lifecycle::get(call.conn()?, &slug)?;
+    Ok(Reply::new(plugin.as_ref().map(shown_settings).unwrap_or_default()))
+}
+
+/// A page of the documentation of an active plugin.
+fn page(call: &mut Call<'_>) -> Outcome {
+    let (slug, page) = (slug_of(call), call.params.text("page").unwrap_or_default().to_owned());
+    let found = pages::find(call.conn()?, &slug, &page)?;
+    let (manifest, page, html) = found
+        .ok_or_else(|| Refusal::new(404, "boardwalk_unknown_page", "There is no such page."))?;
+    let link = call.visit.page(&pages::path(&slug, &page.slug));
+    Ok(Reply::new(json!({
+        "slug": page.slug, "title": page.title, "plugin": manifest.slug, "link": link,
+        "html": html,
+    })))
+}

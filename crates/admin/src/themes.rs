@@ -1,0 +1,252 @@
+//! Themes: colours, fonts, a logo and a few texts for the portal and the public pages.
+//!
+//! A theme is a package ([`crate::package`]). The active one is kept where the site's pages look
+//! for it, so that activating one changes them at once. [`contrast`] tells whether people can read
+//! what it makes of a page.
+
+mod contrast;
+
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, EDIT, READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
+use serde_json::{Value, json};
+use site::action::{Later, Outcome, anyone, later, read, write};
+use site::managers::may_view;
+use site::pages::THEME_OPTION;
+use site::{Action, Call, Names, Options, options};
+use store::Conn;
+use store::package::{self, PackageKind, PackageRow};
+use types::{Capability, Error, Kind, Result, Timestamp};
+
+use crate::catalogue::{Catalogue, Obtained, picture};
+use crate::package::{Manifest, ThemeManifest};
+use crate::plugins::lifecycle;
+use crate::plugins::{Asking, with_offers};
+
+/// The field of the form that has the archive, as clients know it.
+const FIELD: &str = "pluginzip";
+
+pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
+    let at = |path: &str| Route::at(&names.admin, path);
+    let own = |path: &str| Route::at(&names.docs, path);
+    let context = Schema::text().default("view").choices(&["view", "edit"]);
+    let context = context.about("Which view of the theme to show.");
+    let file = Schema::typed("file").about("The archive of the theme.");
+    let upload_args = Args::new().arg("context", context).treated(FIELD, file, Treatment::None);
+    let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
+    vec![
+        at("/themes").on(
+            EDIT,
+            upload_args,
+            later(may_upload, move |asked| upload(asked, Arc::clone(&of_upload))),
+        ),
+        at("/onboarding/themes/install").on(
+            EDIT,
+            Args::new(),
+            later(may_install, move |asked| install(asked, Arc::clone(&of_install))),
+        ),
+        at("/onboarding/themes/activate").on(EDIT, Args::new(), write(may_switch, activate)),
+        own("/themes").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
+        own("/themes/deactivate").on(CREATE, Args::new(), write(may_switch, deactivate)),
+        own("/theme").on(READ, Args::new(), read(anyone, current)),
+    ]
+}
+
+fn may_upload(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to upload themes.";
+    call.need(Capability::InstallThemes, "woocommerce_rest_cannot_view", message)
+}
+
+fn may_install(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to install themes.";
+    call.need(Capability::InstallThemes, "woocommerce_rest_cannot_update", message)
+}
+
+fn may_switch(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to switch themes.";
+    call.need(Capability::SwitchThemes, "woocommerce_rest_cannot_update", message)
+}
+
+fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
+    match Manifest::read(PackageKind::Theme, row.manifest.as_bytes())? {
+        Manifest::Theme(theme) => Ok(*theme),
+        Manifest::Plugin(_) => Err(Error::internal("a plugin is kept as a theme")),
+    }
+}
+
+/// Takes the archive of a form. What is wrong with it is told in the answer, as clients know it.
+async fn upload(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let Some(file) = asked.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
+        let message = "Send the archive of the theme as the file `pluginzip` of a form.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_file", message).into());
+    };
+    let told = |message: String| Reply::new(json!({ "status": "error", "message": message }));
+    let package = match catalogue.unpack(file.bytes.clone()).await {
+        Ok(package) => package,
+        Err(error) if error.kind() == Kind::Invalid => return Ok(told(error.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    let Manifest::Theme(theme) = &package.manifest else {
+        return Ok(told(String::from("this package is a plugin, and no theme")));
+    };
+    let (slug, now) = (theme.slug.clone(), asked.visit.now);
+    let obtained = Obtained { package, origin: "upload" };
+    let is_new = asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+    if !is_new {
+        return Ok(told(String::from("a theme of this name is installed already")));
+    }
+    let message = "The theme is installed.";
+    Ok(Reply::new(json!({ "status": "success", "message": message, "theme": slug })))
+}
+
+/// Installs the theme unless there is one of its name. Returns whether it did.
+fn put_new(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<bool> {
+    let slug = obtained.package.manifest.slug();
+    if package::get(conn, PackageKind::Theme, slug)?.is_some() {
+        return Ok(false);
+    }
+    lifecycle::install(conn, obtained, now)?;
+    Ok(true)
+}
+
+fn slug_of(text: Option<&str>) -> String {
+    text.unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Installs a theme of the catalogue. One that is there already is fine, whoever is away.
+async fn install(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let slug = slug_of(asked.params.text("theme"));
+    let wanted = slug.clone();
+    let find = move |conn: &mut dyn Conn| package::get(conn, PackageKind::Theme, &wanted);
+    let row = match asked.site.store().read(find.clone()).await? {
+        Some(row) => row,
+        None => {
+            let refused = |error: Error| match error.kind() {
+                Kind::Internal => Stop::from(error),
+                _ => {
+                    let message = error.to_string();
+                    Refusal::new(400, "woocommerce_rest_theme_install", message).into()
+                }
+            };
+            let obtained = catalogue.obtain(&asked.site, PackageKind::Theme, &slug).await;
+            let (obtained, now) = (obtained.map_err(refused)?, asked.visit.now);
+            asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+            let installed = asked.site.store().read(find).await?;
+            installed.ok_or_else(|| Error::internal("an installed theme is gone"))?
+        }
+    };
+    let name = read_manifest(&row)?.name;
+    Ok(Reply::new(json!({ "slug": slug, "name": name, "status": "success" })))
+}
+
+fn activate(call: &mut Call<'_>) -> Outcome {
+    let slug = slug_of(call.params.text("theme"));
+    let now = call.now();
+    let conn = call.conn()?;
+    let Some(theme) = switch(conn, &slug, now)? else {
+        let message = "Install the theme first; none of this name is.";
+        return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
+    };
+    let mut body = json!({ "slug": slug, "name": theme.name, "status": "success" });
+    let warnings = contrast::warnings(&theme);
+    if let (false, Some(members)) = (warnings.is_empty(), body.as_object_mut()) {
+        members.insert(String::from("warnings"), json!(warnings));
+    }
+    Ok(Reply::new(body))
+}
+
+/// Makes the theme the active one; nothing if there is none of this name.
+pub(crate) fn switch(
+    conn: &mut dyn Conn,
+    slug: &str,
+    now: Timestamp,
+) -> Result<Option<ThemeManifest>> {
+    let Some(mut row) = package::get(conn, PackageKind::Theme, slug)? else { return Ok(None) };
+    let theme = read_manifest(&row)?;
+    retire(conn)?;
+    row.is_active = true;
+    row.activated = Some(now);
+    package::put(conn, &row)?;
+    let shown = tokens(conn, &theme)?;
+    options::set(conn, THEME_OPTION, &shown)?;
+    lifecycle::tell(conn, "theme.activated", &row, now)?;
+    Ok(Some(theme))
+}
+
+/// Takes the place from the theme that has it.
+fn retire(conn: &mut dyn Conn) -> Result<()> {
+    let themes = package::list(conn, PackageKind::Theme)?;
+    for row in themes.into_iter().filter(|row| row.is_active) {
+        package::put(conn, &PackageRow { is_active: false, activated: None, ..row })?;
+    }
+    Ok(())
+}
+
+/// What pages need to know of the theme.
+fn tokens(conn: &mut dyn Conn, theme: &ThemeManifest) -> Result<Value> {
+    let logo = match &theme.logo {
+        Some(path) => {
+            let file = package::file(conn, PackageKind::Theme, &theme.slug, path)?;
+            file.and_then(|content| picture(path, &content))
+        }
+        None => None,
+    };
+    Ok(json!({
+        "slug": theme.slug,
+        "name": theme.name,
+        "colours": theme.colours,
+        "dark": theme.dark,
+        "fonts": theme.fonts,
+        "logo": logo,
+        "texts": theme.texts,
+    }))
+}
+
+/// Back to how the pages look by themselves.
+fn deactivate(call: &mut Call<'_>) -> Outcome {
+    let conn = call.conn()?;
+    retire(conn)?;
+    options::set(conn, THEME_OPTION, &Value::Null)?;
+    Ok(Reply::new(json!({ "status": "success" })))
+}
+
+/// The active theme, for whoever draws a page; null for none.
+fn current(call: &mut Call<'_>) -> Outcome {
+    let options = Options::read(call.conn()?)?;
+    Ok(Reply::new(options.get(THEME_OPTION)))
+}
+
+/// Everything that is offered or installed.
+fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+    let mut installed = package::list(conn, PackageKind::Theme)?;
+    let mut items = Vec::new();
+    for offer in asking.offers {
+        let Manifest::Theme(theme) = &offer.manifest else { continue };
+        let found = installed.iter().position(|row| row.slug == theme.slug);
+        let own = found.map(|place| installed.remove(place));
+        items.push(view(theme, own.as_ref()));
+    }
+    for row in &installed {
+        items.push(view(&read_manifest(row)?, Some(row)));
+    }
+    Ok(Reply::new(items))
+}
+
+fn view(theme: &ThemeManifest, row: Option<&PackageRow>) -> Value {
+    let status = match row {
+        None => "available",
+        Some(row) if row.is_active => "active",
+        Some(_) => "installed",
+    };
+    json!({
+        "slug": theme.slug,
+        "name": theme.name,
+        "description": theme.description,
+        "author": theme.author,
+        "version": theme.version,
+        "status": status,
+        "colours": theme.colours,
+        "warnings": contrast::warnings(theme),
+    })
+}

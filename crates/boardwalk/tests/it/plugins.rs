@@ -1,0 +1,209 @@
+//! Plugins and themes over HTTP, on both engines: what they contribute comes and goes with them,
+//! jobs outlive a killed server, and hostile archives leave nothing.
+
+use std::time::Duration;
+
+use admin::package::{Files, pack};
+use serde_json::{Value, json};
+
+use crate::shop_desk::{ShopDesk, each};
+use crate::support::{Site, eventually};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[test]
+fn plugins_come_and_go_on_sqlite() {
+    plugins_come_and_go(Site::sqlite());
+}
+
+#[test]
+fn plugins_come_and_go_on_postgres() {
+    plugins_come_and_go(Site::postgres());
+}
+
+fn plugins_come_and_go(site: Site) {
+    let desk = ShopDesk::open(site);
+    contributions_follow_a_plugin(&desk);
+    channels_follow_their_settings(&desk);
+    suggestions_are_dismissed(&desk);
+    let desk = jobs_outlive_a_killed_server(desk);
+    themes_change_the_pages(&desk);
+}
+
+fn contributions_follow_a_plugin(desk: &ShopDesk) {
+    let names = |path: &str| desk.get(path)["plugins"].clone();
+    assert_eq!(names("/wc-admin/plugins/installed"), json!(["woocommerce"]));
+    let both = json!({ "plugins": "ledger,does-not-exist" });
+    let told = desk.ask("POST", "/wc-admin/plugins/install", &both);
+    assert_eq!(told["success"], json!(false));
+    assert_eq!(told["data"]["installed"], json!(["ledger"]));
+    assert_eq!(told["data"]["results"], json!({ "ledger": true }));
+    assert_eq!(told["data"]["plugin_details"]["ledger"]["version"], json!("1.0.0"));
+    assert!(told["errors"]["errors"]["does-not-exist"][0].is_string(), "{told}");
+    assert_eq!(names("/wc-admin/plugins/installed"), json!(["woocommerce", "ledger"]));
+    assert_eq!(names("/wc-admin/plugins/active"), json!(["woocommerce"]));
+    let empty = desk.send("POST", "/wc-admin/plugins/install", &json!({}));
+    assert_eq!(empty.status, 404);
+    assert_eq!(empty.json().unwrap()["code"], json!("woocommerce_rest_invalid_plugins"));
+
+    let notes = || each(&desk.get("/wc-analytics/admin/notes?per_page=100"), "name");
+    let hooks = || each(&desk.get("/wc/v3/webhooks?per_page=100"), "name");
+    let gateways = || each(&desk.get("/wc-admin/payment-gateway-suggestions"), "id");
+    let page = || desk.page("/plugins/ledger/start/").status;
+    let welcome = json!("plugin-ledger-welcome");
+    assert!(!gateways().contains(&json!("ledger-invoice")), "it is installed, and not active");
+    let hooks_before = hooks();
+    assert_eq!((notes().contains(&welcome), page()), (false, 404));
+
+    let told = desk.ask("POST", "/wc-admin/plugins/activate", &json!({ "plugins": ["ledger"] }));
+    assert_eq!(told["data"]["activated"], json!(["ledger"]));
+    assert!(notes().contains(&welcome) && gateways().contains(&json!("ledger-invoice")));
+    assert_eq!(
+        (page(), hooks()),
+        (200, hooks_before.clone()),
+        "nothing is sent without an address"
+    );
+    let settings = "/boardwalk/v1/plugins/ledger/settings";
+    let wrong = desk.send("POST", settings, &json!({ "values": { "address": "nowhere" } }));
+    assert_eq!(wrong.status, 400);
+    let address = json!({ "values": { "address": "https://books.example/in" } });
+    let shown = desk.ask("POST", settings, &address);
+    assert_eq!(shown[0]["value"], json!("https://books.example/in"));
+    assert_eq!(hooks().len(), hooks_before.len() + 2);
+    let templates = &desk.get("/boardwalk/v1/plugins/contributions")["templates"];
+    assert_eq!(templates[0]["plugin"], json!("ledger"));
+
+    desk.ask("POST", "/boardwalk/v1/plugins/ledger/deactivate", &json!({}));
+    assert_eq!((page(), hooks()), (404, hooks_before));
+    assert!(!notes().contains(&welcome) && !gateways().contains(&json!("ledger-invoice")));
+    let gone = desk.ask("DELETE", "/boardwalk/v1/plugins/ledger", &json!({}));
+    assert_eq!(gone["deleted"], json!(true));
+    assert_eq!(names("/wc-admin/plugins/installed"), json!(["woocommerce"]));
+    let again = desk.send("DELETE", "/boardwalk/v1/plugins/ledger", &json!({}));
+    assert_eq!(again.status, 404);
+}
+
+fn channels_follow_their_settings(desk: &ShopDesk) {
+    let recommended = || each(&desk.get("/wc-admin/marketing/recommended"), "product");
+    assert!(recommended().contains(&json!("letters")));
+    let both = json!({ "plugins": ["letters"] });
+    let told = desk.ask("POST", "/wc-admin/onboarding/plugins/install-and-activate", &both);
+    assert_eq!(told["install"]["installed"], json!(["letters"]));
+    assert_eq!(told["activate"]["activated"], json!(["letters"]));
+    assert!(!recommended().contains(&json!("letters")), "it is there already");
+    let status = || {
+        let listed = desk.get("/wc-admin/marketing/overview/installed-plugins");
+        (listed[0]["status"].clone(), desk.get("/wc-admin/marketing/channels")[0].clone())
+    };
+    let task = || {
+        let lists = desk.get("/wc-admin/onboarding/tasks?ids=boardwalk");
+        let tasks = lists[0]["tasks"].as_array().unwrap().clone();
+        tasks.into_iter().find(|task| task["id"] == json!("letters-sender")).unwrap()
+    };
+    assert_eq!(task()["isComplete"], json!(false));
+    let (overview, channel) = status();
+    assert_eq!(overview, json!("activated"));
+    assert_eq!(channel["is_setup_completed"], json!(false));
+    let sender = json!({ "values": { "sender": "Pier Shop" } });
+    desk.ask("POST", "/boardwalk/v1/plugins/letters/settings", &sender);
+    let (overview, channel) = status();
+    assert_eq!(overview, json!("configured"));
+    assert_eq!(task()["isComplete"], json!(true));
+    assert_eq!(channel["is_setup_completed"], json!(true));
+    let campaigns = desk.look("/wc-admin/marketing/campaigns?per_page=2&page=2");
+    assert_eq!(campaigns.header("X-WP-Total").as_deref(), Some("3"));
+    assert_eq!(campaigns.header("X-WP-TotalPages").as_deref(), Some("2"));
+    assert_eq!(each(&campaigns.json().unwrap(), "id"), [json!("season")]);
+    assert_eq!(
+        desk.get("/wc-admin/marketing/campaign-types")[0]["channel"]["slug"],
+        json!("letters")
+    );
+    assert_eq!(desk.get("/wc-admin/marketing/knowledge-base")[0]["title"], json!("Letters"));
+}
+
+fn suggestions_are_dismissed(desk: &ShopDesk) {
+    let ids = |query: &str| {
+        each(&desk.get(&format!("/wc-admin/payment-gateway-suggestions{query}")), "id")
+    };
+    assert!(ids("").contains(&json!("boardwalk_tsys")), "the shop is in the United States");
+    let dismiss = || desk.ask("POST", "/wc-admin/payment-gateway-suggestions/dismiss", &json!({}));
+    assert_eq!((dismiss(), dismiss()), (json!(true), json!(false)));
+    assert_eq!(ids(""), Vec::<Value>::new());
+    assert!(ids("?force_default_suggestions=true").contains(&json!("boardwalk_tsys")));
+    let partners = desk.get("/wc-admin/shipping-partner-suggestions");
+    assert_eq!(partners[0]["id"], json!("parcels"));
+    let elsewhere = json!({ "value": "CA:ON" });
+    desk.ask("PUT", "/wc/v3/settings/general/woocommerce_default_country", &elsewhere);
+    assert!(!ids("?force_default_suggestions=true").contains(&json!("boardwalk_tsys")));
+}
+
+fn jobs_outlive_a_killed_server(desk: ShopDesk) -> ShopDesk {
+    let path = "/wc-admin/onboarding/plugins/install-and-activate-async";
+    let wanted = json!({ "plugins": ["parcels", "nope"], "source": "test" });
+    let started = desk.ask("POST", path, &wanted);
+    let job_id = started["job_id"].as_str().unwrap().to_owned();
+    assert_eq!((job_id.len(), &started["status"]), (13, &json!("pending")));
+    let only = json!({ "plugins": "ledger", "async": true });
+    let install = desk.ask("POST", "/wc-admin/plugins/install", &only);
+    let install_id = install["data"]["job_id"].as_str().unwrap().to_owned();
+    let desk = desk.kill();
+    let status = format!("/wc-admin/onboarding/plugins/scheduled-installs/{job_id}");
+    eventually("the job ends", PATIENCE, || desk.get(&status)["status"] == json!("complete"));
+    let told = desk.get(&status)["plugins"].clone();
+    assert_eq!(told["parcels"]["status"], json!("activated"), "{told}");
+    assert_eq!(told["nope"]["status"], json!("failed"), "{told}");
+    assert!(told["nope"]["errors"][0].is_string(), "{told}");
+    let one = format!("/wc-admin/plugins/install/status/{install_id}");
+    eventually("the install ends", PATIENCE, || desk.get(&one)["status"] == json!("complete"));
+    let listed = desk.get("/wc-admin/plugins/install/status");
+    assert_eq!(each(&listed, "job_id"), [json!(install_id)]);
+    assert_eq!(desk.get("/wc-admin/plugins/activate/status"), json!([]));
+    let active = desk.get("/wc-admin/plugins/active")["plugins"].clone();
+    assert_eq!(active, json!(["woocommerce", "letters", "parcels"]));
+    desk
+}
+
+fn themes_change_the_pages(desk: &ShopDesk) {
+    let plain = desk.page("/");
+    assert!(!plain.text().contains("--accent:#1d4f7c"));
+    let named = json!({ "theme": "harbour" });
+    let absent = desk.send("POST", "/wc-admin/onboarding/themes/activate", &named);
+    assert_eq!(absent.json().unwrap()["code"], json!("woocommerce_rest_invalid_theme"));
+    let installed = desk.ask("POST", "/wc-admin/onboarding/themes/install", &named);
+    assert_eq!(installed["status"], json!("success"));
+    let activated = desk.ask("POST", "/wc-admin/onboarding/themes/activate", &named);
+    assert_eq!(activated.get("warnings"), None, "it can be read");
+    let themed = desk.page("/");
+    assert!(themed.text().contains("--accent:#1d4f7c"), "{}", themed.text());
+    assert!(themed.text().contains("Served from the harbour."));
+    let policy = |page: &testkit::http::Response| page.header("Content-Security-Policy").unwrap();
+    assert_eq!(policy(&themed).matches("'sha256-").count(), 2);
+    assert_eq!(policy(&plain).matches("'sha256-").count(), 1);
+    assert_eq!(desk.get("/boardwalk/v1/theme")["slug"], json!("harbour"));
+
+    let pale = r##"{"slug": "pale", "name": "Pale", "version": "1.0.0",
+        "colours": {"ink": "#eeeeee", "paper": "#ffffff"}}"##;
+    let files: Files = [(String::from("theme.json"), pale.into())].into();
+    let archive = pack(&files, None).unwrap();
+    let upload = |content: &[u8]| desk.upload("/wc-admin/themes", "pluginzip", content);
+    let told = upload(&archive).json().unwrap();
+    assert_eq!((&told["status"], &told["theme"]), (&json!("success"), &json!("pale")));
+    assert_eq!(upload(&archive).json().unwrap()["status"], json!("error"), "it is there already");
+    let activated =
+        desk.ask("POST", "/wc-admin/onboarding/themes/activate", &json!({ "theme": "pale" }));
+    let warnings = activated["warnings"].to_string();
+    assert!(warnings.contains("ink on paper"), "{warnings}");
+
+    let before = desk.get("/boardwalk/v1/themes");
+    let mut cut = archive.clone();
+    cut.truncate(archive.len() / 2);
+    let hostile: Files = [(String::from("theme.json"), vec![0; 3 << 20])].into();
+    for content in [&b"nothing"[..], &cut, &pack(&hostile, None).unwrap()] {
+        assert_eq!(upload(content).json().unwrap()["status"], json!("error"));
+    }
+    let none = desk.send("POST", "/wc-admin/themes", &json!({}));
+    assert_eq!(none.json().unwrap()["code"], json!("woocommerce_rest_invalid_file"));
+    assert_eq!(desk.get("/boardwalk/v1/themes"), before);
+    desk.ask("POST", "/boardwalk/v1/themes/deactivate", &json!({}));
+    assert_eq!(desk.page("/").text(), plain.text());
+}

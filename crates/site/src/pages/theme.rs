@@ -1,0 +1,119 @@
+//! How the pages look, where an active theme says otherwise than the style sheet.
+//!
+//! The theme is read from an option that administration writes. **What is no colour, no family of
+//! fonts and no picture of its own is left out here again**, since it becomes part of the style
+//! sheet.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// The option that holds the active theme; null for none.
+pub const THEME_OPTION: &str = "boardwalk_theme";
+/// The colours by their names in a theme and in the style sheet.
+const COLOURS: &[(&str, &str)] = &[
+    ("paper", "--paper"),
+    ("card", "--card"),
+    ("ink", "--ink"),
+    ("muted", "--muted"),
+    ("line", "--line"),
+    ("accent", "--accent"),
+    ("on_accent", "--on-accent"),
+    ("soft", "--soft"),
+];
+
+/// What pages show of the active theme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Theme {
+    /// A style sheet that follows the usual one.
+    pub style: String,
+    /// A picture as an address of its own.
+    pub logo: Option<String>,
+    pub footer: String,
+    pub welcome: String,
+}
+
+impl Theme {
+    /// The theme that the option holds, if any.
+    pub fn read(option: &Value) -> Option<Self> {
+        let theme = option.as_object()?;
+        let text = |member: &str, name: &str| {
+            let value = theme.get(member).and_then(|member| member.get(name));
+            value.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let light = declarations(theme.get("colours"));
+        let dark = theme.get("dark").filter(|dark| dark.is_object());
+        let dark = dark.map_or_else(|| light.clone(), |dark| declarations(Some(dark)));
+        let scheme =
+            if theme.get("dark").is_some_and(Value::is_object) { "light dark" } else { "normal" };
+        let mut style = format!(
+            ":root{{color-scheme:{scheme};{light}}}\
+             @media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+        );
+        for (selector, name) in [("body", "body"), ("h1,h2,h3,h4,.brand", "heading")] {
+            let family = text("fonts", name);
+            if !family.is_empty() && family.chars().all(is_font) {
+                let _ = write!(style, "{selector}{{font-family:{family}}}");
+            }
+        }
+        let logo = theme.get("logo").and_then(Value::as_str);
+        let logo = logo.filter(|logo| logo.starts_with("data:image/")).map(str::to_owned);
+        Some(Self {
+            style,
+            logo,
+            footer: text("texts", "footer"),
+            welcome: text("texts", "welcome"),
+        })
+    }
+
+    /// The style sheet as a policy names it.
+    pub(super) fn source(&self) -> String {
+        format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(&self.style)))
+    }
+}
+
+fn declarations(colours: Option<&Value>) -> String {
+    let mut text = String::new();
+    for (name, variable) in COLOURS {
+        let colour = colours.and_then(|colours| colours.get(name)).and_then(Value::as_str);
+        if let Some(colour) = colour.filter(|colour| is_colour(colour)) {
+            let _ = write!(text, "{variable}:{colour};");
+        }
+    }
+    text
+}
+
+fn is_colour(text: &str) -> bool {
+    let hex = text.strip_prefix('#').unwrap_or_default();
+    hex.len() == 6 && hex.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+fn is_font(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " ,-".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_theme_becomes_a_style_sheet_and_nothing_else() {
+        let theme = Theme::read(&json!({
+            "colours": {"paper": "#112233", "ink": "red;}</style><script>"},
+            "fonts": {"body": "Georgia, serif", "heading": "x;}"},
+            "logo": "https://elsewhere.example/a.png",
+            "texts": {"footer": "Thanks"},
+        }))
+        .unwrap();
+        assert!(theme.style.contains("--paper:#112233;"), "{}", theme.style);
+        assert!(theme.style.contains("body{font-family:Georgia, serif}"), "{}", theme.style);
+        assert!(!theme.style.contains("script") && !theme.style.contains("h1"), "{}", theme.style);
+        assert_eq!((theme.logo, &*theme.footer, &*theme.welcome), (None, "Thanks", ""));
+        assert_eq!(Theme::read(&Value::Null), None);
+    }
+}
