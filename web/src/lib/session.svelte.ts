@@ -28,9 +28,8 @@ class Session {
 
   async open(): Promise<void> {
     if (await renewNonce()) {
-      const currency = get<CurrencyFormat>(rest('boardwalk/v1/currency'));
-      const me = await get<Me>(rest('boardwalk/v1/me'));
-      me.site.currency = await currency;
+      const [me, currency] = await Promise.all([get<Me>(rest('boardwalk/v1/me')), get<CurrencyFormat>(rest('boardwalk/v1/currency'))]);
+      me.site.currency = currency;
       // The server writes the sign as HTML.
       me.site.currency.symbol = plainText(me.site.currency.symbol);
       this.me = me;

@@ -198,6 +198,7 @@ export const texts = {
       paid: (at: string) => `paid ${at}`,
       coupon: (code: string) => `Coupon ${code}`,
       refunded: (reason: string) => (reason ? `Refunded: ${reason}` : 'Refunded'),
+      change: 'Change the status',
       move: (status: string) => `Set ${status.replaceAll('-', ' ')}`,
       moved: (status: string) => `The order is ${status.replaceAll('-', ' ')} now.`,
     },

@@ -23,6 +23,15 @@ describe('the account', () => {
       assert.equal(await page.getByText(password).count(), 0);
     }));
 
+  test('a program asks for a password of its own, and gets it when the user agrees', () =>
+    walk(async (page) => {
+      await page.goto(`${world.server.url}/authorize-application?app_name=Walk`);
+      await isFitForEverybody(page, 'the page that asks');
+      await page.getByRole('button', { name: /yes|approve|allow/i }).first().click();
+      await page.waitForLoadState('load');
+      assert.match(await page.textContent('main'), /(\w{4} ){5}\w{4}/);
+    }));
+
   test('a consumer key is shown once, and taken back', () =>
     walk(async (page) => {
       await open(page, '/account');

@@ -20,6 +20,46 @@ describe('analytics', () => {
       assert.doesNotMatch(page.url(), /chart=/);
     }));
 
+  test('days of one’s own are compared with those a year before', () =>
+    walk(async (page) => {
+      await open(page, '/analytics');
+      await page.getByLabel(/^Period/).selectOption('custom');
+      await page.getByLabel('From').fill('2026-01-01');
+      await page.waitForURL(/from=2026-01-01/);
+      await page.getByLabel('until').fill('2026-03-31');
+      await page.getByLabel('Compared with').selectOption('previous_year');
+      await page.waitForURL(/from=2026-01-01.*until=2026-03-31.*compare=previous_year/);
+      await settled(page);
+      await page.getByRole('link', { name: /Net sales/ }).first().click();
+      await page.waitForURL(/analytics\/revenue.*compare=previous_year/);
+      await settled(page);
+      assert.match(await page.textContent('.tiles'), /from/);
+    }));
+
+  test('figures are split by segments', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/orders?period=year');
+      await page.getByLabel('Split by').selectOption('customer_type');
+      await page.waitForURL(/segmentby=customer_type/);
+      const row = (name) => page.locator('.scroll tr').filter({ has: page.getByRole('cell', { name, exact: true }) }).first();
+      await row('returning').waitFor();
+      const number = async (name) => Number((await row(name).locator('td').nth(1).textContent()).replace(/\D/g, ''));
+      assert.ok((await number('returning')) > 0 && (await number('new')) > 0);
+    }));
+
+  test('a filter finds things by their names', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/orders?period=year');
+      await page.selectOption('select.add', 'product_includes');
+      await page.getByLabel('Search by name').fill('tee');
+      await page.getByRole('dialog').getByLabel(/Pier stripe tee/).first().check();
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByText(/Product is/).first().waitFor();
+      await page.getByRole('button', { name: /Product is Pier stripe tee/ }).waitFor();
+      await page.getByRole('button', { name: /Remove the filter Product is/ }).click();
+      assert.doesNotMatch(page.url(), /product_includes/);
+    }));
+
   test('a table is sorted by its heads', () =>
     walk(async (page) => {
       await open(page, '/analytics/products?period=year');

@@ -1,7 +1,7 @@
 // Signing in and out.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isFitForEverybody, open, signIn, walk, world } from '../support.mjs';
+import { call, isFitForEverybody, open, signIn, walk, world } from '../support.mjs';
 
 describe('signing in', () => {
   test('a stranger is asked to sign in', () =>
@@ -18,6 +18,42 @@ describe('signing in', () => {
       await page.getByText('User name and password do not match').waitFor();
       await isFitForEverybody(page, 'the refusal');
     }, { isSignedIn: false, allowed: [/403/] }));
+
+  test('somebody without rights is told so', async () => {
+    const login = `walker-${Date.now()}`;
+    const user = { login, password: 'a walk on the pier 2026' };
+    const { id } = await call('POST', 'wp/v2/users', { username: login, email: `${login}@example.org`, password: user.password, roles: ['subscriber'] });
+    await walk(async (page) => {
+      await signIn(page, user);
+      await open(page, '/');
+      await page.getByText('You may not see this').waitFor();
+      await isFitForEverybody(page, 'nothing to see');
+      await open(page, '/store/settings');
+      await page.getByText('You may not see this').first().waitFor();
+    }, { isSignedIn: false, allowed: [/403/] });
+    await call('DELETE', `wp/v2/users/${id}?force=true&reassign=1`);
+  });
+
+  test('the band says that this is the sandbox, and the keyboard can skip the menu', () =>
+    walk(async (page) => {
+      await open(page, '/store/orders');
+      assert.match(await page.getByRole('region', { name: 'Environment' }).textContent(), /Sandbox/);
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+      await page.keyboard.press('Enter');
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
+    }));
+
+  test('on a narrow screen the menu opens at a button', () =>
+    walk(async (page) => {
+      await open(page, '/store/orders');
+      assert.equal(await page.getByRole('link', { name: 'Coupons' }).first().isVisible(), false);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await isFitForEverybody(page, 'the open menu');
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: 'Coupons' }).first().isVisible(), false);
+    }, { options: { viewport: { width: 390, height: 844 } } }));
 
   test('signing out ends the session', () =>
     walk(async (page) => {
