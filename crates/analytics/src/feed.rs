@@ -43,8 +43,8 @@ const ROWS_AT_ONCE: usize = 100_000;
 /// How often the facts are written to their file, if they changed.
 const SAVE_EVERY: Duration = Duration::from_mins(10);
 
-/// Writes facts to a file from which a server on this store starts, as if they were made of all that
-/// the store holds now. For measuring with more of them than anybody wants to store.
+/// Writes facts to a file from which a server on this store starts, as if they were made of all
+/// that the store holds now. For measuring with more of them than anybody wants to store.
 pub fn plant(store: &Store, writer: &mut Writer, path: &Path) -> Result<()> {
     writer.set_position(store.read_blocking(outbox::head)?);
     write_file(store, writer, path)

@@ -1,5 +1,5 @@
-//! Queries carried out: what is known of earlier ones is added up, the other chunks are dealt out to
-//! threads, and what they found is added to it.
+//! Queries carried out: what is known of earlier ones is added up, the other chunks are dealt out
+//! to threads, and what they found is added to it.
 
 use std::num::NonZero;
 use std::sync::Arc;
