@@ -253,15 +253,11 @@ const JETPACK: &str = "jetpack";
 fn jetpack(call: &mut Call<'_>) -> Outcome {
     let name = contributed(call.conn()?, JETPACK)?.map(|(_, name)| name);
     let back = own_address(call, "redirect_url")?;
-    match (grant_address(call, JETPACK, &back)?, name) {
-        (Some(url), Some(name)) => {
-            Ok(Reply::new(json!({ "slug": JETPACK, "name": name, "connectAction": url })))
-        }
-        _ => {
-            let message = "No active plugin connects to this service; activate one first.";
-            Err(Refusal::new(404, "woocommerce_rest_jetpack_not_active", message).into())
-        }
-    }
+    let (Some(url), Some(name)) = (grant_address(call, JETPACK, &back)?, name) else {
+        let message = "No active plugin connects to this service; activate one first.";
+        return Err(Refusal::new(404, "woocommerce_rest_jetpack_not_active", message).into());
+    };
+    Ok(Reply::new(json!({ "slug": JETPACK, "name": name, "connectAction": url })))
 }
 
 /// An address of this site that the request names; empty for none. Others lead people astray.
@@ -304,18 +300,15 @@ fn jetpack_url(call: &mut Call<'_>) -> Outcome {
         }
         Err(stop) => return Err(stop),
     };
-    let url = match grant_address(call, JETPACK, &back)? {
-        Some(url) => {
-            let from = call.params.text("from").unwrap_or_default();
-            let mut url = Url::parse(&url)
-                .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
-            url.query_pairs_mut().append_pair("from", from);
-            url.to_string()
-        }
-        None => {
-            errors.push(String::from("No active plugin connects to this service."));
-            call.visit.page("/portal/plugins")
-        }
+    let url = if let Some(url) = grant_address(call, JETPACK, &back)? {
+        let from = call.params.text("from").unwrap_or_default();
+        let mut url = Url::parse(&url)
+            .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+        url.query_pairs_mut().append_pair("from", from);
+        url.to_string()
+    } else {
+        errors.push(String::from("No active plugin connects to this service."));
+        call.visit.page("/portal/plugins")
     };
     Ok(Reply::new(json!({
         "success": errors.is_empty(), "errors": errors, "color_scheme": "fresh", "url": url,

@@ -119,25 +119,25 @@ async fn install(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
     let slug = slug_of(asked.params.text("theme"));
     let wanted = slug.clone();
     let find = move |conn: &mut dyn Conn| package::get(conn, PackageKind::Theme, &wanted);
-    let row = match asked.site.store().read(find.clone()).await? {
-        Some(row) => row,
-        None => {
-            let refused = |error: Error| match error.kind() {
-                Kind::Internal => Stop::from(error),
-                _ => {
-                    let message = error.to_string();
-                    Refusal::new(400, "woocommerce_rest_theme_install", message).into()
-                }
-            };
-            let obtained = catalogue.obtain(&asked.site, PackageKind::Theme, &slug).await;
-            let (obtained, now) = (obtained.map_err(refused)?, asked.visit.now);
-            asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
-            let installed = asked.site.store().read(find).await?;
-            installed.ok_or_else(|| Error::internal("an installed theme is gone"))?
-        }
+    let row = if let Some(row) = asked.site.store().read(find.clone()).await? {
+        row
+    } else {
+        let obtained = catalogue.obtain(&asked.site, PackageKind::Theme, &slug).await;
+        let (obtained, now) = (obtained.map_err(not_installed)?, asked.visit.now);
+        asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+        let installed = asked.site.store().read(find).await?;
+        installed.ok_or_else(|| Error::internal("an installed theme is gone"))?
     };
     let name = read_manifest(&row)?.name;
     Ok(Reply::new(json!({ "slug": slug, "name": name, "status": "success" })))
+}
+
+/// What the caller can mend, or wait for.
+fn not_installed(error: Error) -> Stop {
+    if error.kind() == Kind::Internal {
+        return error.into();
+    }
+    Refusal::new(400, "woocommerce_rest_theme_install", error.to_string()).into()
 }
 
 fn activate(call: &mut Call<'_>) -> Outcome {

@@ -32,7 +32,10 @@ bundled! {
     "night-watch": ["theme.json"],
 }
 
-static PACKED: LazyLock<Vec<(&str, Result<Vec<u8>>)>> = LazyLock::new(|| {
+/// An archive by the package's name.
+type Packed = (&'static str, Result<Vec<u8>>);
+
+static PACKED: LazyLock<Vec<Packed>> = LazyLock::new(|| {
     let pack_one = |slug: &'static str| {
         let own = SOURCES.iter().filter(|(package, _, _)| *package == slug);
         let files: Files =

@@ -19,7 +19,7 @@ const LIST_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Packages of a list that are looked at.
 const LISTED_MAX: usize = 500;
 const LIST_TIME: Duration = Duration::from_secs(5);
-const ARCHIVE_TIME: Duration = Duration::from_secs(60);
+const ARCHIVE_TIME: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Deserialize)]
 struct RemoteList {

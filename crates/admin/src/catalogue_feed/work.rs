@@ -71,12 +71,11 @@ impl JobKind for FeedJob {
 
 async fn write(cx: &JobCx) -> Result<Value, Halt> {
     let order: Arc<Order> = Arc::new(cx.arguments()?);
-    let mut place: Place = match cx.checkpoint()? {
-        Some(place) => place,
-        None => {
-            let total = cx.site().store().read(catalogue_feed::products_count).await?;
-            Place { total, ..Place::default() }
-        }
+    let mut place: Place = if let Some(place) = cx.checkpoint()? {
+        place
+    } else {
+        let total = cx.site().store().read(catalogue_feed::products_count).await?;
+        Place { total, ..Place::default() }
     };
     loop {
         cx.check()?;

@@ -8,10 +8,10 @@ use zip::write::SimpleFileOptions;
 use super::*;
 
 fn files() -> Files {
-    let manifest = r##"{
+    let manifest = r#"{
         "slug": "demo", "name": "Demo", "version": "1.0.0", "icon": "icon.svg",
         "contributes": {"pages": [{"slug": "start", "title": "Start", "file": "docs/start.md"}]}
-    }"##;
+    }"#;
     let list = [("plugin.json", manifest), ("icon.svg", "<svg/>"), ("docs/start.md", "# Start")];
     list.into_iter().map(|(path, text)| (path.to_owned(), text.into())).collect()
 }

@@ -54,6 +54,7 @@ fn the_highest_source_counts_and_null_falls_through() {
         form: map(json!({"a": "form", "b": "form"})),
         query: map(json!({"a": "query", "id": "2"})),
         path: map(json!({"a": "path", "id": "1", "p": "path"})),
+        ..Sources::default()
     };
     let args = Args::new().treated("d", Schema::any().default("default"), Treatment::None);
     let mut params = run(&args, sources).expect("fine");

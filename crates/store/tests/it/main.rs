@@ -41,6 +41,7 @@ mod order_lists;
 mod order_sales;
 #[cfg(test)]
 mod orders;
+#[cfg(test)]
 mod packages;
 #[cfg(test)]
 mod platform;

@@ -148,7 +148,7 @@ fn a_feed_is_kept_in_pieces(database: &Database) {
         catalogue_feed::put(conn, &done)?;
         assert_eq!(catalogue_feed::of_file(conn, "all.json")?, Some(done.clone()));
         assert_eq!(catalogue_feed::ended_before(conn, time(4), 10)?, []);
-        assert_eq!(catalogue_feed::ended_before(conn, time(5), 10)?, [done.clone()]);
+        assert_eq!(catalogue_feed::ended_before(conn, time(5), 10)?, std::slice::from_ref(&done));
         catalogue_feed::remove(conn, &done)?;
         assert_eq!(catalogue_feed::get(conn, "all")?, None);
         assert_eq!(catalogue_feed::part(conn, "all.json", 0)?, None);
