@@ -5,20 +5,23 @@
 pub mod args;
 mod filter;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Item, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use site::content::dates::{Moment, written};
-use store::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow};
-use store::filter::{PAGE_MAX, Page};
+use store::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
+use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};
 use crate::columns::{float, money, money_as_float, number, ratio};
 use crate::desk::{Desk, Inquiry, bound, seconds, span};
-use crate::query::{Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When};
+use crate::query::{
+    Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
+};
+use crate::reports::filters;
 use crate::reports::lists::{self, Beyond, Rank, cut, linked, page, reply, sort};
 
 const MEASURES: [Measure; 4] = [
@@ -27,6 +30,9 @@ const MEASURES: [Measure; 4] = [
     Measure::Sum(Of::Total, When::Always, Per::Row),
     Measure::Latest(DateColumn::Created),
 ];
+
+/// More customers than this are read in one go and not by their numbers.
+const CANDIDATES_MAX: usize = 20_000;
 
 /// A customer with what they bought.
 #[derive(Clone, Debug)]
@@ -107,13 +113,8 @@ pub fn list(desk: &Desk, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop>
         call.params.set("include", json!([id]));
     }
     let inquiry = desk.inquire(call);
-    let found = found(call, &inquiry, if door == Door::Report { "customers" } else { "include" })?;
-    let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
-    let ranked = found.into_iter().map(|customer| (rank(&by, &customer), customer));
-    let mut rows: Vec<(Rank, Customer)> = ranked.collect();
-    sort(&mut rows, lists::is_descending(call));
-    let total = rows.len();
-    let shown = cut(rows, page(call));
+    let ids = if door == Door::Report { "customers" } else { "include" };
+    let (shown, total) = shown(call, &inquiry, ids)?;
     let bodies: Vec<Value> = shown
         .iter()
         .map(|customer| linked(body(call, &inquiry, customer), links(desk, call, customer)))
@@ -130,9 +131,56 @@ pub fn list(desk: &Desk, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop>
     Ok(reply(call, &path, bodies, total, (&inquiry, Beyond::Forgotten)))
 }
 
+/// The customers on the page, and how many there are in all. Where nobody is left out and the
+/// order is one that the store knows, it reads no more than the page.
+fn shown(
+    call: &mut Call<'_>,
+    inquiry: &Inquiry,
+    ids: &str,
+) -> Result<(Vec<Customer>, usize), Stop> {
+    let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
+    let descending = lists::is_descending(call);
+    let (offset, limit) = page(call);
+    let asked = Asked::of(call, inquiry, ids);
+    let order = match by.as_str() {
+        "date_registered" => Some(LookupOrder::Registered),
+        "date_last_active" => Some(LookupOrder::LastActive),
+        _ => None,
+    };
+    if let Some(order) = order.filter(|_| asked.is_everybody()) {
+        let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        let wanted = CustomerLookupFilter {
+            order,
+            direction: if descending { Direction::Descending } else { Direction::Ascending },
+            page: Page { offset: number(offset), limit: number(limit).min(PAGE_MAX) },
+            ..CustomerLookupFilter::default()
+        };
+        let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
+        let shown = rows.into_iter().map(|row| asked.with_sums(row)).collect();
+        return Ok((shown, usize::try_from(total).unwrap_or_default()));
+    }
+    let found = asked.found(call)?;
+    let ranked = found.into_iter().map(|customer| (rank(&by, &customer), customer));
+    let mut rows: Vec<(Rank, Customer)> = ranked.collect();
+    sort(&mut rows, descending);
+    let total = rows.len();
+    Ok((cut(rows, (offset, limit)), total))
+}
+
 /// Those who spent most in a range, for leaderboards.
 pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<Customer>, Stop> {
-    let found = found(call, inquiry, "customers")?;
+    let asked = Asked::of(call, inquiry, "customers");
+    if asked.must_have_bought && asked.filter.is_empty() {
+        let mut buyers = asked.buyers();
+        let spend = |id: &i64| std::cmp::Reverse(asked.sums(*id).spend);
+        buyers.sort_by_key(|id| (spend(id), *id));
+        buyers.truncate(count);
+        let mut best: Vec<Customer> =
+            rows_of(call, &buyers)?.into_iter().map(|row| asked.with_sums(row)).collect();
+        best.sort_by_key(|customer| (spend(&customer.row.customer_id), customer.row.customer_id));
+        return Ok(best);
+    }
+    let found = asked.found(call)?;
     let mut rows: Vec<(Rank, Customer)> =
         found.into_iter().map(|customer| (rank("total_spend", &customer), customer)).collect();
     sort(&mut rows, true);
@@ -141,15 +189,87 @@ pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<
 
 /// All customers that pass the filters; `ids` names the parameter that chooses some.
 fn found(call: &mut Call<'_>, inquiry: &Inquiry, ids: &str) -> Result<Vec<Customer>, Stop> {
-    let range = asked_range(call);
-    let filter = filter::Filter::read(call, inquiry, ids);
-    let customers = with_sums(call, inquiry, range)?;
-    // Who is bound to some sales sees those who bought there.
-    let must_have_bought = range.is_some() || inquiry.is_bound();
-    let is_wanted = |customer: &Customer| {
-        (!must_have_bought || customer.sums.rows > 0) && filter.passes(customer)
-    };
-    Ok(customers.into_iter().filter(is_wanted).collect())
+    Asked::of(call, inquiry, ids).found(call)
+}
+
+/// Which customers a request asks for, with what everybody bought.
+struct Asked {
+    filter: filter::Filter,
+    /// Only these, whatever else is asked for.
+    chosen: Option<Vec<i64>>,
+    must_have_bought: bool,
+    answer: Answer,
+}
+
+impl Asked {
+    fn of(call: &Call<'_>, inquiry: &Inquiry, ids: &str) -> Self {
+        let range = asked_range(call);
+        let query = Query {
+            filter: inquiry.counted(),
+            group: Group::Customer,
+            measures: MEASURES.to_vec(),
+            ..Query::of(Table::Orders, DateColumn::Created, range.map_or(Span::ALWAYS, span))
+        };
+        let chosen = filters::ids(&call.params, ids).filter(|_| !filters::is_any(&call.params));
+        Self {
+            filter: filter::Filter::read(call, inquiry, ids),
+            chosen: chosen.map(|chosen| chosen.ids().to_vec()),
+            // Who is bound to some sales sees those who bought there.
+            must_have_bought: range.is_some() || inquiry.is_bound(),
+            answer: inquiry.answer(&query),
+        }
+    }
+
+    fn is_everybody(&self) -> bool {
+        self.filter.is_empty() && !self.must_have_bought
+    }
+
+    fn sums(&self, customer_id: i64) -> Sums {
+        Sums::of(self.answer.get(0, &Key::Id(customer_id)).unwrap_or_default())
+    }
+
+    fn with_sums(&self, row: CustomerLookupRow) -> Customer {
+        Customer { sums: self.sums(row.customer_id), row }
+    }
+
+    /// The numbers of those who bought something.
+    fn buyers(&self) -> Vec<i64> {
+        let buyers = self.answer.rows().filter_map(|found| match found.key {
+            Key::Id(id) if *id > 0 && Sums::of(found.values).rows > 0 => Some(*id),
+            _ => None,
+        });
+        buyers.collect()
+    }
+
+    /// All who pass, by their numbers. Reads those alone who can, if these are few.
+    fn found(&self, call: &mut Call<'_>) -> Result<Vec<Customer>, Stop> {
+        let candidates = match &self.chosen {
+            Some(chosen) => Some(chosen.clone()),
+            None => self.must_have_bought.then(|| self.buyers()),
+        };
+        let rows = match candidates.filter(|candidates| candidates.len() <= CANDIDATES_MAX) {
+            Some(candidates) => rows_of(call, &candidates)?,
+            None => all_rows(call)?,
+        };
+        let customers = rows.into_iter().map(|row| self.with_sums(row));
+        let is_wanted = |customer: &Customer| {
+            (!self.must_have_bought || customer.sums.rows > 0) && self.filter.passes(customer)
+        };
+        Ok(customers.filter(is_wanted).collect())
+    }
+}
+
+/// The customers with these numbers, by them.
+fn rows_of(call: &mut Call<'_>, ids: &[i64]) -> Result<Vec<CustomerLookupRow>, Stop> {
+    let ids: BTreeSet<i64> = ids.iter().copied().collect();
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let mut rows = Vec::with_capacity(ids.len());
+    for some in ids.chunks(LIST_MAX) {
+        let include = some.to_vec();
+        let wanted = CustomerLookupFilter { include, ..CustomerLookupFilter::default() };
+        rows.append(&mut customer_lookup::list(call.conn()?, &wanted)?.0);
+    }
+    Ok(rows)
 }
 
 /// Without bounds a customer is shown with everything that they ever bought.
@@ -162,24 +282,6 @@ fn asked_range(call: &Call<'_>) -> Option<Range> {
         first: first.unwrap_or(seconds(Span::ALWAYS.from)),
         last: last.unwrap_or_else(|| seconds(call.now())),
     })
-}
-
-fn with_sums(
-    call: &mut Call<'_>,
-    inquiry: &Inquiry,
-    range: Option<Range>,
-) -> Result<Vec<Customer>, Stop> {
-    let span = range.map_or(Span::ALWAYS, span);
-    let query = Query {
-        filter: inquiry.counted(),
-        group: Group::Customer,
-        measures: MEASURES.to_vec(),
-        ..Query::of(Table::Orders, DateColumn::Created, span)
-    };
-    let answer = inquiry.answer(&query);
-    let sums = |id: i64| Sums::of(answer.get(0, &Key::Id(id)).unwrap_or_default());
-    let rows = all_rows(call)?.into_iter();
-    Ok(rows.map(|row| Customer { sums: sums(row.customer_id), row }).collect())
 }
 
 fn all_rows(call: &mut Call<'_>) -> Result<Vec<CustomerLookupRow>, Stop> {

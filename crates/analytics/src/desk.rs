@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site::action::Waiting;
 use site::content::dates::Moment;
-use site::{Call, Options, Site, Visit};
-use store::{Store, outbox};
+use site::{Call, Names, Options, Site, Visit};
+use store::{Conn, Store, outbox};
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
@@ -46,6 +46,8 @@ pub struct Shop {
     pub orders: Described,
     /// A price as HTML, in the currency of the shop.
     pub price_html: fn(&Options, Amount) -> String,
+    /// Brings what reports know of a user who is a customer up to date.
+    pub customer: fn(&mut dyn Conn, i64) -> types::Result<()>,
 }
 
 /// What the routes of analytics work with.
@@ -68,6 +70,17 @@ const MOMENT: Duration = Duration::from_millis(600);
 const TURN: Duration = Duration::from_millis(50);
 
 impl Desk {
+    /// Of the reports of a site.
+    pub fn new(names: &Names, facts: &Arc<Facts>, shop: Shop, settings: &Settings) -> Arc<Self> {
+        Arc::new(Self {
+            facts: Arc::clone(facts),
+            shop,
+            settings: settings.clone(),
+            base: format!("/{}", names.analytics),
+            waited: Mutex::default(),
+        })
+    }
+
     /// Where fresh facts are asked for: waits until all that was changed before is in them. Others
     /// wait a moment, so that who changed something sees it; of many readers beside many writers
     /// one at a time does.
@@ -109,7 +122,8 @@ impl Desk {
     }
 }
 
-async fn caught_up(facts: &Facts, store: &Store) {
+/// Waits until everything that was committed before is in the facts.
+pub(crate) async fn caught_up(facts: &Facts, store: &Store) {
     // Events get their numbers after they were committed.
     while let Ok(true) = store.read(outbox::has_unsequenced).await {
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -128,11 +142,26 @@ pub fn is_there(call: &Call<'_>) -> Result<(), Stop> {
     Err(Refusal::new(404, "rest_no_route", message).into())
 }
 
-/// The permission of every report.
+const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
+const NOT_ALLOWED: &str = "You are not allowed to see reports.";
+
+/// The permission of every report. **A merchant or a store that nobody has bound to its sales sees
+/// none**, where others would see all.
 pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
     is_there(call)?;
-    let message = "You are not allowed to see reports.";
-    call.need(Capability::ViewWoocommerceReports, "woocommerce_rest_cannot_view", message)
+    call.need(Capability::ViewWoocommerceReports, CANNOT_VIEW, NOT_ALLOWED)?;
+    if call.is_bound() {
+        return Ok(());
+    }
+    call.need(Capability::ManageWoocommerce, CANNOT_VIEW, NOT_ALLOWED)
+}
+
+/// The permission of what is about the whole shop and cannot be told for some sales.
+pub fn may_view_all(call: &Call<'_>) -> Result<(), Stop> {
+    if call.is_bound() {
+        return Err(call.deny(CANNOT_VIEW, NOT_ALLOWED).into());
+    }
+    Ok(())
 }
 
 /// **Who is bound to a merchant or a store sees nothing else**, whatever is asked for.

@@ -16,13 +16,13 @@ mod writer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::feed::{Command, Import, ImportStatus};
+use crate::feed::Command;
 
 pub use catalog::Catalog;
 pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
@@ -38,7 +38,6 @@ pub struct Facts {
     version: AtomicU64,
     /// The last event that is in the facts; nothing until they were loaded.
     position: watch::Sender<Option<i64>>,
-    import: Mutex<Option<ImportStatus>>,
     /// To the thread that keeps the facts up to date.
     commands: Sender<Command>,
     /// Of that thread, until it starts.
@@ -52,7 +51,6 @@ impl Default for Facts {
             current: RwLock::default(),
             version: AtomicU64::new(0),
             position: watch::Sender::new(None),
-            import: Mutex::default(),
             commands,
             inbox: Mutex::new(Some(inbox)),
         }
@@ -121,32 +119,6 @@ impl Facts {
         }
     }
 
-    /// How far the last import got; none before the first.
-    pub fn import_status(&self) -> Option<ImportStatus> {
-        *self.imports()
-    }
-
-    /// Starts an import. False when one is under way.
-    pub fn import(&self, import: Import) -> bool {
-        let mut status = self.imports();
-        if status.is_some_and(|status| status.is_running) {
-            return false;
-        }
-        *status = Some(ImportStatus { import, done: 0, is_running: true });
-        self.send(Command::Import(import));
-        true
-    }
-
-    /// Stops an import where it is.
-    pub fn cancel_import(&self) {
-        self.send(Command::Cancel);
-    }
-
-    /// Forgets all facts about orders. Changes from then on are followed as ever.
-    pub fn clear(&self) {
-        self.send(Command::Clear);
-    }
-
     /// Lets the thread that keeps the facts look for changes now.
     pub fn wake(&self) {
         self.send(Command::Wake);
@@ -160,20 +132,6 @@ impl Facts {
     /// The inbox of the thread; there is one thread.
     pub(crate) fn take_inbox(&self) -> Option<Receiver<Command>> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    pub(crate) fn change_import(&self, change: impl FnOnce(&mut ImportStatus)) {
-        if let Some(status) = self.imports().as_mut() {
-            change(status);
-        }
-    }
-
-    pub(crate) fn forget_import(&self) {
-        *self.imports() = None;
-    }
-
-    fn imports(&self) -> MutexGuard<'_, Option<ImportStatus>> {
-        self.import.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@
 //! records. **An event only says what to read again**, so it does no harm to see one twice, or to
 //! read a record that has changed once more since.
 //!
-//! The thread also carries out imports ([`import`]), a batch between two looks at the feed.
+//! An event may also ask for facts to be made anew, or to be forgotten ([`import`]).
 
 mod command;
 mod import;
@@ -27,9 +27,8 @@ use crate::settings;
 
 pub(crate) use command::Command;
 pub use command::{FeedHandle, start};
-pub use import::{Import, ImportStatus};
+pub use import::{Portion, ask, ask_to_clear};
 
-use import::Task;
 use update::Update;
 
 /// How long a change may wait until somebody looks for it.
@@ -66,7 +65,6 @@ pub struct Feed {
     /// The version of the options that the writer knows.
     options: i64,
     last_download: i64,
-    task: Option<Task>,
     saved: Option<(Instant, i64)>,
 }
 
@@ -75,8 +73,7 @@ impl Feed {
     pub fn open(store: Store, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
         let writer = Writer::default();
         let (options, last_download) = (-1, 0);
-        let mut feed =
-            Self { store, facts, writer, file, options, last_download, task: None, saved: None };
+        let mut feed = Self { store, facts, writer, file, options, last_download, saved: None };
         if !feed.load()? {
             feed.rebuild()?;
         }
@@ -172,6 +169,9 @@ impl Feed {
             self.options = version;
             self.writer.set_excluded(excluded);
         }
+        if update.is_cleared {
+            self.clear();
+        }
         if !update.change.gone.is_empty() {
             self.writer.apply(&update.change.gone, &update.change.facts);
         }
@@ -184,6 +184,9 @@ impl Feed {
         if let Some(last) = update.downloads.last() {
             self.last_download = last.log_id;
             self.writer.add_downloads(update.downloads);
+        }
+        for portion in update.portions {
+            self.make(portion)?;
         }
         self.writer.set_position(update.position);
         if update.is_new_site {
@@ -208,7 +211,6 @@ impl Feed {
     fn run(mut self, commands: &Receiver<Command>) {
         loop {
             let pause = match self.turn() {
-                Ok(()) if self.task.is_some() => Duration::ZERO,
                 Ok(()) => PAUSE,
                 Err(error) => {
                     let error = error.report();
@@ -218,8 +220,8 @@ impl Feed {
             };
             match commands.recv_timeout(pause) {
                 Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(command) => self.obey(command),
-                Err(RecvTimeoutError::Timeout) => {}
+                // To look at once is what comes next anyway.
+                Ok(Command::Wake) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
         self.save();
@@ -229,7 +231,7 @@ impl Feed {
         let before = (self.writer.position(), self.options, self.last_download);
         while self.step()? {}
         let is_changed = before != (self.writer.position(), self.options, self.last_download);
-        if self.work()? || is_changed {
+        if is_changed {
             self.publish();
         }
         let is_due = self.saved.is_none_or(|(at, _)| at.elapsed() >= SAVE_EVERY);

@@ -15,7 +15,7 @@ use types::Amount;
 const STATUSES: [&str; 4] = ["publish", "private", "pending", "draft"];
 const VARIATION: &str = "variation";
 /// Between the name of a product and what a variation of it is about.
-const SEPARATOR: &str = " - ";
+pub const SEPARATOR: &str = " - ";
 pub const PRODUCT_CATEGORY: &str = "product_cat";
 
 type Names = BTreeMap<i64, String>;

@@ -1,34 +1,35 @@
-//! Every route of analytics, in the order in which the index lists them.
+//! Every route of analytics, in the order in which the index lists them; and its background jobs.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use site::action::read;
+use site::jobs::JobKind;
 use site::{Action, Call, Names};
 
 use crate::customers::{self, Door};
-use crate::desk::{Desk, Settings, Shop, may_view};
-use crate::facts::Facts;
-use crate::{indicators, leaderboards, live, reports};
+use crate::desk::{Desk, may_view};
+use crate::exports::job::ExportJob;
+use crate::{exports, imports, indicators, leaderboards, live, reports};
 
-/// The routes over these facts.
-pub fn routes(
-    names: &Names,
-    facts: &Arc<Facts>,
-    shop: Shop,
-    settings: &Settings,
-) -> Vec<Route<Action>> {
+/// The routes of the reports at this desk.
+pub fn routes(names: &Names, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let namespace = names.analytics.as_str();
-    let live = live::route(names, facts);
-    let (facts, base) = (Arc::clone(facts), format!("/{namespace}"));
-    let desk =
-        Arc::new(Desk { facts, shop, settings: settings.clone(), base, waited: Mutex::default() });
-    let mut routes = customer_routes(namespace, &desk);
-    routes.extend(leaderboards::routes(namespace, &desk));
-    routes.extend(reports::routes(namespace, &desk));
-    routes.extend(indicators::routes(namespace, &desk));
-    routes.push(live);
+    let mut routes = customer_routes(namespace, desk);
+    routes.extend(leaderboards::routes(namespace, desk));
+    routes.extend(reports::routes(namespace, desk));
+    routes.extend(imports::routes(namespace, desk));
+    routes.extend(exports::routes::routes(namespace, desk));
+    routes.extend(indicators::routes(namespace, desk));
+    routes.push(live::route(names, &desk.facts));
     routes
+}
+
+/// The kinds of background jobs of the reports at this desk.
+pub fn jobs(desk: &Arc<Desk>) -> Vec<Box<dyn JobKind>> {
+    let mut kinds: Vec<Box<dyn JobKind>> = imports::jobs(&desk.facts, desk.shop).into();
+    kinds.push(Box::new(ExportJob { desk: Arc::clone(desk) }));
+    kinds
 }
 
 fn customer_routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {

@@ -1,5 +1,7 @@
 //! What can be typed after `boardwalk`.
 
+mod export;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
 use types::{AddressRange, Environment, Scope, Timestamp};
+
+pub(crate) use export::{Export, ExportReport, ReportFormat};
 
 /// Merchant onboarding in one binary.
 #[derive(Debug, Parser)]
@@ -73,6 +77,9 @@ pub(crate) enum Command {
     /// Import records
     #[command(subcommand)]
     Import(Import),
+    /// Write reports into files
+    #[command(subcommand)]
+    Export(Export),
     /// Try how mail is sent
     #[command(subcommand)]
     Mail(Mail),

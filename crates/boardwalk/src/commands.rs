@@ -3,6 +3,7 @@
 mod backup;
 mod demo;
 mod doctor;
+mod export;
 mod import;
 mod iso;
 mod mail;
@@ -56,6 +57,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::User(command) => user::user(&config, &common, command, printer),
         Command::Onboard(onboard) => onboard::onboard(&config, &common, &onboard, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
+        Command::Export(command) => export::export(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),

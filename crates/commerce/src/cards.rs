@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use contract::rest::Stop;
 use serde_json::{Value, json};
 use site::{Call, Options};
-use store::order;
-use types::Amount;
+use store::{Conn, order};
+use types::{Amount, Result};
 
-use crate::{orders, products};
+use crate::{customers, orders, products};
 
 /// Records at most that are read at once.
 const AT_ONCE: usize = 200;
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 200;
 type Cards = BTreeMap<i64, Value>;
 
 /// Products and variations: name, price, picture, address, stock, categories.
-pub fn products(call: &mut Call<'_>, ids: &[i64]) -> Result<Cards, Stop> {
+pub fn products(call: &mut Call<'_>, ids: &[i64]) -> std::result::Result<Cards, Stop> {
     let mut cards = Cards::new();
     for some in ids.chunks(AT_ONCE) {
         cards.extend(products::cards(call, some)?);
@@ -26,7 +26,7 @@ pub fn products(call: &mut Call<'_>, ids: &[i64]) -> Result<Cards, Stop> {
 }
 
 /// Orders: what people call them, what they came to, and where they came from.
-pub fn orders(call: &mut Call<'_>, ids: &[i64]) -> Result<Cards, Stop> {
+pub fn orders(call: &mut Call<'_>, ids: &[i64]) -> std::result::Result<Cards, Stop> {
     let mut cards = Cards::new();
     for some in ids.chunks(AT_ONCE) {
         let found = order::get_many(call.conn()?, some)?;
@@ -48,6 +48,11 @@ pub fn orders(call: &mut Call<'_>, ids: &[i64]) -> Result<Cards, Stop> {
         }
     }
     Ok(cards)
+}
+
+/// Brings what reports know of a user who is a customer up to date.
+pub fn customer(conn: &mut dyn Conn, user_id: i64) -> Result<()> {
+    customers::put_into_reports(conn, user_id)
 }
 
 /// A price as HTML, in the currency of the shop.

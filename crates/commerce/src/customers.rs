@@ -19,6 +19,7 @@ use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
 use serde_json::{Value, json};
 use site::{Action, Call, Names};
+use store::{Conn, customer_lookup};
 use types::{Capability, Role};
 
 pub(crate) use self::bundle::{import, import_lookup};
@@ -38,6 +39,16 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         routes.expect("the schema is well formed")
     });
     routes.collect()
+}
+
+/// Brings what reports know of a user up to date. Of somebody without addresses they may know more,
+/// from orders, and keep it.
+pub(crate) fn put_into_reports(conn: &mut dyn Conn, user_id: i64) -> types::Result<()> {
+    let Some(customer) = Customer::get(conn, user_id)? else { return Ok(()) };
+    if customer.billing.is_empty() && customer_lookup::find_by_user(conn, user_id)?.is_some() {
+        return Ok(());
+    }
+    lookup::put(conn, &customer)
 }
 
 #[derive(Debug)]

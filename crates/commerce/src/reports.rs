@@ -79,6 +79,11 @@ fn shown(schema: Schema, about: &str) -> Schema {
 }
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see reports.";
-    call.need(Capability::ViewWoocommerceReports, "woocommerce_rest_cannot_view", message)
+    let (code, message) = ("woocommerce_rest_cannot_view", "You are not allowed to see reports.");
+    // These sums are of the whole shop.
+    if call.is_bound() {
+        return Err(call.deny(code, message).into());
+    }
+    call.need(Capability::ViewWoocommerceReports, code, message)?;
+    call.need(Capability::ManageWoocommerce, code, message)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use commerce::products::sync;
 use onboarding::Platform;
 use site::content;
-use store::{consumer_key, idempotency, oembed_cache, outbox, session};
+use store::{consumer_key, idempotency, oembed_cache, outbox, report_file, session};
 use tokio::sync::watch;
 use types::Timestamp;
 
@@ -50,6 +50,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             forget_requests(&platform).await;
             forget_uploads(&platform).await;
             forget_credentials(&platform).await;
+            forget_files(&platform).await;
         }
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             published = Some(Instant::now());
@@ -171,6 +172,21 @@ async fn forget_credentials(platform: &Platform) {
     if let Err(error) = forgotten.await {
         let error = error.report();
         tracing::warn!(error, "what has expired could not be forgotten");
+    }
+}
+
+/// Exports of reports that nobody can download any more.
+async fn forget_files(platform: &Platform) {
+    let now = platform.clock.now();
+    loop {
+        match platform.store.write(move |conn| report_file::prune(conn, now, BATCH)).await {
+            Ok(0) => return,
+            Ok(count) => tracing::info!(count, "expired parts of exports were deleted"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "expired exports could not be deleted");
+            }
+        }
     }
 }
 

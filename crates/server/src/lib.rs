@@ -205,11 +205,19 @@ pub struct Reports {
     pub facts: Arc<Facts>,
 }
 
+impl Reports {
+    /// Where the reports of a site are made.
+    pub fn desk(&self, names: &site::Names) -> Arc<analytics::Desk> {
+        analytics::Desk::new(names, &self.facts, SHOP, &self.settings)
+    }
+}
+
 /// What reports are told about the records of commerce.
 const SHOP: analytics::Shop = analytics::Shop {
     products: commerce::cards::products,
     orders: commerce::cards::orders,
     price_html: commerce::cards::price_html,
+    customer: commerce::cards::customer,
 };
 
 /// The routes of all that stands on the site.
@@ -218,7 +226,7 @@ pub fn routes(
     reports: &Reports,
     admin: &::admin::Admin,
 ) -> Vec<Route<site::Action>> {
-    let of_reports = analytics::routes(names, &reports.facts, SHOP, &reports.settings);
+    let of_reports = analytics::routes(names, &reports.desk(names));
     [commerce::routes(names), of_reports, admin.routes(names)].into_iter().flatten().collect()
 }
 
@@ -246,24 +254,33 @@ pub fn make_site(
     };
     let admin = ::admin::Admin::new(&settings.admin)?;
     let routes = routes(&parts.settings.names, reports, &admin);
+    let desk = reports.desk(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let of_admin = admin.pages(&parts.settings.names);
     let mut site = site::Site::new(parts, routes)?
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
-        .with_pages(of_admin);
+        .with_pages(of_admin)
+        .with_files(Box::new(analytics::exports::link::ExportFiles));
     for kind in admin.job_kinds() {
         site = site.with_job(kind);
     }
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
     site = site.with_version(move || facts.version());
+    for kind in analytics::jobs(&desk) {
+        site = site.with_job(kind);
+    }
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }
     site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
     // The shop stands on the site, which must be there first.
-    platform.store.write_blocking(commerce::found)?;
+    let now = platform.clock.now();
+    platform.store.write_blocking(move |conn| {
+        commerce::found(conn)?;
+        analytics::found(conn, now)
+    })?;
     Ok(Arc::new(site))
 }
 

@@ -5,12 +5,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
+use futures_util::stream;
 use site::web::{FORM_BYTES_MAX, WebAnswer, may_be_page};
+use site::{FileFound, Site};
 use tracing::Instrument as _;
+use types::Error;
 
 use crate::intake::{BodyFault, drain, receive};
 use crate::panics::catch_panic;
@@ -40,6 +44,10 @@ impl WebDesk {
         let span = tracing::info_span!("request", request.id = request_id);
         let is_head = request.method() == Method::HEAD;
         let (parts, body) = request.into_parts();
+        if let Some(mut response) = self.file(&parts).await {
+            set(response.headers_mut(), "x-request-id", request_id);
+            return Ok(response);
+        }
         let handled = AssertUnwindSafe(self.handle(&parts, body).instrument(span));
         let answered = catch_panic(handled).await.unwrap_or_else(|message| {
             tracing::error!(panic = message, request.id = request_id, "request handler panicked");
@@ -76,7 +84,29 @@ impl WebDesk {
         );
     }
 
-    async fn handle(&self, parts: &axum::http::request::Parts, body: Body) -> Option<WebAnswer> {
+    /// The file that the request asks for, if it is one of those that are downloaded by a link.
+    async fn file(&self, parts: &Parts) -> Option<Response> {
+        let is_read = parts.method == Method::GET || parts.method == Method::HEAD;
+        let query = parts.uri.query().unwrap_or_default();
+        let source = self.rest.site.file_source(parts.uri.path(), query).filter(|_| is_read)?;
+        let found = self.rest.site.file(source, query.to_owned()).await;
+        let answered = match found {
+            Ok(Some(found)) => {
+                return Some(download(&self.rest.site, source, found, &parts.method));
+            }
+            Ok(None) => {
+                let message = "This file is not there any more, or the address is not complete.";
+                WebAnswer::sentence(404, message)
+            }
+            Err(error) => {
+                tracing::warn!(error = error.report(), "a file could not be found");
+                WebAnswer::sentence(503, "The file cannot be read now; try again.")
+            }
+        };
+        Some(into_response(answered, parts.method == Method::HEAD))
+    }
+
+    async fn handle(&self, parts: &Parts, body: Body) -> Option<WebAnswer> {
         let limits = &self.rest.shared.settings.limits;
         let form = if parts.method == Method::POST {
             match receive(body, &parts.headers, FORM_BYTES_MAX, limits).await {
@@ -96,6 +126,43 @@ impl WebDesk {
             Some(late)
         })
     }
+}
+
+/// A file, part after part. Who reads slowly holds no more than one part.
+fn download(site: &Arc<Site>, source: usize, found: FileFound, method: &Method) -> Response {
+    let FileFound { name, media_type, key, parts, bytes } = found;
+    let next = move |(site, key, number): (Arc<Site>, String, i64)| async move {
+        if number > parts {
+            return None;
+        }
+        let read = site.file_part(source, key.clone(), number).await;
+        let part = match read {
+            Ok(Some(part)) => Ok(Bytes::from(part)),
+            // The length that was promised is missed, so that the client notices.
+            Ok(None) => Err(Error::unavailable("a part of the file is gone")),
+            Err(error) => Err(error),
+        };
+        Some((part, (site, key, number + 1)))
+    };
+    let body = if *method == Method::HEAD {
+        Body::empty()
+    } else {
+        Body::from_stream(stream::unfold((Arc::clone(site), key, 1), next))
+    };
+    let mut response = axum::http::Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+    for (header, value) in [
+        ("content-type", media_type.to_owned()),
+        ("content-disposition", format!("attachment; filename=\"{name}\"")),
+        ("cache-control", String::from("no-store")),
+        ("referrer-policy", String::from("no-referrer")),
+        ("x-content-type-options", String::from("nosniff")),
+        ("x-robots-tag", String::from("noindex")),
+    ] {
+        set(headers, header, value);
+    }
+    response
 }
 
 fn body_fault(fault: BodyFault) -> WebAnswer {

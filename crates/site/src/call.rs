@@ -77,6 +77,11 @@ impl<'c> Call<'c> {
         self.user().map_or(0, |user| user.id())
     }
 
+    /// Whether the caller sees the sales of one merchant or store only.
+    pub fn is_bound(&self) -> bool {
+        self.user().is_some_and(|user| user.is_bound())
+    }
+
     pub fn can(&self, capability: Capability) -> bool {
         self.visit.identity.can(capability)
     }

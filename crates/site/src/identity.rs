@@ -20,6 +20,11 @@ impl User {
         self.row.user_id
     }
 
+    /// Whether they see the sales of one merchant or store only.
+    pub fn is_bound(&self) -> bool {
+        self.row.merchant_id.is_some() || self.row.store_id.is_some()
+    }
+
     pub fn can(&self, capability: Capability) -> bool {
         self.row.roles.iter().any(|role| role.capabilities().contains(&capability))
     }

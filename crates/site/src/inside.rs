@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use contract::rest::{Refusal, Sources, Stop, Verb};
+use contract::rest::{Params, Refusal, Sources, Stop, Verb};
 use serde_json::{Map, Value};
 use store::Conn;
 use store::user::UserRow;
@@ -13,7 +13,7 @@ use types::{Error, Result, Role, Timestamp};
 use crate::frame::Hashes;
 use crate::frame::perform::{self, Asked, accept, perform};
 use crate::request::Client;
-use crate::{Identity, Options, Site, User, Via, Visit};
+use crate::{Call, Identity, Options, Site, User, Via, Visit};
 
 /// The address of a site that nobody has named.
 const HOME_UNKNOWN: &str = "http://localhost";
@@ -66,6 +66,26 @@ impl Site {
             return Err(Error::invalid(format!("{} {}: {answer}", verb.name(), asked.path)));
         }
         Ok(answer)
+    }
+
+    /// Runs a part of a crate above in the user's name, as a request with these parameters would.
+    pub fn call_by<T>(
+        &self,
+        conn: &mut dyn Conn,
+        user: UserRow,
+        params: Params,
+        now: Timestamp,
+        run: impl FnOnce(&mut Call<'_>) -> std::result::Result<T, Stop>,
+    ) -> Result<std::result::Result<T, Refusal>> {
+        let options = Options::read(conn)?;
+        let identity = Identity::of(Arc::new(User::new(user)), Via::Nothing);
+        let visit = self.visit_from_within(identity, options, now);
+        let mut call = Call::new(self, &visit, Verb::Get, false, params, Some(conn));
+        match run(&mut call) {
+            Ok(done) => Ok(Ok(done)),
+            Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
+            Err(Stop::Failed(error)) => Err(error),
+        }
     }
 
     /// The circumstances of records that come from another shop, brought in by the operator.

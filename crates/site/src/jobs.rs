@@ -148,11 +148,22 @@ pub fn enqueue(
     arguments: &impl Serialize,
     now: Timestamp,
 ) -> Result<Enqueued> {
+    enqueue_for(conn, kind, key, arguments, (now, now))
+}
+
+/// [`enqueue`], for work that is to begin at a later moment than `now`.
+pub fn enqueue_for(
+    conn: &mut dyn Conn,
+    kind: &'static str,
+    key: Option<&str>,
+    arguments: &impl Serialize,
+    (now, due): (Timestamp, Timestamp),
+) -> Result<Enqueued> {
     let job = NewJob {
         kind: kind.to_owned(),
         key: key.map(str::to_owned),
         arguments: written(arguments)?,
-        due: now,
+        due,
         created: now,
     };
     background_job::enqueue(conn, &job)

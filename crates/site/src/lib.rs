@@ -19,6 +19,7 @@ pub mod call;
 pub mod content;
 pub mod docs;
 mod docs_routes;
+mod file_source;
 pub mod frame;
 pub mod identity;
 mod index;
@@ -51,6 +52,7 @@ pub mod web;
 
 pub use action::Action;
 pub use call::Call;
+pub use file_source::{FileFound, FileSource};
 pub use frame::{Payload, Response};
 pub use identity::{Identity, User, Via};
 pub use names::Names;

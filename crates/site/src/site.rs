@@ -19,7 +19,8 @@ use crate::jobs::JobKind;
 use crate::me::Neighbour;
 use crate::outbound::Outbound;
 use crate::{
-    Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs, routes,
+    FileSource, Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs,
+    routes,
 };
 
 /// Options are looked at again after this time, so that other processes' changes are seen.
@@ -50,6 +51,7 @@ pub struct Site {
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
     page_sources: Vec<Box<dyn PageSource>>,
+    pub(crate) file_sources: Vec<Box<dyn FileSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
     neighbours: OnceLock<Vec<Neighbour>>,
     versions: Vec<Version>,
@@ -83,6 +85,7 @@ impl Site {
             options,
             documents: Documents::default(),
             page_sources: Vec::new(),
+            file_sources: Vec::new(),
             job_kinds: Vec::new(),
             neighbours: OnceLock::new(),
             versions: Vec::new(),

@@ -356,7 +356,8 @@ pub fn list(
         LookupOrder::Registered => "COALESCE(registered_us, -9000000000000000000)",
         LookupOrder::LastActive => "COALESCE(last_active_us, -9000000000000000000)",
     });
-    let order = vec![(key, wanted.direction), (Clause::fixed("customer_id"), wanted.direction)];
+    // Who ties comes in the order of the numbers, whichever way the rest is sorted.
+    let order = vec![(key, wanted.direction), (Clause::fixed("customer_id"), Direction::Ascending)];
     let selection = (lookup_columns!(), "customer_lookup");
     filter.page(conn, selection, order, wanted.page, CustomerLookupRow::read)
 }

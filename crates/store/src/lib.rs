@@ -17,10 +17,10 @@
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
 //!   [`download_log`], [`order`], [`order_note`], [`customer`], [`customer_lookup`], [`shipping`],
 //!   [`webhook`], [`webhook_delivery`], [`webhook_endpoint`], [`package`], [`marketplace`],
-//!   [`catalogue_feed`]; of both [`background_job`]; of imports [`import`] and [`bulk_upload`])
-//!   hold the queries; lists with many filters are put together by [`filter`]; [`outbox`] is the
-//!   feed of all changes, [`audit`] tells who made them, [`counter`] hands out numbers, [`backup`]
-//!   copies everything in a form that both engines read.
+//!   [`catalogue_feed`]; of both [`background_job`] and [`report_file`]; of imports [`import`] and
+//!   [`bulk_upload`]) hold the queries; lists with many filters are put together by [`filter`];
+//!   [`outbox`] is the feed of all changes, [`audit`] tells who made them, [`counter`] hands out
+//!   numbers, [`backup`] copies everything in a form that both engines read.
 //!
 //! Start with [`Store::open`], then read [`merchant`] for what a query looks like.
 
@@ -70,6 +70,7 @@ mod postgres;
 pub mod presence;
 pub mod product;
 mod queue;
+pub mod report_file;
 pub mod request_log;
 pub mod review;
 pub mod revision;

@@ -22,6 +22,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0007_bulk", include_str!("../migrations/0007_bulk.sql")),
     ("0009_setup", include_str!("../migrations/0009_setup.sql")),
     ("0010_plugins", include_str!("../migrations/0010_plugins.sql")),
+    ("0011_report_files", include_str!("../migrations/0011_report_files.sql")),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

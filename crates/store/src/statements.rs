@@ -5,8 +5,8 @@ use crate::{
     catalogue_feed, consumer_key, counter, coupon, customer, customer_lookup, device, download_log,
     download_permission, due_work, fact, history, idempotency, import, iso, login_token,
     marketplace, merchant, migrate, oembed_cache, option, order, order_note, outbox, package, post,
-    presence, product, request_log, review, revision, session, shipping, tax_class, tax_rate,
-    template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
+    presence, product, report_file, request_log, review, revision, session, shipping, tax_class,
+    tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.
@@ -50,6 +50,7 @@ pub fn all() -> Vec<&'static Sql> {
         post::STATEMENTS,
         presence::STATEMENTS,
         product::STATEMENTS,
+        report_file::STATEMENTS,
         request_log::STATEMENTS,
         review::STATEMENTS,
         revision::STATEMENTS,

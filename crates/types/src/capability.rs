@@ -18,6 +18,8 @@ const NOBODY: &[Role] = &[];
 const ADMINISTRATORS: &[Role] = &[Administrator];
 /// Those who run the shop.
 const SHOP: &[Role] = &[Administrator, ShopManager];
+/// Those who read figures: of the shop, or of the sales that they are bound to.
+const REPORT_READERS: &[Role] = &[Administrator, ShopManager, Merchant, Store];
 /// Those who may write markup that is not cleaned.
 const UNFILTERED: &[Role] = &[Administrator, Editor];
 const EDITORS: &[Role] = &[Administrator, ShopManager, Editor];
@@ -119,7 +121,7 @@ capabilities! {
     DeletePlugins = "delete_plugins", ADMINISTRATORS;
     // The shop.
     ManageWoocommerce = "manage_woocommerce", SHOP;
-    ViewWoocommerceReports = "view_woocommerce_reports", SHOP;
+    ViewWoocommerceReports = "view_woocommerce_reports", REPORT_READERS;
     CreateCustomers = "create_customers", SHOP;
     EditProduct = "edit_product", SHOP;
     ReadProduct = "read_product", SHOP;

@@ -105,8 +105,8 @@ mod tests {
             (Role::ShopManager, 39 + 1 + of_the_shop),
             (Role::IsoAdmin, 1),
             (Role::IsoStaff, 1),
-            (Role::Merchant, 1),
-            (Role::Store, 1),
+            (Role::Merchant, 2),
+            (Role::Store, 2),
         ] {
             assert_eq!(role.capabilities().len(), count, "{role}");
             assert!(role.may(Capability::Read), "{role}");

@@ -1,6 +1,7 @@
 //! All facts at one moment. A snapshot never changes, so whoever holds one reads without waiting
 //! and sees one state, while the next one is being made.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use types::{Amount, Timestamp};
@@ -51,6 +52,25 @@ impl Snapshot {
     /// Orders and refunds.
     pub fn orders(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// Orders and refunds that were made since then.
+    pub fn orders_since(&self, since: Timestamp) -> usize {
+        let since = since.as_micros();
+        let of_chunk = |chunk: &Arc<Chunk>| match chunk.created {
+            Some((first, _)) if first >= since => chunk.len(),
+            Some((_, last)) if last >= since => {
+                let created = chunk.orders[order::CREATED].to_vec();
+                created.into_iter().filter(|created| *created >= since).count()
+            }
+            _ => 0,
+        };
+        self.chunks.iter().map(of_chunk).sum()
+    }
+
+    /// The ids of the orders and refunds after the one and up to the other.
+    pub fn ids_between(&self, after: i64, through: i64) -> BTreeSet<i64> {
+        super::writer::ids_between(&self.chunks, after, through)
     }
 
     pub fn lines(&self) -> usize {

@@ -101,6 +101,15 @@ impl Writer {
         self.downloads.iter().map(|download| download.log_id).max().unwrap_or_default()
     }
 
+    pub(crate) fn downloads(&self) -> Vec<Arc<DownloadFact>> {
+        self.downloads.to_vec()
+    }
+
+    /// The ids of the rows after the one and up to the other.
+    pub(crate) fn ids_between(&self, after: i64, through: i64) -> BTreeSet<i64> {
+        ids_between(&self.chunks, after, through)
+    }
+
     pub(crate) fn excluded(&self) -> Vec<String> {
         self.excluded.iter().cloned().collect()
     }
@@ -347,6 +356,16 @@ fn line_row(names: &mut Dictionaries, line: &LineFact) -> [i64; super::chunk::li
         line.shipping_tax.as_millionths(),
         names.attributes.code(&line.attributes).into(),
     ]
+}
+
+/// The ids of the rows after the one and up to the other.
+pub(super) fn ids_between(chunks: &[Arc<Chunk>], after: i64, through: i64) -> BTreeSet<i64> {
+    let is_meant = |id: &i64| (after.saturating_add(1)..=through).contains(id);
+    let touches = |chunk: &&Arc<Chunk>| {
+        chunk.ids.is_some_and(|(least, greatest)| least <= through && greatest > after)
+    };
+    let chunks = chunks.iter().filter(touches);
+    chunks.flat_map(|chunk| chunk.orders[order::ID].to_vec()).filter(is_meant).collect()
 }
 
 /// The ids of the chunk's rows that are among these, or are refunds of one of them.

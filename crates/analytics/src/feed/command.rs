@@ -9,7 +9,6 @@ use store::Store;
 use types::{Error, Result};
 
 use super::Feed;
-use super::import::Import;
 use crate::facts::Facts;
 
 /// What the thread can be asked for.
@@ -17,11 +16,6 @@ use crate::facts::Facts;
 pub(crate) enum Command {
     /// To look for changes at once.
     Wake,
-    Import(Import),
-    /// To stop an import where it is.
-    Cancel,
-    /// To forget all facts.
-    Clear,
     Stop,
 }
 

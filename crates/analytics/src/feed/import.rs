@@ -1,116 +1,128 @@
-//! Imports: facts made from the records on demand, of all times or of the last days, a batch at a
-//! time between two looks at the feed, so that live changes do not wait for an import.
+//! Facts made anew on demand. Who wants that says so in the feed of changes itself, so that **every
+//! process that follows it makes the same facts**, and one that was away makes them when it is
+//! back.
+//!
+//! An import is a run of such events, each about some hundreds of records; between two of them
+//! other changes have their turn. [`crate::imports`] appends them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::Conn;
 use store::order;
+use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
-use super::command::Command;
 use super::{Feed, load};
 use crate::facts::Writer;
 
-/// Records of one batch.
-const BATCH: i64 = 500;
+/// The first word of both kinds of event.
+pub(super) const NOUN: &str = "report_facts";
+const CLEARED: &str = "report_facts.cleared";
+const WANTED: &str = "report_facts.wanted";
 
-/// What to import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Import {
-    /// Only what was made since then.
-    pub since: Option<Timestamp>,
+/// Records whose facts are to be made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Portion {
+    /// The ids that are meant come after this one.
+    pub after: i64,
+    /// The last of them.
+    pub through: i64,
+    /// Only what was made since then, in microseconds.
+    pub since_us: Option<i64>,
     /// Whether records whose facts are there are left alone.
     pub skips_existing: bool,
-    /// How many records it is about, as they were counted when it was asked for.
-    pub total: i64,
 }
 
-/// How far an import got.
+impl Portion {
+    fn since(&self) -> Option<Timestamp> {
+        self.since_us.map(Timestamp::from_micros)
+    }
+}
+
+/// Has the facts of these records made anew, by everybody who follows the feed.
+pub fn ask(conn: &mut dyn Conn, portion: &Portion, now: Timestamp) -> Result<()> {
+    outbox::append(conn, &Event::of_site(WANTED, portion.through, json!(portion).to_string(), now))
+}
+
+/// Has all facts about orders forgotten, by everybody who follows the feed. Changes from then on
+/// are followed as ever.
+pub fn ask_to_clear(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
+    outbox::append(conn, &Event::of_site(CLEARED, 0, String::from("{}"), now))
+}
+
+/// What an event of the noun asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImportStatus {
-    pub import: Import,
-    /// Records that were dealt with.
-    pub done: i64,
-    pub is_running: bool,
+pub(super) enum Wish {
+    Clear,
+    Make(Portion),
 }
 
-/// An import that is under way.
-#[derive(Debug)]
-pub(super) struct Task {
-    import: Import,
-    /// The last record that was looked at.
-    after: i64,
-    /// Records that are left alone.
-    existing: Arc<BTreeSet<i64>>,
+impl Wish {
+    pub(super) fn read(kind: &str, payload: &serde_json::Value) -> Option<Self> {
+        match kind {
+            CLEARED => Some(Self::Clear),
+            WANTED => Portion::deserialize(payload).ok().map(Self::Make),
+            _ => None,
+        }
+    }
 }
 
 impl Feed {
-    pub(super) fn obey(&mut self, command: Command) {
-        match command {
-            Command::Wake | Command::Stop => {}
-            Command::Import(import) => {
-                let facts = self.writer.snapshot();
-                let existing = if import.skips_existing {
-                    facts.order_facts().map(|fact| fact.order_id).collect()
-                } else {
-                    BTreeSet::new()
-                };
-                let existing = Arc::new(existing);
-                self.task = Some(Task { import, after: 0, existing });
-            }
-            Command::Cancel => self.end_task(),
-            Command::Clear => {
-                self.end_task();
-                self.clear();
-            }
-        }
-    }
-
-    fn end_task(&mut self) {
-        self.task = None;
-        self.facts.change_import(|status| status.is_running = false);
-    }
-
     /// Forgets all facts about orders. What is dealt with in the feed stays dealt with.
-    fn clear(&mut self) {
-        let (position, catalog) = (self.writer.position(), self.writer.catalog_mut().clone());
-        self.writer = Writer::new(self.writer.excluded());
-        self.writer.set_position(position);
-        *self.writer.catalog_mut() = catalog;
-        self.facts.forget_import();
-        self.publish();
-        // The file must not bring back what was forgotten.
-        self.saved = None;
-        self.save();
+    pub(super) fn clear(&mut self) {
+        let mut empty = Writer::new(self.writer.excluded());
+        empty.set_position(self.writer.position());
+        *empty.catalog_mut() = self.writer.catalog_mut().clone();
+        empty.add_downloads(self.writer.downloads());
+        self.writer = empty;
     }
 
-    /// Carries out a batch of an import. Returns whether there was one.
-    pub(super) fn work(&mut self) -> Result<bool> {
-        let Some(task) = &self.task else { return Ok(false) };
-        let (after, since) = (task.after, task.import.since);
-        let existing = Arc::clone(&task.existing);
-        let (records, change) = self.store.read_blocking(move |conn| {
-            let records = order::stamps_after(conn, after, BATCH)?;
-            let wanted = records.iter().filter(|record| {
-                since.is_none_or(|since| record.created >= since)
-                    && !existing.contains(&record.order_id)
-            });
-            let wanted: BTreeSet<i64> = wanted.map(|record| record.order_id).collect();
-            let mut change = load::orders(conn, &wanted)?;
-            // The order of a refund is read with it, and may be none of those that are wanted.
-            change.gone.retain(|order_id| wanted.contains(order_id));
-            change.facts.retain(|fact| wanted.contains(&fact.order_id));
-            Ok((records, change))
-        })?;
-        let done = i64::try_from(change.gone.len()).unwrap_or(i64::MAX);
-        self.writer.replace(&change.gone, &change.facts);
-        self.facts.change_import(|status| {
-            status.done = status.done.saturating_add(done).min(status.import.total);
-        });
-        match (records.last(), &mut self.task) {
-            (Some(last), Some(task)) => task.after = last.order_id,
-            _ => self.end_task(),
+    /// Makes the facts of some records anew. Facts of records that are gone go as well, unless only
+    /// a part of the records was asked for.
+    pub(super) fn make(&mut self, portion: Portion) -> Result<()> {
+        let Portion { after, through, skips_existing, .. } = portion;
+        let present = Arc::new(self.writer.ids_between(after, through));
+        let mut seen = BTreeSet::new();
+        let mut after = after;
+        loop {
+            let known = if skips_existing { Arc::clone(&present) } else { Arc::default() };
+            let (records, change) =
+                self.store.read_blocking(move |conn| read(conn, after, portion, &known))?;
+            self.writer.replace(&change.gone, &change.facts);
+            let Some(last) = records.last() else { break };
+            after = *last;
+            seen.extend(records);
         }
-        Ok(true)
+        if !skips_existing && portion.since_us.is_none() {
+            let gone: BTreeSet<i64> = present.difference(&seen).copied().collect();
+            self.writer.replace(&gone, &[]);
+        }
+        Ok(())
     }
+}
+
+/// The next records of the portion, and the facts of those of them that are wanted.
+fn read(
+    conn: &mut dyn Conn,
+    after: i64,
+    portion: Portion,
+    known: &BTreeSet<i64>,
+) -> Result<(Vec<i64>, load::Change)> {
+    let limit = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
+    let mut records = order::stamps_after(conn, after, limit)?;
+    records.retain(|record| record.order_id <= portion.through);
+    let is_wanted = |record: &&order::OrderStamp| {
+        portion.since().is_none_or(|since| record.created >= since)
+            && !known.contains(&record.order_id)
+    };
+    let wanted: BTreeSet<i64> =
+        records.iter().filter(is_wanted).map(|record| record.order_id).collect();
+    let mut change = load::orders(conn, &wanted)?;
+    // The order of a refund is read with it, and may be none of those that are wanted.
+    change.gone.retain(|order_id| wanted.contains(order_id));
+    change.facts.retain(|fact| wanted.contains(&fact.order_id));
+    Ok((records.into_iter().map(|record| record.order_id).collect(), change))
 }

@@ -9,6 +9,7 @@ use store::outbox::{self, SequencedEvent};
 use store::{Conn, option};
 use types::Result;
 
+use super::import::{self, Portion, Wish};
 use super::load::{self, Change};
 use crate::facts::DownloadFact;
 use crate::settings;
@@ -24,6 +25,10 @@ pub(super) struct Update {
     pub(super) is_new_catalog: bool,
     /// Whether everything may have changed.
     pub(super) is_new_site: bool,
+    /// Whether all facts about orders are to be forgotten before anything else.
+    pub(super) is_cleared: bool,
+    /// Records whose facts are to be made anew.
+    pub(super) portions: Vec<Portion>,
     pub(super) downloads: Vec<Arc<DownloadFact>>,
     /// The version of the options with the statuses that do not count, if it is a new one.
     pub(super) options: Option<(i64, Vec<String>)>,
@@ -84,6 +89,17 @@ impl Update {
             }
             "product" => drop(products.insert(id)),
             "term" => self.is_new_catalog |= taxonomy == Some(load::CATEGORY),
+            import::NOUN => match Wish::read(&event.kind, &payload) {
+                Some(Wish::Make(portion)) => self.portions.push(portion),
+                Some(Wish::Clear) => {
+                    // What came before is forgotten as well.
+                    self.is_cleared = true;
+                    self.is_new_site = false;
+                    self.portions.clear();
+                    orders.clear();
+                }
+                None => {}
+            },
             _ => self.is_new_site |= event.kind == outbox::IMPORTED,
         }
     }

@@ -88,7 +88,8 @@ impl Stats {
             .schema(body::document(self))
     }
 
-    fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    /// The answer to a request.
+    pub fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let inquiry = desk.inquire(call);
         let (range, unit) = (inquiry.range(call), unit(call));
         let segments = Segments::asked(self, call, &inquiry)?;

@@ -86,6 +86,11 @@ fn api_fetch() {
 }
 
 #[test]
+fn woocommerce_data() {
+    session("node", "woocommerce-data.cjs", Transport::Http);
+}
+
+#[test]
 fn woocommerce_for_node_signs_over_http() {
     session("node", "woocommerce-rest-api.cjs", Transport::Http);
 }

@@ -20,6 +20,8 @@ mod notes;
 mod plugins;
 mod rates;
 mod refusals;
+mod report_exports;
+mod report_imports;
 mod rest_conformance;
 mod rest_refusals;
 mod rest_site;

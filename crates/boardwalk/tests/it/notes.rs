@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, eventually, text};
+use crate::support::{Running, Site, basic, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const NOTES: &str = "/wp-json/wc-analytics/admin/notes";
@@ -46,11 +46,6 @@ impl Desk {
     fn waits_for(&self, name: &str) {
         eventually(name, PATIENCE, || self.names().iter().any(|known| known == name));
     }
-}
-
-fn basic(pair: &str) -> String {
-    use base64::Engine as _;
-    format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(pair))
 }
 
 #[test]

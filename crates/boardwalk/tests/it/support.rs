@@ -142,6 +142,12 @@ impl Site {
     }
 }
 
+/// The header of Basic authentication for `login:password`.
+pub(crate) fn basic(pair: &str) -> String {
+    use base64::Engine as _;
+    format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(pair))
+}
+
 /// A server on a site; killed on drop.
 pub(crate) struct Running {
     pub(crate) server: Server,

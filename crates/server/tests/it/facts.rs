@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analytics::facts::{Facts, OrderFact, Snapshot};
-use analytics::feed::{self, Feed, Import};
+use analytics::feed::{self, Feed, Portion};
 use analytics::query::{DateColumn, Measure, Per, Query, Scope, Span, Table, When};
 use onboarding::Platform;
 use site::bundle::Bundle;
@@ -319,45 +319,101 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     panic!("never: {what}");
 }
 
+/// Asks for facts as an import does, and numbers the events.
+fn ask(recorded: &Recorded, portions: &[Portion], clears: bool) {
+    let portions = portions.to_vec();
+    let asked = recorded.store().write_blocking(move |conn| {
+        if clears {
+            feed::ask_to_clear(conn, Timestamp::default())?;
+        }
+        for portion in &portions {
+            feed::ask(conn, portion, Timestamp::default())?;
+        }
+        outbox::sequence(conn, 1_000).map(drop)
+    });
+    asked.unwrap();
+}
+
+const EVERYTHING: Portion =
+    Portion { after: 0, through: i64::MAX, since_us: None, skips_existing: false };
+
 #[test]
-fn imports_make_facts_anew_while_changes_are_followed() {
+fn facts_are_forgotten_and_made_anew_on_demand() {
     let recorded = Recorded::new();
-    let facts = Arc::new(Facts::default());
-    let handle = feed::start(recorded.store(), &facts, Some(recorded.file())).unwrap();
-    eventually("loaded", || facts.are_ready());
-    let (whole, orders) = (all(&facts.snapshot()), orders_count(&facts));
-    assert_eq!(orders, 298);
-    facts.clear();
-    eventually("cleared", || facts.snapshot().orders() == 0);
+    let (mut feed, facts) = opened(&recorded, Some(recorded.file()));
+    let (whole, downloads) = (all(&facts.snapshot()), facts.snapshot().downloads().len());
+    assert_eq!(orders_count(&facts), 298);
+    ask(&recorded, &[], true);
+    feed.catch_up().unwrap();
+    assert_eq!(facts.snapshot().orders(), 0);
+    assert_eq!(facts.snapshot().downloads().len(), downloads, "they are no facts about orders");
     // A change of an order brings back that one.
     recorded.change(&[77], |_| Ok(()));
-    eventually("followed", || orders_count(&facts) == 1);
+    feed.catch_up().unwrap();
+    assert_eq!(orders_count(&facts), 1);
     let since = Timestamp::parse("2026-09-01T00:00:00Z").unwrap();
-    let total = recorded.store().read_blocking(move |conn| order::count_since(conn, since));
-    let import = Import { since: Some(since), skips_existing: false, total: total.unwrap() };
-    assert!(facts.import(import));
-    assert!(!facts.import(import), "one is under way");
-    let is_done = || facts.import_status().is_some_and(|status| !status.is_running);
-    eventually("imported", is_done);
-    let status = facts.import_status().unwrap();
-    assert_eq!(status.done, total_since(&whole, since));
-    assert_eq!(status.done, status.import.total);
+    ask(&recorded, &[Portion { since_us: Some(since.as_micros()), ..EVERYTHING }], false);
+    feed.catch_up().unwrap();
     let some = all(&facts.snapshot());
+    assert_eq!(some.len(), total_since(&whole, since) + 1);
     assert!(some.iter().all(|fact| fact.created >= since || fact.order_id == 77));
-    assert!(facts.import(Import { since: None, skips_existing: true, total: 346 }));
-    eventually("imported", is_done);
-    let missing = whole.len() - some.len();
-    assert_eq!(facts.import_status().unwrap().done, i64::try_from(missing).unwrap());
+    assert_eq!(facts.snapshot().orders_since(since), total_since(&whole, since));
+    // What is there is left alone, be it wrong.
+    recorded.store().write_blocking(|conn| double(conn, 77)).unwrap();
+    let halves = [
+        Portion { through: 200, skips_existing: true, ..EVERYTHING },
+        Portion { after: 200, skips_existing: true, ..EVERYTHING },
+    ];
+    ask(&recorded, &halves, false);
+    feed.catch_up().unwrap();
     agree(&all(&facts.snapshot()), &whole);
-    drop(handle);
-    // What was imported is kept.
-    recorded.store().write_blocking(|conn| order::delete(conn, 79)).unwrap();
+    // Who comes back with an old file makes the same facts.
     let (_, kept) = opened(&recorded, Some(recorded.file()));
     agree(&all(&kept.snapshot()), &whole);
 }
 
-fn total_since(facts: &[OrderFact], since: Timestamp) -> i64 {
-    i64::try_from(facts.iter().filter(|fact| fact.created >= since).count()).unwrap()
+#[test]
+fn facts_that_were_damaged_are_mended() {
+    let recorded = Recorded::new();
+    let (mut feed, facts) = opened(&recorded, None);
+    // Records that changed without an event: the facts do not know.
+    let damage = |conn: &mut dyn Conn| {
+        double(conn, 77)?;
+        order::delete(conn, 80)
+    };
+    recorded.store().write_blocking(damage).unwrap();
+    feed.catch_up().unwrap();
+    let (_, right) = opened(&recorded, None);
+    let right = all(&right.snapshot());
+    assert!(all(&facts.snapshot()) != right);
+    ask(&recorded, &[EVERYTHING], false);
+    feed.catch_up().unwrap();
+    agree(&all(&facts.snapshot()), &right);
+}
+
+/// Makes an order twice as expensive, and tells nobody.
+fn double(conn: &mut dyn Conn, order_id: i64) -> Result<()> {
+    let mut row = order::get(conn, order_id)?.unwrap();
+    row.total += row.total;
+    order::update(conn, &row).map(drop)
+}
+
+#[test]
+fn who_forgets_in_between_keeps_what_comes_after() {
+    let recorded = Recorded::new();
+    let (mut feed, facts) = opened(&recorded, None);
+    recorded.change(&[78], |_| Ok(()));
+    ask(&recorded, &[EVERYTHING], false);
+    ask(&recorded, &[Portion { after: 76, through: 77, ..EVERYTHING }], true);
+    recorded.change(&[79], |_| Ok(()));
+    // All of it is read at once.
+    feed.catch_up().unwrap();
+    let ids: Vec<i64> = all(&facts.snapshot()).iter().map(|fact| fact.order_id).collect();
+    assert_eq!(ids, [77, 79]);
+}
+
+fn total_since(facts: &[OrderFact], since: Timestamp) -> usize {
+    facts.iter().filter(|fact| fact.created >= since).count()
 }
 
 #[test]

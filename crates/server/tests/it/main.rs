@@ -4,6 +4,7 @@
 mod bytes;
 mod facts;
 mod oembed_proxy;
+mod report_params;
 mod reports;
 mod web_authorize;
 mod web_pages;

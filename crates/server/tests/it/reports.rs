@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use analytics::feed::Feed;
+use contract::rest::Verb;
 use serde_json::{Value, json};
 use store::order::{self, OrderFilter};
 use store::user::{self, UserRow};
-use types::Timestamp;
+use types::{Role, Timestamp};
 
 use crate::facts::Recorded;
 
@@ -100,6 +101,86 @@ fn who_is_bound_sees_only_those_sales_on_every_route() {
         assert!(is_either(&asked, &ours, &none), "{route} shows what was asked for");
         assert!(numbers(&none) == 0.0, "{route} shows sales to somebody without any");
     }
+}
+
+/// Routes that tell of the whole shop, or that are for those who run it.
+const NOT_FOR_THE_BOUND: [&str; 5] = [
+    "/wc-analytics/reports/stock",
+    "/wc-analytics/reports/stock/stats",
+    "/wc-analytics/reports/import/status",
+    "/wc-analytics/reports/import/totals",
+    "/wc-analytics/reports/orders/export/none/status",
+];
+
+/// Every path of reports that can be read, as the site itself lists them.
+fn readable_paths(recorded: &Recorded) -> Vec<String> {
+    let roots =
+        ["reports", "leaderboards", "customers"].map(|name| format!("/wc-analytics/{name}"));
+    let routes = recorded.site.table().routes().iter();
+    let readable = routes.filter(|route| {
+        let is_ours = roots.iter().any(|root| {
+            let rest = route.pattern.strip_prefix(root.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        is_ours && route.endpoint(Verb::Get).is_some()
+    });
+    let path = |pattern: &str| {
+        pattern
+            .replace(r"(?P<leaderboard>\w+)", "products")
+            .replace(r"(?P<id>[\d-]+)", "1")
+            .replace("(?P<type>[a-z]+)", "orders")
+            .replace("(?P<export_id>[a-z0-9]+)", "none")
+    };
+    readable.map(|route| path(&route.pattern)).collect()
+}
+
+#[test]
+fn merchants_and_stores_read_their_own_figures() {
+    let (recorded, admin) = shop();
+    let ask = |user: &UserRow, path: &str| {
+        let route = path.strip_prefix("/wc-analytics/").unwrap();
+        let path = format!("{path}?{RANGE}&{}", query(route));
+        ask_path(&recorded, user, &path)
+    };
+    let of_role = |role: Role, merchant: Option<&str>, store: Option<&str>| {
+        bound(&UserRow { roles: vec![role], ..admin.clone() }, merchant, store)
+    };
+    let paths = readable_paths(&recorded);
+    assert!(paths.len() > 25 && !paths.iter().any(|path| path.contains('(')), "{paths:?}");
+    let mut refused = Vec::new();
+    for path in &paths {
+        for role in [Role::Merchant, Role::Store] {
+            let unbound = ask(&of_role(role, None, None), path);
+            assert_eq!(unbound, None, "{path} for a {role} of nobody");
+        }
+        let ours = ask(&of_role(Role::Merchant, Some(OURS), None), path);
+        let of_store = ask(&of_role(Role::Store, None, Some(STORE)), path);
+        assert_eq!(ours, of_store, "{path} for a merchant and its store");
+        let Some(ours) = ours else {
+            refused.push(path.as_str());
+            continue;
+        };
+        let of_admin = ask(&bound(&admin, Some(OURS), None), path);
+        assert_eq!(Some(&ours), of_admin.as_ref(), "{path} for somebody with more rights");
+        let none = ask(&of_role(Role::Merchant, Some("nobody"), None), path).unwrap();
+        assert!(numbers(&none) == 0.0, "{path} shows sales to somebody without any: {none}");
+    }
+    refused.sort_unstable();
+    let mut expected = NOT_FOR_THE_BOUND;
+    expected.sort_unstable();
+    assert_eq!(refused, expected);
+    // The older reports know no merchants.
+    let older = "/wc/v3/reports/sales";
+    assert!(ask_path(&recorded, &admin, older).is_some());
+    let merchant = of_role(Role::Merchant, Some(OURS), None);
+    assert_eq!(ask_path(&recorded, &merchant, older), None);
+}
+
+fn ask_path(recorded: &Recorded, user: &UserRow, path: &str) -> Option<Value> {
+    let (site, user, path) = (Arc::clone(&recorded.site), user.clone(), path.to_owned());
+    let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
+    let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+    recorded.store().read_blocking(read).unwrap()
 }
 
 /// Whether an answer, or each part of it, is one of two: of leaderboards, not all can be filtered.

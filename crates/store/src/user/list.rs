@@ -23,6 +23,10 @@ pub struct UserFilter {
     pub registered_before: Option<Timestamp>,
     /// Whether an order of theirs was ever paid.
     pub is_paying: Option<bool>,
+    /// Whether reports have a number for them.
+    pub is_in_reports: Option<bool>,
+    /// Users whose ids are greater.
+    pub after: Option<i64>,
     pub nicenames: Vec<String>,
     /// Users who wrote something published of any of these kinds.
     pub published_kinds: Vec<String>,
@@ -89,6 +93,14 @@ pub fn list(conn: &mut dyn Conn, wanted: &UserFilter) -> Result<(Vec<UserRow>, i
          THEN 1 ELSE 0 END = ?",
         wanted.is_paying,
     );
+    filter.and_value(
+        "CASE WHEN EXISTS (SELECT 1 FROM customer_lookup
+           WHERE customer_lookup.site_id = users.site_id
+             AND customer_lookup.user_id = users.user_id)
+         THEN 1 ELSE 0 END = ?",
+        wanted.is_in_reports,
+    );
+    filter.and_value("user_id > ?", wanted.after);
     filter.and_list(
         "EXISTS (SELECT 1 FROM posts WHERE posts.site_id = users.site_id
            AND posts.author_id = users.user_id AND posts.status = 'publish'

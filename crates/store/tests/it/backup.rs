@@ -10,8 +10,8 @@ use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, admin_note, api_key, application_password, background_job, consumer_key, counter,
-    fact, idempotency, import, iso, merchant, oembed_cache, option, outbox, post, revision,
-    session, template, term, tpn, user,
+    fact, idempotency, import, iso, merchant, oembed_cache, option, outbox, post, report_file,
+    revision, session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
@@ -117,6 +117,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     let progress = import::Progress { done: 1, details: "{}".to_owned(), updated: time(1) };
     import::put_progress(conn, "file", &progress)?;
     packages::fill(conn)?;
+    report_file::put(conn, ("e1", 1), b"\x00csv", time(9))?;
     admin_note::insert(conn, &notes::note("told"), &[notes::action("go")])?;
     background_job::enqueue(conn, &jobs::job(Some("key"), 0))?;
     outbox::advance(conn, "mail", 0, 2)?;

@@ -57,6 +57,7 @@ mod products;
 #[cfg(test)]
 mod queueing;
 #[cfg(test)]
+mod report_files;
 mod revisions;
 #[cfg(test)]
 mod sales;

@@ -1,6 +1,7 @@
 //! Lists of users: each filter, each order, all at once, and the same on both engines.
 
 use store::customer::{self, CustomerRow};
+use store::customer_lookup::{self, CustomerLookupRow};
 use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use store::post::{self, PostRow};
 use store::user::{self, UserColumn, UserFilter, UserOrder, UserRow};
@@ -42,6 +43,10 @@ fn filled(database: &Database) -> Store {
             }
             for (user_id, is_paying) in [(3, true), (4, false)] {
                 customer::put(conn, &CustomerRow { is_paying, ..CustomerRow::empty(user_id) })?;
+            }
+            for user_id in [Some(2), Some(4), None] {
+                let row = CustomerLookupRow { user_id, ..CustomerLookupRow::default() };
+                customer_lookup::find_or_insert(conn, &row)?;
             }
             let written = [(2, "post", "publish"), (3, "page", "publish"), (4, "post", "draft")];
             for (author_id, kind, status) in written {
@@ -103,6 +108,9 @@ fn filters_choose(database: &Database) {
         ),
         (UserFilter { registered_from: Some(time(7)), ..UserFilter::default() }, &[1, 2, 3, 5]),
         (UserFilter { registered_before: Some(time(7)), ..UserFilter::default() }, &[4]),
+        (UserFilter { is_in_reports: Some(true), ..UserFilter::default() }, &[2, 4]),
+        (UserFilter { is_in_reports: Some(false), ..UserFilter::default() }, &[1, 3, 5]),
+        (UserFilter { after: Some(3), ..UserFilter::default() }, &[4, 5]),
         (UserFilter { is_paying: Some(true), ..UserFilter::default() }, &[3]),
         (UserFilter { is_paying: Some(false), ..UserFilter::default() }, &[1, 2, 4, 5]),
         (kinds(&["post"]), &[2]),
@@ -186,6 +194,8 @@ fn all_filters_at_once(database: &Database) {
         registered_from: Some(time(7)),
         registered_before: Some(time(8)),
         is_paying: Some(false),
+        is_in_reports: Some(true),
+        after: Some(1),
         nicenames: vec!["nice8".to_owned()],
         published_kinds: vec!["post".to_owned()],
         order: UserOrder::Include,

@@ -14,7 +14,7 @@ use crate::calendar::Calendar;
 use crate::columns::money;
 use crate::customers;
 use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
-use crate::facts::OrderFact;
+use crate::facts::{CouponFact, OrderFact};
 use crate::known;
 use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging, Span};
 use crate::reports::args;
@@ -212,7 +212,10 @@ impl Extended {
                 "quantity": line.quantity.to_string(),
             }))
         });
-        let coupons = order.coupons.iter().filter_map(|coupon| {
+        // Clients know them by their numbers, and not in the order in which they were given.
+        let mut coupons: Vec<&CouponFact> = order.coupons.iter().collect();
+        coupons.sort_by_key(|coupon| coupon.coupon_id);
+        let coupons = coupons.into_iter().filter_map(|coupon| {
             let code = self.coupons.get(&coupon.coupon_id)?;
             Some(json!({ "id": coupon.coupon_id.to_string(), "code": code }))
         });

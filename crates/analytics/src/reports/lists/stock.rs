@@ -11,7 +11,7 @@ use types::{Amount, Capability};
 
 use super::{described, linked, page, record};
 use crate::columns::number;
-use crate::desk::Desk;
+use crate::desk::{Desk, may_view_all};
 use crate::reports::args;
 
 const INSTOCK: &str = "instock";
@@ -54,6 +54,7 @@ pub fn document() -> Value {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    may_view_all(call)?;
     let wanted = filter(call);
     let (found, total) = product::list(call.conn()?, &wanted)?;
     let parents: Vec<i64> = found.iter().map(|row| row.parent_id).filter(|id| *id != 0).collect();
@@ -163,6 +164,7 @@ pub fn stats_document() -> Value {
 
 /// How many products there are of each status, and of how many few are left.
 pub fn stats(_: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    may_view_all(call)?;
     let page = Page { offset: 0, limit: 0 };
     let shown = || ProductFilter {
         statuses: ["publish", "private"].map(str::to_owned).into(),

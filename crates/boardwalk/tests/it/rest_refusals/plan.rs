@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 /// An id that no row has, and a name that nothing has.
 const NO_ID: &str = "999999999";
 const NO_NAME: &str = "no-such-thing";
+/// The same for variables that take small letters alone.
+const NO_WORD: &str = "nothing";
 /// What is in collections that cannot be listed a hundred at a time, or at all.
 const UNLISTED: &[(&str, &str)] = &[
     ("/boardwalk/v1/zip-codes", "10001"),
@@ -154,6 +156,9 @@ fn fill_from(path: String, rest: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (S
     let mut best = None;
     for (id, name) in known(path.trim_end_matches('/')).into_iter().take(CANDIDATES_MAX) {
         let value = if is_number { id } else { name };
+        if !fits(constraint, &value) {
+            continue;
+        }
         let filled = fill_from(format!("{path}{value}"), after, known);
         if filled.1 {
             return filled;
@@ -161,9 +166,22 @@ fn fill_from(path: String, rest: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (S
         best.get_or_insert(filled);
     }
     best.unwrap_or_else(|| {
-        let absent = if is_number { NO_ID } else { NO_NAME };
+        let absent = match constraint {
+            _ if is_number => NO_ID,
+            _ if fits(constraint, NO_NAME) => NO_NAME,
+            _ => NO_WORD,
+        };
         let (filled, _) = fill_from(format!("{path}{absent}"), after, known);
         (filled, false)
+    })
+}
+
+/// Whether a value can stand for a variable, as far as plain letters are wanted.
+fn fits(constraint: &str, value: &str) -> bool {
+    value.bytes().all(|byte| match constraint {
+        "[a-z]+" => byte.is_ascii_lowercase(),
+        "[a-z0-9]+" => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+        _ => true,
     })
 }
 

@@ -42,6 +42,8 @@ pub enum Step {
     Exchange(Box<Exchange>),
     /// The reference ran its background queue here.
     Pause(Duration),
+    /// What an exported file held; a test of exports looks at it.
+    Download,
 }
 
 /// One request and its recorded answer.
@@ -131,7 +133,7 @@ impl Case {
     pub fn exchanges(&self) -> impl Iterator<Item = (usize, &Exchange)> {
         self.steps.iter().enumerate().filter_map(|(index, step)| match step {
             Step::Exchange(exchange) => Some((index + 1, &**exchange)),
-            Step::Pause(_) => None,
+            Step::Pause(_) | Step::Download => None,
         })
     }
 
@@ -155,6 +157,7 @@ impl Step {
     fn from_file(line: StepLine) -> Result<Self> {
         match (line.request, line.expect, line.pause_s) {
             (Some(request), Some(expect), None) => Self::exchange(request, expect),
+            (None, None, None) if line.download.is_some() => Ok(Self::Download),
             (None, None, Some(pause_s)) => {
                 ensure!((0.0..=PAUSE_MAX_S).contains(&pause_s), "a pause of {pause_s} s");
                 Ok(Self::Pause(Duration::from_secs_f64(pause_s)))
@@ -187,9 +190,8 @@ struct StepLine {
     /// What the recorder wanted to know.
     #[serde(rename = "note")]
     _note: Option<String>,
-    /// What an exported file held; a test of the export looks at it.
-    #[serde(rename = "download")]
-    _download: Option<Value>,
+    /// What an exported file held.
+    download: Option<Value>,
 }
 
 #[derive(Deserialize)]

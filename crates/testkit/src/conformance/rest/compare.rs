@@ -3,6 +3,11 @@
 //! Recorded values may be tokens: `$text` any text but an empty one, `$string` any text, `$now` a
 //! moment about now, `$id` an id, `$any` anything. Every difference becomes one line that begins
 //! with the place in the body, such as `body.data.status: want 400, got 404`.
+//!
+//! Rows that have a number are told apart by it: where they come in another order, or where others
+//! come, one line says so, and **the rows that both sides have are compared all the same**.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use types::Timestamp;
@@ -18,6 +23,20 @@ const DIFFERENCES_MAX: usize = 1_000;
 /// A shape is the same in every row; so many rows are looked at.
 const SHAPE_ROWS_MAX: usize = 20;
 const SHOWN_CHARS_MAX: usize = 90;
+
+/// Members that tell rows apart, the most telling first.
+const NUMBERS: [&str; 8] = [
+    "order_id",
+    "variation_id",
+    "product_id",
+    "category_id",
+    "coupon_id",
+    "tax_rate_id",
+    "interval",
+    "segment_id",
+];
+/// The number of the rows of a list; elsewhere it may number what is inside of something.
+const NUMBER_OF_ROWS: &str = "id";
 
 /// What a comparison needs to know besides the two bodies.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +117,60 @@ impl Comparison<'_> {
 
     fn items(&mut self, place: &str, want: &[Value], got: &[Value]) {
         self.count(place, want, got);
+        let numbered = self.numbered(place, want, got);
+        if let Some((wanted, came)) = numbered.filter(|(one, two)| one != two) {
+            return self.rows_by_number(place, (&wanted, want), (&came, got));
+        }
         for (index, (value, other)) in want.iter().zip(got).enumerate() {
             self.value(&format!("{place}[{index}]"), value, other);
+        }
+    }
+
+    /// What tells the rows of both sides apart, if anything does.
+    fn numbered(
+        &self,
+        place: &str,
+        want: &[Value],
+        got: &[Value],
+    ) -> Option<(Vec<String>, Vec<String>)> {
+        let recorded = |value: &Value| self.rules.ids.value(value).to_string();
+        let numbers = |rows: &[Value], name: &str, spelt: &dyn Fn(&Value) -> String| {
+            let found: Option<Vec<String>> =
+                rows.iter().map(|row| row.get(name).map(spelt)).collect();
+            let found = found?;
+            let different: BTreeSet<&String> = found.iter().collect();
+            (different.len() == found.len() && !found.is_empty()).then_some(found)
+        };
+        let both = |name: &&str| {
+            Some((numbers(want, name, &recorded)?, numbers(got, name, &Value::to_string)?))
+        };
+        let of_list = (place == "body").then_some(&NUMBER_OF_ROWS);
+        NUMBERS.iter().chain(of_list).find_map(both)
+    }
+
+    /// Says that the rows are others, or in another order, and compares those that both sides have.
+    fn rows_by_number(
+        &mut self,
+        place: &str,
+        (wanted, want): (&[String], &[Value]),
+        (came, got): (&[String], &[Value]),
+    ) {
+        let lacks = |own: &[String], others: &[String]| -> Vec<String> {
+            own.iter().filter(|number| !others.contains(number)).cloned().collect()
+        };
+        let (missing, strange) = (lacks(wanted, came), lacks(came, wanted));
+        if !missing.is_empty() || !strange.is_empty() {
+            let line = format!("{place}: other rows, without {missing:?}, with {strange:?}");
+            self.found.push(line);
+        } else if !self.rules.ties && wanted != came {
+            let line = format!("{place}: rows in another order, want {wanted:?}, got {came:?}");
+            self.found.push(line);
+        }
+        for (number, row) in wanted.iter().zip(want) {
+            let found = came.iter().position(|other| other == number);
+            if let Some(other) = found.and_then(|at| got.get(at)) {
+                self.value(&format!("{place}[#{number}]"), row, other);
+            }
         }
     }
 
@@ -114,6 +185,9 @@ impl Comparison<'_> {
     /// compared in the order that is left.
     fn rows_in_any_order(&mut self, place: &str, want: &[Value], got: &[Value]) {
         self.count(place, want, got);
+        if let Some((wanted, came)) = self.numbered(place, want, got) {
+            return self.rows_by_number(place, (&wanted, want), (&came, got));
+        }
         let mut free: Vec<&Value> = got.iter().collect();
         let mut alone = Vec::new();
         for row in want {

@@ -2,7 +2,8 @@
 //! the list must not be longer than the truth.
 //!
 //! A file has a JSON object per line: `case` and `difference` are patterns in which `*` stands for
-//! any text and `?` for one character; `difference` may be any part of a difference's line.
+//! any text and `?` for one character, or lists of such patterns; `difference` may be any part of a
+//! difference's line. Every pattern of a list must excuse something.
 
 use std::fs;
 use std::path::Path;
@@ -17,19 +18,38 @@ pub struct Deviations {
     entries: Vec<Deviation>,
 }
 
+/// One pattern of cases with one of differences.
 #[derive(Clone, Debug)]
 struct Deviation {
     file: String,
-    line: Line,
+    case: String,
+    difference: String,
+    reason: String,
     is_used: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    case: String,
-    difference: String,
+    case: Patterns,
+    difference: Patterns,
     reason: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Patterns {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Patterns {
+    fn all(self) -> Vec<String> {
+        match self {
+            Self::One(pattern) => vec![pattern],
+            Self::Several(patterns) => patterns,
+        }
+    }
 }
 
 impl Deviations {
@@ -49,8 +69,21 @@ impl Deviations {
             let place = format!("line {} of the deviations {file}", index + 1);
             let line: Line = serde_json::from_str(text).with_context(|| place.clone())?;
             ensure!(!line.reason.trim().is_empty(), "{place} gives no reason");
-            ensure!(!line.difference.trim_matches('*').is_empty(), "{place} excuses everything");
-            self.entries.push(Deviation { file: file.to_owned(), line, is_used: false });
+            let (cases, differences) = (line.case.all(), line.difference.all());
+            let is_bare = |pattern: &String| pattern.trim_matches('*').is_empty();
+            ensure!(!differences.iter().any(is_bare), "{place} excuses everything");
+            ensure!(!cases.is_empty() && !differences.is_empty(), "{place} excuses nothing");
+            for case in &cases {
+                for difference in &differences {
+                    self.entries.push(Deviation {
+                        file: file.to_owned(),
+                        case: case.clone(),
+                        difference: difference.clone(),
+                        reason: line.reason.clone(),
+                        is_used: false,
+                    });
+                }
+            }
         }
         Ok(())
     }
@@ -72,19 +105,18 @@ impl Deviations {
     /// The reason why this difference is meant, if it is.
     pub fn reason(&mut self, case: &str, difference: &str) -> Option<&str> {
         let excuses = |entry: &&mut Deviation| {
-            fits(&entry.line.case, case)
-                && fits(&format!("*{}*", entry.line.difference), difference)
+            fits(&entry.case, case) && fits(&format!("*{}*", entry.difference), difference)
         };
         let entry = self.entries.iter_mut().find(excuses)?;
         entry.is_used = true;
-        Some(&entry.line.reason)
+        Some(&entry.reason)
     }
 
     /// The entries that excused nothing.
     pub fn unused(&self) -> Vec<String> {
         let idle = self.entries.iter().filter(|entry| !entry.is_used);
-        idle.map(|Deviation { file, line, .. }| {
-            format!("{file}: case {:?}, difference {:?}", line.case, line.difference)
+        idle.map(|Deviation { file, case, difference, .. }| {
+            format!("{file}: case {case:?}, difference {difference:?}")
         })
         .collect()
     }
@@ -149,7 +181,14 @@ mod tests {
         assert_eq!(deviations.reason("other/1", "body.code: want 1"), None);
         assert_eq!(deviations.reason("auth/1", "step 2: body.code: w"), Some("ours is clearer"));
         assert_eq!(deviations.unused(), Vec::<String>::new());
+        let lists = r#"{"case":["a/1","a/2"],"difference":["x","y"],"reason":"r"}"#;
+        deviations.add("lists", lists).unwrap();
+        assert_eq!(deviations.reason("a/2", "body.y: want 1"), Some("r"));
+        assert_eq!(deviations.reason("a/3", "body.y: want 1"), None);
+        assert_eq!(deviations.unused().len(), 3, "each pattern must excuse something");
         for bad in [
+            r#"{"case":"a","difference":["b","*"],"reason":"c"}"#,
+            r#"{"case":"a","difference":[],"reason":"c"}"#,
             r#"{"case":"a","difference":"b","reason":" "}"#,
             r#"{"case":"a","difference":"*","reason":"c"}"#,
             r#"{"case":"a","reason":"c"}"#,

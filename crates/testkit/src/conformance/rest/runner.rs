@@ -58,6 +58,7 @@ impl Runner {
                     thread::sleep(*duration);
                     continue;
                 }
+                Step::Download => continue,
             };
             let Plan { method, path, .. } = &exchange.request;
             let waits = self.routes.missing(exchange).or_else(|| {

@@ -104,6 +104,38 @@ fn plan(method: &str, path: &str, body: Option<Value>) -> Plan {
 }
 
 #[test]
+fn rows_are_told_apart_by_their_numbers() {
+    let ids = Ids::default();
+    let rules = Rules { ids: &ids, ties: false, now: Timestamp::default() };
+    let row = |id: i64, sold: i64| json!({"product_id": id, "sold": sold});
+    let check = |want: Value, got: Value, expected: &[&str]| {
+        let found = compare::body(rules, &want, &got);
+        assert_eq!(found, expected, "{want} / {got}");
+    };
+    check(json!([row(1, 5), row(2, 6)]), json!([row(1, 5), row(2, 6)]), &[]);
+    check(json!([row(1, 5)]), json!([row(1, 6)]), &["body[0].sold: want 5, got 6"]);
+    check(
+        json!([row(1, 5), row(2, 6)]),
+        json!([row(2, 7), row(1, 5)]),
+        &[
+            "body: rows in another order, want [\"1\", \"2\"], got [\"2\", \"1\"]",
+            "body[#2].sold: want 6, got 7",
+        ],
+    );
+    check(
+        json!([row(1, 5), row(2, 6)]),
+        json!([row(3, 5), row(1, 5)]),
+        &["body: other rows, without [\"2\"], with [\"3\"]"],
+    );
+    // Rows without numbers of their own are compared as they come.
+    check(
+        json!([row(1, 5), row(1, 6)]),
+        json!([row(1, 6), row(1, 5)]),
+        &["body[0].sold: want 5, got 6", "body[1].sold: want 6, got 5"],
+    );
+}
+
+#[test]
 fn ids_of_created_things_are_learnt() {
     let mut ids = Ids::default();
     let create = plan("POST", "/wp-json/wp/v2/posts", None);

@@ -1,0 +1,169 @@
+//! The background work of an export: page after page into parts of a file, which the store keeps
+//! until it expires, so that any process on the same database can hand it out.
+//!
+//! **An attempt writes a file of its own**: one that was cut off leaves nothing to the next, so all
+//! rows of a file are of one state of the facts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
+use site::mail::{self, Letter, Sender};
+use site::pages::{Address, Link};
+use site::{Options, Site};
+use store::background_job::{JobRow, JobState};
+use store::{Conn, report_file};
+use types::{Error, Result, Timestamp};
+
+use super::{Export, ROWS_AT_ONCE, Reader, Reading, csv, link};
+use crate::desk::Desk;
+
+/// How long a file can be downloaded.
+pub const KEPT: Duration = Duration::from_hours(7 * 24);
+/// Bytes of a file at most.
+const BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
+
+/// What was asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Ordered {
+    pub(super) report: String,
+    /// Parameters of the report.
+    pub(super) args: Map<String, Value>,
+    pub(super) user_id: i64,
+    /// Whether the user is told by mail where the file is.
+    pub(super) email: bool,
+    /// Address of the site as the user knows it.
+    pub(super) home: String,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Written {
+    pub(super) rows: i64,
+    pub(super) parts: i64,
+    pub(super) bytes: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct ExportJob {
+    pub(crate) desk: Arc<Desk>,
+}
+
+impl JobKind for ExportJob {
+    fn name(&self) -> &'static str {
+        REPORT_EXPORT
+    }
+
+    fn run<'a>(&'a self, cx: &'a JobCx) -> Running<'a> {
+        Box::pin(async move {
+            let written = self.write(cx).await?;
+            Ok(json!(written))
+        })
+    }
+
+    /// Nothing is left of what failed or was cancelled. Who wants a letter gets it when there is
+    /// something to open.
+    fn ended(&self, site: &Site, conn: &mut dyn Conn, ended: &JobRow) -> Result<()> {
+        let export_id = ended.key.as_deref().unwrap_or_default();
+        if ended.state != JobState::Done {
+            return report_file::delete(conn, export_id).map(drop);
+        }
+        let Ok(ordered) = serde_json::from_str::<Ordered>(&ended.arguments) else { return Ok(()) };
+        if !ordered.email || !mail::is_on(site) {
+            return Ok(());
+        }
+        tell(site, conn, &ordered, export_id, ended.finished.unwrap_or(ended.due))
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { kept: KEPT, ..Limits::USUAL }
+    }
+}
+
+impl ExportJob {
+    async fn write(&self, cx: &JobCx) -> Result<Written, Halt> {
+        let ordered: Ordered = cx.arguments()?;
+        let export_id = cx.job().key.clone().unwrap_or_default();
+        let unknown = || Halt::Failed(Error::invalid("there is no such report"));
+        let export = Export::named(&ordered.report).ok_or_else(unknown)?;
+        let reader = (Reader::User(ordered.user_id), cx.job().created);
+        let reading = Reading::new(export, cx.site(), &self.desk, &ordered.args, reader);
+        let reading = Arc::new(reading.map_err(|_| unknown())?);
+        let expires = cx.now().plus(KEPT);
+        let mut written = Written::default();
+        loop {
+            cx.check()?;
+            let (pages, number) = (Arc::clone(&reading), written.parts + 1);
+            let page = cx.site().store().read(move |conn| pages.page(conn, number)).await?;
+            let count = i64::try_from(page.rows.len()).unwrap_or(i64::MAX);
+            let mut text = if number == 1 { csv::head(&page.columns) } else { String::new() };
+            text.push_str(&csv::rows(&page));
+            let is_first = number == 1;
+            let part = Part { export_id: export_id.clone(), number, text, expires };
+            written.rows = written.rows.saturating_add(count);
+            written.parts = number;
+            written.bytes = written.bytes.saturating_add(part.text.len());
+            if written.bytes > BYTES_MAX {
+                let message = "the file would be too large; choose a shorter range";
+                return Err(Halt::Failed(Error::invalid(message)));
+            }
+            let total = page.total.max(written.rows);
+            let progress = Progress { done: written.rows, total: Some(total) };
+            cx.step(progress, &written, move |conn| part.keep(conn, is_first)).await?;
+            if count < ROWS_AT_ONCE {
+                return Ok(written);
+            }
+        }
+    }
+}
+
+struct Part {
+    export_id: String,
+    number: i64,
+    text: String,
+    expires: Timestamp,
+}
+
+impl Part {
+    fn keep(&self, conn: &mut dyn Conn, is_first: bool) -> Result<()> {
+        if is_first {
+            report_file::delete(conn, &self.export_id)?;
+        }
+        let content = self.text.as_bytes();
+        report_file::put(conn, (&self.export_id, self.number), content, self.expires)
+    }
+}
+
+/// Tells the user where the file is.
+fn tell(
+    site: &Site,
+    conn: &mut dyn Conn,
+    ordered: &Ordered,
+    export_id: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(user) = store::user::get(conn, ordered.user_id)? else { return Ok(()) };
+    let title = Export::named(&ordered.report).map_or("", |export| export.title);
+    let address = link::address(site, &ordered.home, (&ordered.report, export_id));
+    let days = KEPT.as_secs() / 86_400;
+    let paragraphs = [
+        format!("Your export of the report {title} is ready."),
+        format!("It can be downloaded for {days} days, by whoever has the link."),
+    ];
+    let subject = format!("Your export of the report {title}");
+    let site_name = Options::read(conn)?.text("blogname");
+    let letter = Letter {
+        to: &user.email,
+        subject: &subject,
+        paragraphs: &paragraphs,
+        link: Some(Link { text: "Download the file", href: Address::new(&address) }),
+    };
+    let sender = Sender { site_name: &site_name, home: &ordered.home };
+    match mail::enqueue(site, conn, sender, &letter, now) {
+        // An account without a proper address gets no letter; the file is there all the same.
+        Err(error) if error.kind() == types::Kind::Invalid => Ok(()),
+        queued => queued.map(drop),
+    }
+}

@@ -1,0 +1,156 @@
+//! The routes of exports: one starts an export, the other tells how far it is and where its file
+//! is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::rest::route::{EDIT, READ, Route};
+use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, Value, json};
+use site::action::{read, write};
+use site::{Action, Call, jobs, mail};
+use store::background_job::{JobRow, JobState};
+use types::Result;
+
+use super::job::Ordered;
+use super::{Export, link};
+use crate::desk::{Desk, may_view};
+
+/// An export begins a moment after it was asked for, so that one can see it wait.
+const HEAD_START: Duration = Duration::from_millis(500);
+const ID_BYTES: usize = 10;
+const DONE: i64 = 100;
+
+pub(crate) fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
+    let (starting, telling) = (Arc::clone(desk), Arc::clone(desk));
+    let start = write(may_view, move |call: &mut Call<'_>| start(&starting, call));
+    let tell = read(may_view, move |call: &mut Call<'_>| status(&telling, call));
+    let waiting = Arc::clone(desk);
+    // Who changed something finds it in the file.
+    let start = start.after(move |site, visit, params| waiting.fresh(site, visit, params));
+    vec![
+        Route::at(namespace, "/reports/(?P<type>[a-z]+)/export")
+            .on(EDIT, args(), start)
+            .schema(document()),
+        Route::at(namespace, "/reports/(?P<type>[a-z]+)/export/(?P<export_id>[a-z0-9]+)/status")
+            .on(READ, Args::new(), tell)
+            .schema(status_document()),
+    ]
+}
+
+fn args() -> Args {
+    let report_args = Schema::map().about("Parameters of the report.");
+    let email = Schema::boolean().about("Send a link to the file by mail when it is ready.");
+    Args::new().arg("report_args", report_args).arg("email", email)
+}
+
+fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let report = call.params.text("type").unwrap_or_default();
+    let Some(export) = Export::named(report) else {
+        let message = "There is no such report to export.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_report_type", message).into());
+    };
+    let args = match call.params.get("report_args") {
+        Some(Value::Object(args)) => args.clone(),
+        _ => Map::new(),
+    };
+    if count(export, desk, call, &args)? == 0 {
+        let message = "There is nothing to export.";
+        return Ok(Reply::new(json!({ "message": message })));
+    }
+    let (email, now) = (call.params.flag("email"), call.now());
+    let ordered = Ordered {
+        report: export.name.to_owned(),
+        args,
+        user_id: call.user_id(),
+        email,
+        home: call.visit.home.clone(),
+    };
+    let export_id = new_id()?;
+    let moments = (now, now.plus(HEAD_START));
+    let kind = jobs::REPORT_EXPORT;
+    jobs::enqueue_for(call.conn()?, kind, Some(&export_id), &ordered, moments)?;
+    let message = match (email, mail::is_on(call.site)) {
+        (true, true) => "The report is being written; a link to it comes by mail.",
+        (true, false) => "The report is being written; no link comes by mail, since mail is off.",
+        (false, _) => "The report is being written.",
+    };
+    let body = json!({ "message": message, "export_id": export_id });
+    let address = call.visit.rest(&path(desk, export.name, &export_id));
+    Ok(Reply::new(body).links(Links::new().to("status", address)))
+}
+
+/// How many rows the export would have.
+fn count(
+    export: &Export,
+    desk: &Desk,
+    call: &mut Call<'_>,
+    args: &Map<String, Value>,
+) -> Result<i64, Stop> {
+    let mut params = export.accept(args)?;
+    params.set("per_page", json!(1));
+    let mut total = Ok(0);
+    call.nested(params, &mut |call| {
+        total = export.page(desk, call).map(|page| page.total);
+        Ok(true)
+    })?;
+    total
+}
+
+fn path(desk: &Desk, report: &str, export_id: &str) -> String {
+    format!("{}/reports/{report}/export/{export_id}/status", desk.base)
+}
+
+/// Letters and digits that nobody can guess.
+fn new_id() -> Result<String> {
+    let mut bytes = [0; ID_BYTES];
+    vault::fill_random(&mut bytes)?;
+    Ok(link::hex(&bytes))
+}
+
+fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
+    let (report, export_id) = (text("type"), text("export_id"));
+    let now = call.now();
+    let found = link::find(call.conn()?, (&report, &export_id), now)?;
+    // Who sees some sales only sees their own exports only.
+    let is_bound = desk.inquire(call).is_bound();
+    let found = found.filter(|(_, order)| !is_bound || order.user_id == call.user_id());
+    let Some((job, _)) = found else {
+        let message = "There is no such export, or it has expired.";
+        let code = "woocommerce_admin_reports_export_invalid_id";
+        return Err(Refusal::new(404, code, message).into());
+    };
+    let mut body = json!({ "percent_complete": percent(&job) });
+    if job.state == JobState::Done {
+        let address = link::address(call.site, &call.visit.home, (&report, &export_id));
+        body["download_url"] = json!(address);
+    }
+    let own = call.visit.rest(&path(desk, &report, &export_id));
+    Ok(Reply::new(body).links(Links::new().to("self", own)))
+}
+
+/// How much is written. All of it only when there is something to download.
+fn percent(job: &JobRow) -> i64 {
+    if job.state == JobState::Done {
+        return DONE;
+    }
+    let total = job.progress.total.unwrap_or_default().max(1);
+    (job.progress.done.saturating_mul(DONE) / total).clamp(0, DONE - 1)
+}
+
+fn document() -> Value {
+    let members = [
+        ("message", Schema::text().about("What is being done.")),
+        ("export_id", Schema::text().about("Name of the export; none if it would be empty.")),
+    ];
+    Item::new("report_export", Schema::object(members)).document()
+}
+
+fn status_document() -> Value {
+    let members = [
+        ("percent_complete", Schema::integer().about("How much is written, in percent.")),
+        ("download_url", Schema::text().about("Where the file is, once it is complete.")),
+    ];
+    Item::new("report_export_status", Schema::object(members)).document()
+}

@@ -1,0 +1,74 @@
+//! `boardwalk export`: reports as files, beside a running server or without one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use analytics::exports::file::{self, Format};
+use analytics::exports::{self, Reader, Reading};
+use analytics::feed::Feed;
+use contract::rest::Stop;
+use serde_json::{Map, Value, json};
+use server::Reports;
+use store::user::UserRow;
+use types::{Error, Result, Role};
+
+use crate::args::{Common, Export, ExportReport, ReportFormat};
+use crate::config::Config;
+use crate::environment;
+use crate::output::Printer;
+use crate::progress::{Bar, Unit};
+
+pub(crate) fn export(
+    config: &Config,
+    common: &Common,
+    command: Export,
+    out: &Printer,
+) -> Result<()> {
+    let Export::Report(args) = command;
+    let names: Vec<&str> = exports::ALL.iter().map(|export| export.name).collect();
+    let Some(export) = exports::Export::named(&args.report) else {
+        return Err(Error::invalid(format!(
+            "there is no report `{}`; the reports are {}",
+            args.report,
+            names.join(", ")
+        )));
+    };
+    let format = match args.format {
+        ReportFormat::Csv => Format::Csv,
+        ReportFormat::Json => Format::Json,
+        ReportFormat::Parquet => Format::Parquet,
+    };
+    let usual = || PathBuf::from(format!("{}.{}", export.name, format.ending()));
+    let path = args.output.clone().unwrap_or_else(usual);
+    let environment = common.environment();
+    let platform = Arc::new(environment::open_existing(config, environment)?);
+    let reports = Reports { settings: config.analytics.clone(), ..Reports::default() };
+    let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
+    let facts_file = Some(config.data.join(format!("{environment}.facts")));
+    Feed::open(platform.store.clone(), Arc::clone(&reports.facts), facts_file)?;
+    let desk = reports.desk(&config.site.names);
+    let operator = UserRow { roles: vec![Role::Administrator], ..UserRow::default() };
+    let reader = (Reader::Operator(Box::new(operator)), platform.clock.now());
+    let reading = Reading::new(export, &site, &desk, &parameters(&args), reader);
+    let reading = reading.map_err(|stop| match stop {
+        Stop::Refused(refusal) => Error::invalid(refusal.message.into_owned()),
+        Stop::Failed(error) => error,
+    })?;
+    let mut bar = Bar::new();
+    let count = |rows: i64| u64::try_from(rows).unwrap_or_default();
+    let rows = file::write(&reading, format, &path, |done, all| {
+        bar.show("Writing", Unit::Records, count(done), count(all));
+    })?;
+    drop(bar);
+    let object = json!({ "rows": rows, "path": path });
+    out.result(&object, &format!("Wrote {rows} rows to {}.", path.display()));
+    Ok(())
+}
+
+fn parameters(args: &ExportReport) -> Map<String, Value> {
+    let dates = [("after", &args.after), ("before", &args.before)];
+    let dates = dates.into_iter();
+    let dates = dates.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+    let all = dates.chain(args.set.iter().cloned());
+    all.map(|(name, value)| (name, json!(value))).collect()
+}
