@@ -1,7 +1,9 @@
 //! Folds a table into an OpenAPI 3.1 document.
 //!
 //! The emitter adds nothing that is not enforced: parameters and bodies are the compiled schemas,
-//! and the error answers are those of the dialect, given by the caller.
+//! and the error answers are those of the dialect, given by the caller. It leaves nothing out that
+//! is accepted, either: the walker takes null and blanks for absence, so what may be absent is
+//! published as itself or [`BLANK`].
 
 use serde_json::{Map, Value, json};
 
@@ -21,8 +23,30 @@ pub struct About<'a> {
     pub error_answers: &'a [ErrorAnswer<'a>],
     /// Headers that every answer carries: name and description.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Headers that a request with a body may carry: name and description.
-    pub request_headers: &'a [(&'a str, &'a str)],
+    /// Headers that a request with a body may carry.
+    pub request_headers: &'a [RequestHeader<'a>],
+}
+
+/// A header that asks for something.
+#[derive(Debug)]
+pub struct RequestHeader<'a> {
+    pub name: &'a str,
+    pub description: &'a str,
+    /// What values must match, when a regular expression can say it.
+    pub pattern: Option<&'a str>,
+    /// Understood only by operations that need a key.
+    pub only_with_key: bool,
+}
+
+impl RequestHeader<'_> {
+    fn parameter(&self) -> Value {
+        let schema = match self.pattern {
+            Some(pattern) => json!({ "type": "string", "pattern": pattern }),
+            None => json!({ "type": "string" }),
+        };
+        let (name, description) = (self.name, self.description);
+        json!({ "name": name, "in": "header", "description": description, "schema": schema })
+    }
 }
 
 #[derive(Debug)]
@@ -62,7 +86,7 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
         "servers": servers,
         "paths": paths,
         "components": {
-            "schemas": { "Failure": about.error_schema },
+            "schemas": { "Failure": about.error_schema, BLANK: blank_schema() },
             "headers": header_components(about),
             "securitySchemes": {
                 "apiKey": authorization(
@@ -77,13 +101,24 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
     })
 }
 
+/// The schema of what counts as absent.
+const BLANK: &str = "Blank";
+
+fn blank_schema() -> Value {
+    json!({
+        "description": "Null and blanks are the same as leaving it out.",
+        "type": ["string", "null"],
+        "pattern": "^\\s*$",
+    })
+}
+
 fn authorization(description: &str) -> Value {
     json!({ "type": "apiKey", "in": "header", "name": "Authorization", "description": description })
 }
 
 fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
     let route = endpoint.route();
-    let mut schema = published(&endpoint.params_document, formats);
+    let mut schema = published(&endpoint.params_document, formats, Side::Request);
     let text = description(&endpoint.params_document).unwrap_or_default();
     let (summary, details) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut operation = Map::new();
@@ -94,10 +129,10 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
     }
     let mut parameters = take_parameters(endpoint, &mut schema);
     if route.method.has_body() {
-        parameters.extend(about.request_headers.iter().map(|(name, description)| {
-            let schema = json!({ "type": "string" });
-            json!({ "name": name, "in": "header", "description": description, "schema": schema })
-        }));
+        let with_key = matches!(route.permission, Permission::Scope(_));
+        let understood =
+            about.request_headers.iter().filter(|header| with_key || !header.only_with_key);
+        parameters.extend(understood.map(RequestHeader::parameter));
     }
     if !parameters.is_empty() {
         operation.insert("parameters".into(), Value::Array(parameters));
@@ -166,7 +201,7 @@ fn take_parameters<Cx: Sync>(endpoint: &Compiled<Cx>, schema: &mut Value) -> Vec
 
 fn responses<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
     let mut responses = Map::new();
-    let reply = published(&endpoint.reply_document, formats);
+    let reply = published(&endpoint.reply_document, formats, Side::Answer);
     let success = description(&endpoint.reply_document).unwrap_or("Success.");
     responses.insert(
         "200".into(),
@@ -213,8 +248,16 @@ fn header_references(about: &About<'_>) -> Value {
     Value::Object(headers.collect())
 }
 
+/// Who writes what a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// A caller, whose blanks count as absence.
+    Request,
+    Answer,
+}
+
 /// The schema as printed: our own keywords become what any reader of JSON Schema understands.
-fn published(document: &Value, formats: Formats) -> Value {
+fn published(document: &Value, formats: Formats, side: Side) -> Value {
     match document {
         Value::Object(keywords) => {
             let mut printed = Map::new();
@@ -222,15 +265,53 @@ fn published(document: &Value, formats: Formats) -> Value {
                 if name == "x-code" || name == "x-select" {
                     continue;
                 }
-                printed.insert(name.clone(), published(value, formats));
+                printed.insert(name.clone(), published(value, formats, side));
             }
             let format = keywords.get("format").and_then(Value::as_str);
             if let Some(pattern) = format.and_then(|name| formats.find(name)?.pattern) {
                 printed.insert("pattern".into(), json!(pattern));
             }
+            if side == Side::Request {
+                admit_blanks(&mut printed);
+            }
             Value::Object(printed)
         }
-        Value::Array(items) => items.iter().map(|item| published(item, formats)).collect(),
+        Value::Array(items) => items.iter().map(|item| published(item, formats, side)).collect(),
         other => other.clone(),
     }
+}
+
+/// Lets the members of an object be blank that may be absent.
+fn admit_blanks(schema: &mut Map<String, Value>) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| {
+        let names = required.as_array().into_iter().flatten();
+        names.filter_map(Value::as_str).any(|required| required == name)
+    };
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let optional = properties.iter_mut().filter(|(name, _)| !is_required(name));
+        optional.for_each(|(_, property)| *property = or_blank(property.take()));
+    }
+    if let Some(additional) = schema.get_mut("additionalProperties").filter(|it| it.is_object()) {
+        *additional = or_blank(additional.take());
+    }
+}
+
+/// The schema, or what counts as absent. Annotations stay where they are looked for.
+fn or_blank(mut schema: Value) -> Value {
+    let is_text = schema.get("type").is_some_and(|types| {
+        types == "string" || types.as_array().is_some_and(|types| types.contains(&json!("string")))
+    });
+    let narrowing = ["format", "pattern", "minLength", "enum", "const"];
+    if is_text && !narrowing.iter().any(|keyword| schema.get(keyword).is_some()) {
+        return schema;
+    }
+    let mut either = Map::new();
+    for annotation in ["description", "default", "writeOnly"] {
+        let value = schema.as_object_mut().and_then(|schema| schema.shift_remove(annotation));
+        either.extend(value.map(|value| (annotation.to_owned(), value)));
+    }
+    let blank = json!({ "$ref": format!("#/components/schemas/{BLANK}") });
+    either.insert("anyOf".into(), json!([schema, blank]));
+    Value::Object(either)
 }

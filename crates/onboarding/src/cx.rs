@@ -112,7 +112,7 @@ impl Platform {
 }
 
 /// One request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cx {
     pub platform: Arc<Platform>,
     /// Who calls; `None` only on public routes.

@@ -1,8 +1,9 @@
 //! The table of all onboarding endpoints, and its OpenAPI document.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use contract::openapi::{self, About, ErrorAnswer};
+use contract::openapi::{self, About, ErrorAnswer, RequestHeader};
 use contract::walk::Manners;
 use contract::{Answer, Endpoint, Entry, Failure, Route, Table, entries};
 use schemars::JsonSchema;
@@ -22,6 +23,7 @@ use crate::duplicates::MerchantDuplicates;
 use crate::events::EventList;
 use crate::formats::FORMATS;
 use crate::keys::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
+use crate::lifecycle::Machine;
 use crate::list::{MerchantList, StoreList, TpnList};
 use crate::onboard::OnboardMerchant;
 use crate::parameters::{ParameterList, TpnParametersGet};
@@ -189,18 +191,50 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// Headers that a writing request may carry.
-const REQUEST_HEADERS: &[(&str, &str)] = &[
-    (
-        "Idempotency-Key",
-        "1 to 255 visible ASCII characters. The same key and body get the first answer again.",
-    ),
-    ("If-Match", "The `ETag` of the version to change; instead of `expectedVersion`."),
-    ("X-Validate-Only", "`true`: check everything and store nothing. `false` is the default."),
-    (
-        "X-Sandbox-Scenario",
-        "Sandbox only: a failure to stage, such as `code=unknown_zip; param=storeData.zipCode`.",
-    ),
+const REQUEST_HEADERS: &[RequestHeader<'static>] = &[
+    RequestHeader {
+        name: "Idempotency-Key",
+        description: "1 to 255 visible ASCII characters. The same key and body get the first \
+                      answer again.",
+        pattern: Some("^[!-~]{1,255}$"),
+        only_with_key: true,
+    },
+    RequestHeader {
+        name: "If-Match",
+        description: "The `ETag` of the version to change; instead of `expectedVersion`.",
+        pattern: None,
+        only_with_key: true,
+    },
+    RequestHeader {
+        name: "X-Validate-Only",
+        description: "`true`: check everything and store nothing. `false` is the default.",
+        pattern: Some("^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"),
+        only_with_key: false,
+    },
+    RequestHeader {
+        name: "X-Sandbox-Scenario",
+        description: "Sandbox only: a failure to stage, such as \
+                      `code=unknown_zip; param=storeData.zipCode`.",
+        pattern: None,
+        only_with_key: false,
+    },
 ];
+
+/// What can be done with an object of the machine in the state: the rows of its table that have a
+/// route, whose path ends with the action's name.
+pub(crate) fn actions_in(machine: &Machine, state: &str) -> Vec<&'static str> {
+    static ROUTED: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
+        let action = |entry: &Entry<Cx>| {
+            let parts: Vec<&'static str> = entry.route.path.split('/').collect();
+            let ["", "v1", objects, _, action] = parts.as_slice() else { return None };
+            Some((objects.strip_suffix('s')?, *action))
+        };
+        ENTRIES.iter().filter_map(action).collect()
+    });
+    let steps = machine.steps.iter().filter(|step| step.from.contains(&state));
+    let routed = steps.filter(|step| ROUTED.contains(&(machine.object, step.action)));
+    routed.map(|step| step.action).collect()
+}
 
 /// Puts definitions where they are referred to, so that the schema stands alone.
 fn inline_definitions(mut schema: Value) -> Value {

@@ -13,6 +13,7 @@ use types::{Error, MerchantId, Result, Secret, StoreId, Timestamp, Tpn};
 use vault::{Aad, DataKey};
 
 use crate::change::{self, Record, TpnRecord};
+use crate::endpoints::actions_in;
 use crate::{Caller, lifecycle};
 
 /// The person to talk to, and where. Sealed as one value.
@@ -66,6 +67,8 @@ pub struct MerchantView {
     status: String,
     /// Why it is in that state, if somebody said so.
     status_reason: Option<String>,
+    /// What can be done with it in this state, by the name of the route.
+    actions: Vec<&'static str>,
     /// Grows by one with every change.
     version: i64,
     /// Trading name.
@@ -108,6 +111,8 @@ pub struct StoreView {
     status: String,
     /// Why it is in that state, if somebody said so.
     status_reason: Option<String>,
+    /// What can be done with it in this state, by the name of the route.
+    actions: Vec<&'static str>,
     /// The worst of its own state and its merchant's.
     effective_status: String,
     /// Grows by one with every change.
@@ -152,6 +157,8 @@ pub struct TpnView {
     status: String,
     /// Why it is in that state, if somebody said so.
     status_reason: Option<String>,
+    /// What can be done with it in this state, by the name of the route.
+    actions: Vec<&'static str>,
     /// The worst of its own state, its store's and its merchant's.
     effective_status: String,
     /// Grows by one with every change.
@@ -229,6 +236,7 @@ impl MerchantView {
         let contact = Contact::of_merchant(data_key, &row)?;
         Ok(Self {
             merchant_id: row.merchant_id,
+            actions: actions_in(&lifecycle::MERCHANT, &row.status),
             status: row.status,
             status_reason: row.status_reason,
             version: row.version,
@@ -264,6 +272,7 @@ impl StoreView {
         Ok(Self {
             store_id: row.store_id,
             merchant_id: row.merchant_id,
+            actions: actions_in(&lifecycle::STORE, &row.status),
             status: row.status,
             status_reason: row.status_reason,
             effective_status,
@@ -307,6 +316,7 @@ impl TpnView {
             tpn: row.tpn,
             merchant_id: row.merchant_id,
             store_id: row.store_id,
+            actions: actions_in(&lifecycle::TPN, &row.status),
             status: row.status,
             status_reason: row.status_reason,
             effective_status,

@@ -34,6 +34,18 @@ export interface JsonSchema extends Rules {
   default?: unknown;
 }
 
+/**
+ * What the server publishes as "this, or blank" becomes this: nothing here sends what is blank.
+ */
+export function withoutBlanks<T>(part: T): T {
+  if (Array.isArray(part)) return part.map((item: unknown) => withoutBlanks(item)) as T;
+  if (typeof part !== 'object' || part === null) return part;
+  const { anyOf, ...rest } = part as { anyOf?: { $ref?: string }[] };
+  const [value, other] = anyOf ?? [];
+  const plain = other?.$ref === '#/components/schemas/Blank' ? { ...value, ...rest } : part;
+  return Object.fromEntries(Object.entries(plain).map(([name, inner]) => [name, withoutBlanks(inner as unknown)])) as T;
+}
+
 export function labelled(name: string): string {
   const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);

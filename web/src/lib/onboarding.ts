@@ -1,7 +1,7 @@
 // The guided form's knowledge of a full onboarding: the schema that the server publishes and checks
 // with, taken apart into the form's steps. No rule stands here.
 import { get } from './api';
-import { fieldOf, type Field, type JsonSchema } from './fields';
+import { fieldOf, withoutBlanks, type Field, type JsonSchema } from './fields';
 
 interface Schema extends JsonSchema {
   anyOf?: Schema[];
@@ -34,7 +34,7 @@ function full(schema: Schema): Schema {
 
 /** What the server says of the body of an operation; nothing if it has no such operation. */
 async function bodySchema(path: string): Promise<Schema | undefined> {
-  const document = await get<OpenApi>('/v1/openapi.json');
+  const document = withoutBlanks(await get<OpenApi>('/v1/openapi.json'));
   return document.paths[path]?.post?.requestBody?.content['application/json']?.schema;
 }
 

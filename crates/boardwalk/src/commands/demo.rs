@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use commerce::demo::{self, Made, ORDERS_DEFAULT, Plan, SEED_DEFAULT, Seller, Standing};
+use contract::{Compiled, Permission};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::{Cx, Origin, Platform, Wishes, endpoints};
@@ -56,8 +57,10 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     check(standing, &args)?;
     let key = furnish(&serving.platform)?;
     let (owner_id, password) = furnish_site(&serving.platform)?;
+    let mut devices = Devices::default();
     if standing == Standing::Empty {
-        let made = fill(&serving, &args, (owner_id, &key), out)?;
+        let made;
+        (made, devices) = fill(&serving, &args, (owner_id, &key), out)?;
         let Made { orders, refunds, customers } = made;
         tracing::info!(orders, refunds, customers, "the demo's shop is made");
     }
@@ -71,6 +74,8 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
             "application_password": password,
             "password": password,
             "portal": format!("{url}/portal/"),
+            "device_token": devices.token,
+            "pairing_code": devices.pairing_code,
         });
         out.result(&object, &welcome(url, &key, &password));
     };
@@ -108,37 +113,95 @@ fn fill(
     args: &Demo,
     (owner_id, key): (i64, &str),
     out: &Printer,
-) -> Result<Made> {
+) -> Result<(Made, Devices)> {
+    let (sellers, devices) = onboard(&serving.platform, key)?;
     let plan = Plan {
         seed: args.seed.unwrap_or(SEED_DEFAULT),
         orders: args.orders.unwrap_or(ORDERS_DEFAULT),
         days: demo::DAYS_DEFAULT,
         until: serving.platform.clock.now(),
         owner_id,
-        sellers: onboard(&serving.platform, key)?,
+        sellers,
     };
     let progress = out.progress("making orders", plan.orders);
     let made = demo::make(&serving.site, &plan, &mut |orders| progress.set_position(orders));
     progress.finish_and_clear();
-    made
+    Ok((made?, devices))
+}
+
+/// What a new demo has for programs that play a terminal's device.
+#[derive(Debug, Default)]
+struct Devices {
+    /// Of a device that is paired with the first terminal.
+    token: Option<String>,
+    /// By which a device can be paired with the second one.
+    pairing_code: Option<String>,
+}
+
+/// The demo's ISO as a caller of its own endpoints.
+struct Caller {
+    runtime: tokio::runtime::Runtime,
+    endpoints: Vec<Compiled<Cx>>,
+    cx: Cx,
+}
+
+impl Caller {
+    fn new(platform: &Arc<Platform>, key: &str) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+        let now = platform.clock.now();
+        let header = format!("api-key {key}");
+        let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now);
+        let refused = |_| Error::internal("the demo's own key is refused");
+        let caller = runtime.block_on(caller)?.map_err(refused)?;
+        let (wishes, origin) = (Wishes::default(), Origin::default());
+        let (platform, caller) = (Arc::clone(platform), Some(caller));
+        let cx = Cx { platform, caller, device: None, now, wishes, origin };
+        Ok(Self { runtime, endpoints: endpoints::table().into_endpoints(), cx })
+    }
+
+    fn call(&self, cx: &Cx, name: &str, body: Value) -> Result<Value> {
+        let endpoint = self.endpoints.iter().find(|endpoint| &*endpoint.name == name);
+        let endpoint = endpoint.ok_or_else(|| Error::internal(format!("there is no {name}")))?;
+        let outcome = self.runtime.block_on(endpoint.run(body, cx));
+        let answer = outcome.result.map_err(|failure| {
+            Error::internal(format!("{name} of the demo is refused: {failure:?}"))
+        })?;
+        serde_json::from_slice(&answer)
+            .map_err(|error| Error::internal(format!("{name} answers no JSON")).because(error))
+    }
+
+    fn pairing_code(&self, tpn: &str) -> Result<String> {
+        let answer = self.call(&self.cx, "pairing_code_create", json!({ "tpn": tpn }))?;
+        member(&answer, "/code")
+    }
+
+    /// Pairs a device that is none with the terminal, and returns its token.
+    fn pair(&self, tpn: &str) -> Result<String> {
+        let header = format!("pairing-code {}", self.pairing_code(tpn)?);
+        let device = self.cx.platform.authenticate_device(
+            Some(header.as_bytes()),
+            Permission::Pairing,
+            self.cx.now,
+        );
+        let refused = |_| Error::internal("the demo's own pairing code is refused");
+        let device = self.runtime.block_on(device)?.map_err(refused)?;
+        let cx = Cx { caller: None, device: Some(device), ..self.cx.clone() };
+        let answer = self.call(&cx, "device_pair", json!({ "serialNumber": "DEMO-0001" }))?;
+        member(&answer, "/deviceToken")
+    }
+}
+
+/// A text in an answer.
+fn member(answer: &Value, pointer: &str) -> Result<String> {
+    let text = answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    text.ok_or_else(|| Error::internal(format!("an answer of the demo tells no {pointer}")))
 }
 
 /// Onboards the merchants as a caller with the key would, and returns their terminals.
-fn onboard(platform: &Arc<Platform>, key: &str) -> Result<Vec<Seller>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
-    let now = platform.clock.now();
-    let header = format!("api-key {key}");
-    let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now);
-    let refused = |_| Error::internal("the demo's own key is refused");
-    let caller = runtime.block_on(caller)?.map_err(refused)?;
-    let (wishes, origin) = (Wishes::default(), Origin::default());
-    let (platform, caller) = (Arc::clone(platform), Some(caller));
-    let cx = Cx { platform, caller, device: None, now, wishes, origin };
-    let mut endpoints = endpoints::table().into_endpoints().into_iter();
-    let endpoint = endpoints.find(|endpoint| &*endpoint.name == "onboard_merchant");
-    let endpoint = endpoint.ok_or_else(|| Error::internal("there is no onboarding"))?;
+fn onboard(platform: &Arc<Platform>, key: &str) -> Result<(Vec<Seller>, Devices)> {
+    let caller = Caller::new(platform, key)?;
     let mut sellers: Vec<Seller> = Vec::new();
     for merchant in &MERCHANTS {
         let first = sellers.len();
@@ -146,14 +209,19 @@ fn onboard(platform: &Arc<Platform>, key: &str) -> Result<Vec<Seller>> {
             for terminal in 0..*terminals {
                 let known = sellers.get(first..).unwrap_or_default();
                 let body = request(merchant, store, (terminal, sellers.len()), known);
-                let outcome = runtime.block_on(endpoint.run(body, &cx));
-                sellers.push(seller(&outcome.result.map_err(|failure| {
-                    Error::internal(format!("a merchant of the demo is refused: {failure:?}"))
-                })?)?);
+                let answer = caller.call(&caller.cx, "onboard_merchant", body)?;
+                sellers.push(Seller {
+                    merchant_id: member(&answer, "/data/merchantId")?,
+                    store_id: member(&answer, "/data/storeId")?,
+                    tpn: member(&answer, "/data/tpn")?,
+                });
             }
         }
     }
-    Ok(sellers)
+    let mut tpns = sellers.iter().map(|seller| &seller.tpn);
+    let token = tpns.next().map(|tpn| caller.pair(tpn)).transpose()?;
+    let pairing_code = tpns.next().map(|tpn| caller.pairing_code(tpn)).transpose()?;
+    Ok((sellers, Devices { token, pairing_code }))
 }
 
 /// The request for a terminal of a store, with all that is not there yet. `known` are the
@@ -197,18 +265,6 @@ fn request(
         "tpnProcessor": { "processorName": "CKNX", "profile": [profile] },
     });
     json!({ "merchantData": merchant, "storeData": place, "tpnData": terminal })
-}
-
-/// The terminal that an answer names.
-fn seller(answer: &[u8]) -> Result<Seller> {
-    let unreadable = |error| Error::internal("an onboarding answers no JSON").because(error);
-    let answer: Value = serde_json::from_slice(answer).map_err(unreadable)?;
-    let id = |name: &str| {
-        let id =
-            answer.pointer(&format!("/data/{name}")).and_then(Value::as_str).map(str::to_owned);
-        id.ok_or_else(|| Error::internal(format!("an onboarding tells no {name}")))
-    };
-    Ok(Seller { merchant_id: id("merchantId")?, store_id: id("storeId")?, tpn: id("tpn")? })
 }
 
 /// An ISO with a template and a fresh key. Run again on the same folder, it replaces the key only.

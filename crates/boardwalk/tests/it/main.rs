@@ -9,6 +9,7 @@ mod bulk;
 mod cli;
 mod conformance;
 mod crash;
+mod guide;
 mod health;
 mod hostile;
 mod imports;

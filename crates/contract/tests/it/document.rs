@@ -1,6 +1,6 @@
 //! The OpenAPI document says what is enforced, and nothing else.
 
-use contract::openapi::{About, ErrorAnswer, document};
+use contract::openapi::{About, ErrorAnswer, RequestHeader, document};
 use serde_json::{Value, json};
 
 use crate::toy::table;
@@ -26,7 +26,20 @@ fn toy_document() -> Value {
                 answer(413, false, true),
             ],
             headers: &[("X-Request-Id", "Names the request.")],
-            request_headers: &[("X-Gift", "Wrap it.")],
+            request_headers: &[
+                RequestHeader {
+                    name: "X-Gift",
+                    description: "Wrap it.",
+                    pattern: None,
+                    only_with_key: false,
+                },
+                RequestHeader {
+                    name: "X-Again",
+                    description: "Safe to repeat.",
+                    pattern: Some("^[a-z]+$"),
+                    only_with_key: true,
+                },
+            ],
         },
     )
 }
@@ -75,6 +88,9 @@ fn the_path_variable_is_a_parameter_and_no_member_of_the_body() {
         }, {
             "name": "X-Gift", "in": "header", "description": "Wrap it.",
             "schema": { "type": "string" },
+        }, {
+            "name": "X-Again", "in": "header", "description": "Safe to repeat.",
+            "schema": { "type": "string", "pattern": "^[a-z]+$" },
         }])
     );
     let headers = operation(ORDERS, "get")["parameters"].to_string();
@@ -108,7 +124,9 @@ fn without_a_body_the_rest_is_the_query() {
     );
     let limit = &list["parameters"][1]["schema"];
     assert_eq!(limit["default"], 20);
-    assert_eq!((&limit["minimum"], &limit["maximum"]), (&json!(1), &json!(100)));
+    let either = &limit["anyOf"];
+    assert_eq!((&either[0]["minimum"], &either[0]["maximum"]), (&json!(1), &json!(100)));
+    assert_eq!(either[1], json!({ "$ref": "#/components/schemas/Blank" }));
     assert_eq!(operation("/v1/status", "get").get("parameters"), None);
 }
 

@@ -238,7 +238,9 @@ fn no_sequence_of_calls_reaches_an_undefined_state(house: &House) {
             let mut versions = [1; 3];
             for call in calls {
                 let before = statuses(house, &made);
+                let offered = is_offered(house, &made, CALLS[call]);
                 let moved = perform(house, &made, CALLS[call]);
+                prop_assert!(offered || !moved, "{} was accepted, not offered", CALLS[call]);
                 let after = statuses(house, &made);
                 prop_assert!(moved || before == after, "a refused {} moved", CALLS[call]);
                 check_known(&after)?;
@@ -247,6 +249,18 @@ fn no_sequence_of_calls_reaches_an_undefined_state(house: &House) {
             Ok(())
         })
         .unwrap();
+}
+
+/// Whether the object's `actions` have the call. Those without a route of their own are not there.
+fn is_offered(house: &House, made: &Made, call: &str) -> bool {
+    let Some((object, action)) = call.split_once('_') else { return true };
+    let params = match object {
+        "merchant" => &made.merchant,
+        "store" => &made.store,
+        _ => &made.tpn,
+    };
+    let shown = house.ask(&format!("{object}_get"), params.clone()).done();
+    shown["actions"].as_array().unwrap().contains(&json!(action))
 }
 
 /// Makes the call and says whether it was accepted.
@@ -291,6 +305,19 @@ fn check_versions(house: &House, made: &Made, before: [i64; 3]) -> Result<[i64; 
         prop_assert!(before <= after && *after <= before + 2, "{before} {after}");
     }
     Ok(after)
+}
+
+#[test]
+fn what_can_be_done_is_told() {
+    let house = House::new();
+    let made = make(&house, &[]);
+    let offered =
+        |name: &str, params: &Value| house.ask(name, params.clone()).done()["actions"].clone();
+    assert_eq!(offered("merchant_get", &made.merchant), json!(["suspend", "close"]));
+    assert_eq!(offered("store_get", &made.store), json!(["deactivate"]));
+    assert_eq!(offered("tpn_get", &made.tpn), json!(["deactivate", "swap", "retire"]));
+    house.ask("merchant_close", made.merchant.clone()).done();
+    assert_eq!(offered("merchant_get", &made.merchant), json!([]));
 }
 
 #[test]

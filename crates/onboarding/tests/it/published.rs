@@ -157,7 +157,26 @@ const WRITE_ONLY: &[&str] =
 fn body_schema() -> Value {
     let document = endpoints::openapi_document();
     let operation = &document["paths"]["/v1/onboardmerchant"]["post"];
-    operation["requestBody"]["content"]["application/json"]["schema"].clone()
+    let mut schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
+    leave_out_blanks(&mut schema);
+    schema
+}
+
+/// Puts the schema of a value in the place of "that, or blank".
+fn leave_out_blanks(schema: &mut Value) {
+    let blank = json!({ "$ref": "#/components/schemas/Blank" });
+    let is_either = schema["anyOf"].as_array().is_some_and(|either| either.contains(&blank));
+    if is_either {
+        let value = schema["anyOf"][0].take();
+        let schema = schema.as_object_mut().unwrap();
+        schema.remove("anyOf");
+        schema.extend(value.as_object().unwrap().clone());
+    }
+    match schema {
+        Value::Object(members) => members.values_mut().for_each(leave_out_blanks),
+        Value::Array(items) => items.iter_mut().for_each(leave_out_blanks),
+        _ => {}
+    }
 }
 
 /// The three shapes: TPN only, store and TPN, full.

@@ -15,7 +15,8 @@ fn everything_that_was_sent_is_there() {
         merchant,
         json!({
             "merchantId": answer["data"]["merchantId"], "status": "active",
-            "statusReason": null, "version": 1, "dba": sent["merchantData"]["dba"], "zipCode": "10001", "city": "New York",
+            "statusReason": null, "actions": ["suspend", "close"],
+            "version": 1, "dba": sent["merchantData"]["dba"], "zipCode": "10001", "city": "New York",
             "state": "NY", "ebt": "EBT1234", "isoAgentReference": "AGENT01",
             "isoMerchant": "M00017", "merchantLogoUrl": "https://cdn.example.com/logo.png",
             "externalReference": null, "metadata": {},
@@ -31,7 +32,8 @@ fn everything_that_was_sent_is_there() {
         store,
         json!({
             "storeId": answer["data"]["storeId"], "merchantId": answer["data"]["merchantId"],
-            "status": "active", "statusReason": null, "effectiveStatus": "active",
+            "status": "active", "statusReason": null, "actions": ["deactivate"],
+            "effectiveStatus": "active",
             "version": 1, "dba": sent["storeData"]["dba"],
             "mccCode": "5812", "zipCode": "60614", "city": "Chicago", "state": "IL",
             "ebt": "EBT5678", "effectiveEbt": "EBT5678",
@@ -50,7 +52,7 @@ fn everything_that_was_sent_is_there() {
         json!({
             "tpn": answer["data"]["tpn"], "merchantId": answer["data"]["merchantId"],
             "storeId": answer["data"]["storeId"], "status": "provisioned",
-            "statusReason": null, "effectiveStatus": "provisioned", "version": 1,
+            "statusReason": null, "actions": ["deactivate", "swap", "retire"], "effectiveStatus": "provisioned", "version": 1,
             "deviceManufacturer": "Kozen", "deviceModel": "P3", "tpnApplicationSign": "CRDT",
             "tpnRoutingType": "SIMPLE", "defaultLabel": "LANE01FRONTCOUNTER",
             "tpnAssignTemplate": null, "templateVersion": null, "tpnBin": "450123",

@@ -1,7 +1,7 @@
 // The operations of both interfaces in one shape: those of onboarding from its OpenAPI document, those
 // of the REST interface from the index of each namespace.
 import { get, rest } from '../api';
-import type { JsonSchema } from '../fields';
+import { withoutBlanks, type JsonSchema } from '../fields';
 
 export interface Parameter {
   name: string;
@@ -47,7 +47,7 @@ interface Index {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 export async function onboarding(): Promise<Operation[]> {
-  const document = await get<OpenApi>('/v1/openapi.json');
+  const document = withoutBlanks(await get<OpenApi>('/v1/openapi.json'));
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method]) => METHODS.includes(method))
