@@ -158,7 +158,7 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     answer(404, "There is nothing here."),
     answer(408, "The request was not received in time."),
     ErrorAnswer {
-        only_with_body: true,
+        only_with_key: true,
         ..answer(
             409,
             "The state of the object does not allow it, or a request with the same \

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 use testkit::http::{self, Request};
 
-use crate::support::{Running, Site, authorization};
+use crate::support::{Running, Site, authorization, eventually};
 
 /// Pages with examples of the onboarding interface.
 const PAGES: &[&str] = &[
@@ -150,6 +151,12 @@ fn variables(site: &Site, running: &Running, name: &str) -> BTreeMap<&'static st
     let request = answer.header("X-Request-Id").unwrap();
     let data = answer.json().unwrap()["data"].clone();
     let id = |name: &str| data[name].as_str().unwrap().to_owned();
+    // Events and the audit log are numbered a moment after their change.
+    eventually("the events are there", Duration::from_secs(10), || {
+        let feed = running.get("/v1/events", &key).json().unwrap();
+        let audit = running.get("/v1/audit", &key).json().unwrap();
+        feed["data"][2].is_object() && audit["data"][0].is_object()
+    });
     let read = running.get(&format!("/v1/merchants/{}", id("merchantId")), &key);
     BTreeMap::from([
         ("URL", running.url.clone()),

@@ -52,7 +52,8 @@ fn everything_that_was_sent_is_there() {
         json!({
             "tpn": answer["data"]["tpn"], "merchantId": answer["data"]["merchantId"],
             "storeId": answer["data"]["storeId"], "status": "provisioned",
-            "statusReason": null, "actions": ["deactivate", "swap", "retire"], "effectiveStatus": "provisioned", "version": 1,
+            "statusReason": null, "actions": ["deactivate", "swap", "retire"],
+            "effectiveStatus": "provisioned", "version": 1,
             "deviceManufacturer": "Kozen", "deviceModel": "P3", "tpnApplicationSign": "CRDT",
             "tpnRoutingType": "SIMPLE", "defaultLabel": "LANE01FRONTCOUNTER",
             "tpnAssignTemplate": null, "templateVersion": null, "tpnBin": "450123",
