@@ -202,3 +202,44 @@ impl StagedFailures {
         due
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use onboarding::dialect::ResponseStyle;
+    use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+    use serde_json::json;
+    use store::{Location, Store};
+    use types::{Clock, Environment, Scope, ScopeSet};
+    use vault::MasterKey;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_under_way_is_waited_for_and_then_refused() {
+        let folder = testkit::temp_dir().unwrap();
+        let store = Store::open(&Location::File(folder.path().join("sandbox.db"))).unwrap();
+        let (master, settings) = (MasterKey::generate().unwrap(), onboarding::Settings::default());
+        let platform =
+            Platform::new(Environment::Sandbox, store, &master, settings, Clock::System).unwrap();
+        let iso_id = platform.iso_create("Pier", ResponseStyle::Detailed).unwrap();
+        let life = KeyLife::For(KEY_LIFE_DEFAULT);
+        let key = platform.key_create(&iso_id, "till", ScopeSet::Full, life).unwrap();
+        let header = format!("api-key {}", key.text.expose());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let (scope, now) = (Scope::OnboardWrite, platform.clock.now());
+        let caller = platform.authenticate(Some(header.as_bytes()), scope, None, now);
+        let caller = runtime.block_on(caller).unwrap().unwrap();
+        let request = Idempotency::new(&platform, &caller, "once", "/v1/any", &json!({}));
+        let turn = || {
+            let turn = take_turn(&platform, &caller, &request, Voice::default());
+            runtime.block_on(turn)
+        };
+        let Ok(first) = turn() else { panic!("nobody else has the key") };
+        let Err(refused) = turn() else { panic!("two requests with one key are under way") };
+        assert_eq!(refused.status, 409);
+        let body: Value = serde_json::from_slice(&refused.body).unwrap();
+        assert_eq!(body["errors"][0]["code"], "request_in_progress");
+        drop(first);
+        assert!(turn().is_ok());
+    }
+}
