@@ -170,6 +170,24 @@ pub(crate) enum Iso {
     },
     /// List the ISOs
     List,
+    /// Let an ISO that registered itself start to work
+    Approve(Decided),
+    /// Turn down an ISO that registered itself, for good
+    Reject(Decided),
+    /// Stop an ISO: its keys and people are refused within a second
+    Suspend(Decided),
+    /// Let a suspended ISO go on
+    Resume(Decided),
+}
+
+/// The ISO of a decision.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Decided {
+    /// Id of the ISO, as `iso list` shows it
+    pub(crate) iso_id: String,
+    /// Why, in a few words; the ISO can read it
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -96,6 +96,14 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
                     "The words `device-token`, a blank and the token that pairing gave."
                 ),
                 "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
+                "session": {
+                    "type": "apiKey", "in": "cookie", "name": "boardwalk_session",
+                    "description": "The session of an administrator who signed in.",
+                },
+                "nonce": {
+                    "type": "apiKey", "in": "header", "name": "X-WP-Nonce",
+                    "description": "The nonce of the session, which `/session/nonce` tells.",
+                },
             },
         },
     })
@@ -150,6 +158,7 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
         Permission::Scope(_) => json!([{ "apiKey": [] }]),
         Permission::Device => json!([{ "deviceToken": [] }]),
         Permission::Pairing => json!([{ "pairingCode": [] }]),
+        Permission::Administrator => json!([{ "session": [], "nonce": [] }]),
     };
     operation.insert("security".into(), security);
     if let Permission::Scope(scope) = route.permission {
@@ -262,7 +271,7 @@ fn published(document: &Value, formats: Formats, side: Side) -> Value {
         Value::Object(keywords) => {
             let mut printed = Map::new();
             for (name, value) in keywords {
-                if name == "x-code" || name == "x-select" {
+                if matches!(name.as_str(), "x-code" | "x-select" | "x-verbatim") {
                     continue;
                 }
                 printed.insert(name.clone(), published(value, formats, side));

@@ -53,6 +53,8 @@ pub enum Permission {
     Device,
     /// Devices that hold a one-time pairing code.
     Pairing,
+    /// Administrators of the site who are signed in.
+    Administrator,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +144,16 @@ impl Draft {
     /// Callable with a pairing code.
     pub const fn pairing(self) -> Route {
         Route { method: self.method, path: self.path, permission: Permission::Pairing, files: &[] }
+    }
+
+    /// Callable by a signed-in administrator of the site.
+    pub const fn administrator(self) -> Route {
+        Route {
+            method: self.method,
+            path: self.path,
+            permission: Permission::Administrator,
+            files: &[],
+        }
     }
 
     /// Callable without credentials.

@@ -28,6 +28,8 @@ pub struct Schema {
     pub(crate) items: Option<Box<Schema>>,
     pub(crate) variants: Option<Variants>,
     pub(crate) code: Option<String>,
+    /// Whether a text is kept as it came, blanks at its ends included: a password.
+    pub(crate) verbatim: bool,
 }
 
 #[derive(Debug)]
@@ -146,6 +148,7 @@ impl Schema {
             "items" => self.items = Some(Box::new(Self::compile(value, formats)?)),
             "anyOf" | "oneOf" => self.read_variants(value, formats)?,
             "x-code" => self.code = value.as_str().map(str::to_owned),
+            "x-verbatim" => self.verbatim = value.as_bool() == Some(true),
             // Read by the parent's anyOf, and by the required pass above.
             "x-select" | "required" => {}
             _ if ANNOTATIONS.contains(&name) => {}

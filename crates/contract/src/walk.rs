@@ -212,7 +212,8 @@ impl Walker {
 
     /// `Ok(Some(text))` is the form in which to keep the text; `Ok(None)` keeps it as it is.
     fn text(&self, schema: &Schema, text: &str) -> Result<Option<String>, Fault> {
-        let cleaned = (self.manners.clean)(text);
+        let cleaned =
+            if schema.verbatim { Cow::Borrowed(text) } else { (self.manners.clean)(text) };
         let mut replacement = match cleaned {
             Cow::Borrowed(same) if same.len() == text.len() => None,
             other => Some(other.into_owned()),

@@ -12,7 +12,7 @@ mod refusals;
 use serde_json::{Map, Value, json};
 use store::Conn;
 use store::audit::{self, Head, Link, Record};
-use types::{IsoId, Result, Timestamp};
+use types::{Error, IsoId, Result, Timestamp};
 
 use crate::auth::Refused;
 use crate::{Cx, Origin, Platform};
@@ -51,6 +51,20 @@ impl Entry {
         };
         let entry = Self::by(&actor, Some(iso_id), cx.now, action, object, object_id);
         Ok(entry.within(&cx.origin))
+    }
+
+    /// What an administrator of the site does to an ISO.
+    pub(crate) fn by_administrator(cx: &Cx, iso_id: &IsoId, action: &str) -> Result<Self> {
+        let missing = || Error::internal("an administrator's route was reached without one");
+        let actor = format!("user:{}", cx.administrator.ok_or_else(missing)?);
+        let entry = Self::by(&actor, Some(iso_id), cx.now, action, "iso", iso_id.as_str());
+        Ok(entry.within(&cx.origin))
+    }
+
+    /// What somebody does to an ISO who needs no credentials for it.
+    pub(crate) fn by_visitor(cx: &Cx, iso_id: &IsoId, action: &str) -> Self {
+        let entry = Self::by("visitor", Some(iso_id), cx.now, action, "iso", iso_id.as_str());
+        entry.within(&cx.origin)
     }
 
     /// The same author's entry on another object.

@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::Permission;
+use store::Conn;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
+use store::iso_account::{self, IsoAccount};
 use store::user::UserRow;
 use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
 
@@ -39,9 +41,17 @@ pub struct Caller {
 #[derive(Debug)]
 struct Access {
     iso: IsoRow,
+    account: IsoAccount,
     scopes: ScopeSet,
     style: ResponseStyle,
     data_key: DataKey,
+}
+
+impl Access {
+    /// Whoever is not active may still see why.
+    fn may_work(&self, scope: Scope) -> bool {
+        self.account.is_active() || scope == Scope::IsosRead
+    }
 }
 
 /// How a caller showed who they are.
@@ -128,6 +138,7 @@ pub enum Reason {
     MissingScope,
     OtherAddress,
     StaleNonce,
+    InactiveIso,
 }
 
 impl Reason {
@@ -141,6 +152,7 @@ impl Reason {
             Self::Expired => "expired key",
             Self::Revoked => "revoked key",
             Self::MissingScope => "key lacks the scope",
+            Self::InactiveIso => "the ISO is not active",
             Self::StaleNonce => "nonce of the session is stale",
             Self::OtherAddress => "key may not be used from this address",
         }
@@ -181,6 +193,8 @@ impl KeyCache {
 pub enum Visitor {
     Key(Caller),
     Device(DeviceCaller),
+    /// The user who is signed in.
+    Administrator(i64),
 }
 
 impl Platform {
@@ -238,6 +252,8 @@ impl Platform {
             Reason::OtherAddress
         } else if !entry.access.scopes.allows(scope) {
             Reason::MissingScope
+        } else if !entry.access.may_work(scope) {
+            Reason::InactiveIso
         } else {
             let access = Arc::clone(&entry.access);
             return Ok(Ok(Caller { access, shown: Shown::Key(entry) }));
@@ -250,7 +266,7 @@ impl Platform {
         let wanted = KeyId::new(key_id);
         let found = self.store.read(move |conn| {
             let Some(key) = store::api_key::find(conn, &wanted)? else { return Ok(None) };
-            let iso = store::iso::get(conn, &key.iso_id)?;
+            let iso = load_iso(conn, &key.iso_id)?;
             Ok(iso.map(|iso| (key, iso)))
         });
         let entry = match found.await? {
@@ -261,7 +277,7 @@ impl Platform {
         Ok(entry)
     }
 
-    fn open_entry(&self, key: ApiKeyRow, iso: IsoRow) -> Result<KeyEntry> {
+    fn open_entry(&self, key: ApiKeyRow, iso: (IsoRow, IsoAccount)) -> Result<KeyEntry> {
         let damaged = |message: String| types::Error::internal(message);
         let networks = key.allowed_ips.split_ascii_whitespace().map(str::parse);
         let networks = networks.collect::<std::result::Result<_, String>>().map_err(damaged)?;
@@ -273,7 +289,7 @@ impl Platform {
     /// session since.
     pub(crate) async fn caller_before(&self, iso_id: &IsoId, actor: &str) -> Result<Caller> {
         let wanted = iso_id.clone();
-        let found = self.store.read(move |conn| store::iso::get(conn, &wanted)).await?;
+        let found = self.store.read(move |conn| load_iso(conn, &wanted)).await?;
         let iso = found.ok_or_else(|| {
             types::Error::not_found(format!(
                 "there is no ISO {iso_id}; `boardwalk iso list` shows those that there are"
@@ -283,12 +299,16 @@ impl Platform {
         Ok(Caller { access, shown: Shown::Before(actor.into()) })
     }
 
-    fn open_access(&self, iso: IsoRow, scopes: ScopeSet) -> Result<Access> {
+    fn open_access(
+        &self,
+        (iso, account): (IsoRow, IsoAccount),
+        scopes: ScopeSet,
+    ) -> Result<Access> {
         let damaged = |message: String| types::Error::internal(message);
         let wrapped = WrappedKey(iso.data_key.clone());
         let data_key = self.vault.data_key_open(&iso.iso_id, &wrapped)?;
         let style = iso.response_style.parse().map_err(damaged)?;
-        Ok(Access { iso, scopes, style, data_key })
+        Ok(Access { iso, account, scopes, style, data_key })
     }
 
     /// The caller that a signed-in user is, if they have the scope. Who is bound to an ISO acts for
@@ -312,9 +332,12 @@ impl Platform {
             return refuse(Reason::MissingScope);
         }
         let wanted = IsoId::new(iso_id);
-        let found = self.store.read(move |conn| store::iso::get(conn, &wanted)).await?;
+        let found = self.store.read(move |conn| load_iso(conn, &wanted)).await?;
         let Some(iso) = found else { return refuse(Reason::Unknown) };
         let access = Arc::new(self.open_access(iso, scopes)?);
+        if !access.may_work(scope) {
+            return refuse(Reason::InactiveIso);
+        }
         Ok(Ok(Caller { access, shown: Shown::Session(user.user_id) }))
     }
 
@@ -335,12 +358,17 @@ impl Platform {
     ) -> Result<()> {
         let ip = address.map(|address| address.to_string());
         let Shown::Key(entry) = caller.shown else { return Ok(()) };
-        let note = move |conn: &mut dyn store::Conn| {
+        let note = move |conn: &mut dyn Conn| {
             let (iso_id, key_id) = (&entry.access.iso.iso_id, &entry.key.key_id);
             store::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
         };
         self.store.write(note).await
     }
+}
+
+fn load_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<(IsoRow, IsoAccount)>> {
+    let Some(iso) = store::iso::get(conn, iso_id)? else { return Ok(None) };
+    Ok(Some((iso, iso_account::get(conn, iso_id)?)))
 }
 
 impl From<KeyFault> for Reason {

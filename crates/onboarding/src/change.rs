@@ -332,6 +332,9 @@ const TAG_HASH_LENGTH: usize = 12;
 pub(crate) struct Basis(Option<i64>);
 
 impl Basis {
+    /// For the command line, whose user sees what there is.
+    pub(crate) const ANY: Self = Self(None);
+
     /// A header that is no tag of ours matches no version.
     pub(crate) fn of(cx: &Cx, expected_version: Option<i64>) -> Self {
         let in_tag = |tag: &str| {

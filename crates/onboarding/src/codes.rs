@@ -87,6 +87,8 @@ codes! {
     ActiveTpns = "active_tpns", 409,
         "The merchant has TPNs at work; send force to close it all the same.";
     NotActive = "not_active", 409, "The TPN, its store or its merchant is not active.";
+    RegistrationClosed = "registration_closed", 409,
+        "Nobody can register here by themselves: the operator does not want it, or sends no mail.";
     RouteNotFound = "route_not_found", 404, "There is nothing at this path.";
     MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";

@@ -1,10 +1,11 @@
 //! What handlers work with: the platform of an environment, and the context of one request.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use site::Site;
 use store::{Store, fact};
 use types::{Clock, Environment, Error, Result, Timestamp};
 
@@ -35,6 +36,9 @@ pub struct Settings {
     pub unique_profiles: bool,
     /// Let new merchants wait for a review before they are active.
     pub review_merchants: bool,
+    /// Whether ISOs may register themselves: `closed`, after an administrator's `approval`, or
+    /// `open` to everybody with an e-mail address.
+    pub registration: Registration,
     /// Days for which requests can be looked up. 0: they are not kept at all.
     pub request_log_days: u32,
 }
@@ -48,9 +52,20 @@ impl Default for Settings {
             unique_email: false,
             unique_profiles: false,
             review_merchants: false,
+            registration: Registration::Closed,
             request_log_days: 7,
         }
     }
+}
+
+/// Whether ISOs may register themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Registration {
+    #[default]
+    Closed,
+    Approval,
+    Open,
 }
 
 /// The fact by which a database knows its master key.
@@ -69,6 +84,7 @@ pub struct Platform {
     pub(crate) running: Running,
     pub(crate) refusals: Noted,
     pub(crate) requests: RequestLog,
+    site: OnceLock<Arc<Site>>,
 }
 
 impl Platform {
@@ -107,7 +123,18 @@ impl Platform {
             running,
             refusals,
             requests,
+            site: OnceLock::new(),
         })
+    }
+
+    /// Told once, when the site of the environment is made: people and mail are its matter.
+    pub fn meet(&self, site: &Arc<Site>) {
+        let _ = self.site.set(Arc::clone(site));
+    }
+
+    /// The site of the environment, if it was made.
+    pub(crate) fn site(&self) -> Option<&Arc<Site>> {
+        self.site.get()
     }
 }
 
@@ -119,6 +146,8 @@ pub struct Cx {
     pub caller: Option<Caller>,
     /// The device that calls, on routes for devices.
     pub device: Option<DeviceCaller>,
+    /// The user who calls, on routes for administrators.
+    pub administrator: Option<i64>,
     pub now: Timestamp,
     pub wishes: Wishes,
     pub origin: Origin,

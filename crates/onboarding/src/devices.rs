@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::device::{self, DeviceRow, PairingCode};
+use store::iso_account::{self, IsoAccount};
 use store::{Conn, merchant};
 use types::{Error, IsoId, Result, Scope, Timestamp, Tpn};
 
@@ -74,17 +75,26 @@ impl Platform {
         let Some(text) = credential(header, scheme) else { return refused(Reason::NotAnApiKey) };
         let found = if pairing {
             let hash = self.code_hash(text);
-            let found = self.store.read(move |conn| device::pairing_find(conn, &hash)).await?;
-            found.map(DeviceCaller::Pairing)
+            let find = move |conn: &mut dyn Conn| {
+                let found = device::pairing_find(conn, &hash)?.map(DeviceCaller::Pairing);
+                with_account(conn, found)
+            };
+            self.store.read(find).await?
         } else {
             let hash = self.token_hash(text);
-            let found = self.store.read(move |conn| device::by_token(conn, &hash)).await?;
-            found.map(DeviceCaller::Bound)
+            let find = move |conn: &mut dyn Conn| {
+                let found = device::by_token(conn, &hash)?.map(DeviceCaller::Bound);
+                with_account(conn, found)
+            };
+            self.store.read(find).await?
         };
         match found {
             None => refused(Reason::Unknown),
-            Some(DeviceCaller::Pairing(code)) if code.expires <= now => refused(Reason::Expired),
-            Some(caller) => Ok(Ok(caller)),
+            Some((_, account)) if !account.is_active() => refused(Reason::InactiveIso),
+            Some((DeviceCaller::Pairing(code), _)) if code.expires <= now => {
+                refused(Reason::Expired)
+            }
+            Some((caller, _)) => Ok(Ok(caller)),
         }
     }
 
@@ -96,6 +106,16 @@ impl Platform {
     fn token_hash(&self, token: &str) -> Vec<u8> {
         self.vault.site_hash("device token", token, "").to_vec()
     }
+}
+
+/// A device with the account of its ISO.
+fn with_account(
+    conn: &mut dyn Conn,
+    caller: Option<DeviceCaller>,
+) -> Result<Option<(DeviceCaller, IsoAccount)>> {
+    let Some(caller) = caller else { return Ok(None) };
+    let account = iso_account::get(conn, caller.iso_id())?;
+    Ok(Some((caller, account)))
 }
 
 /// What stands behind the scheme word, whose case does not matter.

@@ -22,6 +22,7 @@ use crate::dialect::FailureBody;
 use crate::duplicates::MerchantDuplicates;
 use crate::events::EventList;
 use crate::formats::FORMATS;
+use crate::isos::{IsoApprove, IsoGet, IsoList, IsoPatch, IsoReject, IsoResume, IsoSuspend};
 use crate::keys::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
 use crate::lifecycle::Machine;
 use crate::list::{MerchantList, StoreList, TpnList};
@@ -30,6 +31,7 @@ use crate::parameters::{ParameterList, TpnParametersGet};
 use crate::patch::{MerchantPatch, StorePatch, TpnPatch};
 use crate::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
 use crate::read::{MerchantGet, StoreGet, TpnGet};
+use crate::registration::{IsoConfirm, IsoRegister};
 use crate::requests::RequestGet;
 use crate::requirements::MerchantRequirements;
 use crate::templates::{
@@ -87,6 +89,15 @@ static ENTRIES: &[Entry<Cx>] = entries![
     BulkResults,
     BulkCancel,
     EventList,
+    IsoRegister,
+    IsoConfirm,
+    IsoList,
+    IsoGet,
+    IsoPatch,
+    IsoApprove,
+    IsoReject,
+    IsoSuspend,
+    IsoResume,
     KeyCreate,
     KeyList,
     KeyGet,

@@ -89,6 +89,14 @@ plain_fields! {
     Word: text "word", 1..=100;
     /// A moment, such as `2026-11-15T08:00:00Z`.
     Moment: text "timestamp", 10..=40;
+    /// E-mail address to sign in with.
+    LoginEmail: text "email", 6..=100;
+    /// Name of an organisation or a person.
+    PlainName: text "note", 1..=100;
+    /// An absolute http or https address.
+    Website: text "webhook-url", 10..=2048;
+    /// What a link that was sent by mail ends with.
+    LinkToken: text "alphanumeric", 1..=100;
     /// A line of text for people.
     Line: text "line", 1..=200;
     /// An absolute http or https address without credentials; https in production.
@@ -236,7 +244,23 @@ macro_rules! listed_fields {
     )*};
 }
 
+text_field!(
+    /// A password of 12 to 1024 characters, kept as a slow hash.
+    NewPassword(Secret<String>), "string", "password", 12..=1024,
+    "writeOnly": true, "x-verbatim": true
+);
+
+impl NewPassword {
+    pub fn into_secret(self) -> Secret<String> {
+        self.0
+    }
+}
+
 listed_fields! {
+    /// Form of the answers: every error with `detailed`, the first one alone with `summary`.
+    AnswerStyle, ["detailed", "summary"];
+    /// State of an ISO.
+    IsoStatus, lifecycle::ISO.states;
     /// Maker of the device.
     DeviceManufacturer, device::manufacturer_names(), "format": "device-manufacturer";
     /// Model of the device; it must be one that the manufacturer makes.

@@ -24,6 +24,12 @@ pub(crate) const FORMATS: Formats = Formats(&[
         parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
     },
     Format {
+        name: "password",
+        expected: "text without control characters",
+        pattern: None,
+        parse: |value| allowed(!value.chars().any(char::is_control)),
+    },
+    Format {
         name: "webhook-url",
         expected: "an absolute http or https address without credentials",
         pattern: None,

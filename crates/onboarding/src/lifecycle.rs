@@ -229,6 +229,18 @@ impl Step {
     }
 }
 
+/// An ISO that registered itself. One that only wants its confirmation is no ISO yet.
+pub static ISO: Machine = Machine {
+    object: "iso",
+    states: &["pending_approval", "active", "suspended", "rejected"],
+    steps: &[
+        step("approve", &["pending_approval"], T::State("active"), E::Nothing, "iso.activated"),
+        step("reject", &["pending_approval"], T::State("rejected"), E::Nothing, "iso.rejected"),
+        step("suspend", &["active"], T::State("suspended"), E::Nothing, "iso.suspended"),
+        step("resume", &["suspended"], T::State("active"), E::Nothing, "iso.resumed"),
+    ],
+};
+
 /// All states, the best first.
 const FROM_BEST_TO_WORST: &[&str] = &[
     "active",
@@ -237,6 +249,7 @@ const FROM_BEST_TO_WORST: &[&str] = &[
     "attention",
     "action_required",
     "in_review",
+    "pending_approval",
     "inactive",
     "suspended",
     "rejected",
@@ -259,7 +272,7 @@ pub fn worst<'a>(own: &'a str, above: &[&'a str]) -> &'a str {
 mod tests {
     use super::*;
 
-    const MACHINES: [&Machine; 3] = [&MERCHANT, &STORE, &TPN];
+    const MACHINES: [&Machine; 4] = [&MERCHANT, &STORE, &TPN, &ISO];
 
     #[test]
     fn tables_name_known_states_only_and_decide_uniquely() {
@@ -291,6 +304,7 @@ mod tests {
         assert_eq!(finals(&MERCHANT), ["rejected", "closed"]);
         assert_eq!(finals(&STORE), ["closed"]);
         assert_eq!(finals(&TPN), ["retired"]);
+        assert_eq!(finals(&ISO), ["rejected"]);
     }
 
     #[test]

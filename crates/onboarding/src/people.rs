@@ -15,6 +15,7 @@ const STAFF: &[Scope] = &[
     Scope::WebhooksRead,
     Scope::EventsRead,
     Scope::BulkWrite,
+    Scope::IsosRead,
     Scope::ReportsRead,
 ];
 

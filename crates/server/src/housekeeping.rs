@@ -49,6 +49,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             warn_of_keys(&platform).await;
             forget_requests(&platform).await;
             forget_uploads(&platform).await;
+            forget_registrations(&platform).await;
             forget_credentials(&platform).await;
             forget_files(&platform).await;
         }
@@ -143,6 +144,18 @@ async fn forget_uploads(platform: &Platform) {
                 let error = error.report();
                 return tracing::warn!(error, "old uploads could not be forgotten");
             }
+        }
+    }
+}
+
+/// Registrations of ISOs that nobody confirmed in time.
+async fn forget_registrations(platform: &Platform) {
+    match platform.registrations_prune().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "unconfirmed registrations were forgotten"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "unconfirmed registrations could not be forgotten");
         }
     }
 }

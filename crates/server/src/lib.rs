@@ -281,7 +281,9 @@ pub fn make_site(
         commerce::found(conn)?;
         analytics::found(conn, now)
     })?;
-    Ok(Arc::new(site))
+    let site = Arc::new(site);
+    platform.meet(&site);
+    Ok(site)
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

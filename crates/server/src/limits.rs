@@ -1,6 +1,7 @@
 //! Rate limits: per API key, per ISO for onboardings, and per client address for refused keys.
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use governor::clock::{Clock as _, DefaultClock};
@@ -41,24 +42,36 @@ pub(crate) struct Exceeded {
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     policy: &'static str,
-    rate: Rate,
+    quota: u32,
+    window_s: u32,
     limiter: Option<Limiter>,
 }
 
 impl RateLimit {
     fn new(policy: &'static str, rate: Rate, enabled: bool) -> Self {
         let quota = Quota::per_second(rate.per_second).allow_burst(rate.burst);
-        let limiter = enabled
-            .then(|| RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>());
-        Self { policy, rate, limiter }
+        let quota = enabled.then_some(quota);
+        Self::of(policy, rate.per_second.get(), 1, quota)
+    }
+
+    fn per_hour(policy: &'static str, count: NonZeroU32, enabled: bool) -> Self {
+        let quota = enabled.then(|| Quota::per_hour(count));
+        Self::of(policy, count.get(), 60 * 60, quota)
+    }
+
+    fn of(policy: &'static str, per_window: u32, window_s: u32, quota: Option<Quota>) -> Self {
+        let limiter = quota.map(|quota| {
+            RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>()
+        });
+        Self { policy, quota: per_window, window_s, limiter }
     }
 
     pub(crate) fn check(&self, name: &str) -> Result<Standing, Exceeded> {
         let Some(limiter) = &self.limiter else { return Ok(Standing::UNLIMITED) };
         let standing = |remaining| Standing {
             policy: self.policy,
-            quota: self.rate.per_second.get(),
-            window_s: 1,
+            quota: self.quota,
+            window_s: self.window_s,
             remaining,
         };
         match limiter.check_key(&name.to_owned()) {
@@ -83,6 +96,8 @@ impl RateLimit {
 pub(crate) struct EnvironmentLimits {
     pub(crate) key: RateLimit,
     pub(crate) onboard: RateLimit,
+    /// What is sent without credentials, by client address.
+    pub(crate) visitor: RateLimit,
     pub(crate) refusals: Refusals<IpAddr>,
 }
 
@@ -93,6 +108,11 @@ impl EnvironmentLimits {
         Self {
             key: RateLimit::new("key", limits.key(environment), limits.enabled),
             onboard: RateLimit::new("onboard", limits.onboard(environment), limits.enabled),
+            visitor: RateLimit::per_hour(
+                "registrations",
+                limits.registrations_per_hour,
+                limits.enabled,
+            ),
             refusals: Refusals::new(per_minute),
         }
     }
@@ -100,6 +120,7 @@ impl EnvironmentLimits {
     pub(crate) fn tidy(&self) {
         self.key.tidy();
         self.onboard.tidy();
+        self.visitor.tidy();
     }
 
     /// Whether the client must wait, before its key is even looked at.
@@ -118,10 +139,7 @@ mod tests {
 
     #[test]
     fn a_burst_and_no_more() {
-        let rate = Rate {
-            per_second: std::num::NonZeroU32::MIN,
-            burst: std::num::NonZeroU32::new(3).unwrap(),
-        };
+        let rate = Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::new(3).unwrap() };
         let limit = RateLimit::new("key", rate, true);
         let passed = (0..10).filter(|_| limit.check("a").is_ok()).count();
         assert_eq!(passed, 3);

@@ -27,6 +27,7 @@ use tracing::Instrument as _;
 use types::Timestamp;
 
 use crate::answer::{Answer, Envelope, Voice, ignored_fields};
+use crate::client_address::Client;
 use crate::intake::{add_query, check_headers, check_media_type, drain, read_file, read_params};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
@@ -138,7 +139,9 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         op: "none".into(),
         caller: None,
         device: None,
+        administrator: None,
         peer: request.extensions().get::<Peer>().cloned(),
+        client: None,
         origin: Origin { request_id: request_id.clone(), address: None },
         sent: String::new(),
     };
@@ -193,7 +196,9 @@ struct Visit<'a> {
     op: Arc<str>,
     caller: Option<Caller>,
     device: Option<DeviceCaller>,
+    administrator: Option<i64>,
     peer: Option<Peer>,
+    client: Option<Client>,
     origin: Origin,
     /// The body, redacted.
     sent: String,
@@ -236,7 +241,12 @@ impl Visit<'_> {
         self.op = Arc::clone(&endpoint.get().name);
         let mut voice = Voice { message: failure_message(endpoint.get()), ..voice };
         let permission = endpoint.get().route().permission;
-        if permission != Permission::Public {
+        self.client = self.client_of(parts);
+        if permission == Permission::Public {
+            if endpoint.get().route().method.has_body() {
+                self.check_visitor(voice)?;
+            }
+        } else {
             match self.authenticate(parts, permission, voice).await? {
                 Visitor::Key(caller) => {
                     voice.style = caller.style();
@@ -248,6 +258,10 @@ impl Visit<'_> {
                 Visitor::Device(device) => {
                     self.check_rate(&device.actor(), None, voice)?;
                     self.device = Some(device);
+                }
+                Visitor::Administrator(user_id) => {
+                    self.check_rate(&format!("user:{user_id}"), None, voice)?;
+                    self.administrator = Some(user_id);
                 }
             }
         }
@@ -321,6 +335,7 @@ impl Visit<'_> {
             platform: Arc::clone(platform),
             caller: self.caller.clone(),
             device: self.device.clone(),
+            administrator: self.administrator,
             now: self.now,
             wishes,
             origin: self.origin.clone(),

@@ -129,6 +129,8 @@ pub struct RateLimits {
     pub onboard_sandbox: Rate,
     /// Refused keys of one client address per minute, before it is made to wait.
     pub refused_keys_per_minute: NonZeroU32,
+    /// Registrations and confirmations of ISOs from one client address per hour.
+    pub registrations_per_hour: NonZeroU32,
 }
 
 impl Default for RateLimits {
@@ -140,6 +142,7 @@ impl Default for RateLimits {
             onboard_production: Rate::new(500, 1_000),
             onboard_sandbox: Rate::new(250, 500),
             refused_keys_per_minute: NonZeroU32::new(60).unwrap_or(NonZeroU32::MIN),
+            registrations_per_hour: NonZeroU32::new(20).unwrap_or(NonZeroU32::MIN),
         }
     }
 }

@@ -27,6 +27,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("templates", include_str!("../../../docs/templates.md")),
     ("devices", include_str!("../../../docs/devices.md")),
     ("events", include_str!("../../../docs/events.md")),
+    ("registration", include_str!("../../../docs/registration.md")),
     ("keys", include_str!("../../../docs/keys.md")),
     ("audit", include_str!("../../../docs/audit.md")),
     ("rest", include_str!("../../../docs/rest.md")),

@@ -31,7 +31,9 @@ sql!(
     "SELECT iso_id, name, response_style, data_key, created_us FROM isos WHERE iso_id = $1"
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&ISO_INSERT, &ISO_LIST, &ISO_GET];
+sql!(ISO_UPDATE, "UPDATE isos SET name = $1, response_style = $2 WHERE iso_id = $3");
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ISO_INSERT, &ISO_LIST, &ISO_GET, &ISO_UPDATE];
 
 impl IsoRow {
     fn read(row: &dyn Row) -> Result<Self> {
@@ -64,4 +66,10 @@ pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoRow>> {
 
 pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<IsoRow>> {
     conn.row(&ISO_GET, &[iso_id.into()], IsoRow::read)
+}
+
+/// Changes the name and the style of answers.
+pub fn update(conn: &mut dyn Conn, iso: &IsoRow) -> Result<()> {
+    let params = [(&iso.name).into(), (&iso.response_style).into(), (&iso.iso_id).into()];
+    conn.execute_one(&ISO_UPDATE, &params)
 }

@@ -10,8 +10,8 @@
 //!   each closure is a serialisable transaction, run again when it loses a race.
 //! - [`Store::attempt`]: a write that may refuse, and then leaves nothing behind.
 //! - [`Store::read`]: a consistent snapshot on a reader connection.
-//! - The modules named after nouns ([`iso`], [`api_key`], [`template`], [`merchant`], [`tpn`],
-//!   [`device`], [`history`], [`due_work`];
+//! - The modules named after nouns ([`iso`], [`iso_account`], [`iso_registration`], [`api_key`],
+//!   [`template`], [`merchant`], [`tpn`], [`device`], [`history`], [`due_work`];
 //!   of the site [`user`], [`application_password`], [`consumer_key`], [`session`], [`option`],
 //!   [`post`], [`revision`], [`term`], [`oembed_cache`]; of the shop [`product`], [`attribute`],
 //!   [`review`], [`coupon`], [`tax_class`], [`tax_rate`], [`download_permission`],
@@ -53,6 +53,8 @@ pub mod history;
 pub mod idempotency;
 pub mod import;
 pub mod iso;
+pub mod iso_account;
+pub mod iso_registration;
 mod job;
 pub mod login_token;
 pub mod marketplace;

@@ -20,6 +20,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0005_jobs", include_str!("../migrations/0005_jobs.sql")),
     ("0006_imports", include_str!("../migrations/0006_imports.sql")),
     ("0007_bulk", include_str!("../migrations/0007_bulk.sql")),
+    ("0008_isos", include_str!("../migrations/0008_isos.sql")),
     ("0009_setup", include_str!("../migrations/0009_setup.sql")),
     ("0010_plugins", include_str!("../migrations/0010_plugins.sql")),
     ("0011_report_files", include_str!("../migrations/0011_report_files.sql")),

@@ -43,6 +43,8 @@ scopes! {
     EventsRead = "events.read", "Read events.";
     KeysRead = "keys.read", "List API keys.";
     KeysWrite = "keys.write", "Create, rotate and revoke API keys.";
+    IsosRead = "isos.read", "Read the ISO's own account.";
+    IsosWrite = "isos.write", "Change the ISO's own account.";
     AuditRead = "audit.read", "Read the audit log.";
     BulkWrite = "bulk.write", "Upload bulk onboardings.";
     ReportsRead = "reports.read", "Read reports.";

@@ -1,12 +1,15 @@
 //! `boardwalk iso`, `key`, `template` and `merchant`.
 
+use std::sync::Arc;
+
 use onboarding::Platform;
 use onboarding::iso::NewKey;
+use onboarding::isos::{Decision, IsoSummary};
 use onboarding::requirements::Review;
 use serde_json::{Value, json};
 use types::{Error, IsoId, KeyId, MerchantId, Result, ScopeSet, Timestamp};
 
-use crate::args::{Common, Iso, Key, Merchant, Reviewed, Template};
+use crate::args::{Common, Decided, Iso, Key, Merchant, Reviewed, Template};
 use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
@@ -28,17 +31,41 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
             out.result(&json!({ "isoId": iso_id }), &text);
         }
         Iso::List => {
-            let rows = open(config, common)?.iso_list()?.into_iter().map(|iso| {
+            let rows = open(config, common)?.iso_summaries()?.into_iter().map(|iso| {
+                let IsoSummary { row, status } = iso;
+                let created = row.created.to_string();
                 let object = json!({
-                    "isoId": iso.iso_id, "name": iso.name, "responseStyle": iso.response_style,
-                    "created": iso.created.to_string(),
+                    "isoId": row.iso_id, "name": row.name, "status": status,
+                    "responseStyle": row.response_style, "created": created,
                 });
-                let id = iso.iso_id.into_string();
-                (object, vec![id, iso.name, iso.response_style, iso.created.to_string()])
+                let id = row.iso_id.into_string();
+                (object, vec![id, row.name, status, row.response_style, created])
             });
-            out.list("isos", &["ISO", "Name", "Answers", "Created"], rows.collect());
+            out.list("isos", &["ISO", "Name", "State", "Answers", "Created"], rows.collect());
         }
+        Iso::Approve(decided) => decide(config, common, decided, Decision::Approve, out)?,
+        Iso::Reject(decided) => decide(config, common, decided, Decision::Reject, out)?,
+        Iso::Suspend(decided) => decide(config, common, decided, Decision::Suspend, out)?,
+        Iso::Resume(decided) => decide(config, common, decided, Decision::Resume, out)?,
     }
+    Ok(())
+}
+
+fn decide(
+    config: &Config,
+    common: &Common,
+    decided: Decided,
+    decision: Decision,
+    out: &Printer,
+) -> Result<()> {
+    let platform = Arc::new(open(config, common)?);
+    // The site writes the letter to the ISO.
+    let reports = server::Reports::default();
+    server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
+    let iso_id = IsoId::new(decided.iso_id);
+    let status = platform.iso_decide(&iso_id, decision, decided.reason)?;
+    let text = format!("The ISO {iso_id} is {status}.");
+    out.result(&json!({ "isoId": iso_id, "status": status }), &text);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::support::{Site, complaint, eventually};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-fn with_relay(site: Site, sink: &Sink) -> Site {
+pub(crate) fn with_relay(site: Site, sink: &Sink) -> Site {
     site.set("mail.relay", "127.0.0.1")
         .set("mail.port", sink.port())
         .set("mail.security", "none")

@@ -21,6 +21,7 @@ mod notes;
 mod plugins;
 mod rates;
 mod refusals;
+mod registration;
 mod report_exports;
 mod report_imports;
 mod rest_conformance;

@@ -74,6 +74,7 @@ pub(super) async fn check(doer: &Doer, first_row: i64, rows: Vec<Row>) -> Result
         platform: Arc::clone(&doer.platform),
         caller: Some(doer.caller.clone()),
         device: None,
+        administrator: None,
         now: doer.now,
         wishes: Wishes { later: Some(later.clone()), ..Wishes::default() },
         origin: doer.origin.clone(),

@@ -25,7 +25,7 @@ fn admit(
     let admitted = house.platform.admit(Some(header.as_bytes()), permission, None, now);
     match house.runtime().block_on(admitted).unwrap() {
         Ok(Visitor::Device(device)) => Some(device),
-        Ok(Visitor::Key(_)) => panic!("a key is no device"),
+        Ok(other) => panic!("{other:?} is no device"),
         Err(_) => None,
     }
 }

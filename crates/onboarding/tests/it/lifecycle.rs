@@ -327,4 +327,6 @@ fn the_documentation_has_the_tables() {
         let table = machine.reference_table();
         assert!(documentation.contains(&table), "{table}");
     }
+    let table = lifecycle::ISO.reference_table();
+    assert!(include_str!("../../../../docs/registration.md").contains(&table), "{table}");
 }

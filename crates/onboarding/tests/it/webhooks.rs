@@ -232,6 +232,7 @@ fn production_takes_public_https_only() {
             platform: std::sync::Arc::clone(&platform),
             caller: Some(caller.clone()),
             device: None,
+            administrator: None,
             now: now(),
             wishes: onboarding::Wishes::default(),
             origin: onboarding::Origin::default(),

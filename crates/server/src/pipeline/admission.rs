@@ -8,15 +8,35 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use contract::Permission;
 use onboarding::auth::{Caller, Reason, Refused, Visitor};
+use types::Role;
 
 use super::{Desk, Visit};
 use crate::answer::{Answer, Voice, denied};
-use crate::client_address::client_address;
+use crate::client_address::{Client, client_address};
+use crate::limits::{Exceeded, Standing};
 
 /// Names the ISO for which an administrator of the site acts.
 const ISO_HEADER: &str = "x-iso-id";
 
 impl Visit<'_> {
+    /// Who asks, noted for the log of the audit as well.
+    pub(super) fn client_of(&mut self, parts: &Parts) -> Option<Client> {
+        let peer = self.peer.as_ref().map(|peer| peer.address.ip());
+        let trusted = &self.desk.shared.settings.trusted_proxies;
+        let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
+        self.origin.address = client.map(|client| client.address);
+        client
+    }
+
+    /// Counts what somebody sends who needs no credentials, against the address it comes from.
+    pub(super) fn check_visitor(&mut self, voice: Voice) -> Result<(), Answer> {
+        let Some(client) = self.client.filter(|client| client.is_throttled()) else {
+            return Ok(());
+        };
+        let checked = self.desk.limits.visitor.check(&client.network().to_string());
+        self.note_standing(checked, voice)
+    }
+
     pub(super) async fn authenticate(
         &mut self,
         parts: &Parts,
@@ -24,11 +44,7 @@ impl Visit<'_> {
         voice: Voice,
     ) -> Result<Visitor, Answer> {
         let Desk { shared, platform, limits, .. } = self.desk;
-        let peer = self.peer.as_ref().map(|peer| peer.address.ip());
-        let trusted = &shared.settings.trusted_proxies;
-        let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
-        self.origin.address = client.map(|client| client.address);
-        let throttled = client.filter(|client| client.is_throttled());
+        let throttled = self.client.filter(|client| client.is_throttled());
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
@@ -36,6 +52,10 @@ impl Visit<'_> {
         };
         let by_session = match (header, permission) {
             (None, Permission::Scope(scope)) => self.admit_session(parts, scope).await,
+            (None, Permission::Administrator) => self.admit_administrator(parts).await,
+            (Some(_), Permission::Administrator) => {
+                Ok(Some(Err(Refused::stranger(Reason::MissingScope))))
+            }
             _ => Ok(None),
         };
         let outcome = match by_session {
@@ -54,7 +74,7 @@ impl Visit<'_> {
         // A known key that lacks a scope, or is used elsewhere, is no guess.
         let is_known = matches!(
             refused.reason,
-            Reason::MissingScope | Reason::OtherAddress | Reason::StaleNonce
+            Reason::MissingScope | Reason::OtherAddress | Reason::StaleNonce | Reason::InactiveIso
         );
         let guessing = throttled.filter(|_| !is_known);
         if let Some(client) = guessing {
@@ -68,6 +88,28 @@ impl Visit<'_> {
         }
         self.audit_refusal(refused.clone());
         Err(denied(refused))
+    }
+
+    /// An administrator of the site who is signed in. Whoever else is signed in has no business
+    /// here.
+    async fn admit_administrator(
+        &self,
+        parts: &Parts,
+    ) -> types::Result<Option<Result<Visitor, Refused>>> {
+        let rest = &self.desk.rest;
+        let request = rest.request(String::new(), parts, Vec::new());
+        let Ok(identity) = rest.site.session_visitor(&request, self.now).await? else {
+            return Ok(Some(Err(Refused::stranger(Reason::StaleNonce))));
+        };
+        let user = identity.and_then(|identity| identity.user);
+        let refused = |reason| Some(Err(Refused::stranger(reason)));
+        Ok(match user {
+            None => refused(Reason::NoHeader),
+            Some(user) if user.row.roles.contains(&Role::Administrator) => {
+                Some(Ok(Visitor::Administrator(user.row.user_id)))
+            }
+            Some(_) => refused(Reason::MissingScope),
+        })
     }
 
     /// A person of the portal, whose page sends the session's cookie and a nonce; nothing when the
@@ -101,6 +143,14 @@ impl Visit<'_> {
         if let (Ok(_), Some(iso)) = (&checked, onboards) {
             checked = limits.onboard.check(iso);
         }
+        self.note_standing(checked, voice)
+    }
+
+    fn note_standing(
+        &mut self,
+        checked: Result<Standing, Exceeded>,
+        voice: Voice,
+    ) -> Result<(), Answer> {
         match checked {
             Ok(standing) => {
                 self.standing = standing;

@@ -18,6 +18,7 @@ use types::{Environment, Kind, Result, Timestamp};
 use crate::bulk;
 use crate::goods;
 use crate::imports;
+use crate::isos;
 use crate::jobs;
 use crate::notes;
 use crate::packages;
@@ -111,6 +112,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     fill_site(conn)?;
     goods::fill(conn)?;
     platform::fill(conn)?;
+    isos::fill(conn)?;
     imports::fill(conn)?;
     bulk::fill(conn)?;
     import::remember_ids(conn, ("shop", "order"), &[(1, 2)])?;

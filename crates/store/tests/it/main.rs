@@ -26,6 +26,8 @@ mod goods;
 #[cfg(test)]
 mod imports;
 #[cfg(test)]
+mod isos;
+#[cfg(test)]
 mod jobs;
 #[cfg(test)]
 mod lifecycle;

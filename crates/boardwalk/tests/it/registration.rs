@@ -1,0 +1,290 @@
+//! Somebody becomes an ISO by themselves, from the letter to the first merchant, and the operator
+//! decides about them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::http::{self, Request, Response};
+use testkit::process;
+use testkit::smtp::Sink;
+
+use crate::mail::with_relay;
+use crate::support::{Running, Site, body, complaint, text};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const PASSWORD: &str = "  correct horse battery ";
+const EMAIL: &str = "ada@pier.example";
+
+fn registration(email: &str) -> Value {
+    json!({ "name": "Pier Payments", "contactName": "Ada Pier", "email": email,
+            "phoneNumber": "2125550142", "website": "https://pier.example/" })
+}
+
+fn post(running: &Running, path: &str, body: &Value) -> Response {
+    http::post(&running.url, path, &[], body).unwrap()
+}
+
+/// The token of the link in the newest of so many letters.
+fn token_in_letter(sink: &Sink, letters: usize) -> String {
+    let got = sink.wait_for(letters, PATIENCE).unwrap();
+    let letter = &got[letters - 1];
+    assert_eq!(letter.to, [EMAIL]);
+    // Lines of a letter end where its encoding folds them.
+    let data = letter.data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
+    let (_, rest) = data.split_once("/portal/register?token=").expect("a link");
+    rest.chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
+/// Somebody who signed in with a browser.
+struct Browser<'a> {
+    running: &'a Running,
+    cookie: String,
+    nonce: String,
+}
+
+impl<'a> Browser<'a> {
+    fn sign_in(running: &'a Running, login: &str, password: &str) -> Option<Self> {
+        let form = http::get(&running.url, "/login", &[]).unwrap();
+        let page = form.text();
+        let (_, rest) = page.split_once("name=\"_wpnonce\" value=\"").expect("a token");
+        let token = rest.split('"').next().unwrap();
+        let encoded = |text: &str| {
+            let letters = text.bytes().map(|byte| format!("%{byte:02X}"));
+            letters.collect::<String>()
+        };
+        let fields = format!("log={}&pwd={}&_wpnonce={token}", encoded(login), encoded(password));
+        let request = Request::new("POST", "/login")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .header("Cookie", &cookies(&form))
+            .body(fields);
+        let answer = http::send(&running.url, &request).unwrap();
+        if answer.status != 302 {
+            return None;
+        }
+        let cookie = cookies(&answer);
+        let nonce = http::get(&running.url, "/session/nonce", &[("Cookie", &cookie)]).unwrap();
+        let nonce = text(&nonce.json().unwrap(), "nonce");
+        Some(Self { running, cookie, nonce })
+    }
+
+    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Response {
+        let mut request = Request::new(method, path)
+            .header("Cookie", &self.cookie)
+            .header("X-WP-Nonce", &self.nonce);
+        if let Some(body) = body {
+            request = request.header("Content-Type", "application/json").body(body.to_string());
+        }
+        http::send(&self.running.url, &request).unwrap()
+    }
+
+    #[track_caller]
+    fn done(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+        let answer = self.send(method, path, body);
+        assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
+        answer.json().unwrap()
+    }
+}
+
+/// The cookies that an answer sets.
+fn cookies(answer: &Response) -> String {
+    let set = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
+    let pairs: Vec<&str> = set.filter_map(|(_, value)| value.split(';').next()).collect();
+    pairs.join("; ")
+}
+
+fn administrator(site: &Site) {
+    let arguments = ["user", "create", "--login", "boss", "--email", "boss@site.example"];
+    let role = ["--role", "administrator", "--password-stdin"];
+    let command = site.command(&[&arguments[..], &role].concat());
+    let made = process::run_command(command, b"the boss's password\n").unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+#[test]
+fn an_approved_iso_onboards_on_sqlite() {
+    approved_iso_onboards(Site::sqlite());
+}
+
+#[test]
+fn an_approved_iso_onboards_on_postgres() {
+    approved_iso_onboards(Site::postgres());
+}
+
+fn approved_iso_onboards(site: Site) {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(site, &sink).set("onboarding.registration", "approval");
+    administrator(&site);
+    let running = site.serve();
+    let answer = post(&running, "/v1/isos", &registration(EMAIL));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.json().unwrap()["status"], "pending_confirmation");
+    let token = token_in_letter(&sink, 1);
+    let wanted = json!({ "token": token, "password": PASSWORD });
+    let made = post(&running, "/v1/isos/confirm", &wanted);
+    assert_eq!(made.status, 200, "{}", made.text());
+    let made = made.json().unwrap();
+    assert_eq!((&made["status"], &made["login"]), (&json!("pending_approval"), &json!(EMAIL)));
+    assert_eq!(made["key"], Value::Null);
+    let again = post(&running, "/v1/isos/confirm", &wanted);
+    assert!(again.text().contains("register again"), "a link works once: {}", again.text());
+
+    let path = format!("/v1/isos/{}", text(&made, "isoId"));
+    let ada = Browser::sign_in(&running, EMAIL, PASSWORD).expect("the password as it was sent");
+    assert_eq!(ada.done("GET", &path, None)["contact"]["email"], EMAIL);
+    assert_eq!(ada.send("POST", "/v1/keys", Some(&json!({ "name": "x" }))).status, 401);
+    assert_eq!(ada.send("POST", &format!("{path}/approve"), Some(&json!({}))).status, 401);
+
+    let boss = Browser::sign_in(&running, "boss", "the boss's password").unwrap();
+    let waiting = boss.done("GET", "/v1/isos?status=pending_approval", None);
+    assert_eq!(waiting["data"][0]["isoId"], made["isoId"], "{waiting}");
+    let reason = json!({ "reason": "Looks fine", "expectedVersion": 1 });
+    let approved = boss.done("POST", &format!("{path}/approve"), Some(&reason));
+    assert_eq!((&approved["status"], &approved["version"]), (&json!("active"), &json!(2)));
+    let twice = boss.send("POST", &format!("{path}/approve"), Some(&json!({})));
+    assert_eq!(twice.status, 409, "{}", twice.text());
+    let letters = sink.wait_for(2, PATIENCE).unwrap();
+    assert!(letters[1].data.contains("Your registration was approved"));
+
+    let key = ada.done("POST", "/v1/keys", Some(&json!({ "name": "first" })));
+    let key = text(&key, "text");
+    let onboarded = running.onboard(&key, &body("Ada's first"));
+    assert_eq!(onboarded.status, 200, "{}", onboarded.text());
+    check_account(&running, &key, &path);
+    check_suspension(&site, &running, &key, &path);
+}
+
+fn check_account(running: &Running, key: &str, path: &str) {
+    let shown = running.get(path, key);
+    let tag = shown.header("ETag").unwrap();
+    let patch = |tag: Option<&str>, body: &Value| {
+        let mut request = Request::new("PATCH", path)
+            .header("Authorization", &crate::support::authorization(key))
+            .header("Content-Type", "application/json")
+            .body(body.to_string());
+        if let Some(tag) = tag {
+            request = request.header("If-Match", tag);
+        }
+        http::send(&running.url, &request).unwrap()
+    };
+    let change = json!({ "name": "Pier & Sons", "website": "https://sons.example/" });
+    assert_eq!(patch(None, &change).status, 412);
+    let changed = patch(Some(&tag), &change);
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    let changed = changed.json().unwrap();
+    assert_eq!((&changed["name"], &changed["version"]), (&json!("Pier & Sons"), &json!(3)));
+    assert_eq!(changed["contact"]["contactName"], "Ada Pier", "what was left out stays");
+    assert_eq!(patch(Some(&tag), &change).status, 412, "the version has moved on");
+    let events = running.get("/v1/events", key).json().unwrap();
+    let kinds: Vec<&str> =
+        events["data"].as_array().unwrap().iter().filter_map(|e| e["type"].as_str()).collect();
+    assert!(kinds.starts_with(&["iso.registered", "iso.activated"]), "{kinds:?}");
+    let audit = running.get("/v1/audit?object=iso", key).text();
+    for action in ["iso.register", "iso.approve", "iso.update"] {
+        assert!(audit.contains(&format!("\"{action}\"")), "{action}: {audit}");
+    }
+}
+
+fn check_suspension(site: &Site, running: &Running, key: &str, path: &str) {
+    let iso = path.rsplit('/').next().unwrap();
+    let refused = site.run(&["iso", "approve", iso]);
+    assert!(complaint(&refused, 1).contains("pending_approval"));
+    let suspended = site.json(&["iso", "suspend", iso, "--reason", "unpaid"]);
+    assert_eq!(suspended["status"], "suspended");
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(running.get("/v1/merchants", key).status, 401);
+    let shown = running.get(path, key).json().unwrap();
+    assert_eq!(shown["statusReason"], "unpaid", "an ISO may see why: {shown}");
+    assert!(site.json(&["iso", "list"]).to_string().contains("\"suspended\""));
+    site.json(&["iso", "resume", iso]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(running.get("/v1/merchants", key).status, 200);
+}
+
+#[test]
+fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(Site::sqlite(), &sink).set("onboarding.registration", "open");
+    let running = site.serve();
+    let first = post(&running, "/v1/isos", &registration(EMAIL));
+    let token = token_in_letter(&sink, 1);
+    let short = json!({ "token": token, "password": "short" });
+    assert_eq!(post(&running, "/v1/isos/confirm", &short).status, 400);
+    let wanted = json!({ "token": token, "password": PASSWORD });
+    let made = post(&running, "/v1/isos/confirm", &wanted).json().unwrap();
+    assert_eq!(made["status"], "active", "{made}");
+    let key = text(&made["key"], "text");
+    assert_eq!(running.onboard(&key, &body("At once")).status, 200);
+
+    let known = post(&running, "/v1/isos", &registration("ADA@pier.example"));
+    let shape = |answer: &Response| {
+        let mut body = answer.json().unwrap();
+        body["expires"] = Value::Null;
+        (answer.status, body)
+    };
+    assert_eq!(shape(&known), shape(&first), "who is known is not told");
+    let letters = sink.wait_for(2, PATIENCE).unwrap();
+    assert!(letters[1].data.contains("account already"), "{}", letters[1].data);
+    assert!(!letters[1].data.contains("token="));
+    // Nobody is flooded: the next letter to the same address has to wait.
+    for _ in 0..3 {
+        assert_eq!(shape(&post(&running, "/v1/isos", &registration(EMAIL))), shape(&first));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(sink.got().len(), 2);
+    let log = running.server.stderr();
+    assert!(!log.contains("pier.example") && !log.contains(&token), "personal data in the log");
+}
+
+#[test]
+fn registration_is_closed_unless_the_operator_opens_it_and_sends_mail() {
+    for (setting, said) in [("closed", "ask the operator"), ("open", "mail, which is off")] {
+        let site = Site::sqlite().set("onboarding.registration", setting);
+        let running = site.serve();
+        let answer = post(&running, "/v1/isos", &registration(EMAIL));
+        assert_eq!(answer.status, 409, "{setting}: {}", answer.text());
+        assert!(answer.text().contains("registration_closed"), "{}", answer.text());
+        assert!(answer.text().contains(said), "{setting}: {}", answer.text());
+    }
+}
+
+#[test]
+fn faults_of_a_registration_are_told_at_once() {
+    let running = Site::sqlite().set("onboarding.registration", "open").serve();
+    let wrong = json!({ "name": "", "email": "nobody", "website": "ftp://x.example" });
+    let answer = post(&running, "/v1/isos", &wrong);
+    assert_eq!(answer.status, 400);
+    let errors = answer.json().unwrap()["errors"].clone();
+    let errors: Vec<String> = errors
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| format!("{} {}", text(error, "code"), text(error, "param")))
+        .collect();
+    let expected = [
+        "mandatory_field name",
+        "mandatory_field contactName",
+        "invalid_format email",
+        "invalid_format website",
+    ];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn one_address_registers_so_often_and_no_more() {
+    let site = Site::sqlite()
+        .set("server.rate_limits.enabled", true)
+        .set("server.rate_limits.registrations_per_hour", 3)
+        .set("server.trusted_proxies", "[\"127.0.0.1\"]");
+    let running = site.serve();
+    let from = |address: &str| {
+        let headers = [("X-Forwarded-For", address)];
+        http::post(&running.url, "/v1/isos", &headers, &registration(EMAIL)).unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(from("203.0.113.9").status, 409);
+    }
+    let refused = from("203.0.113.9");
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert_eq!(refused.header("RateLimit-Policy").unwrap(), "\"registrations\";q=3;w=3600");
+    assert_eq!(from("203.0.113.10").status, 409, "others are not held up");
+}

@@ -1,0 +1,101 @@
+//! What an ISO is beside its name: its state, and the person to talk to.
+//!
+//! **An ISO without a row is active**: those that the operator made need no account of their own.
+
+use types::{IsoId, Result, Timestamp};
+
+use crate::conn::sql;
+use crate::{Conn, Row, Sql};
+
+/// The state of an ISO that may work.
+pub const ACTIVE: &str = "active";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IsoAccount {
+    pub iso_id: IsoId,
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub version: i64,
+    /// Sealed with the ISO's data key.
+    pub contact_sealed: Option<Vec<u8>>,
+    /// None until it changes for the first time.
+    pub updated: Option<Timestamp>,
+}
+
+impl IsoAccount {
+    /// The account of an ISO that nothing was noted about.
+    pub fn plain(iso_id: IsoId) -> Self {
+        Self {
+            iso_id,
+            status: ACTIVE.to_owned(),
+            status_reason: None,
+            version: 1,
+            contact_sealed: None,
+            updated: None,
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.status == ACTIVE
+    }
+}
+
+/// What [`read`] reads, in its order.
+macro_rules! account_columns {
+    () => {
+        "iso_id, status, status_reason, version, contact_sealed, updated_us"
+    };
+}
+
+sql!(ACCOUNT_GET, concat!("SELECT ", account_columns!(), " FROM iso_accounts WHERE iso_id = $1"));
+sql!(ACCOUNT_LIST, concat!("SELECT ", account_columns!(), " FROM iso_accounts ORDER BY iso_id"));
+sql!(
+    ACCOUNT_PUT,
+    concat!(
+        "INSERT INTO iso_accounts (",
+        account_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (iso_id) DO UPDATE SET status = excluded.status,
+           status_reason = excluded.status_reason, version = excluded.version,
+           contact_sealed = excluded.contact_sealed, updated_us = excluded.updated_us"
+    )
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ACCOUNT_GET, &ACCOUNT_LIST, &ACCOUNT_PUT];
+
+/// The account of an ISO that exists.
+pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<IsoAccount> {
+    let found = conn.row(&ACCOUNT_GET, &[iso_id.into()], read)?;
+    Ok(found.unwrap_or_else(|| IsoAccount::plain(iso_id.clone())))
+}
+
+/// All accounts of which something was noted.
+pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoAccount>> {
+    conn.rows(&ACCOUNT_LIST, &[], read)
+}
+
+/// Notes the account, in place of what was noted before.
+pub fn put(conn: &mut dyn Conn, account: &IsoAccount, now: Timestamp) -> Result<()> {
+    conn.execute_one(
+        &ACCOUNT_PUT,
+        &[
+            (&account.iso_id).into(),
+            (&account.status).into(),
+            account.status_reason.as_ref().into(),
+            account.version.into(),
+            account.contact_sealed.as_ref().into(),
+            now.into(),
+        ],
+    )
+}
+
+fn read(row: &dyn Row) -> Result<IsoAccount> {
+    Ok(IsoAccount {
+        iso_id: row.get(0)?,
+        status: row.get(1)?,
+        status_reason: row.get(2)?,
+        version: row.get(3)?,
+        contact_sealed: row.get(4)?,
+        updated: row.get(5)?,
+    })
+}
