@@ -1,6 +1,7 @@
 //! What can be typed after `boardwalk`.
 
 mod export;
+mod isos;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,9 +10,10 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
-use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
-use types::{AddressRange, Environment, Scope, Timestamp};
+use types::{Environment, Timestamp};
+
+pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
@@ -60,6 +62,9 @@ pub(crate) enum Command {
     /// Register and list ISOs
     #[command(subcommand)]
     Iso(Iso),
+    /// Export the audit log, and take old entries off line
+    #[command(subcommand)]
+    Audit(Audit),
     /// Make, list, rotate and revoke API keys
     #[command(subcommand)]
     Key(Key),
@@ -155,123 +160,6 @@ pub(crate) struct Demo {
         help = format!("Number from which a new shop is drawn [default: {SEED_DEFAULT}]")
     )]
     pub(crate) seed: Option<u64>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Iso {
-    /// Register an ISO
-    Create {
-        /// Name of the ISO
-        #[arg(long)]
-        name: String,
-        /// Form of its answers: detailed lists every error, summary tells the first one alone
-        #[arg(long, default_value = "detailed")]
-        response_style: ResponseStyle,
-    },
-    /// List the ISOs
-    List,
-    /// Let an ISO that registered itself start to work
-    Approve(Decided),
-    /// Turn down an ISO that registered itself, for good
-    Reject(Decided),
-    /// Stop an ISO: its keys and people are refused within a second
-    Suspend(Decided),
-    /// Let a suspended ISO go on
-    Resume(Decided),
-}
-
-/// The ISO of a decision.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Decided {
-    /// Id of the ISO, as `iso list` shows it
-    pub(crate) iso_id: String,
-    /// Why, in a few words; the ISO can read it
-    #[arg(long)]
-    pub(crate) reason: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Key {
-    /// Make an API key; it is shown this once
-    Create {
-        /// The ISO that the key belongs to
-        #[arg(long, value_name = "ID")]
-        iso: String,
-        /// What the key is for
-        #[arg(long, default_value = "API key")]
-        name: String,
-        /// A scope of the key, repeatable [default: everything]
-        #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
-        scopes: Vec<Scope>,
-        /// How long the key lives, such as 365d or 12h; `never` in the sandbox only
-        #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
-        expires: KeyLife,
-        /// An address or network from which the key may be used, repeatable [default: all]
-        #[arg(long = "ip", value_name = "RANGE", value_delimiter = ',')]
-        ips: Vec<AddressRange>,
-    },
-    /// List the keys of all ISOs
-    List,
-    /// Replace a key by a new one like it
-    Rotate {
-        /// Id of the key, as `key list` shows it
-        key_id: String,
-        /// How long the old key stays valid
-        #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
-        overlap: Duration,
-    },
-    /// End a key at once
-    Revoke {
-        /// Id of the key, as `key list` shows it
-        key_id: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Template {
-    /// Make a template
-    Create {
-        /// The ISO that the template belongs to
-        #[arg(long, value_name = "ID")]
-        iso: String,
-        /// 5 to 30 letters and digits, unique for the ISO
-        #[arg(long)]
-        name: String,
-        /// A JSON object with the parameters
-        #[arg(long, value_name = "JSON")]
-        file: Option<PathBuf>,
-    },
-    /// List the templates of all ISOs
-    List,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Merchant {
-    /// Let a merchant start to work
-    Approve(Reviewed),
-    /// Reject a merchant for good
-    Reject(Reviewed),
-    /// Ask for data; the merchant comes back into review when they are sent
-    Ask {
-        #[command(flatten)]
-        reviewed: Reviewed,
-        /// A field to ask for, such as phoneNumber; may be given several times
-        #[arg(long = "field", value_name = "NAME", required = true)]
-        fields: Vec<String>,
-    },
-}
-
-/// The merchant of a review.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Reviewed {
-    /// The ISO of the merchant
-    #[arg(long, value_name = "ID")]
-    pub(crate) iso: String,
-    /// Id of the merchant
-    pub(crate) merchant_id: String,
-    /// Why, in a few words; the ISO can read it
-    #[arg(long)]
-    pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

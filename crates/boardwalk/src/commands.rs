@@ -1,5 +1,6 @@
 //! What each command does, once its words and the settings are read.
 
+mod audit;
 mod backup;
 mod demo;
 mod doctor;
@@ -51,6 +52,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Serve(serve) => serve::serve(config, &common, serve, printer),
         Command::Demo(demo) => demo::demo(config, &common, demo, printer),
         Command::Iso(command) => iso::iso(&config, &common, command, printer),
+        Command::Audit(command) => audit::audit(&config, &common, command, printer),
         Command::Key(command) => iso::key(&config, &common, command, printer),
         Command::Template(command) => iso::template(&config, &common, command, printer),
         Command::Merchant(command) => iso::merchant(&config, &common, command, printer),

@@ -7,16 +7,19 @@
 //! Entries name fields and harmless values; **personal data and secrets never get here**.
 
 mod endpoints;
+mod keeping;
 mod refusals;
 
 use serde_json::{Map, Value, json};
 use store::Conn;
 use store::audit::{self, Head, Link, Record};
+use store::audit_keeping;
 use types::{Error, IsoId, Result, Timestamp};
 
 use crate::auth::Refused;
 use crate::{Cx, Origin, Platform};
 pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, FaultView};
+pub use keeping::{ONLINE_FOR, Sink};
 pub(crate) use refusals::Noted;
 
 /// Entries linked in one transaction.
@@ -195,13 +198,22 @@ impl Platform {
     /// Links what has been appended. A read when there is nothing to link.
     pub async fn audit_chain(&self) -> Result<()> {
         while self.store.read(audit::has_unchained).await? {
-            let vault = std::sync::Arc::clone(&self.vault);
-            let chain = move |conn: &mut dyn Conn| {
-                audit::chain(conn, CHAIN_BATCH, &|head| seal(&vault, head))
-            };
-            self.store.write(chain).await?;
+            self.store.write(self.chaining()).await?;
         }
         Ok(())
+    }
+
+    /// [`Platform::audit_chain`] for the command line.
+    fn audit_chain_blocking(&self) -> Result<()> {
+        while self.store.read_blocking(audit::has_unchained)? {
+            self.store.write_blocking(self.chaining())?;
+        }
+        Ok(())
+    }
+
+    fn chaining(&self) -> impl Fn(&mut dyn Conn) -> Result<usize> + Send + 'static {
+        let vault = std::sync::Arc::clone(&self.vault);
+        move |conn| audit::chain(conn, CHAIN_BATCH, &|head| seal(&vault, head))
     }
 
     /// Appends that a key was refused, in the chain of its ISO if it has one; of equal refusals,
@@ -231,7 +243,7 @@ impl Platform {
         // One snapshot: entries that are appended meanwhile would look like a broken end.
         let verify = move |conn: &mut dyn Conn| {
             let head = audit::head(conn, iso_id.as_ref())?;
-            let mut check = Check::start(conn, iso_id.as_ref(), after)?;
+            let mut check = Check::start(conn, iso_id.as_ref(), after, &vault)?;
             while check.checked < VERIFY_MAX && check.faults.len() < FAULTS_MAX {
                 let page = audit::after(conn, iso_id.as_ref(), check.last, VERIFY_PAGE)?;
                 if page.is_empty() {
@@ -270,10 +282,22 @@ struct Check {
 }
 
 impl Check {
-    fn start(conn: &mut dyn Conn, iso_id: Option<&IsoId>, after: i64) -> Result<Self> {
-        let mut check =
-            Self { last: after.max(0), hash: Vec::new(), checked: 0, faults: Vec::new() };
-        if check.last > 0 {
+    /// What was taken off line is not looked at: the checkpoint stands for it.
+    fn start(
+        conn: &mut dyn Conn,
+        iso_id: Option<&IsoId>,
+        after: i64,
+        vault: &vault::Vault,
+    ) -> Result<Self> {
+        let start = audit_keeping::checkpoint(conn, iso_id)?;
+        let last = after.max(start.seq);
+        let mut check = Self { last, hash: Vec::new(), checked: 0, faults: Vec::new() };
+        if start.seq > 0 && start.seal != keeping::seal_start(vault, &start) {
+            check.fault(start.seq, "the seal of the chain's start is wrong");
+        }
+        if check.last == start.seq {
+            check.hash.clone_from(&start.hash);
+        } else {
             let before = audit::after(conn, iso_id, check.last - 1, 1)?;
             match before.first().filter(|link| link.seq == check.last) {
                 Some(link) => check.hash.clone_from(&link.hash),

@@ -21,6 +21,7 @@ use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
 use crate::devices::DeviceCaller;
 use crate::dialect::ResponseStyle;
+use crate::limits::IsoLimits;
 use crate::{Platform, people};
 use vault::{DataKey, WrappedKey};
 
@@ -42,12 +43,18 @@ pub struct Caller {
 struct Access {
     iso: IsoRow,
     account: IsoAccount,
+    limits: IsoLimits,
     scopes: ScopeSet,
     style: ResponseStyle,
     data_key: DataKey,
 }
 
 impl Access {
+    /// What time it is for the ISO.
+    fn time(&self, now: Timestamp) -> Timestamp {
+        now.plus(self.account.clock_ahead)
+    }
+
     /// Whoever is not active may still see why.
     fn may_work(&self, scope: Scope) -> bool {
         self.account.is_active() || scope == Scope::IsosRead
@@ -102,6 +109,16 @@ impl Caller {
 
     pub fn style(&self) -> ResponseStyle {
         self.access.style
+    }
+
+    /// What the ISO may use.
+    pub fn limits(&self) -> IsoLimits {
+        self.access.limits
+    }
+
+    /// How far the ISO's clock is ahead; never in production.
+    pub fn clock_ahead(&self) -> Duration {
+        self.access.account.clock_ahead
     }
 
     pub(crate) fn data_key(&self) -> &DataKey {
@@ -179,6 +196,11 @@ impl KeyCache {
         by_id.get(key_id).filter(|seen| seen.at.elapsed() < CACHE_LIFE).cloned()
     }
 
+    /// After a change that callers are to notice at once.
+    pub(crate) fn forget(&self) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn put(&self, key_id: &str, entry: Option<Arc<KeyEntry>>) {
         let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= CACHE_KEYS_MAX {
@@ -192,7 +214,8 @@ impl KeyCache {
 #[derive(Clone, Debug)]
 pub enum Visitor {
     Key(Caller),
-    Device(DeviceCaller),
+    /// A device, and how far the clock of its ISO is ahead.
+    Device(DeviceCaller, Duration),
     /// The user who is signed in.
     Administrator(i64),
 }
@@ -212,7 +235,7 @@ impl Platform {
             return Ok(caller.map(Visitor::Key));
         }
         let device = self.authenticate_device(header, permission, now).await?;
-        Ok(device.map(Visitor::Device))
+        Ok(device.map(|(device, ahead)| Visitor::Device(device, ahead)))
     }
 
     /// The caller behind the header, if its key has the scope. An outer error is ours.
@@ -246,7 +269,7 @@ impl Platform {
         let Some(entry) = matching else { return unknown(Reason::Unknown) };
         let reason = if entry.key.revoked.is_some() {
             Reason::Revoked
-        } else if entry.key.expires.is_some_and(|expires| expires <= now) {
+        } else if entry.key.expires.is_some_and(|expires| expires <= entry.access.time(now)) {
             Reason::Expired
         } else if !entry.is_allowed_from(address) {
             Reason::OtherAddress
@@ -308,7 +331,8 @@ impl Platform {
         let wrapped = WrappedKey(iso.data_key.clone());
         let data_key = self.vault.data_key_open(&iso.iso_id, &wrapped)?;
         let style = iso.response_style.parse().map_err(damaged)?;
-        Ok(Access { iso, account, scopes, style, data_key })
+        let limits = self.settings.limits.unless(IsoLimits::read(&account.limits)?);
+        Ok(Access { iso, account, limits, scopes, style, data_key })
     }
 
     /// The caller that a signed-in user is, if they have the scope. Who is bound to an ISO acts for

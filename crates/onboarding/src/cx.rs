@@ -14,6 +14,7 @@ use crate::auth::{Caller, KeyCache};
 use crate::devices::DeviceCaller;
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
+use crate::limits::IsoLimits;
 use crate::onboard::Later;
 use crate::requests::RequestLog;
 use crate::sandbox::Scenario;
@@ -39,6 +40,8 @@ pub struct Settings {
     /// Whether ISOs may register themselves: `closed`, after an administrator's `approval`, or
     /// `open` to everybody with an e-mail address.
     pub registration: Registration,
+    /// What an ISO may use, unless it has limits of its own.
+    pub limits: IsoLimits,
     /// Days for which requests can be looked up. 0: they are not kept at all.
     pub request_log_days: u32,
 }
@@ -53,6 +56,7 @@ impl Default for Settings {
             unique_profiles: false,
             review_merchants: false,
             registration: Registration::Closed,
+            limits: IsoLimits::default(),
             request_log_days: 7,
         }
     }

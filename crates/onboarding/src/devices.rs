@@ -59,13 +59,13 @@ impl DeviceCaller {
 }
 
 impl Platform {
-    /// The device behind the header. An outer error is ours.
+    /// The device behind the header, and how far its clock is ahead. An outer error is ours.
     pub async fn authenticate_device(
         &self,
         header: Option<&[u8]>,
         permission: Permission,
         now: Timestamp,
-    ) -> Result<std::result::Result<DeviceCaller, Refused>> {
+    ) -> Result<std::result::Result<(DeviceCaller, Duration), Refused>> {
         let refused = |reason| {
             Ok(Err(Refused { reason, style: crate::dialect::ResponseStyle::default(), key: None }))
         };
@@ -91,14 +91,16 @@ impl Platform {
         match found {
             None => refused(Reason::Unknown),
             Some((_, account)) if !account.is_active() => refused(Reason::InactiveIso),
-            Some((DeviceCaller::Pairing(code), _)) if code.expires <= now => {
+            Some((DeviceCaller::Pairing(code), account))
+                if code.expires <= now.plus(account.clock_ahead) =>
+            {
                 refused(Reason::Expired)
             }
-            Some((caller, _)) => Ok(Ok(caller)),
+            Some((caller, account)) => Ok(Ok((caller, account.clock_ahead))),
         }
     }
 
-    fn code_hash(&self, code: &str) -> Vec<u8> {
+    pub(crate) fn code_hash(&self, code: &str) -> Vec<u8> {
         let code = code.to_ascii_uppercase();
         self.vault.site_hash("device pairing code", &code, "").to_vec()
     }
@@ -268,39 +270,48 @@ impl Endpoint<Cx> for DevicePair {
         let Some(DeviceCaller::Pairing(code)) = cx.device.clone() else {
             return Err(Error::internal("a device pairs without a code").into());
         };
-        let device_id = format!("dev_{}", random_text(16)?);
-        let device_token = format!("bwd_{}", random_text(TOKEN_LENGTH)?);
-        let row = DeviceRow {
-            iso_id: code.iso_id.clone(),
+        pair(cx, code, self.serial_number.into_string()).await
+    }
+}
+
+/// Binds a device of that serial number to the TPN of the code, which is used up.
+pub(crate) async fn pair(
+    cx: &Cx,
+    code: PairingCode,
+    serial_number: String,
+) -> std::result::Result<Answer<PairedView>, Failure> {
+    let device_id = format!("dev_{}", random_text(16)?);
+    let device_token = format!("bwd_{}", random_text(TOKEN_LENGTH)?);
+    let row = DeviceRow {
+        iso_id: code.iso_id.clone(),
+        tpn: code.tpn.clone(),
+        device_id: device_id.clone(),
+        token_hash: cx.platform.token_hash(&device_token),
+        serial_number,
+        bound: cx.now,
+        last_seen: None,
+        parameters: None,
+    };
+    let wish = Wish::of(cx, "pair")?.then("pair", &["device"]);
+    perform(cx, move |conn| {
+        // Of two devices with one code, the second finds it gone.
+        if device::pairing_find(conn, &code.code_hash)?.is_none() {
+            let message = "The code was used already; ask for a new one.";
+            return Ok(Err(refusal("", Code::IllegalTransition, message)));
+        }
+        let before: TpnRecord = load(conn, &code.iso_id, code.tpn.as_str())?;
+        accept!(can_be_paired(conn, &before)?);
+        device::pairing_delete(conn, &code.iso_id, &code.tpn)?;
+        device::insert(conn, &row)?;
+        let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
+        announce(conn, &after, "device.bound", &wish)?;
+        Ok(Ok(Answer::new(PairedView {
             tpn: code.tpn.clone(),
             device_id: device_id.clone(),
-            token_hash: cx.platform.token_hash(&device_token),
-            serial_number: self.serial_number.into_string(),
-            bound: cx.now,
-            last_seen: None,
-            parameters: None,
-        };
-        let wish = Wish::of(cx, "pair")?.then("pair", &["device"]);
-        perform(cx, move |conn| {
-            // Of two devices with one code, the second finds it gone.
-            if device::pairing_find(conn, &code.code_hash)?.is_none() {
-                let message = "The code was used already; ask for a new one.";
-                return Ok(Err(refusal("", Code::IllegalTransition, message)));
-            }
-            let before: TpnRecord = load(conn, &code.iso_id, code.tpn.as_str())?;
-            accept!(can_be_paired(conn, &before)?);
-            device::pairing_delete(conn, &code.iso_id, &code.tpn)?;
-            device::insert(conn, &row)?;
-            let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
-            announce(conn, &after, "device.bound", &wish)?;
-            Ok(Ok(Answer::new(PairedView {
-                tpn: code.tpn.clone(),
-                device_id: device_id.clone(),
-                device_token: device_token.clone(),
-            })))
-        })
-        .await
-    }
+            device_token: device_token.clone(),
+        })))
+    })
+    .await
 }
 
 /// Give this device its parameters.
@@ -344,21 +355,29 @@ impl Endpoint<Cx> for DeviceParametersGet {
         let Some(DeviceCaller::Bound(device)) = cx.device.clone() else {
             return Err(Error::internal("a device has no token").into());
         };
-        let (caller, now) = (device.clone(), cx.now);
-        let found = cx.platform.store.read(move |conn| Download::of(conn, &caller));
-        let download = found.await?.map_err(failure)?;
-        let stale = device.last_seen.is_none_or(|at| now.since(at) >= LAST_SEEN_PRECISION);
-        if stale || download.arrives || download.is_new_to(&device) {
-            let wish = Wish::of(cx, "download")?;
-            let (device, download) = (device.clone(), download.clone());
-            let noted = cx.platform.store.attempt(move |conn| download.note(conn, &device, &wish));
-            noted.await?.map_err(failure)?;
-        }
-        let have = self.have.as_ref().map(Word::as_str);
-        let view = download.view(&device, have)?;
-        let tag = blake3::hash(&serde_json::to_vec(&view).unwrap_or_default()).to_hex();
-        Ok(Answer::new(view).header("etag", format!("\"{tag}\"")))
+        download(cx, device, self.have.as_ref().map(Word::as_str)).await
     }
+}
+
+/// Gives a device its parameters, or what changed since the version that it has.
+pub(crate) async fn download(
+    cx: &Cx,
+    device: DeviceRow,
+    have: Option<&str>,
+) -> std::result::Result<Answer<DeviceParametersView>, Failure> {
+    let (caller, now) = (device.clone(), cx.now);
+    let found = cx.platform.store.read(move |conn| Download::of(conn, &caller));
+    let download = found.await?.map_err(failure)?;
+    let stale = device.last_seen.is_none_or(|at| now.since(at) >= LAST_SEEN_PRECISION);
+    if stale || download.arrives || download.is_new_to(&device) {
+        let wish = Wish::of(cx, "download")?;
+        let (device, download) = (device.clone(), download.clone());
+        let noted = cx.platform.store.attempt(move |conn| download.note(conn, &device, &wish));
+        noted.await?.map_err(failure)?;
+    }
+    let view = download.view(&device, have)?;
+    let tag = blake3::hash(&serde_json::to_vec(&view).unwrap_or_default()).to_hex();
+    Ok(Answer::new(view).header("etag", format!("\"{tag}\"")))
 }
 
 /// What a device is to be given now.

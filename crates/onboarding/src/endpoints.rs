@@ -34,6 +34,10 @@ use crate::read::{MerchantGet, StoreGet, TpnGet};
 use crate::registration::{IsoConfirm, IsoRegister};
 use crate::requests::RequestGet;
 use crate::requirements::MerchantRequirements;
+use crate::sandbox::catcher::{CaughtClear, CaughtList};
+use crate::sandbox::clock::{ClockAdvance, ClockGet};
+use crate::sandbox::device::{SimulatedDownload, SimulatedPair};
+use crate::sandbox::reset::SandboxReset;
 use crate::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
     TemplateRetire,
@@ -117,6 +121,13 @@ static ENTRIES: &[Entry<Cx>] = entries![
     AuditList,
     AuditVerify,
     RequestGet,
+    ClockGet,
+    ClockAdvance,
+    SimulatedPair,
+    SimulatedDownload,
+    CaughtList,
+    CaughtClear,
+    SandboxReset,
     ErrorList,
     OpenapiGet,
 ];

@@ -95,6 +95,8 @@ plain_fields! {
     PlainName: text "note", 1..=100;
     /// An absolute http or https address.
     Website: text "webhook-url", 10..=2048;
+    /// A pairing code.
+    PairingCodeText: text "alphanumeric", 1..=20;
     /// What a link that was sent by mail ends with.
     LinkToken: text "alphanumeric", 1..=100;
     /// A line of text for people.

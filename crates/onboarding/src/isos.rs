@@ -21,6 +21,7 @@ use crate::fields::{
     AnswerStyle, IsoStatus, LoginEmail, PhoneNumber, PlainName, StatusReason, Website,
 };
 use crate::lifecycle;
+use crate::limits::IsoLimits;
 use crate::paging::{self, Page};
 use crate::perform::{Verdict, accept, perform, refusal};
 use crate::registration::letters;
@@ -82,7 +83,7 @@ impl IsoRecord {
     }
 
     /// Writes what changed, with its event and its entry in the audit log.
-    fn store_change(
+    pub(crate) fn store_change(
         &mut self,
         conn: &mut dyn Conn,
         kind: &'static str,
@@ -134,6 +135,8 @@ pub struct IsoView {
     response_style: String,
     /// The person to talk to.
     contact: IsoContact,
+    /// What the ISO may use; what is null is not limited.
+    limits: IsoLimits,
     /// When it was registered.
     created: String,
     /// When it was changed last.
@@ -141,8 +144,9 @@ pub struct IsoView {
 }
 
 impl IsoView {
-    fn of(record: IsoRecord, vault: &Vault) -> Result<Self> {
-        let contact = record.contact(vault)?;
+    fn of(record: IsoRecord, platform: &Platform) -> Result<Self> {
+        let contact = record.contact(&platform.vault)?;
+        let own = IsoLimits::read(&record.account.limits)?;
         let IsoRecord { row, account } = record;
         Ok(Self {
             iso_id: row.iso_id,
@@ -152,14 +156,15 @@ impl IsoView {
             version: account.version,
             response_style: row.response_style,
             contact,
+            limits: platform.settings.limits.unless(own),
             created: row.created.to_string(),
             updated: account.updated.unwrap_or(row.created).to_string(),
         })
     }
 
-    fn answer(record: IsoRecord, vault: &Vault) -> Result<Answer<Self>> {
+    fn answer(record: IsoRecord, platform: &Platform) -> Result<Answer<Self>> {
         let version = record.account.version;
-        Ok(tagged(version, Self::of(record, vault)?))
+        Ok(tagged(version, Self::of(record, platform)?))
     }
 }
 
@@ -184,7 +189,7 @@ impl Endpoint<Cx> for IsoGet {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoView>, Failure> {
         let iso_id = own(cx, &self.iso_id)?;
         let record = cx.platform.store.read(move |conn| IsoRecord::load(conn, &iso_id)).await?;
-        Ok(IsoView::answer(record, &cx.platform.vault)?)
+        Ok(IsoView::answer(record, &cx.platform)?)
     }
 }
 
@@ -249,14 +254,14 @@ impl Endpoint<Cx> for IsoPatch {
         let iso_id = own(cx, &self.iso_id)?;
         let basis = Basis::of(cx, self.expected_version);
         let entry = Entry::new(cx, "iso.update", "iso", iso_id.as_str())?;
-        let (vault, now) = (std::sync::Arc::clone(&cx.platform.vault), cx.now);
+        let (platform, now) = (std::sync::Arc::clone(&cx.platform), cx.now);
         perform(cx, move |conn| {
             let mut record = IsoRecord::load(conn, &iso_id)?;
             accept!(basis.check(record.account.version));
-            let changed = self.apply(&mut record, &vault)?;
+            let changed = self.apply(&mut record, &platform.vault)?;
             let entry = changed.iter().fold(entry.clone(), |e, field| e.changed_unseen(field));
             record.store_change(conn, "iso.updated", &changed, entry, now)?;
-            Ok(Ok(IsoView::answer(record, &vault)?))
+            Ok(Ok(IsoView::answer(record, &platform)?))
         })
         .await
     }
@@ -291,7 +296,7 @@ impl Endpoint<Cx> for IsoList {
         // ISOs are few; their places in the list are their cursors.
         let found = records.into_iter().filter(fits).enumerate().skip(after).take(wanted);
         let found = found.map(|(place, record)| {
-            Ok((place.saturating_add(1).to_string(), IsoView::of(record, &cx.platform.vault)?))
+            Ok((place.saturating_add(1).to_string(), IsoView::of(record, &cx.platform)?))
         });
         Ok(Answer::new(Page::of(found.collect::<Result<Vec<_>>>()?, self.limit)))
     }
@@ -418,7 +423,7 @@ async fn answer_decision(
     perform(cx, move |conn| {
         let wanted = (&iso_id, decision, reason.as_deref());
         let record = accept!(decide(conn, &platform, wanted, basis, entry.clone(), now)?);
-        Ok(Ok(IsoView::answer(record, &platform.vault)?))
+        Ok(Ok(IsoView::answer(record, &platform)?))
     })
     .await
 }

@@ -317,13 +317,23 @@ impl Platform {
     /// were told of.
     pub async fn keys_warn(&self) -> Result<usize> {
         let now = self.clock.now();
-        let due = move |conn: &mut dyn Conn| Ok(due_warnings(conn, now)?.len());
+        let mut count = self.keys_warn_at(None, now).await?;
+        for (iso_id, ahead) in self.clocks_ahead().await? {
+            count += self.keys_warn_at(Some(iso_id), now.plus(ahead)).await?;
+        }
+        Ok(count)
+    }
+
+    /// Tells one ISO, or all, as if it were `now`.
+    async fn keys_warn_at(&self, iso_id: Option<IsoId>, now: Timestamp) -> Result<usize> {
+        let wanted = iso_id.clone();
+        let due = move |conn: &mut dyn Conn| Ok(due_warnings(conn, wanted.as_ref(), now)?.len());
         // Looking costs a read; only where a warning is due is written.
         if self.store.read(due).await? == 0 {
             return Ok(0);
         }
         let warn = move |conn: &mut dyn Conn| {
-            let due = due_warnings(conn, now)?;
+            let due = due_warnings(conn, iso_id.as_ref(), now)?;
             for (row, days) in &due {
                 outbox::append(conn, &expiring(row, *days, now))?;
                 api_key::set_warned(conn, &row.iso_id, &row.key_id, *days)?;
@@ -335,10 +345,21 @@ impl Platform {
 }
 
 /// Keys of which their ISO is to be told, with the number of days that it is to be told.
-fn due_warnings(conn: &mut dyn Conn, now: Timestamp) -> Result<Vec<(ApiKeyRow, i64)>> {
+fn due_warnings(
+    conn: &mut dyn Conn,
+    iso_id: Option<&IsoId>,
+    now: Timestamp,
+) -> Result<Vec<(ApiKeyRow, i64)>> {
     let longest = WARNED_DAYS.iter().max().copied().unwrap_or(0);
     let until = Timestamp::from_micros(now.as_micros().saturating_add(longest * MICROS_PER_DAY));
-    let rows = api_key::expiring(conn, now, until, WARNED_MAX)?;
+    let rows = match iso_id {
+        None => api_key::expiring(conn, now, until, WARNED_MAX)?,
+        Some(iso_id) => {
+            let mut keys = api_key::list_of_iso(conn, iso_id)?;
+            keys.retain(|key| is_live(key, now));
+            keys
+        }
+    };
     let due = rows.into_iter().filter_map(|row| {
         let left = row.expires?.as_micros().saturating_sub(now.as_micros());
         let days = WARNED_DAYS.into_iter().find(|days| left <= days * MICROS_PER_DAY)?;

@@ -36,6 +36,7 @@ pub mod iso;
 pub mod isos;
 pub mod keys;
 pub mod lifecycle;
+pub mod limits;
 pub mod list;
 pub mod onboard;
 pub mod paging;

@@ -1,6 +1,12 @@
 //! Failures on demand, in the sandbox only: by a header, and by values that are legal elsewhere.
 //!
-//! **Production ignores all of it**: [`Scenario::read`] and [`add_findings`] do nothing there.
+//! **Production ignores all of it**: [`Scenario::read`] and [`add_findings`] do nothing there, and
+//! it has none of the routes below [`ROOT`].
+
+pub mod catcher;
+pub mod clock;
+pub mod device;
+pub mod reset;
 
 use std::time::Duration;
 
@@ -11,6 +17,8 @@ use types::{Environment, Timestamp};
 use crate::processor::Processor;
 use crate::{Code, due, text};
 
+/// Below this path are the routes that production does not have.
+pub const ROOT: &str = "/v1/sandbox/";
 /// A delay may last this long at most.
 const DELAY_MAX: Duration = Duration::from_secs(5);
 /// How long a slow answer takes.

@@ -50,6 +50,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             forget_requests(&platform).await;
             forget_uploads(&platform).await;
             forget_registrations(&platform).await;
+            tell_heads(&platform).await;
             forget_credentials(&platform).await;
             forget_files(&platform).await;
         }
@@ -78,7 +79,7 @@ async fn number_events(platform: &Platform) -> types::Result<()> {
 
 /// What was to happen to merchants, stores and TPNs at a time that has come.
 async fn carry_out_due_work(platform: &Platform) {
-    match platform.due_work_run(None, platform.clock.now()).await {
+    match platform.due_work_round().await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "due work was carried out"),
         Err(error) => {
@@ -156,6 +157,23 @@ async fn forget_registrations(platform: &Platform) {
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "unconfirmed registrations could not be forgotten");
+        }
+    }
+}
+
+/// The ends of the chains of the audit log, once a day: to ISOs by event, the operator's own here.
+async fn tell_heads(platform: &Platform) {
+    match platform.audit_heads_tell().await {
+        Ok(heads) => {
+            for head in heads {
+                let hash = head.hash.iter().map(|byte| format!("{byte:02x}"));
+                let hash: String = hash.collect();
+                tracing::info!(sequence = head.seq, hash, "end of the audit log");
+            }
+        }
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "the end of the audit log could not be told");
         }
     }
 }

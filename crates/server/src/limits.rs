@@ -1,7 +1,9 @@
 //! Rate limits: per API key, per ISO for onboardings, and per client address for refused keys.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::{Clock as _, DefaultClock};
@@ -91,10 +93,37 @@ impl RateLimit {
     }
 }
 
+/// Rates of ISOs that have their own, which are few; beyond that counting starts over.
+const OWN_RATES_MAX: usize = 100;
+
+/// The limits of keys whose ISO has a rate of its own, by that rate.
+#[derive(Debug, Default)]
+struct OwnRates(Mutex<HashMap<NonZeroU32, Arc<RateLimit>>>);
+
+impl OwnRates {
+    fn limit(&self, rate: NonZeroU32) -> Arc<RateLimit> {
+        let mut by_rate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if by_rate.len() >= OWN_RATES_MAX && !by_rate.contains_key(&rate) {
+            by_rate.clear();
+        }
+        let made = || {
+            let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
+            Arc::new(RateLimit::new("key", Rate { per_second: rate, burst }, true))
+        };
+        Arc::clone(by_rate.entry(rate).or_insert_with(made))
+    }
+
+    fn tidy(&self) {
+        let by_rate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        by_rate.values().for_each(|limit| limit.tidy());
+    }
+}
+
 /// All limits of one environment.
 #[derive(Debug)]
 pub(crate) struct EnvironmentLimits {
-    pub(crate) key: RateLimit,
+    key: RateLimit,
+    own: OwnRates,
     pub(crate) onboard: RateLimit,
     /// What is sent without credentials, by client address.
     pub(crate) visitor: RateLimit,
@@ -106,6 +135,7 @@ impl EnvironmentLimits {
         let per_minute =
             if limits.enabled { limits.refused_keys_per_minute.get() } else { u32::MAX };
         Self {
+            own: OwnRates::default(),
             key: RateLimit::new("key", limits.key(environment), limits.enabled),
             onboard: RateLimit::new("onboard", limits.onboard(environment), limits.enabled),
             visitor: RateLimit::per_hour(
@@ -119,8 +149,21 @@ impl EnvironmentLimits {
 
     pub(crate) fn tidy(&self) {
         self.key.tidy();
+        self.own.tidy();
         self.onboard.tidy();
         self.visitor.tidy();
+    }
+
+    /// Counts a request of a key or device, at the rate that its ISO has for itself, if any.
+    pub(crate) fn check_key(
+        &self,
+        name: &str,
+        own: Option<NonZeroU32>,
+    ) -> Result<Standing, Exceeded> {
+        match own.filter(|_| self.key.limiter.is_some()) {
+            Some(rate) => self.own.limit(rate).check(name),
+            None => self.key.check(name),
+        }
     }
 
     /// Whether the client must wait, before its key is even looked at.

@@ -20,11 +20,11 @@ use contract::{Compiled, FILE_KIND, Outcome, Permission};
 use onboarding::auth::{Caller, Visitor};
 use onboarding::devices::DeviceCaller;
 use onboarding::requests::redacted;
-use onboarding::{Code, Cx, Origin, Platform, Wishes, dialect, endpoints, onboard};
+use onboarding::{Code, Cx, Origin, Platform, Wishes, dialect, endpoints, onboard, sandbox};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
-use types::Timestamp;
+use types::{Environment, Timestamp};
 
 use crate::answer::{Answer, Envelope, Voice, ignored_fields};
 use crate::client_address::Client;
@@ -71,6 +71,10 @@ pub(crate) fn router(
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
         let route = endpoint.route();
+        let is_sandbox = desk.platform.environment == Environment::Sandbox;
+        if !is_sandbox && route.path.starts_with(sandbox::ROOT) {
+            continue;
+        }
         by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
     }
     let watched = vec![(Arc::clone(&desk.platform), facts)];
@@ -250,12 +254,14 @@ impl Visit<'_> {
             match self.authenticate(parts, permission, voice).await? {
                 Visitor::Key(caller) => {
                     voice.style = caller.style();
+                    self.now = self.now.plus(caller.clock_ahead());
                     self.caller = Some(caller.clone());
                     let (actor, iso) = (caller.actor(), caller.iso_id().as_str());
                     self.check_rate(&actor, (permission == ONBOARD).then_some(iso), voice)?;
                     self.note_last_use(caller);
                 }
-                Visitor::Device(device) => {
+                Visitor::Device(device, ahead) => {
+                    self.now = self.now.plus(ahead);
                     self.check_rate(&device.actor(), None, voice)?;
                     self.device = Some(device);
                 }

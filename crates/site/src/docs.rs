@@ -29,6 +29,8 @@ const GUIDES: &[(&str, &str)] = &[
     ("events", include_str!("../../../docs/events.md")),
     ("registration", include_str!("../../../docs/registration.md")),
     ("keys", include_str!("../../../docs/keys.md")),
+    ("sandbox", include_str!("../../../docs/sandbox.md")),
+    ("limits", include_str!("../../../docs/limits.md")),
     ("audit", include_str!("../../../docs/audit.md")),
     ("rest", include_str!("../../../docs/rest.md")),
     ("api-design", include_str!("../../../docs/api-design.md")),

@@ -256,7 +256,7 @@ pub fn hash(seq: i64, record: &Record, prev_hash: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-fn chain_name(iso_id: Option<&IsoId>) -> &str {
+pub(crate) fn chain_name(iso_id: Option<&IsoId>) -> &str {
     iso_id.map_or("", IsoId::as_str)
 }
 

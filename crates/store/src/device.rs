@@ -60,6 +60,13 @@ sql!(
         parameters_tag, parameters
      FROM devices WHERE token_hash = $1"
 );
+// Asked for in the sandbox only, where devices are few.
+sql!(
+    DEVICE_BY_SERIAL,
+    "SELECT iso_id, tpn, device_id, token_hash, serial_number, bound_us, last_seen_us,
+        parameters_tag, parameters
+     FROM devices WHERE iso_id = $1 AND serial_number = $2 LIMIT 1"
+);
 sql!(
     DEVICE_SEEN,
     "UPDATE devices SET last_seen_us = $1, parameters_tag = $2, parameters = $3
@@ -74,6 +81,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &DEVICE_DELETE,
     &DEVICE_GET,
     &DEVICE_BY_TOKEN,
+    &DEVICE_BY_SERIAL,
     &DEVICE_SEEN,
 ];
 
@@ -129,6 +137,11 @@ pub fn get(conn: &mut dyn Conn, iso_id: &IsoId, tpn: &Tpn) -> Result<Option<Devi
 
 pub fn by_token(conn: &mut dyn Conn, token_hash: &[u8]) -> Result<Option<DeviceRow>> {
     conn.row(&DEVICE_BY_TOKEN, &[token_hash.into()], DeviceRow::read)
+}
+
+/// A device of the ISO by its serial number.
+pub fn by_serial(conn: &mut dyn Conn, iso_id: &IsoId, serial: &str) -> Result<Option<DeviceRow>> {
+    conn.row(&DEVICE_BY_SERIAL, &[iso_id.into(), serial.into()], DeviceRow::read)
 }
 
 /// Notes that the device was here, and what it was given.

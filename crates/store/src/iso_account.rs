@@ -2,6 +2,8 @@
 //!
 //! **An ISO without a row is active**: those that the operator made need no account of their own.
 
+use std::time::Duration;
+
 use types::{IsoId, Result, Timestamp};
 
 use crate::conn::sql;
@@ -18,6 +20,10 @@ pub struct IsoAccount {
     pub version: i64,
     /// Sealed with the ISO's data key.
     pub contact_sealed: Option<Vec<u8>>,
+    /// A JSON object of the limits that are the ISO's own.
+    pub limits: String,
+    /// How far the ISO's clock is ahead; never in production.
+    pub clock_ahead: Duration,
     /// None until it changes for the first time.
     pub updated: Option<Timestamp>,
 }
@@ -31,6 +37,8 @@ impl IsoAccount {
             status_reason: None,
             version: 1,
             contact_sealed: None,
+            limits: String::from("{}"),
+            clock_ahead: Duration::ZERO,
             updated: None,
         }
     }
@@ -43,7 +51,7 @@ impl IsoAccount {
 /// What [`read`] reads, in its order.
 macro_rules! account_columns {
     () => {
-        "iso_id, status, status_reason, version, contact_sealed, updated_us"
+        "iso_id, status, status_reason, version, contact_sealed, limits, clock_ahead_us, updated_us"
     };
 }
 
@@ -54,14 +62,24 @@ sql!(
     concat!(
         "INSERT INTO iso_accounts (",
         account_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6)
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (iso_id) DO UPDATE SET status = excluded.status,
            status_reason = excluded.status_reason, version = excluded.version,
-           contact_sealed = excluded.contact_sealed, updated_us = excluded.updated_us"
+           contact_sealed = excluded.contact_sealed, limits = excluded.limits,
+           clock_ahead_us = excluded.clock_ahead_us, updated_us = excluded.updated_us"
     )
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&ACCOUNT_GET, &ACCOUNT_LIST, &ACCOUNT_PUT];
+sql!(
+    ACCOUNT_AHEAD,
+    concat!(
+        "SELECT ",
+        account_columns!(),
+        " FROM iso_accounts WHERE clock_ahead_us > 0 ORDER BY clock_ahead_us, iso_id LIMIT $1"
+    )
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&ACCOUNT_GET, &ACCOUNT_LIST, &ACCOUNT_PUT, &ACCOUNT_AHEAD];
 
 /// The account of an ISO that exists.
 pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<IsoAccount> {
@@ -74,8 +92,14 @@ pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoAccount>> {
     conn.rows(&ACCOUNT_LIST, &[], read)
 }
 
+/// Up to `limit` accounts whose clock is ahead.
+pub fn ahead(conn: &mut dyn Conn, limit: i64) -> Result<Vec<IsoAccount>> {
+    conn.rows(&ACCOUNT_AHEAD, &[limit.into()], read)
+}
+
 /// Notes the account, in place of what was noted before.
 pub fn put(conn: &mut dyn Conn, account: &IsoAccount, now: Timestamp) -> Result<()> {
+    let ahead = i64::try_from(account.clock_ahead.as_micros()).unwrap_or(i64::MAX);
     conn.execute_one(
         &ACCOUNT_PUT,
         &[
@@ -84,6 +108,8 @@ pub fn put(conn: &mut dyn Conn, account: &IsoAccount, now: Timestamp) -> Result<
             account.status_reason.as_ref().into(),
             account.version.into(),
             account.contact_sealed.as_ref().into(),
+            (&account.limits).into(),
+            ahead.into(),
             now.into(),
         ],
     )
@@ -96,6 +122,8 @@ fn read(row: &dyn Row) -> Result<IsoAccount> {
         status_reason: row.get(2)?,
         version: row.get(3)?,
         contact_sealed: row.get(4)?,
-        updated: row.get(5)?,
+        limits: row.get(5)?,
+        clock_ahead: Duration::from_micros(row.get::<i64>(6)?.unsigned_abs()),
+        updated: row.get(7)?,
     })
 }

@@ -157,7 +157,8 @@ impl Caller {
         let caller = runtime.block_on(caller)?.map_err(refused)?;
         let (wishes, origin) = (Wishes::default(), Origin::default());
         let (platform, caller) = (Arc::clone(platform), Some(caller));
-        let cx = Cx { platform, caller, device: None, now, wishes, origin };
+        let administrator = None;
+        let cx = Cx { platform, caller, device: None, administrator, now, wishes, origin };
         Ok(Self { runtime, endpoints: endpoints::table().into_endpoints(), cx })
     }
 

@@ -43,6 +43,12 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
             });
             out.list("isos", &["ISO", "Name", "State", "Answers", "Created"], rows.collect());
         }
+        Iso::Limit { iso_id, limits } => {
+            let limits = open(config, common)?.iso_limit(&IsoId::new(&*iso_id), &limits)?;
+            let object = json!({ "isoId": iso_id, "limits": limits });
+            let shown = serde_json::to_string_pretty(&limits).unwrap_or_default();
+            out.result(&object, &format!("What {iso_id} may use:\n{shown}"));
+        }
         Iso::Approve(decided) => decide(config, common, decided, Decision::Approve, out)?,
         Iso::Reject(decided) => decide(config, common, decided, Decision::Reject, out)?,
         Iso::Suspend(decided) => decide(config, common, decided, Decision::Suspend, out)?,

@@ -22,6 +22,7 @@ mod plugins;
 mod rates;
 mod refusals;
 mod registration;
+mod rehearsals;
 mod report_exports;
 mod report_imports;
 mod rest_conformance;

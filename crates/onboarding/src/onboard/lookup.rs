@@ -6,11 +6,12 @@
 
 use contract::{Fault, Header, Issues};
 use serde_json::Value;
-use store::{Conn, merchant, template, tpn};
-use types::{IsoId, MerchantId, Result, StoreId, TemplateId};
+use store::{Conn, merchant, quota, template, tpn};
+use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
 
+use crate::limits::{DAY, IsoLimits};
 use crate::processor::Processor;
-use crate::{Code, Cx, text};
+use crate::{Caller, Code, Cx, text};
 
 /// What a request refers to. Only what was valid is here.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) merchant_email: Option<Vec<u8>>,
     /// Set only where processor accounts must be unique: blind index by place in the list.
     pub(super) identities: Vec<(usize, Vec<u8>)>,
+    limits: IsoLimits,
+    now: Timestamp,
 }
 
 /// What was found about it.
@@ -54,10 +57,12 @@ impl Findings {
 }
 
 impl Wanted {
-    /// Nothing yet, of this ISO.
-    pub(super) fn of(iso_id: &IsoId) -> Self {
+    /// Nothing yet, of this caller's ISO.
+    pub(super) fn of(caller: &Caller, now: Timestamp) -> Self {
         Self {
-            iso_id: iso_id.clone(),
+            iso_id: caller.iso_id().clone(),
+            limits: caller.limits(),
+            now,
             merchant_dba: None,
             store_dba: None,
             merchant_id: None,
@@ -80,7 +85,7 @@ impl Wanted {
             merchant_id: text("/merchantData/merchantId").map(MerchantId::new),
             store_id: text("/storeData/storeId").map(StoreId::new),
             template: text("/tpnData/tpnAssignTemplate").map(str::to_owned),
-            ..Self::of(iso_id)
+            ..Self::of(cx.caller()?, cx.now)
         };
         if settings.unique_email {
             let email = text("/merchantData/email").map(super::records::email_key);
@@ -106,7 +111,8 @@ impl Wanted {
 
     /// Whether there is more to check than the unique indexes do by themselves.
     pub(super) fn must_be_looked_up(&self) -> bool {
-        self.merchant_id.is_some()
+        self.limits.has_quotas()
+            || self.merchant_id.is_some()
             || self.template.is_some()
             || self.merchant_email.is_some()
             || !self.identities.is_empty()
@@ -130,6 +136,7 @@ pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
     let mut findings = Findings::default();
     let iso_id = &wanted.iso_id;
     find_parents(conn, iso_id, wanted, &mut findings)?;
+    find_quotas(conn, wanted, &mut findings)?;
     if let Some(name) = &wanted.template {
         findings.template = template::find(conn, iso_id, name)?;
         if findings.template.is_none() {
@@ -151,6 +158,39 @@ pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
         }
     }
     Ok(findings)
+}
+
+/// What the ISO has enough of.
+fn find_quotas(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) -> Result<()> {
+    let Wanted { iso_id, limits, .. } = wanted;
+    let mut full = Vec::new();
+    if let Some(max) = limits.merchants.filter(|_| wanted.merchant_id.is_none())
+        && quota::merchants_are_full(conn, iso_id, i64::from(max))?
+    {
+        full.push(("merchantData", max, "merchants"));
+    }
+    if let Some(max) = limits.stores.filter(|_| wanted.store_id.is_none())
+        && quota::stores_are_full(conn, iso_id, i64::from(max))?
+    {
+        full.push(("storeData", max, "stores"));
+    }
+    if let Some(max) = limits.tpns
+        && quota::tpns_are_full(conn, iso_id, i64::from(max))?
+    {
+        full.push(("tpnData", max, "TPNs"));
+    }
+    let day = i64::try_from(DAY.as_micros()).unwrap_or(i64::MAX);
+    let since = Timestamp::from_micros(wanted.now.as_micros().saturating_sub(day));
+    if let Some(max) = limits.onboardings
+        && quota::onboardings_are_full(conn, iso_id, since, i64::from(max))?
+    {
+        full.push(("", max, "onboardings in 24 hours"));
+    }
+    for (path, max, what) in full {
+        let message = format!("The ISO may have {max} {what}; ask the operator for more.");
+        findings.add(path, Code::LimitExceeded, &message);
+    }
+    Ok(())
 }
 
 fn find_parents(

@@ -60,7 +60,7 @@ impl Records {
         cx: &Cx,
     ) -> Result<(Self, Arc<Wanted>)> {
         let builder = Builder { cx, caller: cx.caller()? };
-        let mut wanted = Wanted::of(builder.caller.iso_id());
+        let mut wanted = Wanted::of(builder.caller, cx.now);
         let (merchant, store, merchant_id, store_id, tpn_data) = match request {
             OnboardMerchant::Full { merchant_data, store_data, tpn_data } => {
                 let merchant = builder.merchant(merchant_data, &ids.merchant)?;

@@ -100,7 +100,7 @@ fn send(
 }
 
 /// Where the site is: as the operator or the site itself says, else where this process serves it.
-fn home(site: &Site, options: &Options) -> String {
+pub(crate) fn home(site: &Site, options: &Options) -> String {
     let is_told = site.settings().url.is_some() || !options.text("siteurl").is_empty();
     let here = site.neighbours().iter().find(|at| at.environment == site.environment());
     match here.filter(|_| !is_told) {

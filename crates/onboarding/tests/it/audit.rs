@@ -218,3 +218,119 @@ fn every_tampering_is_found_on_sqlite() {
 fn every_tampering_is_found_on_postgres() {
     check_tamperings(&|| Some(testkit::postgres::shared().create_database().unwrap()));
 }
+
+/// Every way to tamper with a chain whose first ten entries are off line, and where it is found.
+const TAMPERINGS_OFF_LINE: &[(&str, &str, i64, &str)] = &[
+    ("nothing", "", 0, ""),
+    ("more cut off", "DELETE FROM audit WHERE seq = 11 AND iso_id = 'ISO'", 11, "is missing"),
+    (
+        "the start moved",
+        "UPDATE audit_checkpoints SET seq = 11, hash = (SELECT hash FROM audit WHERE seq = 11
+           AND iso_id = 'ISO') WHERE iso_id = 'ISO';
+         DELETE FROM audit WHERE seq = 11 AND iso_id = 'ISO'",
+        11,
+        "the chain's start",
+    ),
+    ("no start", "DELETE FROM audit_checkpoints WHERE iso_id = 'ISO'", 1, "is missing"),
+];
+
+fn check_off_line(make_url: &dyn Fn() -> Option<String>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (what, script, seq, message) in TAMPERINGS_OFF_LINE {
+        let (early, iso_id, _folder) = chained(make_url().as_deref());
+        let later = now().plus(Duration::from_hours(500 * 24));
+        let (store, clock) = (early.store.clone(), Clock::Fixed(later));
+        let platform =
+            Platform::new(Environment::Sandbox, store, &master_key(), Settings::default(), clock)
+                .unwrap();
+        let owner = iso_id.clone();
+        let more = move |conn: &mut dyn store::Conn| {
+            (0..2).try_for_each(|_| {
+                append(conn, &Entry::by_system(Some(&owner), later, "test.more", "test", "x"))
+            })
+        };
+        platform.store.write_blocking(more).unwrap();
+        runtime.block_on(platform.audit_chain()).unwrap();
+        let mut lines = Vec::new();
+        let age = Duration::from_hours(400 * 24);
+        let purged = platform.audit_purge(Some(&iso_id), age, &mut |page| {
+            lines.extend_from_slice(page);
+            Ok(())
+        });
+        assert_eq!((purged.unwrap(), lines.len()), (10, 10));
+        let last: Value = serde_json::from_str(&lines[9]).unwrap();
+        assert_eq!((&last["sequence"], &last["objectId"]), (&json!(10), &json!("object10")));
+        runtime.block_on(platform.audit_chain()).unwrap();
+        let script = script.replace("ISO", iso_id.as_str());
+        platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
+        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
+        let Some(first) = found.faults.first() else {
+            assert_eq!(*seq, 0, "{what} was not noticed");
+            // The two that are left, and the entry about the purge.
+            assert_eq!((found.checked, found.next, found.head.seq), (3, None, 13));
+            let mut count = 0;
+            let exported = platform.audit_export(Some(&iso_id), &mut |page| {
+                count += page.len();
+                Ok(())
+            });
+            assert_eq!((exported.unwrap(), count), (3, 3));
+            continue;
+        };
+        assert_eq!(first.seq, *seq, "{what}: {found:?}");
+        assert!(first.what.contains(message), "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_left_can_be_checked_after_a_purge_on_sqlite() {
+    check_off_line(&|| None);
+}
+
+#[test]
+fn what_is_left_can_be_checked_after_a_purge_on_postgres() {
+    check_off_line(&|| Some(testkit::postgres::shared().create_database().unwrap()));
+}
+
+#[test]
+fn production_keeps_its_log_on_line_for_400_days() {
+    let folder = testkit::temp_dir().unwrap();
+    let platform = crate::support::open_platform_as(
+        folder.path(),
+        Environment::Production,
+        &master_key(),
+        Settings::default(),
+    )
+    .unwrap();
+    let young = Duration::from_hours(399 * 24);
+    assert!(platform.audit_purge(None, young, &mut |_| Ok(())).is_err());
+    assert_eq!(
+        platform.audit_purge(None, onboarding::audit::ONLINE_FOR, &mut |_| Ok(())).unwrap(),
+        0
+    );
+}
+
+#[test]
+fn the_end_of_a_chain_is_told_once_a_day() {
+    let house = House::new();
+    let tell = |hours: u64| {
+        let (store, settings) = (house.platform.store.clone(), Settings::default());
+        let clock = Clock::Fixed(now().plus(Duration::from_hours(hours)));
+        let later =
+            Platform::new(Environment::Sandbox, store, &master_key(), settings, clock).unwrap();
+        house.runtime().block_on(later.audit_chain()).unwrap();
+        house.runtime().block_on(later.audit_heads_tell()).unwrap();
+        house.events().into_iter().filter(|(kind, _)| kind == "audit.head").collect::<Vec<_>>()
+    };
+    assert_eq!(tell(0).len() + tell(23).len(), 0, "the first day is not over");
+    let told = tell(24);
+    let verified = house.get("audit_verify", json!({})).unwrap();
+    assert_eq!(told.len(), 1);
+    for member in ["sequence", "hash", "seal"] {
+        assert_eq!(told[0].1[member], verified[member], "{member}");
+    }
+    assert_eq!(tell(60).len(), 1, "nothing moved");
+    house.onboard(body("full-cknx")).unwrap();
+    assert_eq!(tell(61).len(), 2);
+    house.platform.template_create(&house.iso_id, "RETAIL01", &json!({})).unwrap();
+    assert_eq!(tell(62).len(), 2, "not before tomorrow");
+}

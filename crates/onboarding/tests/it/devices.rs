@@ -24,7 +24,7 @@ fn admit(
 ) -> Option<DeviceCaller> {
     let admitted = house.platform.admit(Some(header.as_bytes()), permission, None, now);
     match house.runtime().block_on(admitted).unwrap() {
-        Ok(Visitor::Device(device)) => Some(device),
+        Ok(Visitor::Device(device, _)) => Some(device),
         Ok(other) => panic!("{other:?} is no device"),
         Err(_) => None,
     }

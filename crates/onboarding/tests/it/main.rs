@@ -39,6 +39,8 @@ mod published;
 #[cfg(test)]
 mod read_back;
 #[cfg(test)]
+mod rehearsals;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod styles;

@@ -139,7 +139,8 @@ impl Visit<'_> {
         voice: Voice,
     ) -> Result<(), Answer> {
         let limits = &self.desk.limits;
-        let mut checked = limits.key.check(key);
+        let own = self.caller.as_ref().and_then(|caller| caller.limits().requests);
+        let mut checked = limits.check_key(key, own);
         if let (Ok(_), Some(iso)) = (&checked, onboards) {
             checked = limits.onboard.check(iso);
         }

@@ -1,17 +1,35 @@
 //! ISOs as accounts, and registrations that become some.
 
+use std::time::Duration;
+
+use store::audit::Link;
+use store::caught_webhook::{self, CaughtWebhook, KEPT_MAX};
 use store::iso_account::{self, IsoAccount};
 use store::iso_registration::{self, IsoRegistration};
-use store::{Conn, iso as isos};
+use store::{Conn, audit_keeping, iso as isos};
 use types::Result;
 
+use crate::platform;
 use crate::support::{Database, iso, time};
 
-on_both_engines!(accounts_take_the_place_of_each_other, links_work_once_and_not_for_ever);
+on_both_engines!(
+    accounts_take_the_place_of_each_other,
+    links_work_once_and_not_for_ever,
+    the_newest_of_what_is_caught_is_kept,
+);
 
 /// Puts something into every table of accounts.
 pub(crate) fn fill(conn: &mut dyn Conn) -> Result<()> {
     iso_account::put(conn, &account("active"), time(5))?;
+    caught_webhook::keep(conn, &caught("{}"))?;
+    let link = Link {
+        seq: 1,
+        record: platform::record(None, "old"),
+        prev_hash: Vec::new(),
+        hash: vec![1; 32],
+    };
+    audit_keeping::cut(conn, &link, &|_| vec![2; 32], time(6))?;
+    audit_keeping::note_told(conn, iso().iso_id.as_str(), 1, time(6))?;
     iso_registration::put(conn, &registration(1, 1, 50))
 }
 
@@ -22,6 +40,8 @@ fn account(status: &str) -> IsoAccount {
         contact_sealed: Some(vec![1, 2, 3]),
         version: 2,
         updated: Some(time(5)),
+        limits: String::from("{\"tpns\":2}"),
+        clock_ahead: Duration::from_secs(9),
         ..IsoAccount::plain(iso().iso_id)
     }
 }
@@ -82,4 +102,41 @@ fn links_work_once_and_not_for_ever(database: &Database) {
     assert_eq!(store.read_blocking(iso_registration::count).unwrap(), 1);
     let pruned = store.write_blocking(|conn| iso_registration::prune(conn, time(20))).unwrap();
     assert_eq!(pruned, 1);
+}
+
+fn caught(body: &str) -> CaughtWebhook {
+    CaughtWebhook {
+        iso_id: iso().iso_id,
+        number: 0,
+        at: time(1),
+        headers: String::from("{}"),
+        body: body.to_owned(),
+        status: 200,
+    }
+}
+
+fn the_newest_of_what_is_caught_is_kept(database: &Database) {
+    let store = database.open();
+    store
+        .write_blocking(|conn| {
+            isos::insert(conn, &iso())?;
+            (0..KEPT_MAX + 5)
+                .try_for_each(|number| caught_webhook::keep(conn, &caught(&number.to_string())))
+        })
+        .unwrap();
+    let list = |before, limit| {
+        let rows = store
+            .read_blocking(move |conn| caught_webhook::list(conn, &iso().iso_id, before, limit));
+        rows.unwrap().into_iter().map(|row| (row.number, row.body)).collect::<Vec<_>>()
+    };
+    assert_eq!(list(None, 1), [(KEPT_MAX + 5, (KEPT_MAX + 4).to_string())]);
+    assert_eq!(list(Some(8), 10), [(7, String::from("6")), (6, String::from("5"))]);
+    let clear = |conn: &mut dyn Conn| caught_webhook::clear(conn, &iso().iso_id);
+    assert_eq!(store.write_blocking(clear).unwrap(), u64::try_from(KEPT_MAX).unwrap());
+    assert_eq!(list(None, 1), []);
+    let ahead = store.write_blocking(|conn| {
+        iso_account::put(conn, &account("active"), time(5))?;
+        iso_account::ahead(conn, 10)
+    });
+    assert_eq!(ahead.unwrap(), [account("active")]);
 }

@@ -112,7 +112,7 @@ fn endpoints_note_how_it_goes(database: &Database) {
     assert_eq!((seen.last_success, seen.failing_since), (Some(time(10)), Some(time(11))));
 }
 
-fn record(iso_id: Option<IsoId>, object_id: &str) -> Record {
+pub(crate) fn record(iso_id: Option<IsoId>, object_id: &str) -> Record {
     Record {
         iso_id,
         at: time(3),

@@ -1,0 +1,50 @@
+//! `boardwalk audit`: the audit log as a file, and its oldest entries off line.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+use types::{Error, IsoId, Result};
+
+use crate::args::{Audit, Common};
+use crate::config::Config;
+use crate::environment;
+use crate::output::Printer;
+
+pub(crate) fn audit(config: &Config, common: &Common, command: Audit, out: &Printer) -> Result<()> {
+    let platform = environment::open_existing(config, common.environment())?;
+    let (file, iso, older_than) = match command {
+        Audit::Export { file, iso } => (file, iso, None),
+        Audit::Purge { file, iso, older_than } => (file, iso, Some(older_than)),
+    };
+    let iso_id = iso.map(IsoId::new);
+    let mut written = create(&file)?;
+    let mut sink = |lines: &[String]| write(&mut written, lines);
+    let count = match older_than {
+        None => platform.audit_export(iso_id.as_ref(), &mut sink),
+        Some(age) => platform.audit_purge(iso_id.as_ref(), age, &mut sink),
+    }?;
+    let done = if older_than.is_some() { "Took off line" } else { "Wrote" };
+    let text = format!("{done} {count} entries; they are in {}.", file.display());
+    out.result(&json!({ "entries": count, "path": file }), &text);
+    Ok(())
+}
+
+fn create(path: &Path) -> Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
+        Error::invalid(format!("cannot make {}; it must not exist yet", path.display()))
+            .because(error)
+    })
+}
+
+/// What goes off line must be on the disk before.
+fn write(file: &mut File, lines: &[String]) -> Result<()> {
+    let mut text = lines.join("\n");
+    text.push('\n');
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(failed)
+}
+
+fn failed(error: std::io::Error) -> Error {
+    Error::unavailable("the file cannot be written; is the disk full?").because(error)
+}
