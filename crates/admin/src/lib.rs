@@ -7,21 +7,26 @@
 //! ([`site::Call::ask`]). This crate knows no HTTP and no SQL, and none of its siblings: **what
 //! they do reaches it through the feed of changes** ([`notes::follow`]).
 
+mod blueprint;
 pub mod bundle;
 pub mod catalogue;
 pub mod catalogue_feed;
 mod connect;
 mod country;
+mod email;
 mod extension;
 mod features;
 mod isos;
+mod launch;
 mod legacy_settings;
 mod marketing;
 mod marketplace;
+mod mobile;
 pub mod notes;
 mod notices;
 mod options;
 pub mod package;
+mod payments;
 pub mod plugins;
 mod profile;
 mod settings;
@@ -68,6 +73,11 @@ impl Admin {
             legacy_settings::routes,
             profile::routes,
             tasks::routes,
+            mobile::routes,
+            launch::routes,
+            payments::routes,
+            blueprint::routes,
+            email::routes,
             catalogue_feed::routes,
             extension::routes,
         ];

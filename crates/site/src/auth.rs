@@ -12,6 +12,7 @@ pub mod application_password;
 pub mod basic;
 pub mod consumer_key;
 pub mod login;
+pub mod magic_link;
 pub mod nonce;
 pub mod oauth;
 pub mod password;

@@ -135,11 +135,13 @@ impl<'c> Call<'c> {
         perform::perform(site, visit, asked, self.conn_if_any())
     }
 
-    /// Asks another route for something within this operation, as the same caller. **What it
+    /// Asks another route for something within this operation, as the same caller, with the body
+    /// as JSON unless it is empty. **What it
     /// refuses may have left traces**; who goes on after a refusal asks within [`Call::nested`].
     pub fn ask(&mut self, verb: Verb, path: &str, body: Map<String, Value>) -> Result<Value, Stop> {
         let (site, visit) = (self.site, self.visit);
-        let asked = Asked::internal(site, verb, path, body)?;
+        let json = (!body.is_empty()).then_some(Value::Object(body));
+        let asked = Asked::with_json(site, verb, path, json)?;
         if let Some(refusal) = asked.refused {
             return Err(refusal.into());
         }

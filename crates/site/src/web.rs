@@ -7,6 +7,7 @@
 
 mod authorize;
 mod callback;
+mod coming_soon;
 mod cookies;
 mod desk;
 mod form;
@@ -95,6 +96,9 @@ impl Site {
 
 impl Desk<'_> {
     async fn answer(&self, place: &Place<'_>) -> Result<Option<WebAnswer>, Error> {
+        if self.is_shut(place).await? {
+            return Ok(Some(self.coming_soon()));
+        }
         match place {
             Place::Front => self.front().await,
             Place::Content { path, embed } => self.content(path, *embed).await,

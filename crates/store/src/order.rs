@@ -7,6 +7,7 @@
 
 mod item;
 mod list;
+mod marked;
 pub mod sales;
 mod sums;
 
@@ -22,6 +23,7 @@ use crate::{Conn, Row, SITE, Sql, Val, post};
 
 pub use item::{ITEMS_MAX, ItemKind, OrderItemRow, items_of, replace_items, with_items};
 pub use list::{OrderFilter, OrderSort, list, refunds_of};
+pub use marked::{count_marked, marked};
 pub use sums::{CustomerSum, count_by_status, first, sums_between, sums_of_customers};
 
 named! {
@@ -172,6 +174,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &ORDERS_DETACH_CUSTOMER,
 ];
 pub(crate) const ITEM_STATEMENTS: &[&Sql] = item::STATEMENTS;
+pub(crate) const MARKED_STATEMENTS: &[&Sql] = marked::STATEMENTS;
 pub(crate) const SUM_STATEMENTS: &[&Sql] = sums::STATEMENTS;
 pub(crate) const SALES_STATEMENTS: &[&Sql] = sales::STATEMENTS;
 

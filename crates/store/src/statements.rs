@@ -47,6 +47,7 @@ pub fn all() -> Vec<&'static Sql> {
         oembed_cache::STATEMENTS,
         option::STATEMENTS,
         order::STATEMENTS,
+        order::MARKED_STATEMENTS,
         order::SUM_STATEMENTS,
         order::SALES_STATEMENTS,
         order::ITEM_STATEMENTS,

@@ -35,4 +35,5 @@ mod shutdown;
 mod support;
 mod tls;
 mod two_servers;
+mod walks;
 mod webhooks;

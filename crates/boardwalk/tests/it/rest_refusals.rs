@@ -30,9 +30,14 @@ const CALLERS: [(&str, Option<&str>); 4] = [
 /// Wrong credentials, and the code that refuses them outside the commerce family.
 const STRANGERS: [(&str, &str); 2] =
     [("badpass", "incorrect_password"), ("baduser", "invalid_username")];
-/// Open to anybody although it changes something: each item of a batch is refused by itself, and
-/// who knows a nonce may say so.
-const OPEN_WRITES: [&str; 2] = ["/batch/v1", "/jetpack/v4/verify_xmlrpc_error"];
+/// Open to anybody although it changes something: each item of a batch is refused by itself, who
+/// knows a nonce may say so, and a phone shows what it read from a screen.
+const OPEN_WRITES: [&str; 4] = [
+    "/batch/v1",
+    "/jetpack/v4/verify_xmlrpc_error",
+    "/wc-admin/mobile-app/qr-login-exchange",
+    "/wc-admin/mobile-app/qr-login-scan",
+];
 /// Paths whose refusals clients know without a code: no body at all, or an object of their own.
 const WITHOUT_CODE: [&str; 3] = [
     "/wc-admin/onboarding/plugins/scheduled-installs/",

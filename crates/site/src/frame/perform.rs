@@ -40,11 +40,25 @@ impl Asked {
         path: &str,
         form: Map<String, Value>,
     ) -> Result<Self, Refusal> {
+        Self::from_within(site, verb, path, Sources { form, ..Sources::default() })
+    }
+
+    /// The same with a JSON body.
+    pub fn with_json(
+        site: &Site,
+        verb: Verb,
+        path: &str,
+        json: Option<Value>,
+    ) -> Result<Self, Refusal> {
+        Self::from_within(site, verb, path, Sources { json, ..Sources::default() })
+    }
+
+    fn from_within(site: &Site, verb: Verb, path: &str, sources: Sources) -> Result<Self, Refusal> {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let path = super::tidy_path(path);
         let query = contract::rest::form::decode(query);
         let Some(found) = site.table().find(verb, &path) else { return Err(no_route()) };
-        let sources = Sources { form, query, path: found.variables, ..Sources::default() };
+        let sources = Sources { query, path: found.variables, ..sources };
         let (params, refused) = accept(&found.endpoint.args, sources);
         Ok(Self { verb, head_only: false, path, params, refused, embed: None })
     }
@@ -162,7 +176,13 @@ pub(crate) fn allowed(
     let mut names = Vec::new();
     for endpoint in &route.endpoints {
         match (endpoint.operation.permit)(call) {
-            Ok(()) => names.extend(endpoint.verbs.iter().map(|verb| verb.name())),
+            Ok(()) => {
+                for verb in endpoint.verbs {
+                    if !names.contains(&verb.name()) {
+                        names.push(verb.name());
+                    }
+                }
+            }
             Err(Stop::Refused(_)) => {}
             Err(Stop::Failed(error)) => return Err(error),
         }

@@ -51,5 +51,8 @@ pub(super) static DEFINITIONS: &[Definition] = &[
     option("woocommerce_bacs_accounts", Kind::Json, UNSET),
     option("woocommerce_payment_suggestions_hidden", Kind::Json, UNSET),
     option("woocommerce_payment_incentives_dismissed", Kind::Json, UNSET),
+    option("woocommerce_payment_suggestions_attached", Kind::Json, UNSET),
+    option("woocommerce_woopayments_nox_profile", Kind::Json, UNSET),
+    option("boardwalk_email_drafts", Kind::Json, UNSET),
     option("woocommerce_payments_country", Kind::Text, UNSET),
 ];

@@ -1,6 +1,7 @@
 //! Signing in and out. **A session's token never survives either**: each begins with a new one, so
 //! that nobody can plant one beforehand.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::session as rows;
@@ -14,12 +15,14 @@ use super::form::{Fields, Visitor};
 use super::local_path::local_path;
 use super::place::Spelling;
 use crate::auth::login::SignIn;
-use crate::auth::session;
+use crate::auth::{magic_link, session};
 use crate::pages::{self, Address, CSRF_FIELD, Link, LoginPage, Policy};
 
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
 const KIND: &str = "page:login";
+/// Where a link from a letter leads.
+const PORTAL: &str = "/portal/";
 const KIND_OUT: &str = "page:logout";
 /// Characters of a login name or an e-mail address that are looked at.
 const LOGIN_CHARS_MAX: usize = 320;
@@ -46,6 +49,10 @@ impl Desk<'_> {
         }
         if is_post {
             return self.sign_in_posted(spelling, &fields, target).await;
+        }
+        let link = fields.text(magic_link::PARAMETER);
+        if !link.is_empty() && self.request.method == "GET" {
+            return self.sign_in_by_link(link, target).await;
         }
         match session {
             Some(_) => Ok(WebAnswer::redirect(KIND, &self.target(target))),
@@ -134,6 +141,23 @@ impl Desk<'_> {
                 Ok(answer)
             }
         }
+    }
+
+    /// Signs in whoever holds a link from a letter, once. Looking at its head does not use it up.
+    async fn sign_in_by_link(&self, link: &str, target: Option<String>) -> Result<WebAnswer> {
+        let (site, now, link) = (Arc::clone(self.site), self.visit.now, link.to_owned());
+        let redeemed =
+            self.site.store().write(move |conn| magic_link::redeem(conn, site.vault(), &link, now));
+        let Some(user) = redeemed.await? else {
+            tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
+            let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
+            let message = "The link was used before, or is too old; ask for a new one.";
+            return Ok(self.error((KIND, 403), ("This link does not work", message), Some(again)));
+        };
+        let target = target.unwrap_or_else(|| PORTAL.to_owned());
+        let mut answer = self.welcome(user.id(), &self.visit.page(&target)).await?;
+        answer.user_id = Some(user.id());
+        Ok(answer)
     }
 
     /// Begins a session, and ends the one that the browser had.

@@ -1,0 +1,76 @@
+//! The shop on a phone: a letter with a link that signs in, and signing in by a code that the phone
+//! reads from the screen ([`qr`]).
+
+mod qr;
+
+use contract::rest::route::{READ, Route, Verb};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use serde_json::{Map, json};
+use site::action::{read, write};
+use site::auth::magic_link;
+use site::mail::{self, Letter, Sender};
+use site::managers::may_view;
+use site::pages::{Address, Link};
+use site::{Action, Call, Names, Options};
+use store::login_token;
+
+const MINUTES_OF_SECOND: u64 = 60;
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let data = format!("/{}/data", names.commerce_v3);
+    let other = data.clone();
+    let index =
+        move |call: &mut Call<'_>| Ok(Reply::new(call.ask(Verb::Get, &data, Map::new())?));
+    let again =
+        move |call: &mut Call<'_>| Ok(Reply::new(call.ask(Verb::Get, &other, Map::new())?));
+    let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
+    let item = Item::new(
+        "data_index",
+        Schema::object([
+            ("slug", text("Name of the resource.")),
+            ("description", text("What it is about.")),
+        ]),
+    );
+    // The reference lists this route with two ways to read it, so ours has them, too.
+    let list = Route::at(&names.admin, "/mobile-app")
+        .on(READ, Args::new(), read(may_view, index))
+        .on(READ, Args::new(), read(may_view, again))
+        .schema(item.document());
+    let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
+    let mut routes = vec![list, send.on(READ, Args::new(), write(may_view, send_link))];
+    routes.extend(qr::routes(names));
+    routes
+}
+
+/// Sends the caller a link. **What is told of it is the same whether or not it arrives.**
+fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    const FAILED: &str = "error_sending_mobile_magic_link";
+    let Some(user) = call.user().cloned() else { return Err(call.forbidden().into()) };
+    if !mail::is_on(call.site) {
+        let message = "Mail is off here; ask the operator to set mail.relay.";
+        return Err(Refusal::new(409, FAILED, message).into());
+    }
+    let (site, now, home) = (call.site, call.now(), call.visit.home.clone());
+    if magic_link::sent_lately(call.conn()?, user.id(), now)? >= magic_link::PER_HOUR_MAX {
+        let message = "Several links were sent within the hour; use one of them, or wait.";
+        return Err(Refusal::new(429, FAILED, message).into());
+    }
+    login_token::prune(call.conn()?, now)?;
+    let path = magic_link::make(call.conn()?, site.vault(), user.id(), now)?;
+    let address = format!("{home}{}", path.expose());
+    let site_name = Options::read(call.conn()?)?.text("blogname");
+    let minutes = magic_link::LIFE.as_secs() / MINUTES_OF_SECOND;
+    let paragraphs = [
+        format!("Open this link on your phone to sign in as {}.", user.row.login),
+        format!("It works once, and for {minutes} minutes. If you did not ask for it, forget it."),
+    ];
+    let letter = Letter {
+        to: &user.row.email,
+        subject: "Your link to sign in",
+        paragraphs: &paragraphs,
+        link: Some(Link { text: "Sign in", href: Address::new(&address) }),
+    };
+    let sender = Sender { site_name: &site_name, home: &home };
+    mail::enqueue(site, call.conn()?, sender, &letter, now)?;
+    Ok(Reply::new(json!({ "code": "success" })))
+}

@@ -1,0 +1,223 @@
+//! How far the owner got with an account of the payment service, step by step and by country. What
+//! was filled in is kept; **the account itself is the payment service's**, which is reached through
+//! onboarding, so that nobody verifies a business here.
+
+use contract::rest::route::{CREATE, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop, clean};
+use serde_json::{Map, Value, json};
+use site::action::{memory, read, write};
+use site::{Action, Call, Names, Options, options};
+use types::Environment;
+
+use super::{country_of, location, may_manage};
+
+const PROFILE: &str = "woocommerce_woopayments_nox_profile";
+/// The steps in their order, and those that must be done before each.
+const STEPS: &[(&str, &[&str])] = &[
+    ("payment_methods", &[]),
+    ("wpcom_connection", &[]),
+    ("test_account", &[]),
+    ("business_verification", &["payment_methods"]),
+];
+const STARTED: &str = "started";
+const COMPLETED: &str = "completed";
+const NOT_STARTED: &str = "not_started";
+/// Bytes of everything that is kept.
+const PROFILE_BYTES_MAX: usize = 32 * 1024;
+const SOURCE_CHARS_MAX: usize = 100;
+/// What a call says about itself, which is no answer of the owner.
+const NO_ANSWERS: [&str; 4] = ["location", "source", "from", "step"];
+
+pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let base = "/settings/payments/woopayments/onboarding";
+    let at = |path: &str| Route::at(&names.admin, &format!("{base}{path}"));
+    let on_step = |name: &str| at(&format!("/step/(?P<step>[a-zA-Z0-9_-]+)/{name}"));
+    let text = |about: &str| Schema::text().about(about);
+    let place = || Args::new().arg("location", location());
+    let source = || place().arg("source", text("Where the owner came from."));
+    let from = || {
+        let args = place().arg("from", text("The page before this one."));
+        args.arg("source", text("Where the owner came from."))
+    };
+    let eligibility = Route::at(&names.admin, "/settings/payments/woopayments/woopay-eligibility");
+    vec![
+        at("").on(CREATE, source(), read(may_manage, show)),
+        on_step("start").on(CREATE, source(), write(may_manage, |call| step(call, Move::Start))),
+        on_step("save").on(CREATE, source(), write(may_manage, |call| step(call, Move::Save))),
+        on_step("check").on(CREATE, place(), read(may_manage, check)),
+        on_step("finish").on(CREATE, source(), write(may_manage, |call| step(call, Move::Finish))),
+        on_step("clean").on(CREATE, place(), write(may_manage, |call| step(call, Move::Clean))),
+        at("/step/test_account/init").on(CREATE, source(), write(may_manage, init_test)),
+        at("/step/test_account/reset").on(CREATE, source(), write(may_manage, reset_test)),
+        at("/step/business_verification/kyc_session").on(
+            CREATE,
+            source(),
+            memory(may_manage, |_| Err(no_verification())),
+        ),
+        at("/step/business_verification/kyc_session/finish").on(
+            CREATE,
+            source(),
+            memory(may_manage, |_| Err(no_verification())),
+        ),
+        at("/step/business_verification/test_account/disable").on(
+            CREATE,
+            from(),
+            write(may_manage, reset_test),
+        ),
+        at("/preload").on(CREATE, place(), read(may_manage, show)),
+        at("/reset").on(CREATE, from(), write(may_manage, reset)),
+        eligibility.on(CREATE, Args::new(), read(may_manage, eligible)),
+        at("/test_account/disable").on(CREATE, from(), write(may_manage, reset_test)),
+    ]
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Start,
+    Save,
+    Finish,
+    Clean,
+}
+
+/// What is kept for the country of the call, and the country.
+fn progress(call: &mut Call<'_>) -> Result<(String, Map<String, Value>), Stop> {
+    let country = country_of(call)?;
+    let stored = Options::read(call.conn()?)?.get(PROFILE);
+    let kept = stored.get(&country).and_then(Value::as_object).cloned();
+    Ok((country, kept.unwrap_or_default()))
+}
+
+fn keep(call: &mut Call<'_>, country: &str, kept: Map<String, Value>) -> Result<(), Stop> {
+    let stored = Options::read(call.conn()?)?.get(PROFILE);
+    let mut all = stored.as_object().cloned().unwrap_or_default();
+    all.insert(country.to_owned(), Value::Object(kept));
+    let all = Value::Object(all);
+    if all.to_string().len() > PROFILE_BYTES_MAX {
+        let message = "What was filled in is too long; tell less.";
+        let code = "woocommerce_woopayments_onboarding_too_long";
+        return Err(Refusal::new(400, code, message).into());
+    }
+    Ok(options::set(call.conn()?, PROFILE, &all)?)
+}
+
+fn status_of<'k>(kept: &'k Map<String, Value>, step: &str) -> &'k str {
+    let status = kept.get(step).and_then(|kept| kept.get("status")?.as_str());
+    status.unwrap_or(NOT_STARTED)
+}
+
+fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (country, kept) = progress(call)?;
+    let steps = STEPS.iter().map(|(id, before)| {
+        let data = kept.get(*id).and_then(|step| step.get("data")).cloned();
+        json!({
+            "id": id,
+            "status": status_of(&kept, id),
+            "dependencies": before,
+            "context": data.unwrap_or_else(|| json!({})),
+        })
+    });
+    let is_done = |id: &str| status_of(&kept, id) == COMPLETED;
+    Ok(Reply::new(json!({
+        "state": {
+            "supported": true,
+            "started": kept.values().any(|step| step.get("status").is_some()),
+            "completed": STEPS.iter().all(|(id, _)| is_done(id)),
+            "test_mode": is_done("test_account"),
+        },
+        "location": country,
+        "source": kept.get("source"),
+        "steps": steps.collect::<Vec<_>>(),
+    })))
+}
+
+/// The step in the path, if it is one, and what must be done before it.
+fn step_of(call: &Call<'_>) -> Result<(&'static str, &'static [&'static str]), Stop> {
+    let name = super::path_text(call, "step");
+    let found = STEPS.iter().find(|(id, _)| *id == name).copied();
+    found.ok_or_else(|| {
+        let message = "There is no such step.";
+        Refusal::new(404, "woocommerce_woopayments_onboarding_invalid_step", message).into()
+    })
+}
+
+fn check(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (step, _) = step_of(call)?;
+    let (_, kept) = progress(call)?;
+    Ok(Reply::new(json!({ "status": status_of(&kept, step), "error": null })))
+}
+
+fn step(call: &mut Call<'_>, wanted: Move) -> Result<Reply, Stop> {
+    let (step, before) = step_of(call)?;
+    let (country, mut kept) = progress(call)?;
+    if let Some(missing) = before.iter().find(|id| status_of(&kept, id) != COMPLETED) {
+        let message = format!("Finish the step {missing} first.");
+        let code = "woocommerce_woopayments_onboarding_step_requirements_not_met";
+        return Err(Refusal::new(409, code, message).into());
+    }
+    let previous = status_of(&kept, step).to_owned();
+    let mut data = kept.get(step).and_then(|kept| kept.get("data")?.as_object()).cloned();
+    let status = match wanted {
+        Move::Start if previous == COMPLETED => COMPLETED,
+        Move::Finish => COMPLETED,
+        Move::Clean => NOT_STARTED,
+        Move::Start | Move::Save => STARTED,
+    };
+    match wanted {
+        Move::Save => data.get_or_insert_default().extend(answers(call)),
+        Move::Clean => data = None,
+        Move::Start | Move::Finish => {}
+    }
+    if let Some(source) = call.params.text("source") {
+        let source: String = clean::text_field(source).chars().take(SOURCE_CHARS_MAX).collect();
+        kept.insert(String::from("source"), json!(source));
+    }
+    let data = data.map_or_else(|| json!({}), Value::Object);
+    kept.insert(step.to_owned(), json!({ "status": status, "data": data }));
+    keep(call, &country, kept)?;
+    Ok(Reply::new(json!({ "success": true, "status": status, "previous_status": previous })))
+}
+
+/// What the owner filled in.
+fn answers(call: &Call<'_>) -> Map<String, Value> {
+    let given = call.params.json().and_then(Value::as_object).cloned().unwrap_or_default();
+    given.into_iter().filter(|(name, _)| !NO_ANSWERS.contains(&name.as_str())).collect()
+}
+
+/// Play money is for the sandbox: there the account to try things with is this environment.
+fn init_test(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if call.site.environment() != Environment::Sandbox {
+        let message = "Try things in the sandbox; production takes real money only.";
+        let code = "woocommerce_woopayments_test_account_not_here";
+        return Err(Refusal::new(409, code, message).into());
+    }
+    set_test(call, COMPLETED)
+}
+
+fn reset_test(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    set_test(call, NOT_STARTED)
+}
+
+fn set_test(call: &mut Call<'_>, status: &str) -> Result<Reply, Stop> {
+    let (country, mut kept) = progress(call)?;
+    kept.insert(String::from("test_account"), json!({ "status": status, "data": {} }));
+    keep(call, &country, kept)?;
+    Ok(Reply::new(json!({ "success": true, "status": status })))
+}
+
+fn reset(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (country, _) = progress(call)?;
+    keep(call, &country, Map::new())?;
+    Ok(Reply::new(json!({ "success": true })))
+}
+
+fn no_verification() -> Stop {
+    let message = "Businesses are verified in onboarding: take the merchant on board there.";
+    Refusal::new(409, "woocommerce_woopayments_onboarding_kyc_elsewhere", message).into()
+}
+
+/// Paying with one touch needs an account that takes real money.
+fn eligible(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (_, kept) = progress(call)?;
+    let is_verified = status_of(&kept, "business_verification") == COMPLETED;
+    Ok(Reply::new(json!({ "is_eligible": is_verified })))
+}
