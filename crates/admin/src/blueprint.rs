@@ -41,12 +41,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let own = paths.clone();
     let export = move |call: &mut Call<'_>| export(call, &own);
     let import = move |call: &mut Call<'_>| import(call, &paths);
-    let texts = |about: &str| Schema::list(Schema::text()).about(about);
-    let steps = Schema::object([
-        ("settings", texts("Parts of the setup.")),
-        ("plugins", texts("Extensions.")),
-        ("themes", texts("Themes.")),
-    ]);
+    let texts = || Schema::list(Schema::text());
+    let steps = Schema::object([("settings", texts()), ("plugins", texts()), ("themes", texts())]);
     let steps = steps.default(json!([])).required().about("What goes into the file.");
     let step = Schema::map().required().about("The step to carry out.");
     let allowed = Schema::boolean().about("Whether steps are taken.").context(&["view"]);

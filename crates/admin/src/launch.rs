@@ -23,7 +23,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, &format!("/launch-your-store/{path}"));
     let orders = format!("/{}/orders", names.commerce_v3);
     let delete = move |call: &mut Call<'_>| delete_tests(call, &orders);
-    let status = Schema::text().choices(&["yes", "no"]).about("Whether it was answered.");
+    let status = Schema::text().choices(&["yes", "no"]);
     vec![
         at("initialize-coming-soon").on(CREATE, Args::new(), write(may_manage, initialize)),
         at("update-survey-status").on(

@@ -38,6 +38,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("plugins", include_str!("../../../docs/plugins.md")),
     ("operating", include_str!("../../../docs/operating.md")),
     ("mail", include_str!("../../../docs/mail.md")),
+    ("setup", include_str!("../../../docs/setup.md")),
     ("analytics", include_str!("../../../docs/analytics.md")),
     ("security", include_str!("../../../docs/security.md")),
     ("imports", include_str!("../../../docs/imports.md")),

@@ -43,21 +43,18 @@ const DEVICE_FIELDS: [&str; 5] = ["os", "os_version", "model", "brand", "app_ver
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, &format!("/mobile-app/qr-login-{path}"));
-    let text = |about: &str| Schema::text().about(about);
-    let token = || Args::new().arg("token", text("What the code says.").required());
-    let field = |name: &'static str| (name, text("What the phone says of itself."));
-    let device = Schema::object(DEVICE_FIELDS.map(field)).required().about("The phone.");
-    let matches = Schema::boolean().required().about("Whether the phone can show a number.");
-    let choice = text("The number that the phone shows.").required();
-    let grant = text("What the phone was given once it was let in.");
-    let session = text("What the phone goes by.").required();
+    // The reference describes none of these, and its index is compared word by word.
+    let text = Schema::text;
+    let token = || Args::new().arg("token", text().required());
+    let device = Schema::object(DEVICE_FIELDS.map(|name| (name, text()))).required();
+    let matches = Schema::boolean().required();
     vec![
         at("token").on(CREATE, Args::new(), write(may_view, make)),
-        at("exchange").on(CREATE, token().arg("exchange_grant", grant), write(anyone, exchange)),
+        at("exchange").on(CREATE, token().arg("exchange_grant", text()), write(anyone, exchange)),
         at("status").on(CREATE, token(), read(may_view, status)),
         at("revoke").on(
             DELETE,
-            Args::new().arg("uuid", text("Id of the password.").required()),
+            Args::new().arg("uuid", text().required()),
             write(may_view, revoke),
         ),
         at("scan").on(
@@ -65,10 +62,14 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             token().arg("device", device).arg("supports_number_matching", matches),
             write(anyone, scan),
         ),
-        at("approve").on(CREATE, token().arg("choice", choice), write(may_view, approve)),
+        at("approve").on(
+            CREATE,
+            token().arg("choice", text().required()),
+            write(may_view, approve),
+        ),
         at("session-status").on(
             READ,
-            Args::new().arg("session_id", session).arg("token_hash", text("Not needed any more.")),
+            Args::new().arg("session_id", text().required()).arg("token_hash", text()),
             read(anyone, session_status),
         ),
         at("availability").on(READ, Args::new(), memory(may_view, availability)),

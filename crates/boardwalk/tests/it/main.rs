@@ -17,6 +17,7 @@ mod installation;
 mod load;
 mod mail;
 mod marketplace;
+mod mobile;
 mod notes;
 mod plugins;
 mod rates;

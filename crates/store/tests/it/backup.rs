@@ -10,7 +10,8 @@ use serde_json::Value;
 use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, admin_note, api_key, application_password, background_job, consumer_key, counter,
-    fact, idempotency, import, iso, merchant, oembed_cache, option, outbox, post, report_file,
+    fact, idempotency, import, iso, login_token, merchant, oembed_cache, option, outbox, post,
+    report_file,
     revision, session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
@@ -25,6 +26,7 @@ use crate::packages;
 use crate::platform;
 use crate::sales;
 use crate::schema::migrations;
+use crate::setup;
 use crate::support::{self, Database, Stop, count, event, number, time};
 
 const SANDBOX: Environment = Environment::Sandbox;
@@ -115,6 +117,7 @@ fn fill(conn: &mut dyn Conn) -> Result<()> {
     isos::fill(conn)?;
     imports::fill(conn)?;
     bulk::fill(conn)?;
+    login_token::insert(conn, &setup::token(7, 1))?;
     import::remember_ids(conn, ("shop", "order"), &[(1, 2)])?;
     let progress = import::Progress { done: 1, details: "{}".to_owned(), updated: time(1) };
     import::put_progress(conn, "file", &progress)?;

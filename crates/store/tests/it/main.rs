@@ -66,6 +66,8 @@ mod sales;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod setup;
+#[cfg(test)]
 mod shipping;
 #[cfg(test)]
 mod shop;
