@@ -121,13 +121,13 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     ]
 }
 
-const IS_KIND: Checker = |value, _| match value.as_str().and_then(of_class) {
-    Some(_) => Ok(()),
-    None => {
-        let message = "There is no such kind of letter.";
-        let fault = Fault::new("woocommerce_rest_invalid_email_type", message);
-        Err(Some(fault.with_data(json!({ "status": 400 }))))
+const IS_KIND: Checker = |value, _| {
+    if value.as_str().and_then(of_class).is_some() {
+        return Ok(());
     }
+    let message = "There is no such kind of letter.";
+    let fault = Fault::new("woocommerce_rest_invalid_email_type", message);
+    Err(Some(fault.with_data(json!({ "status": 400 }))))
 };
 
 fn of_class(class: &str) -> Option<&'static Kind> {
@@ -231,21 +231,22 @@ fn recreate(call: &mut Call<'_>, pages: &str) -> Result<Reply, Stop> {
         return Err(Refusal::new(400, "woocommerce_rest_invalid_email_id", message).into());
     };
     let slug = format!("letter-{}", kind.id.replace('_', "-"));
-    let known = store::post::find_by_slug(call.conn()?, "page", &slug)?;
-    let page_id = match known {
+    let page_id = match store::post::find_by_slug(call.conn()?, "page", &slug)? {
         Some(page) => page.post_id,
-        None => {
-            let body = json!({
-                "title": kind.subject,
-                "slug": slug,
-                "status": "private",
-                "content": format!("<p>{}</p>", kind.text),
-            });
-            let body: Map<String, Value> = body.as_object().cloned().unwrap_or_default();
-            let made = call.ask(Verb::Post, pages, body)?;
-            let made = made.get("id").and_then(Value::as_i64);
-            made.ok_or_else(|| Error::internal("a page that was made has no id"))?
-        }
+        None => made(call, pages, kind, &slug)?,
     };
     Ok(Reply::new(json!({ "message": "The page of the letter is there.", "post_id": page_id })))
+}
+
+fn made(call: &mut Call<'_>, pages: &str, kind: &Kind, slug: &str) -> Result<i64, Stop> {
+    let body = json!({
+        "title": kind.subject,
+        "slug": slug,
+        "status": "private",
+        "content": format!("<p>{}</p>", kind.text),
+    });
+    let body: Map<String, Value> = body.as_object().cloned().unwrap_or_default();
+    let made = call.ask(Verb::Post, pages, body)?;
+    let id = made.get("id").and_then(Value::as_i64);
+    id.ok_or_else(|| Error::internal("a page that was made has no id").into())
 }

@@ -235,14 +235,12 @@ fn act_on(call: &mut Call<'_>, gateways: &str, deed: Deed) -> Result<Reply, Stop
         Deed::Act => state::set(call.conn()?, Mark::Actioned, &id, true)?,
     }
     let facts = Facts::read(call, gateways)?;
-    let body = match found {
-        Some((list, task)) => view::task(call, &facts, list, task),
-        None => {
-            let is_dismissable = matches!(deed, Deed::Dismiss(_));
-            view::made_up(&facts, &json!({ "id": id, "is_dismissable": is_dismissable }))
-        }
-    };
-    Ok(Reply::new(body))
+    if let Some((list, task)) = found {
+        return Ok(Reply::new(view::task(call, &facts, list, task)));
+    }
+    let is_dismissable = matches!(deed, Deed::Dismiss(_));
+    let described = json!({ "id": id, "is_dismissable": is_dismissable });
+    Ok(Reply::new(view::made_up(&facts, &described)))
 }
 
 /// The first task of this id, in the named list if one is named.

@@ -72,7 +72,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             Args::new().arg("session_id", text().required()).arg("token_hash", text()),
             read(anyone, session_status),
         ),
-        at("availability").on(READ, Args::new(), memory(may_view, availability)),
+        at("availability").on(READ, Args::new(), memory(may_view, |call| Ok(availability(call)))),
     ]
 }
 
@@ -163,7 +163,7 @@ fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let numbers @ [number, ..] = numbers()?;
     let mut choices = numbers;
     choices.sort_unstable();
-    row.state = SCANNED.to_owned();
+    row.state = String::from(SCANNED);
     row.session_hash = Some(hash(site.vault(), "session", &session));
     row.expires = now.plus(MATCH_LIFE);
     let device = device_of(call);
@@ -227,7 +227,7 @@ fn approve(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut kept = detail(&row);
     let number = kept.get("number").map(Value::to_string).unwrap_or_default();
     let is_right = call.params.text("choice") == Some(number.as_str());
-    row.state = if is_right { APPROVED } else { REJECTED }.to_owned();
+    row.state = String::from(if is_right { APPROVED } else { REJECTED });
     row.expires = now.plus(MATCH_LIFE);
     if let (true, Value::Object(members)) = (is_right, &mut kept) {
         // The grant follows from the session, which only the phone knows.
@@ -280,7 +280,7 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
         members.shift_remove("grant");
         members.insert(String::from("uuid"), json!(password.uuid));
     }
-    row.state = CONSUMED.to_owned();
+    row.state = String::from(CONSUMED);
     row.detail = kept.to_string();
     if !login_token::advance(call.conn()?, &row, APPROVED)? {
         return Err(out_of_turn(CONSUMED));
@@ -305,8 +305,8 @@ fn revoke(call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(json!({ "revoked": true, "uuid": uuid })))
 }
 
-fn availability(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    Ok(Reply::new(json!({ "available": call.visit.application_passwords })))
+fn availability(call: &Call<'_>) -> Reply {
+    Reply::new(json!({ "available": call.visit.application_passwords }))
 }
 
 #[cfg(test)]

@@ -77,7 +77,9 @@ fn content(site_name: &str, goods: &[Value]) -> String {
         };
         let items: String = goods.iter().map(item).collect();
         text.push_str("\n<!-- wp:heading -->\n<h2>New in the store</h2>\n<!-- /wp:heading -->\n");
-        text.push_str(&format!("\n<!-- wp:list -->\n<ul>{items}</ul>\n<!-- /wp:list -->\n"));
+        text.push_str("\n<!-- wp:list -->\n<ul>");
+        text.push_str(&items);
+        text.push_str("</ul>\n<!-- /wp:list -->\n");
     }
     text
 }

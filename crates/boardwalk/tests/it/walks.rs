@@ -119,6 +119,32 @@ fn check(site: Site) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Without products the first task is open again, and demo products fill the shop, once.
+#[test]
+fn an_empty_catalogue_is_filled_up() {
+    let original = RestSite::import(Site::sqlite());
+    let running = original.site.serve();
+    let mut kept = BTreeMap::new();
+    let mut ask = |text: &str| -> Value {
+        let step: Step = serde_json::from_str(text).unwrap();
+        let keep = BTreeMap::from([(String::from("answer"), String::new())]);
+        take(&running, &original, &Step { keep, ..step }, &mut kept).unwrap();
+        kept.get("answer").unwrap().clone()
+    };
+    let products = ask(r#"{"send": "GET /wc/v3/products?per_page=100", "status": 200}"#);
+    let ids = products.as_array().unwrap().iter().map(|product| product["id"].clone());
+    let delete = serde_json::json!({ "delete": ids.collect::<Vec<_>>() });
+    ask(&format!(r#"{{"send": "POST /wc/v3/products/batch", "status": 200, "body": {delete}}}"#));
+    let tasks = r#""send": "GET /wc-admin/onboarding/tasks?ids=setup", "status": 200"#;
+    ask(&format!(r#"{{{tasks}, "has": {{"/0/tasks/0/isComplete": false}}}}"#));
+    let fill = r#""send": "POST /wc-admin/onboarding/products", "status": 200"#;
+    ask(&format!(r#"{{{fill}, "has": {{"/success": true}}}}"#));
+    let filled = ask(r#"{"send": "GET /wc/v3/products?status=publish", "status": 200}"#);
+    assert_eq!(filled.as_array().unwrap().len(), 6, "{filled}");
+    ask(&format!(r#"{{{tasks}, "has": {{"/0/tasks/0/isComplete": true}}}}"#));
+    ask(&format!(r#"{{{fill}, "has": {{"/success": false}}}}"#));
+}
+
 fn take(
     running: &Running,
     original: &RestSite,

@@ -73,7 +73,7 @@ pub fn redeem(
     let Some(mut row) = found.filter(|row| row.kind == KIND && row.expires > now) else {
         return Ok(None);
     };
-    row.state = USED.to_owned();
+    row.state = String::from(USED);
     if !login_token::advance(conn, &row, FRESH)? {
         return Ok(None);
     }
