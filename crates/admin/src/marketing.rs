@@ -41,7 +41,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         let args = Args::new().arg("context", context).arg("page", page.clone());
         args.arg("per_page", per_page.clone())
     };
-    let category = || text().about("Keep only what belongs there.");
+    let category = text;
     let kind = category().choices(&["channels", "extensions"]).required();
     vec![
         at("/marketing/recommended").on(
@@ -74,7 +74,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         ),
         at("/marketing/overview/activate-plugin").on(
             EDIT,
-            Args::new().arg("plugin", text().required().about("Name of the plugin.")),
+            Args::new().arg("plugin", text().required()),
             later(may_install, activate),
         ),
     ]

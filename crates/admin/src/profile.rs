@@ -13,6 +13,8 @@ use site::action::{read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names, Options, moments, options};
 
+use crate::marketplace::client;
+
 const PROFILE: &str = "woocommerce_onboarding_profile";
 const PROGRESS: &str = "woocommerce_onboarding_profile_progress";
 const STEPS: &[&str] = &[
@@ -122,7 +124,8 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let value = |name: &str| stored.get(name).cloned().unwrap_or_default();
     let mut body: Map<String, Value> =
         fields().into_iter().map(|(name, _)| (name.to_owned(), value(name))).collect();
-    let is_connected = false;
+    let connection = store::marketplace::connection(call.conn()?, client::SERVICE)?;
+    let is_connected = connection.is_some();
     body.insert(String::from("wccom_connected"), json!(is_connected));
     Ok(Reply::new(body))
 }
