@@ -187,7 +187,7 @@ impl Caller {
             self.cx.now,
         );
         let refused = |_| Error::internal("the demo's own pairing code is refused");
-        let device = self.runtime.block_on(device)?.map_err(refused)?;
+        let (device, _) = self.runtime.block_on(device)?.map_err(refused)?;
         let cx = Cx { caller: None, device: Some(device), ..self.cx.clone() };
         let answer = self.call(&cx, "device_pair", json!({ "serialNumber": "DEMO-0001" }))?;
         member(&answer, "/deviceToken")
