@@ -34,6 +34,7 @@ const KEPT_MEMBERS: &[&str] = &[
     "events",
     "eventId",
     "expectedVersion",
+    "isoId",
     "keyId",
     "limit",
     "merchantId",
