@@ -3,10 +3,11 @@
 use crate::{
     Sql, admin_note, api_key, application_password, attribute, audit, background_job, bulk_upload,
     catalogue_feed, consumer_key, counter, coupon, customer, customer_lookup, device, download_log,
-    download_permission, due_work, fact, history, idempotency, import, iso, iso_account, iso_registration, login_token,
-    marketplace, merchant, migrate, oembed_cache, option, order, order_note, outbox, package, post,
-    presence, product, report_file, request_log, review, revision, session, shipping, tax_class,
-    tax_rate, template, term, tpn, user, webhook, webhook_delivery, webhook_endpoint,
+    download_permission, due_work, fact, history, idempotency, import, iso, iso_account,
+    iso_registration, login_token, marketplace, merchant, migrate, oembed_cache, option, order,
+    order_note, outbox, package, post, presence, product, report_file, request_log, review,
+    revision, session, shipping, tax_class, tax_rate, template, term, tpn, user, webhook,
+    webhook_delivery, webhook_endpoint,
 };
 
 /// All statements. A test compares their number with the declarations in the sources.

@@ -11,8 +11,7 @@ use store::backup::{self, ID_STEP, Summary};
 use store::{
     Conn, Store, admin_note, api_key, application_password, background_job, consumer_key, counter,
     fact, idempotency, import, iso, login_token, merchant, oembed_cache, option, outbox, post,
-    report_file,
-    revision, session, template, term, tpn, user,
+    report_file, revision, session, template, term, tpn, user,
 };
 use types::{Environment, Kind, Result, Timestamp};
 
