@@ -1,8 +1,9 @@
 // Takes the pictures that the documents show: `cargo xtask portal --screenshots`. No test run changes
 // them.
 import { join } from 'node:path';
-import { open, openBrowser, signIn, startServer, world } from './support.mjs';
+import { open, openBrowser, reportsAreFull, signIn, startServer, world } from './support.mjs';
 
+const ORDERS = 12_000;
 const DESK = { viewport: { width: 1280, height: 860 } };
 const PICTURES = [
   ['portal-overview', '/analytics?period=last_month', DESK],
@@ -11,7 +12,8 @@ const PICTURES = [
   ['portal-phone', '/analytics?period=last_month', { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1 }],
 ];
 
-world.server = await startServer({ orders: 3000 });
+world.server = await startServer({ orders: ORDERS });
+await reportsAreFull(ORDERS);
 world.browser = await openBrowser();
 try {
   for (const [name, path, options] of PICTURES) {

@@ -1,11 +1,12 @@
 // A walk through the portal as people use it, in a real browser, against a real server: every part
 // has a file in `walks`.
 import { after, before } from 'node:test';
-import { openBrowser, startServer, world } from './support.mjs';
+import { openBrowser, reportsAreFull, startServer, world } from './support.mjs';
 
 before(async () => {
   world.orders = Number(process.env.BOARDWALK_ORDERS ?? 3000);
   world.server = await startServer({ orders: world.orders });
+  await reportsAreFull(world.orders);
   world.browser = await openBrowser();
 });
 after(async () => {

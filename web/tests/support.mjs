@@ -102,6 +102,21 @@ export async function settled(page) {
   await page.waitForFunction(() => !document.querySelector('main [aria-busy=true]'));
 }
 
+/** Of the orders made, so many count in reports at least; the others were cancelled or failed. */
+const COUNTED_MIN = 0.5;
+
+/** Waits until the reports know the orders that were made before the server started. */
+export async function reportsAreFull(orders) {
+  const counted = async () => (await call('GET', 'wc-analytics/reports/orders/stats?after=2000-01-01T00:00:00&interval=year')).totals.orders_count;
+  const until = Date.now() + READY_MS;
+  let [before, now] = [-1, await counted()];
+  while (Date.now() < until && (now < orders * COUNTED_MIN || now !== before)) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    [before, now] = [now, await counted()];
+  }
+  assert.ok(now >= orders * COUNTED_MIN, `reports know only ${now} of ${orders} orders`);
+}
+
 /** Asks again until the answer is the wanted one: a server notices within a second what was revoked. */
 export async function becomes(ask, wanted) {
   for (let tries = 0; tries < 30 && (await ask()) !== wanted; tries++) await new Promise((resolve) => setTimeout(resolve, 100));

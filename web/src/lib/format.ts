@@ -35,8 +35,8 @@ function isBelowZero(value: number, decimals: number): boolean {
 export function short(value: number, kind: Kind): string {
   const size = Math.abs(value);
   const [divisor, unit] = size >= 1e6 ? [1e6, 'M'] : size >= 1e4 ? [1e3, 'k'] : [1, ''];
-  const text = (value / divisor).toLocaleString('en', { maximumFractionDigits: size < 10 ? 2 : 1 });
-  return kind === 'money' ? site().currency.symbol + text + unit : text + unit;
+  const text = (size / divisor).toLocaleString('en', { maximumFractionDigits: size < 10 ? 2 : 1 });
+  return (value < 0 ? '−' : '') + (kind === 'money' ? site().currency.symbol : '') + text + unit;
 }
 
 /** The change from one value to another, in whole percent; nothing when there is no base. */
