@@ -45,8 +45,8 @@ const SCHEMATHESIS_OPTIONS: &[&str] = &[
     "--generation-database=none",
 ];
 
-/// Read by Schemathesis from the folder it runs in. The credentials come by [`CREDENTIALS`], so that
-/// neither a log nor the list of processes shows them; one that opens nothing is a failure.
+/// Read by Schemathesis from the folder it runs in. The credentials come by [`CREDENTIALS`], so
+/// that neither a log nor the list of processes shows them; one that opens nothing is a failure.
 const SCHEMATHESIS_CONFIG: &str = r#"
 [auth.openapi.apiKey]
 api_key = "api-key ${BOARDWALK_DEMO_API_KEY}"
