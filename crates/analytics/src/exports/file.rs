@@ -37,7 +37,7 @@ impl Format {
 enum Target {
     Csv(BufWriter<File>),
     Json(BufWriter<File>),
-    Parquet(ParquetFile),
+    Parquet(Box<ParquetFile>),
 }
 
 /// Writes all of an export into a new file, and returns how many rows it has. `told` hears of the
@@ -95,7 +95,7 @@ impl Target {
                 file.write_all(b"[")?;
                 Self::Json(file)
             }
-            Format::Parquet => Self::Parquet(ParquetFile::begin(file, &first.columns)?),
+            Format::Parquet => Self::Parquet(Box::new(ParquetFile::begin(file, &first.columns)?)),
         })
     }
 

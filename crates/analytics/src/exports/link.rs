@@ -36,7 +36,8 @@ fn token(site: &Site, report: &str, export_id: &str) -> String {
 
 /// Bytes as letters and digits that an address can have.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The job of an export that can be asked for.

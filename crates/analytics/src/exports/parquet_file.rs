@@ -2,7 +2,7 @@
 //! group is in memory.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -30,7 +30,7 @@ pub(super) struct ParquetFile {
 }
 
 fn failed(error: ParquetError) -> Error {
-    Error::new(ErrorKind::Other, error)
+    Error::other(error)
 }
 
 impl ParquetFile {

@@ -121,13 +121,14 @@ fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let code = "woocommerce_admin_reports_export_invalid_id";
         return Err(Refusal::new(404, code, message).into());
     };
-    let mut body = json!({ "percent_complete": percent(&job) });
+    let mut body = Map::new();
+    body.insert(String::from("percent_complete"), json!(percent(&job)));
     if job.state == JobState::Done {
         let address = link::address(call.site, &call.visit.home, (&report, &export_id));
-        body["download_url"] = json!(address);
+        body.insert(String::from("download_url"), json!(address));
     }
     let own = call.visit.rest(&path(desk, &report, &export_id));
-    Ok(Reply::new(body).links(Links::new().to("self", own)))
+    Ok(Reply::new(Value::Object(body)).links(Links::new().to("self", own)))
 }
 
 /// How much is written. All of it only when there is something to download.
