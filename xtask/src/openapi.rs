@@ -47,15 +47,18 @@ const SCHEMATHESIS_OPTIONS: &[&str] = &[
 
 /// Read by Schemathesis from the folder it runs in. The credentials come by [`CREDENTIALS`], so
 /// that neither a log nor the list of processes shows them; one that opens nothing is a failure.
+/// They are set as headers, since as credentials of a scheme most requests would go without them.
 const SCHEMATHESIS_CONFIG: &str = r#"
-[auth.openapi.apiKey]
-api_key = "api-key ${BOARDWALK_DEMO_API_KEY}"
+[headers]
+Authorization = "api-key ${BOARDWALK_DEMO_API_KEY}"
 
-[auth.openapi.deviceToken]
-api_key = "device-token ${BOARDWALK_DEMO_DEVICE_TOKEN}"
+[[operations]]
+include-path = "/v1/device/parameters"
+headers = { Authorization = "device-token ${BOARDWALK_DEMO_DEVICE_TOKEN}" }
 
-[auth.openapi.pairingCode]
-api_key = "pairing-code ${BOARDWALK_DEMO_PAIRING_CODE}"
+[[operations]]
+include-path = "/v1/device/pair"
+headers = { Authorization = "pairing-code ${BOARDWALK_DEMO_PAIRING_CODE}" }
 
 [warnings]
 fail-on = ["missing_auth"]
