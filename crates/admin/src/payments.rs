@@ -16,6 +16,11 @@ const ORDER: &str = "woocommerce_gateway_order";
 const HIDDEN: &str = "woocommerce_payment_suggestions_hidden";
 const ATTACHED: &str = "woocommerce_payment_suggestions_attached";
 const DISMISSED: &str = "woocommerce_payment_incentives_dismissed";
+/// Where an incentive of a suggestion is put away.
+const INCENTIVE: &str = concat!(
+    r"/suggestion/(?P<suggestion_id>[\w\d\-]+)",
+    r"/incentive/(?P<incentive_id>[\w\d\-]+)/dismiss"
+);
 /// Ways to pay that one call puts in order.
 const ORDERED_MAX: usize = 200;
 /// Names that one option keeps; the oldest go first.
@@ -57,12 +62,11 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             Args::new(),
             write(may_manage, |call| remember(call, HIDDEN, "id")),
         ),
-        at(r"/suggestion/(?P<suggestion_id>[\w\d\-]+)/incentive/(?P<incentive_id>[\w\d\-]+)/dismiss")
-            .on(
-                EDIT,
-                Args::new().arg("context", context).arg("do_not_track", untracked),
-                write(may_manage, dismiss),
-            ),
+        at(INCENTIVE).on(
+            EDIT,
+            Args::new().arg("context", context).arg("do_not_track", untracked),
+            write(may_manage, dismiss),
+        ),
     ];
     routes.extend(onboarding::routes(names));
     routes

@@ -1,5 +1,5 @@
-//! Links that sign their reader in: random, signed, for one use and a short time. **Only the hash of
-//! a link's token is stored, and a token whose signature is wrong is not even looked up.**
+//! Links that sign their reader in: random, signed, for one use and a short time. **Only the hash
+//! of a link's token is stored, and a token whose signature is wrong is not even looked up.**
 
 use std::time::Duration;
 
