@@ -2,8 +2,8 @@
 //!
 //! A plugin is a package ([`crate::package`]) that the catalogue ([`crate::catalogue`]) offers.
 //! [`lifecycle`] installs and activates one in a transaction; [`mod@job`] does it in the
-//! background, [`now`] while the client waits. [`own`] has the routes that clients of other products
-//! do not know: deactivating, settings, removing.
+//! background, [`now`] while the client waits. [`own`] has the routes that clients of other
+//! products do not know: deactivating, settings, removing.
 
 mod extensions;
 pub(crate) mod job;
