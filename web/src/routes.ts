@@ -13,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/merchants/new', load: () => import('./pages/merchants/Onboard.svelte') },
   { path: '/merchants/bulk', load: () => import('./pages/merchants/Bulk.svelte') },
   { path: '/merchants/:id', load: () => import('./pages/merchants/Merchant.svelte') },
+  { path: '/console/isos', load: () => import('./pages/console/Isos.svelte') },
   { path: '/console/keys', load: () => import('./pages/console/Keys.svelte') },
   { path: '/console/templates', load: () => import('./pages/console/Templates.svelte') },
   { path: '/console/templates/:name', load: () => import('./pages/console/Template.svelte') },
@@ -87,6 +88,11 @@ export const MENU: readonly Section[] = [
       { label: texts.merchants.onboard.title, path: '/merchants/new' },
       { label: texts.merchants.bulk.title, path: '/merchants/bulk' },
     ],
+  },
+  {
+    label: texts.shell.sections.isos,
+    isFor: may('manage_options'),
+    entries: [{ label: texts.console.isos.title, path: '/console/isos' }],
   },
   {
     label: texts.shell.sections.console,

@@ -41,7 +41,7 @@ export const texts = {
     register: 'Register an ISO',
     signOut: 'Sign out',
     account: 'Account',
-    sections: { analytics: 'Analytics', store: 'Store', merchants: 'Merchants', console: 'ISO console', help: 'Help' },
+    sections: { analytics: 'Analytics', store: 'Store', merchants: 'Merchants', console: 'ISO console', isos: 'Operator', help: 'Help' },
     environment: 'Environment',
     environments: { sandbox: 'Sandbox', production: 'Production' },
     sandbox: 'Nothing here is real. Try everything.',
@@ -156,6 +156,12 @@ export const texts = {
     webhooks: {
       title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', empty: 'No webhooks yet', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
       test: 'Send a test', rotate: 'New secret', rotated: 'Both secrets sign for 24 hours.', enable: 'Enable', disable: 'Disable', remove: 'Delete', removal: 'Nothing is sent there any more, and its deliveries are forgotten.', sent: 'On its way.', deliveries: 'Deliveries', nothing: 'Nothing was sent yet', event: 'Event', attempts: 'Attempts', answer: 'Answer', next: 'Next attempt', resend: 'Send again',
+    },
+    isos: {
+      title: 'ISOs', name: 'Name', state: 'State', contact: 'Contact', since: 'Registered', do: 'Actions',
+      decisions: { approve: 'Approve', reject: 'Reject', suspend: 'Suspend', resume: 'Resume' } as Record<string, string>,
+      consequences: { reject: 'The ISO is turned down for good, and told so by mail.', suspend: 'Its keys and its people are refused until it is resumed. It is told so by mail.' } as Record<string, string>,
+      done: (decision: string, name: string) => `${decision}: ${name}.`,
     },
     events: { title: 'Events', explain: 'Every change has a number, without gaps. A program that remembers the last number misses nothing.', filter: 'Kinds, such as merchant.*', empty: 'Nothing has happened yet', number: 'Number', type: 'What', object: 'Object', when: 'When' },
     audit: {

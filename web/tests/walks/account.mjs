@@ -32,6 +32,21 @@ describe('the account', () => {
       assert.match(await page.textContent('main'), /(\w{4} ){5}\w{4}/);
     }));
 
+  test('somebody registers an ISO, and is told each rule and what is not possible here', () =>
+    walk(async (page) => {
+      await open(page, '/register');
+      await isFitForEverybody(page, 'the registration');
+      await page.getByLabel(/^Phone/).fill('212');
+      await page.getByText('At least 10 characters').waitFor();
+      await page.getByLabel(/^Phone/).fill('2125550142');
+      await page.getByLabel(/^Name/).fill('Pier Payments');
+      await page.getByLabel(/^Your name/).fill('Ada Pier');
+      await page.getByLabel(/^E-mail/).fill('ada@pier.example');
+      await page.getByRole('button', { name: 'Register' }).click();
+      // The demo's registration is closed, and says what to do.
+      await page.getByText(/ask the operator/).waitFor();
+    }, { isSignedIn: false, allowed: [/403|40\d/] }));
+
   test('a consumer key is shown once, and taken back', () =>
     walk(async (page) => {
       await open(page, '/account');

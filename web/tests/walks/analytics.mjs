@@ -68,6 +68,14 @@ describe('analytics', () => {
       assert.equal(await page.getAttribute('th[aria-sort]', 'aria-sort'), 'descending');
     }));
 
+  test('a report is exported as a file', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/products?period=year');
+      const waiting = page.waitForEvent('download');
+      await page.getByRole('button', { name: /Export/ }).click();
+      assert.match((await waiting).suggestedFilename(), /products.*\.csv/);
+    }));
+
   test('a new order shows without loading the page again', () =>
     walk(async (page) => {
       await open(page, '/analytics/orders?period=today');

@@ -30,6 +30,19 @@ describe('the console', () => {
       await becomes(() => asked(second), 401);
     }));
 
+  test('the operator stops an ISO and lets it go on, after a question', () =>
+    walk(async (page) => {
+      await open(page, '/console/isos');
+      const row = page.getByRole('row', { name: /Demo ISO/ });
+      await row.getByRole('button', { name: 'Suspend' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+      await row.getByText('suspended').waitFor();
+      await becomes(() => asked(world.server.api_key), 401);
+      await row.getByRole('button', { name: 'Resume' }).click();
+      await row.getByText('active').waitFor();
+      await becomes(() => asked(world.server.api_key), 200);
+    }));
+
   test('a template gets a new version, and the portal tells what changed', () =>
     walk(async (page) => {
       const name = `WALK${Date.now() % 1_000_000}`;

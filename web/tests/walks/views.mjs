@@ -7,7 +7,7 @@ import { faultsOf, open, walk } from '../support.mjs';
 const REPORTS = ['revenue', 'orders', 'products', 'variations', 'categories', 'coupons', 'taxes', 'stock', 'downloads', 'customers'];
 const VIEWS = [
   '/analytics', ...REPORTS.map((report) => `/analytics/${report}`), '/store/orders', '/store/products', '/store/coupons', '/store/coupons/new',
-  '/store/setup', '/store/plugins', '/store/themes', '/store/inbox', '/store/settings', '/merchants', '/merchants/new', '/merchants/bulk', '/console/keys', '/console/templates',
+  '/store/setup', '/store/plugins', '/store/themes', '/store/inbox', '/store/settings', '/merchants', '/merchants/new', '/merchants/bulk', '/console/isos', '/console/keys', '/console/templates',
   '/console/templates/new', '/console/templates/RESTAURANT01', '/console/webhooks', '/console/events', '/console/audit', '/account',
   '/reference', '/nowhere',
 ];
