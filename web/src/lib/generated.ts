@@ -5,6 +5,7 @@ export type Merchant = {
   merchantId: string;
   status: string;
   statusReason: string | null;
+  actions: string[];
   version: number;
   dba: string;
   zipCode: string;
@@ -26,6 +27,7 @@ export type Store = {
   merchantId: string;
   status: string;
   statusReason: string | null;
+  actions: string[];
   effectiveStatus: string;
   version: number;
   dba: string;
@@ -48,6 +50,7 @@ export type Tpn = {
   storeId: string | null;
   status: string;
   statusReason: string | null;
+  actions: string[];
   effectiveStatus: string;
   version: number;
   deviceManufacturer: string;

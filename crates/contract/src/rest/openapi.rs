@@ -8,6 +8,8 @@
 mod template;
 mod translate;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use self::template::Template;
@@ -40,9 +42,14 @@ pub fn document<O>(
         let endpoints = published.get("endpoints").and_then(Value::as_array);
         let security = security(takes_keys(&route.pattern));
         let item = item_of(route, &mut schemas);
+        let mut described = BTreeSet::new();
         for endpoint in endpoints.into_iter().flatten() {
             for verb in endpoint.get("methods").and_then(Value::as_array).into_iter().flatten() {
                 let verb = verb.as_str().unwrap_or_default();
+                // A route may list a verb twice; only the first operation is ever reached.
+                if !described.insert(verb.to_owned()) {
+                    continue;
+                }
                 let template = place(&paths, &route.pattern, verb);
                 let mut operation = operation(verb, &template, endpoint, item.as_ref());
                 operation.insert(String::from("tags"), json!([tag(&route.namespace)]));
