@@ -64,12 +64,26 @@ headers = { Authorization = "pairing-code ${BOARDWALK_DEMO_PAIRING_CODE}" }
 fail-on = ["missing_auth"]
 "#;
 
+/// What administrators may do is asked for with their session.
+const ADMINISTRATOR_CONFIG: &str = r#"
+[headers]
+Cookie = "${BOARDWALK_DEMO_COOKIE}"
+X-WP-Nonce = "${BOARDWALK_DEMO_NONCE}"
+
+[warnings]
+fail-on = ["missing_auth"]
+"#;
+
 /// The variable of each credential, and what the demo calls it.
 const CREDENTIALS: &[(&str, &str)] = &[
     ("BOARDWALK_DEMO_API_KEY", "api_key"),
     ("BOARDWALK_DEMO_DEVICE_TOKEN", "device_token"),
     ("BOARDWALK_DEMO_PAIRING_CODE", "pairing_code"),
+    (LOGIN, "login"),
+    (PASSWORD, "password"),
 ];
+const LOGIN: &str = "BOARDWALK_DEMO_LOGIN";
+const PASSWORD: &str = "BOARDWALK_DEMO_PASSWORD";
 
 /// How long a demo server may take from its start to its ready line.
 const SERVER_START_MAX: Duration = Duration::from_mins(2);
@@ -92,14 +106,43 @@ pub(crate) fn schemathesis() -> Result<()> {
     let document = write_document(&binary, PROBED_INTERFACE, &folder)?;
     let server = DemoServer::start(&binary, &folder.join("data"))?;
 
-    let config = folder.join("schemathesis.toml");
-    fs::write(&config, SCHEMATHESIS_CONFIG)
-        .with_context(|| format!("cannot write {}", config.display()))?;
-    let mut probe = tools::python_program("schemathesis")?;
-    probe.current_dir(&folder).envs(server.credentials.iter().cloned());
-    probe.arg("run").arg(document).args(["--origin", &server.url]);
-    probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]).args(SCHEMATHESIS_OPTIONS);
-    tools::run(&mut probe)
+    let administrators = administrators_paths(&document)?;
+    let (cookie, nonce) = server.sign_in()?;
+    for (filter, config) in [
+        ("--exclude-path-regex", SCHEMATHESIS_CONFIG),
+        ("--include-path-regex", ADMINISTRATOR_CONFIG),
+    ] {
+        let file = folder.join("schemathesis.toml");
+        fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
+        let mut probe = tools::python_program("schemathesis")?;
+        probe.current_dir(&folder).envs(server.credentials.iter().cloned());
+        probe.env("BOARDWALK_DEMO_COOKIE", &cookie).env("BOARDWALK_DEMO_NONCE", &nonce);
+        probe.arg("run").arg(&document).args(["--origin", &server.url]);
+        probe.args([filter, &administrators]);
+        probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]).args(SCHEMATHESIS_OPTIONS);
+        tools::run(&mut probe)?;
+    }
+    Ok(())
+}
+
+/// A regular expression of the paths at which something asks for the session of an administrator.
+fn administrators_paths(document: &Path) -> Result<String> {
+    let document: Value = serde_json::from_str(&fs::read_to_string(document)?)?;
+    let paths = document.get("paths").and_then(Value::as_object).context("no paths")?;
+    let asks_session = |operation: &Value| {
+        let schemes = operation.get("security").and_then(Value::as_array);
+        schemes.into_iter().flatten().any(|scheme| scheme.get("session").is_some())
+    };
+    let is_wanted = |path: &&String| {
+        let operations = paths.get(*path).and_then(Value::as_object);
+        operations.into_iter().flat_map(|operations| operations.values()).any(asks_session)
+    };
+    let wanted: Vec<String> = paths
+        .keys()
+        .filter(is_wanted)
+        .map(|path| path.replace('{', r"\{").replace('}', r"\}"))
+        .collect();
+    Ok(format!("^({})$", wanted.join("|")))
 }
 
 /// The whole workspace is selected so that features are those of the other stages' builds, and
@@ -151,6 +194,20 @@ impl DemoServer {
         let mut server = DemoServer { process, url: String::new(), credentials: Vec::new() };
         server.wait_until_ready(&lines_of(stdout))?;
         Ok(server)
+    }
+
+    /// Signs in as the demo's administrator, and returns the cookie and the nonce.
+    fn sign_in(&self) -> Result<(String, String)> {
+        let told = |wanted: &str| {
+            let found = self.credentials.iter().find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| value.as_str()).context("the demo told no login")
+        };
+        let script = tools::root().join("xtask/src/openapi/sign_in.py");
+        let mut sign_in = tools::python_program("python")?;
+        sign_in.arg(script).args([self.url.as_str(), told(LOGIN)?, told(PASSWORD)?]);
+        let session: Value = serde_json::from_str(&tools::read(&mut sign_in)?)?;
+        let text = |member| tools::json_text(&session, member).map(str::to_owned);
+        text("cookie").zip(text("nonce")).context("nobody could sign in to the demo")
     }
 
     fn wait_until_ready(&mut self, lines: &mpsc::Receiver<String>) -> Result<()> {
@@ -234,13 +291,14 @@ mod tests {
         let server = start(
             "test-ready",
             r#"echo '{"url":"http://127.0.0.1:1/","api_key":"key","device_token":"token",
-              "pairing_code":"code"}' | tr -d '\n'; echo
+              "pairing_code":"code","login":"me","password":"word"}' | tr -d '\n'; echo
             echo '{"event":"ready","environment":"sandbox","url":"http://127.0.0.1:1"}'
             exec sleep 60"#,
         );
         let server = server.unwrap();
         let values: Vec<&str> = server.credentials.iter().map(|(_, value)| &**value).collect();
-        assert_eq!((&*server.url, values), ("http://127.0.0.1:1", vec!["key", "token", "code"]));
+        let expected = vec!["key", "token", "code", "me", "word"];
+        assert_eq!((&*server.url, values), ("http://127.0.0.1:1", expected));
     }
 
     #[test]

@@ -179,14 +179,11 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     },
     answer(404, "There is nothing here."),
     answer(408, "The request was not received in time."),
-    ErrorAnswer {
-        only_with_key: true,
-        ..answer(
-            409,
-            "The state of the object does not allow it, or a request with the same \
-             Idempotency-Key is still under way.",
-        )
-    },
+    answer(
+        409,
+        "The state of the object does not allow it, or a request with the same Idempotency-Key is \
+         still under way.",
+    ),
     ErrorAnswer {
         only_with_body: true,
         ..answer(412, "The object has another version than the one that the change is based on.")

@@ -11,7 +11,7 @@ use crate::bodies::{body, body_with};
 use crate::support::{House, error_lines, now, set_ids};
 
 fn lines(rows: &[Value]) -> String {
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
 }
 
 fn try_upload(house: &House, format: &str, content: &str) -> Result<Value, Vec<String>> {
@@ -246,7 +246,7 @@ fn a_file_that_is_cancelled_stores_nothing_more() {
         command::onboard(&house.platform, &house.iso_id, &file, false, &mut results, &cancel);
     let error = house.runtime().block_on(work).unwrap_err();
     assert!(error.to_string().contains("--resume"), "{error}");
-    let written = results.iter().filter(|byte| **byte == b'\n').count();
+    let written = results.split_inclusive(|byte| *byte == b'\n').count();
     assert_eq!((written, house.counts().merchants), (100, 100));
     let work = command::onboard(&house.platform, &house.iso_id, &file, true, &mut results, &|_| ());
     let totals = house.runtime().block_on(work).unwrap();

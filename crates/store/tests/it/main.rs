@@ -60,6 +60,7 @@ mod products;
 mod queueing;
 #[cfg(test)]
 mod report_files;
+#[cfg(test)]
 mod revisions;
 #[cfg(test)]
 mod sales;
