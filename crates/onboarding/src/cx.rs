@@ -1,7 +1,7 @@
 //! What handlers work with: the platform of an environment, and the context of one request.
 
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub struct Platform {
     pub(crate) running: Running,
     pub(crate) refusals: Noted,
     pub(crate) requests: RequestLog,
-    site: OnceLock<Arc<Site>>,
+    site: OnceLock<Weak<Site>>,
 }
 
 impl Platform {
@@ -133,12 +133,13 @@ impl Platform {
 
     /// Told once, when the site of the environment is made: people and mail are its matter.
     pub fn meet(&self, site: &Arc<Site>) {
-        let _ = self.site.set(Arc::clone(site));
+        // The site holds on to the platform by its jobs; held both ways, neither would ever go.
+        let _ = self.site.set(Arc::downgrade(site));
     }
 
     /// The site of the environment, if it was made.
-    pub(crate) fn site(&self) -> Option<&Arc<Site>> {
-        self.site.get()
+    pub(crate) fn site(&self) -> Option<Arc<Site>> {
+        self.site.get().and_then(Weak::upgrade)
     }
 }
 

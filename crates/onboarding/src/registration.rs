@@ -83,7 +83,7 @@ fn open_site(cx: &Cx) -> std::result::Result<Arc<Site>, Failure> {
         return Err(closed("Nobody can register here by themselves; ask the operator."));
     }
     let site = cx.platform.site().filter(|site| mail::is_on(site));
-    site.cloned().ok_or_else(|| {
+    site.ok_or_else(|| {
         closed("Registration needs mail, which is off here; ask the operator to register you.")
     })
 }

@@ -137,7 +137,7 @@ impl Endpoint<Cx> for CaughtList {
         let iso_id = cx.caller()?.iso_id().clone();
         let path = cx.platform.catcher_path(&iso_id);
         let (cursor, limit) = (self.cursor, self.limit);
-        let site = cx.platform.site().cloned();
+        let site = cx.platform.site();
         let found = cx.platform.store.read(move |conn| {
             let home = match &site {
                 Some(site) => letters::home(site, &Options::read(conn)?),

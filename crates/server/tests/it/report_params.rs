@@ -128,7 +128,8 @@ fn pages_are_parts_of_the_whole() {
 fn a_range_of_nothing_has_nothing_in_it() {
     let shop = Shop::new();
     for (path, args) in shop.reports() {
-        if !args.contains_key("after") {
+        // What may be asked for does not depend on the range.
+        if !args.contains_key("after") || path.ends_with("/allowed") {
             continue;
         }
         let stats = base(&path).replace(RANGE, "");

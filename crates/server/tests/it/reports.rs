@@ -77,7 +77,7 @@ fn query(route: &str) -> &'static str {
         "reports/performance-indicators" => {
             "stats=revenue/total_sales,products/items_sold,coupons/amount,downloads/download_count"
         }
-        "leaderboards" => "per_page=20",
+        "leaderboards" | "leaderboards/products" => "per_page=20",
         _ if route.ends_with("/stats") => "interval=month&per_page=100",
         _ => "per_page=100",
     }
