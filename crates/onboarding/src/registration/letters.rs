@@ -79,7 +79,7 @@ pub(crate) fn decided(
     let mut paragraphs = vec![text.to_owned()];
     let reason = record.account.status_reason.as_ref();
     paragraphs.extend(reason.map(|reason| format!("The reason given: {reason}")));
-    send(conn, site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
+    send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
 }
 
 fn send(
