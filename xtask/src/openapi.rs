@@ -64,6 +64,9 @@ headers = { Authorization = "pairing-code ${BOARDWALK_DEMO_PAIRING_CODE}" }
 fail-on = ["missing_auth"]
 "#;
 
+/// Paths below which the sandbox itself is changed.
+const REHEARSALS: &str = "^/v1/sandbox/";
+
 /// What administrators may do is asked for with their session.
 const ADMINISTRATOR_CONFIG: &str = r#"
 [headers]
@@ -108,9 +111,12 @@ pub(crate) fn schemathesis() -> Result<()> {
 
     let administrators = administrators_paths(&document)?;
     let (cookie, nonce) = server.sign_in()?;
-    for (filter, config) in [
-        ("--exclude-path-regex", SCHEMATHESIS_CONFIG),
-        ("--include-path-regex", ADMINISTRATOR_CONFIG),
+    let others = format!("{administrators}|{REHEARSALS}");
+    // Rehearsals come last: resetting the sandbox takes away what the other probes need.
+    for (filter, paths, config) in [
+        ("--exclude-path-regex", &*others, SCHEMATHESIS_CONFIG),
+        ("--include-path-regex", &*administrators, ADMINISTRATOR_CONFIG),
+        ("--include-path-regex", REHEARSALS, SCHEMATHESIS_CONFIG),
     ] {
         let file = folder.join("schemathesis.toml");
         fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
@@ -118,7 +124,7 @@ pub(crate) fn schemathesis() -> Result<()> {
         probe.current_dir(&folder).envs(server.credentials.iter().cloned());
         probe.env("BOARDWALK_DEMO_COOKIE", &cookie).env("BOARDWALK_DEMO_NONCE", &nonce);
         probe.arg("run").arg(&document).args(["--origin", &server.url]);
-        probe.args([filter, &administrators]);
+        probe.args([filter, paths]);
         probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]).args(SCHEMATHESIS_OPTIONS);
         tools::run(&mut probe)?;
     }
