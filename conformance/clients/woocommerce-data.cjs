@@ -7,7 +7,7 @@ require("./page.cjs");
 
 const { createRequire } = require("node:module");
 const { resolveSelect } = require("@wordpress/data");
-const { importStore, itemsStore, reportsStore } = require("@woocommerce/data");
+const { itemsStore, reportsStore } = require("@woocommerce/data");
 const { assert, pair, site, step } = require("./session.cjs");
 
 // The very copy that the package sends its requests with.
@@ -76,14 +76,6 @@ step("reads customers and leaderboards as items", async () => {
   const boards = await resolveSelect(itemsStore).getItems("leaderboards", { ...range, per_page: 3 });
   const names = [...boards.values()].map((board) => board.id);
   assert.deepEqual(names, ["customers", "coupons", "categories", "products"]);
-});
-
-step("reads how far imports are", async () => {
-  const status = await resolveSelect(importStore).getImportStatus(0);
-  assert.equal(status.is_importing, false);
-  assert.equal(status.orders.imported, status.orders.total);
-  const totals = await resolveSelect(importStore).getImportTotals({ skip_existing: false }, 0);
-  assert.equal(totals.orders, status.orders.total);
 });
 
 step("is told why a report is refused", async () => {
