@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub(crate) fn run(is_quick: bool) -> Result<()> {
     for size in sizes {
         measured.insert(size, lines(Command::new(&measure).arg(size.to_string()))?);
     }
-    let [.., largest] = sizes;
+    let [smallest, .., largest] = sizes;
     let python = duckdb(&folder)?;
     let script = tools::root().join("xtask/src/reports/duckdb_reports.py");
     let compared = lines(Command::new(python).arg(script).arg(largest.to_string()))?;
@@ -47,9 +48,9 @@ pub(crate) fn run(is_quick: bool) -> Result<()> {
     let mut through_http = Command::new("python3");
     through_http.arg(script).arg(built.join("boardwalk")).arg(&measure);
     let rounds = if is_quick { 5 } else { 100 };
-    through_http.args([largest.to_string(), rounds.to_string()]);
+    through_http.args([largest, smallest, rounds].map(|number| number.to_string()));
     table.push_str(&through_http_table(&lines(&mut through_http)?));
-    println!("{table}");
+    println!("\n{table}");
     fs::write(folder.join("reports.md"), &table)?;
     fs::write(folder.join("reports.svg"), picture(&measured))?;
     println!("The curve is in {}.", folder.join("reports.svg").display());
@@ -57,12 +58,19 @@ pub(crate) fn run(is_quick: bool) -> Result<()> {
 }
 
 fn lines(command: &mut Command) -> Result<Lines> {
-    let output = command.stderr(std::process::Stdio::inherit()).output()?;
-    if !output.status.success() {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let output = child.stdout.take().context("the output is a pipe")?;
+    let mut lines = Vec::new();
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        // At once, since a later step may fail after many minutes.
+        println!("{line}");
+        lines.push(serde_json::from_str(&line)?);
+    }
+    if !child.wait()?.success() {
         bail!("{command:?} failed");
     }
-    let text = String::from_utf8(output.stdout)?;
-    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    Ok(lines)
 }
 
 /// A Python that has DuckDB.
@@ -116,13 +124,14 @@ fn table(own: &Lines, compared: &Lines) -> Result<String> {
 
 /// What the HTTP interface took.
 fn through_http_table(lines: &Lines) -> String {
-    let mut text = "\n| Report | Span | median, ms | p99, ms |\n|---|---|---:|---:|\n".to_owned();
+    let mut text = "\n| Orders | Report | Span | median, ms | p99, ms |\n|---:|---|---|---:|---:|\n".to_owned();
     let (reports, others): (Vec<&Value>, Vec<&Value>) =
         lines.iter().partition(|line| line["http"].is_string());
     for line in reports {
         let words = [&line["http"], &line["span"]].map(|word| word.as_str().unwrap_or_default());
         let [name, span] = words;
-        let _ = writeln!(text, "| {name} | {span} | {} | {} |", line["median_ms"], line["p99_ms"]);
+        let (median, p99) = (&line["median_ms"], &line["p99_ms"]);
+        let _ = writeln!(text, "| {} | {name} | {span} | {median} | {p99} |", line["orders"]);
     }
     text.push('\n');
     for line in others {

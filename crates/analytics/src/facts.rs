@@ -14,7 +14,7 @@ pub(crate) mod file;
 pub(crate) mod snapshot;
 mod writer;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
@@ -42,6 +42,8 @@ pub struct Facts {
     commands: Sender<Command>,
     /// Of that thread, until it starts.
     inbox: Mutex<Option<Receiver<Command>>>,
+    /// Whether that thread shall end.
+    is_stopping: AtomicBool,
 }
 
 impl Default for Facts {
@@ -53,6 +55,7 @@ impl Default for Facts {
             position: watch::Sender::new(None),
             commands,
             inbox: Mutex::new(Some(inbox)),
+            is_stopping: AtomicBool::new(false),
         }
     }
 }
@@ -127,6 +130,16 @@ impl Facts {
     pub(crate) fn send(&self, command: Command) {
         // A thread that has ended has nothing to do.
         let _ = self.commands.send(command);
+    }
+
+    /// Tells the thread to end, in the midst of what it does.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.send(Command::Stop);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// The inbox of the thread; there is one thread.

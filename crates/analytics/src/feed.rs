@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use site::Options;
 use store::{Store, outbox};
-use types::Result;
+use types::{Error, Result};
 
 use crate::facts::{Facts, Writer, file};
 use crate::settings;
@@ -77,8 +77,7 @@ impl Feed {
         if !feed.load()? {
             feed.rebuild()?;
         }
-        while feed.step()? {}
-        feed.publish();
+        feed.catch_up()?;
         Ok(feed)
     }
 
@@ -110,6 +109,7 @@ impl Feed {
 
     /// Makes all facts anew from the records.
     pub fn rebuild(&mut self) -> Result<()> {
+        self.number_events()?;
         // What changes from here on is in the feed behind this position.
         let (position, options) =
             self.store.read_blocking(|conn| Ok((outbox::head(conn)?, Options::read(conn)?)))?;
@@ -118,6 +118,9 @@ impl Feed {
         self.last_download = 0;
         let (mut after, mut rows) = (0, Vec::new());
         loop {
+            if self.facts.is_stopping() {
+                return Err(Error::internal("the server ended before all records were read"));
+            }
             let batch =
                 self.store.read_blocking(move |conn| load::orders_after(conn, after, None))?;
             rows.extend(batch.facts);
@@ -132,6 +135,16 @@ impl Feed {
         self.read_catalog()?;
         let snapshot = self.writer.snapshot();
         tracing::info!(orders = snapshot.orders(), "facts were made from the records");
+        Ok(())
+    }
+
+    /// Gives numbers to the events that wait for theirs. The records are read after that, so nobody
+    /// needs to read them once more because of events that come with a number later: after a large
+    /// import those tell of every record.
+    fn number_events(&self) -> Result<()> {
+        while !self.facts.is_stopping() && self.store.read_blocking(outbox::has_unsequenced)? {
+            self.store.write_blocking(|conn| outbox::sequence(conn, EVENTS_AT_ONCE))?;
+        }
         Ok(())
     }
 
@@ -200,10 +213,16 @@ impl Feed {
         self.facts.publish(self.writer.snapshot());
     }
 
-    /// Catches up with the feed and publishes. For tests, and for whoever has no thread.
+    /// Catches up with the feed and publishes.
     pub fn catch_up(&mut self) -> Result<()> {
-        while self.step()? {}
+        self.follow()?;
         self.publish();
+        Ok(())
+    }
+
+    /// Follows the feed to its end, or until the server ends.
+    fn follow(&mut self) -> Result<()> {
+        while self.step()? && !self.facts.is_stopping() {}
         Ok(())
     }
 
@@ -212,6 +231,8 @@ impl Feed {
         loop {
             let pause = match self.turn() {
                 Ok(()) => PAUSE,
+                // Something may be half done, so nothing is saved.
+                Err(_) if self.facts.is_stopping() => return,
                 Err(error) => {
                     let error = error.report();
                     tracing::warn!(error, "facts could not be brought up to date; trying again");
@@ -229,7 +250,7 @@ impl Feed {
 
     fn turn(&mut self) -> Result<()> {
         let before = (self.writer.position(), self.options, self.last_download);
-        while self.step()? {}
+        self.follow()?;
         let is_changed = before != (self.writer.position(), self.options, self.last_download);
         if is_changed {
             self.publish();

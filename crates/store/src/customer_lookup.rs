@@ -291,7 +291,8 @@ pub fn ids_of_users(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<HashMap<i64
     if user_ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let order = vec![(Clause::fixed("customer_id"), Direction::Ascending)];
+    // In the order of the index; another would be a reason for SQLite to read the whole table.
+    let order = vec![(Clause::fixed("user_id"), Direction::Ascending)];
     let selection = ("user_id, customer_id", "customer_lookup");
     let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
     let (rows, _) = filter.page::<(i64, i64)>(conn, selection, order, Page::default(), read)?;

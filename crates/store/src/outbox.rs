@@ -89,6 +89,7 @@ macro_rules! outbox_insert {
 
 sql!(OUTBOX_INSERT, concat!(outbox_insert!(), " ($1, $2, $3, $4, $5)"));
 sql!(OUTBOX_PENDING, "SELECT 1 FROM outbox WHERE seq IS NULL LIMIT 1");
+// The events are chosen before they are counted: those that wait may be very many.
 sql!(
     OUTBOX_NUMBER,
     "UPDATE outbox SET
@@ -98,8 +99,8 @@ sql!(
                   $1 + ROW_NUMBER() OVER (ORDER BY new.id) - 1 AS seq,
                   COALESCE(event_heads.last_seq, 0)
                     + ROW_NUMBER() OVER (PARTITION BY new.iso_id ORDER BY new.id) AS iso_seq
-             FROM outbox AS new LEFT JOIN event_heads ON event_heads.iso_id = new.iso_id
-             WHERE new.seq IS NULL ORDER BY new.id LIMIT $2) AS numbered
+             FROM (SELECT id, iso_id FROM outbox WHERE seq IS NULL ORDER BY id LIMIT $2) AS new
+               LEFT JOIN event_heads ON event_heads.iso_id = new.iso_id) AS numbered
      WHERE outbox.id = numbered.id"
 );
 sql!(

@@ -1,11 +1,12 @@
-"""Asks a server with very many facts for reports, and prints how long the answers took, as lines
-of JSON.
+"""Asks servers with very many orders for reports, and prints how long the answers took, as lines of
+JSON.
 
-The site is a new one. The facts are planted into it, and its start with them is measured. Every
-request asks for another span than the one before, so no answer that was kept whole is sent. Then
-eight readers go on reading while a thousand orders are made.
+There are two sites. Into the first, facts are planted; the second is the demo shop, so its orders
+went through the store, and its facts were made from them. The starts are measured. Every request
+asks for another span than the one before, so no answer that was kept whole is sent. Then eight
+readers of the first site go on reading while a thousand orders are made.
 
-Usage: http_reports.py BOARDWALK MEASURE ORDERS ROUNDS
+Usage: http_reports.py BOARDWALK MEASURE PLANTED STORED ROUNDS
 """
 
 import base64
@@ -36,8 +37,8 @@ REPORTS = [
     ("indicators", "reports/performance-indicators",
      {"stats": "revenue/total_sales,orders/orders_count,products/items_sold,coupons/amount"}),
 ]
-# The facts end with this day.
-END = 1_798_675_200
+# The planted facts end with this day.
+PLANTED_END = 1_798_675_200
 DAY = 86_400
 SPANS = [("all", 3 * 365 * DAY), ("30 days", 30 * DAY)]
 LOGIN = "bench"
@@ -53,7 +54,8 @@ def stamp(second):
 
 
 class Client:
-    def __init__(self, base, password):
+    def __init__(self, base, password, end):
+        self.end = end
         place = urllib.parse.urlsplit(base)
         self.place = (place.hostname, place.port)
         pair = base64.b64encode(f"{LOGIN}:{password}".encode()).decode()
@@ -73,7 +75,7 @@ class Client:
 
     def report(self, path, parameters, length, shift):
         """`shift` seconds less than the whole span."""
-        span = {"after": stamp(END - length + shift), "before": stamp(END - shift)}
+        span = {"after": stamp(self.end - length + shift), "before": stamp(self.end - shift)}
         return self.ask("GET", "wc-analytics/" + path, {**parameters, **span})
 
 
@@ -81,19 +83,19 @@ def per_hundred(times, share):
     return sorted(times)[min(len(times) - 1, int(len(times) * share / 100))]
 
 
-def every_report(client, rounds):
+def every_report(client, orders, rounds):
     for name, path, parameters in REPORTS:
         for span, length in SPANS:
             client.report(path, parameters, length, 0)
             times = [client.report(path, parameters, length, shift)[0]
                      for shift in range(1, rounds + 1)]
-            print(json.dumps({"http": name, "span": span,
+            print(json.dumps({"http": name, "span": span, "orders": orders,
                               "median_ms": round(statistics.median(times), 2),
                               "p99_ms": round(per_hundred(times, 99), 2)}), flush=True)
 
 
 def orders_counted(client):
-    query = {"interval": "year", "after": stamp(END - 400 * DAY), "force_cache_refresh": "false"}
+    query = {"interval": "year", "after": stamp(client.end - 400 * DAY), "force_cache_refresh": "false"}
     _, report = client.ask("GET", "wc-analytics/reports/orders/stats", query)
     return report["totals"]["orders_count"]
 
@@ -154,18 +156,7 @@ class Server:
 
     def __init__(self, program, data):
         started = time.monotonic()
-        command = [program, "--data", data, "--json", "--environment", "sandbox", "serve",
-                   "--listen", "127.0.0.1:0", "--admin-listen", ADMIN]
-        environment = {**os.environ, "BOARDWALK_SERVER__RATE_LIMITS__ENABLED": "false"}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment,
-                                        stderr=subprocess.DEVNULL, text=True)
-        for line in self.process.stdout:
-            event = json.loads(line)
-            if event.get("event") == "ready":
-                self.address = event["url"]
-                break
-        else:
-            sys.exit("the server did not start")
+        self.process, self.address = start(program, data, "serve")
         while not self.is_ready():
             time.sleep(0.01)
         self.seconds = time.monotonic() - started
@@ -182,11 +173,30 @@ class Server:
         return int(line.split()[1]) // 1_024
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(120)
+        stop(self.process)
 
 
-def make_site(program, data):
+def start(program, data, *subcommand):
+    """A process that serves, and its address."""
+    environment = ["--environment", "sandbox"] if subcommand[0] == "serve" else []
+    command = [program, "--data", data, "--json", *environment, *subcommand,
+               "--listen", "127.0.0.1:0", "--admin-listen", ADMIN]
+    variables = {**os.environ, "BOARDWALK_SERVER__RATE_LIMITS__ENABLED": "false"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=variables,
+                               stderr=subprocess.DEVNULL, text=True)
+    for line in process.stdout:
+        event = json.loads(line)
+        if event.get("event") == "ready":
+            return process, event["url"]
+    sys.exit("the server did not start")
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    process.wait(120)
+
+
+def make_user(program, data):
     """Returns an application password."""
     def run(*arguments):
         command = [program, "--data", data, "--json", *arguments]
@@ -197,28 +207,54 @@ def make_site(program, data):
     return run("user", "app-password", "--login", LOGIN, "--name", "bench")["password"]
 
 
-def main():
-    program, measure, orders, rounds = sys.argv[1:]
+def tell_of_start(server, client, kind):
+    print(json.dumps({"facts": kind, "start_s": round(server.seconds, 2),
+                      "memory_mb": server.memory_mb(),
+                      "orders_of_a_year": orders_counted(client)}), flush=True)
+
+
+def planted(program, measure, orders, rounds):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
-        password = make_site(program, data)
+        password = make_user(program, data)
         server = Server(program, data)
 
         def make_client():
-            return Client(server.address, password)
+            return Client(server.address, password, PLANTED_END)
 
         # An event, so that the file of facts can say which history it belongs to.
         make_client().ask("POST", "wc/v3/products", body={"name": "A product"})
         time.sleep(1)
         server.stop()
-        subprocess.run([measure, orders, data], check=True)
+        subprocess.run([measure, str(orders), data], check=True)
         server = Server(program, data)
-        counted = orders_counted(make_client())
-        print(json.dumps({"start_s": round(server.seconds, 2), "memory_mb": server.memory_mb(),
-                          "orders_of_a_year": counted}), flush=True)
-        every_report(make_client(), int(rounds))
+        tell_of_start(server, make_client(), f"{orders} planted")
+        every_report(make_client(), orders, rounds)
         appending(make_client)
         server.stop()
+
+
+def stored(program, orders, rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        started = time.monotonic()
+        process, _ = start(program, data, "demo", "--orders", str(orders))
+        made = time.monotonic() - started
+        stop(process)
+        password = make_user(program, data)
+        server = Server(program, data)
+        client = Client(server.address, password, int(time.time()))
+        print(json.dumps({"orders_made": orders, "seconds": round(made, 1)}), flush=True)
+        tell_of_start(server, client, f"{orders} through the store")
+        every_report(client, orders, rounds)
+        server.stop()
+
+
+def main():
+    program, measure, *numbers = sys.argv[1:]
+    planted_orders, stored_orders, rounds = map(int, numbers)
+    planted(program, measure, planted_orders, rounds)
+    stored(program, stored_orders, rounds)
 
 
 main()

@@ -42,6 +42,7 @@ fn run(store: Store, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiv
     loop {
         match Feed::open(store.clone(), Arc::clone(&facts), file.clone()) {
             Ok(feed) => return feed.run(commands),
+            Err(_) if facts.is_stopping() => return,
             Err(error) => {
                 let error = error.report();
                 tracing::warn!(error, "facts could not be loaded; trying again");
@@ -55,7 +56,7 @@ fn run(store: Store, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiv
 
 impl Drop for FeedHandle {
     fn drop(&mut self) {
-        self.facts.send(Command::Stop);
+        self.facts.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

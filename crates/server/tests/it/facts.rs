@@ -414,6 +414,33 @@ fn who_forgets_in_between_keeps_what_comes_after() {
     assert_eq!(ids, [77, 79]);
 }
 
+#[test]
+fn events_that_wait_are_not_read_after_the_records() {
+    let recorded = Recorded::new();
+    let waiting = recorded.store().write_blocking(|conn| {
+        let event = Event::of_site("order.updated", 77, "{}".to_owned(), Timestamp::from_micros(1));
+        outbox::append(conn, &event)?;
+        outbox::has_unsequenced(conn)
+    });
+    assert!(waiting.unwrap());
+    let (_, facts) = opened(&recorded, None);
+    let store = recorded.store();
+    assert!(!store.read_blocking(outbox::has_unsequenced).unwrap());
+    assert_eq!(facts.position(), Some(store.read_blocking(outbox::head).unwrap()));
+}
+
+#[test]
+fn the_end_of_the_server_ends_the_reading_of_records() {
+    let recorded = Recorded::new();
+    let folder = testkit::temp_dir().unwrap();
+    let file = folder.path().join("facts");
+    let facts = Arc::new(Facts::default());
+    facts.stop();
+    assert!(Feed::open(recorded.store(), Arc::clone(&facts), Some(file.clone())).is_err());
+    assert!(!facts.are_ready());
+    assert!(!file.exists(), "half of the facts were saved");
+}
+
 fn total_since(facts: &[OrderFact], since: Timestamp) -> usize {
     facts.iter().filter(|fact| fact.created >= since).count()
 }
