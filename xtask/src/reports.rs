@@ -124,7 +124,9 @@ fn table(own: &Lines, compared: &Lines) -> Result<String> {
 
 /// What the HTTP interface took.
 fn through_http_table(lines: &Lines) -> String {
-    let mut text = "\n| Orders | Report | Span | median, ms | p99, ms |\n|---:|---|---|---:|---:|\n".to_owned();
+    let mut text =
+        "\n| Orders | Report | Span | median, ms | p99, ms |\n|---:|---|---|---:|---:|\n"
+            .to_owned();
     let (reports, others): (Vec<&Value>, Vec<&Value>) =
         lines.iter().partition(|line| line["http"].is_string());
     for line in reports {
