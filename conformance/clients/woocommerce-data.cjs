@@ -7,18 +7,23 @@ require("./page.cjs");
 
 const { createRequire } = require("node:module");
 const { resolveSelect } = require("@wordpress/data");
-const { itemsStore, reportsStore } = require("@woocommerce/data");
+const { importStore, itemsStore, reportsStore } = require("@woocommerce/data");
 const { assert, pair, site, step } = require("./session.cjs");
 
-// The very copy that the package sends its requests with.
-const { default: apiFetch } = createRequire(require.resolve("@woocommerce/data"))("@wordpress/api-fetch");
+// The very copies that the package sends its requests with: its own, and that of the controls by
+// which some of its stores ask.
+const fromPackage = createRequire(require.resolve("@woocommerce/data"));
+const fromControls = createRequire(fromPackage.resolve("@wordpress/data-controls"));
+const copies = new Set([fromPackage, fromControls].map((from) => from("@wordpress/api-fetch").default));
 
 const { user, password } = pair("admin");
 const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-apiFetch.use((options, next) =>
-  next({ ...options, headers: { ...options.headers, Authorization: authorization } }),
-);
-apiFetch.use(apiFetch.createRootURLMiddleware(`${site}/wp-json/`));
+for (const apiFetch of copies) {
+  apiFetch.use((options, next) =>
+    next({ ...options, headers: { ...options.headers, Authorization: authorization } }),
+  );
+  apiFetch.use(apiFetch.createRootURLMiddleware(`${site}/wp-json/`));
+}
 
 const range = { after: "2025-09-01T00:00:00", before: "2026-11-14T23:59:59" };
 const monthly = { ...range, interval: "month", per_page: 100, order: "asc" };
@@ -76,6 +81,14 @@ step("reads customers and leaderboards as items", async () => {
   const boards = await resolveSelect(itemsStore).getItems("leaderboards", { ...range, per_page: 3 });
   const names = [...boards.values()].map((board) => board.id);
   assert.deepEqual(names, ["customers", "coupons", "categories", "products"]);
+});
+
+step("reads how far imports are", async () => {
+  const status = await resolveSelect(importStore).getImportStatus(0);
+  assert.equal(status.is_importing, false);
+  assert.equal(status.orders.imported, status.orders.total);
+  const totals = await resolveSelect(importStore).getImportTotals({ skip_existing: false });
+  assert.equal(totals.orders, status.orders.total);
 });
 
 step("is told why a report is refused", async () => {

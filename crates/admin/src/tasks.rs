@@ -89,8 +89,9 @@ const IS_DURATION: Checker = |value, _| {
 };
 
 fn list_args() -> Args {
-    let ids: Vec<&str> = LISTS.iter().map(|list| list.id).collect();
-    let id = Schema::any().keyword("enum", ids).keyword("type", "string");
+    let ids = LISTS.iter().map(|list| list.id);
+    let (own, known): (Vec<&str>, Vec<&str>) = ids.partition(|id| *id == BOARDWALK);
+    let id = Schema::any().choices(&known).own_choices(&own).keyword("type", "string");
     Args::new().arg("ids", Schema::list(id).about("Only these lists."))
 }
 

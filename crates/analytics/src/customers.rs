@@ -159,6 +159,15 @@ fn shown(
         let shown = rows.into_iter().map(|row| asked.with_sums(row)).collect();
         return Ok((shown, usize::try_from(total).unwrap_or_default()));
     }
+    if let Some(best) = asked.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
+        let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
+        let place =
+            |customer: &Customer| page.iter().position(|id| *id == customer.row.customer_id);
+        let mut shown: Vec<Customer> =
+            rows_of(call, &page)?.into_iter().map(|row| asked.with_sums(row)).collect();
+        shown.sort_by_key(place);
+        return Ok((shown, count_all(call)?));
+    }
     let found = asked.found(call)?;
     let ranked = found.into_iter().map(|customer| (rank(&by, &customer), customer));
     let mut rows: Vec<(Rank, Customer)> = ranked.collect();
@@ -187,9 +196,12 @@ pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<
     Ok(cut(rows, (0, count)))
 }
 
-/// All customers that pass the filters; `ids` names the parameter that chooses some.
-fn found(call: &mut Call<'_>, inquiry: &Inquiry, ids: &str) -> Result<Vec<Customer>, Stop> {
-    Asked::of(call, inquiry, ids).found(call)
+/// How many customers there are.
+fn count_all(call: &mut Call<'_>) -> Result<usize, Stop> {
+    let page = Page { offset: 0, limit: 0 };
+    let wanted = CustomerLookupFilter { page, ..CustomerLookupFilter::default() };
+    let (_, total) = customer_lookup::list(call.conn()?, &wanted)?;
+    Ok(usize::try_from(total).unwrap_or_default())
 }
 
 /// Which customers a request asks for, with what everybody bought.
@@ -239,6 +251,40 @@ impl Asked {
             _ => None,
         });
         buyers.collect()
+    }
+
+    /// The numbers of everybody, those first who bought most, as far as the facts alone can tell and
+    /// up to this many at least.
+    fn best_of_everybody(&self, by: &str, descending: bool, at_least: usize) -> Option<Vec<i64>> {
+        if !self.is_everybody() || !descending {
+            return None;
+        }
+        let mut ranked: Vec<(Rank, i64)> = Vec::new();
+        for id in self.buyers() {
+            let rank = rank_of_sums(by, &self.sums(id))?;
+            // Others may tie with those who have nothing to show.
+            if rank != Rank::Nothing && rank != Rank::Number(0.0) {
+                ranked.push((rank, id));
+            }
+        }
+        sort(&mut ranked, true);
+        let is_before_all = |rank: &Rank| matches!(rank, Rank::Number(number) if *number > 0.0);
+        let best: Vec<i64> = ranked
+            .into_iter()
+            .take_while(|(rank, _)| is_before_all(rank))
+            .map(|(_, id)| id)
+            .collect();
+        (best.len() >= at_least).then_some(best)
+    }
+
+    /// What everybody bought, with how many they are. Reads no customers if nobody is left out.
+    fn everything(&self, call: &mut Call<'_>) -> Result<(Vec<Sums>, usize), Stop> {
+        if self.is_everybody() {
+            let sums = self.buyers().into_iter().map(|id| self.sums(id)).collect();
+            return Ok((sums, count_all(call)?));
+        }
+        let found = self.found(call)?;
+        Ok((found.iter().map(|customer| customer.sums).collect(), found.len()))
     }
 
     /// All who pass, by their numbers. Reads those alone who can, if these are few.
@@ -307,7 +353,9 @@ fn rank(by: &str, customer: &Customer) -> Rank {
     let Customer { row, sums } = customer;
     let moment =
         |time: Option<Timestamp>| time.map_or(Rank::Nothing, |time| Rank::int(time.as_micros()));
-    let bought = |value: i64| if sums.rows > 0 { Rank::int(value) } else { Rank::Nothing };
+    if let Some(rank) = rank_of_sums(by, sums) {
+        return rank;
+    }
     match by {
         "username" => Rank::text(&row.username),
         "name" => Rank::text(&name(row)),
@@ -320,11 +368,19 @@ fn rank(by: &str, customer: &Customer) -> Rank {
         "state" => Rank::text(&row.state),
         "postcode" => Rank::text(&row.postcode),
         "date_last_active" => moment(row.last_active),
-        "orders_count" => Rank::int(sums.orders),
-        "total_spend" => bought(sums.spend),
-        "avg_order_value" => sums.average().map_or(Rank::Nothing, Rank::Number),
         _ => moment(row.registered),
     }
+}
+
+/// What customers are sorted by if that is what they bought.
+fn rank_of_sums(by: &str, sums: &Sums) -> Option<Rank> {
+    Some(match by {
+        "orders_count" => Rank::int(sums.orders),
+        "total_spend" if sums.rows > 0 => Rank::int(sums.spend),
+        "total_spend" => Rank::Nothing,
+        "avg_order_value" => sums.average().map_or(Rank::Nothing, Rank::Number),
+        _ => return None,
+    })
 }
 
 fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, Value> {
@@ -416,20 +472,20 @@ pub fn stats(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     {
         call.params.remove(name);
     }
-    let found = found(call, &inquiry, "customers")?;
+    let (found, customers) = Asked::of(call, &inquiry, "customers").everything(call)?;
     let count = |wanted: fn(&Sums) -> bool| -> i64 {
-        let all = found.iter().filter(|customer| wanted(&customer.sums)).count();
+        let all = found.iter().filter(|sums| wanted(sums)).count();
         i64::try_from(all).unwrap_or(i64::MAX)
     };
     let (buyers, payers) = (count(|sums| sums.orders > 0), count(|sums| sums.rows > 0));
-    let orders: i64 = found.iter().map(|customer| customer.sums.orders).sum();
-    let spend: i64 = found.iter().map(|customer| customer.sums.spend).sum();
-    let averages: f64 = found.iter().filter_map(|customer| customer.sums.average()).sum();
+    let orders: i64 = found.iter().map(|sums| sums.orders).sum();
+    let spend: i64 = found.iter().map(|sums| sums.spend).sum();
+    let averages: f64 = found.iter().filter_map(Sums::average).sum();
     let per = |value: f64, count: i64| {
         if count == 0 { json!(0) } else { number(value / float(count)) }
     };
     let totals = [
-        ("customers_count", json!(found.len())),
+        ("customers_count", json!(customers)),
         ("avg_orders_count", if buyers == 0 { json!(0) } else { ratio(orders, buyers) }),
         ("avg_total_spend", per(money_as_float(spend), payers)),
         ("avg_avg_order_value", per(averages, buyers)),

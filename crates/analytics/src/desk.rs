@@ -206,6 +206,11 @@ impl Inquiry {
         Filter::Status(self.excluded.clone()).negated()
     }
 
+    /// Whether orders of the status count unless the request names statuses.
+    pub fn counts(&self, status: &str) -> bool {
+        !self.excluded.iter().any(|excluded| excluded == status)
+    }
+
     /// The range that the request asks for: the last seven days unless it says otherwise.
     pub fn range(&self, call: &Call<'_>) -> Range {
         let now = seconds(call.now());

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use crate::feed::Command;
 
 pub use catalog::Catalog;
-pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
+pub use fact::{CouponFact, DownloadFact, LENT, LineFact, OrderFact, TaxFact};
 pub use snapshot::Snapshot;
 pub use writer::Writer;
 

@@ -7,6 +7,8 @@
 
 use std::cmp::Ordering;
 
+use crate::arrival;
+
 /// What is known of an interval before it is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
@@ -18,6 +20,15 @@ pub struct Slot {
     pub rank: f64,
 }
 
+/// An interval that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its place in the range.
+    pub index: usize,
+    /// It is shown with zeros, whatever happened in it.
+    pub is_blank: bool,
+}
+
 /// How the reference's database treats the intervals of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Habit {
@@ -27,7 +38,8 @@ pub enum Habit {
     Unsorted,
     /// It does not even page, unless something is filled in or the order is upwards.
     Unpaged,
-    /// It finds the page by date as it was asked to, and shows it in the order of time.
+    /// It finds the page by date as it was asked to, and shows it in the order of time. By a column
+    /// it knows of no intervals but those that are the page by time, and takes others for empty.
     Reordered,
 }
 
@@ -46,6 +58,20 @@ impl Wanted {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
+    /// Which of the intervals in which something happened the database gives: how many to skip, and
+    /// how many to take. `missing` is in how many nothing happened.
+    pub fn database_rows(&self, missing: usize) -> (usize, usize) {
+        let (offset, end) = (self.offset(), self.page.saturating_mul(self.per_page));
+        if missing == 0 || (self.descending && !self.by_date) {
+            (offset, self.per_page)
+        } else if self.by_date {
+            // The database is asked for the time of the page only.
+            (0, self.per_page)
+        } else {
+            (offset.saturating_sub(missing), end.saturating_sub(missing).min(self.per_page))
+        }
+    }
+
     /// Ties always have the earlier interval first.
     fn compare(&self, one: &Slot, other: &Slot) -> Ordering {
         let by_rank = one.rank.total_cmp(&other.rank);
@@ -55,20 +81,20 @@ impl Wanted {
 }
 
 /// The places of the intervals that are shown.
-pub fn strict_page(mut slots: Vec<Slot>, wanted: &Wanted) -> Vec<usize> {
+pub fn strict_page(mut slots: Vec<Slot>, wanted: &Wanted) -> Vec<Place> {
     slots.sort_by(|one, other| wanted.compare(one, other));
-    indexes(slots.into_iter().skip(wanted.offset()).take(wanted.per_page))
+    places(slots.into_iter().skip(wanted.offset()).take(wanted.per_page))
 }
 
 /// The places of the intervals that the reference would show.
-pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
+pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
     if present.len() == slots.len() {
-        let rows = in_database_order(present, wanted, habit);
         if habit == Habit::Unpaged {
-            return indexes(rows.into_iter());
+            return places(present.into_iter());
         }
-        return shown(rows.into_iter().skip(wanted.offset()).take(wanted.per_page), habit);
+        let rows = (wanted.offset(), wanted.per_page);
+        return shown(from_database(present, wanted, habit, rows).into_iter(), habit);
     }
     if wanted.by_date {
         page_by_date(slots, wanted, habit)
@@ -77,15 +103,27 @@ pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     }
 }
 
-fn in_database_order(mut rows: Vec<Slot>, wanted: &Wanted, habit: Habit) -> Vec<Slot> {
+/// Some of the intervals in which something happened, as the database sorts them.
+fn from_database(
+    mut rows: Vec<Slot>,
+    wanted: &Wanted,
+    habit: Habit,
+    (skip, count): (usize, usize),
+) -> Vec<Slot> {
+    if habit == Habit::Sorted && !wanted.by_date && rows.len() <= arrival::ROWS_MAX {
+        let values: Vec<f64> = rows.iter().map(|slot| slot.rank).collect();
+        let ranks = arrival::ranks(&values, wanted.descending);
+        let places = arrival::page(&ranks, (skip, count), rows.len());
+        return places.into_iter().filter_map(|place| rows.get(place).copied()).collect();
+    }
     if habit == Habit::Sorted || (habit == Habit::Reordered && wanted.by_date) {
         rows.sort_by(|one, other| wanted.compare(one, other));
     }
-    rows
+    rows.into_iter().skip(skip).take(count).collect()
 }
 
 /// The page is cut out of the calendar first; if all of it is there nothing is sorted again.
-fn page_by_date(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
+fn page_by_date(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
     let in_order: Box<dyn Iterator<Item = &Slot>> =
         if wanted.descending { Box::new(slots.iter().rev()) } else { Box::new(slots.iter()) };
     let mut page: Vec<Slot> =
@@ -94,51 +132,57 @@ fn page_by_date(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
     if is_whole && habit != Habit::Sorted {
         page.sort_by_key(|slot| slot.index);
     }
-    indexes(page.into_iter())
+    places(page.into_iter())
 }
 
 /// What happened comes first downwards and last upwards, whatever the numbers are.
-fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
+fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
-    let missing = slots.len() - present.len();
-    let (offset, end) = (wanted.offset(), wanted.page.saturating_mul(wanted.per_page));
+    let known: Vec<usize> = if habit == Habit::Reordered {
+        let page = present.iter().skip(wanted.offset()).take(wanted.per_page);
+        page.map(|slot| slot.index).collect()
+    } else {
+        present.iter().map(|slot| slot.index).collect()
+    };
+    let missing = slots.len() - known.len();
+    let offset = wanted.offset();
     let (skip, count) = if habit == Habit::Unpaged && wanted.descending {
         (0, usize::MAX)
-    } else if wanted.descending {
-        (offset, wanted.per_page)
     } else {
-        (offset.saturating_sub(missing), end.saturating_sub(missing).min(wanted.per_page))
+        wanted.database_rows(missing)
     };
-    let count_present = present.len();
-    let rows = in_database_order(present, wanted, habit);
+    let count_present = known.len();
+    let rows = from_database(present, wanted, habit, (skip, count));
     let is_filled = if wanted.descending {
         wanted.page > count_present / wanted.per_page
     } else {
         wanted.page <= missing.div_ceil(wanted.per_page)
     };
-    let rows = rows.into_iter().skip(skip).take(count);
     if !is_filled {
-        return shown(rows, habit);
+        return shown(rows.into_iter(), habit);
     }
-    let fillers = slots.iter().copied().filter(|slot| !slot.is_present);
-    let mut page: Vec<Slot> = rows.chain(fillers).collect();
-    page.sort_by(|one, other| wanted.compare(one, other));
+    let is_known = |slot: &&Slot| known.binary_search(&slot.index).is_ok();
+    let fillers = slots.iter().filter(|slot| !is_known(slot)).copied();
+    let mut page: Vec<(Slot, bool)> = rows.into_iter().map(|slot| (slot, false)).collect();
+    page.extend(fillers.map(|slot| (Slot { rank: 0.0, ..slot }, slot.is_present)));
+    page.sort_by(|(one, _), (other, _)| wanted.compare(one, other));
     let skip = if wanted.descending { offset.saturating_sub(count_present) } else { offset };
     let count = slots.len().saturating_sub(offset).min(wanted.per_page);
-    indexes(page.into_iter().skip(skip).take(count))
+    let page = page.into_iter().skip(skip).take(count);
+    page.map(|(slot, is_blank)| Place { index: slot.index, is_blank }).collect()
 }
 
 /// The rows of a page as the database gives them.
-fn shown(rows: impl Iterator<Item = Slot>, habit: Habit) -> Vec<usize> {
-    let mut places = indexes(rows);
+fn shown(rows: impl Iterator<Item = Slot>, habit: Habit) -> Vec<Place> {
+    let mut places = places(rows);
     if habit == Habit::Reordered {
-        places.sort_unstable();
+        places.sort_by_key(|place| place.index);
     }
     places
 }
 
-fn indexes(slots: impl Iterator<Item = Slot>) -> Vec<usize> {
-    slots.map(|slot| slot.index).collect()
+fn places(slots: impl Iterator<Item = Slot>) -> Vec<Place> {
+    slots.map(|slot| Place { index: slot.index, is_blank: false }).collect()
 }
 
 #[cfg(test)]
@@ -160,6 +204,14 @@ mod tests {
         presence.iter().enumerate().map(slot).collect()
     }
 
+    fn strict(slots: Vec<Slot>, wanted: &Wanted) -> Vec<usize> {
+        strict_page(slots, wanted).iter().map(|place| place.index).collect()
+    }
+
+    fn usual(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
+        usual_page(slots, wanted, habit).iter().map(|place| place.index).collect()
+    }
+
     const fn wanted(by_date: bool, descending: bool, page: usize, per_page: usize) -> Wanted {
         Wanted { by_date, descending, page, per_page }
     }
@@ -175,14 +227,14 @@ mod tests {
             (false, 4, vec![]),
         ] {
             let wanted = wanted(false, descending, page, 2);
-            assert_eq!(strict_page(slots(&ranks), &wanted), expected, "{wanted:?}");
+            assert_eq!(strict(slots(&ranks), &wanted), expected, "{wanted:?}");
         }
     }
 
     #[test]
     fn whole_pages_come_as_the_database_has_them() {
         let whole = dated(&[true; 4]);
-        let page = |habit| usual_page(&whole, &wanted(true, true, 1, 3), habit);
+        let page = |habit| usual(&whole, &wanted(true, true, 1, 3), habit);
         assert_eq!(page(Habit::Sorted), [3, 2, 1]);
         assert_eq!(page(Habit::Unsorted), [0, 1, 2]);
         assert_eq!(page(Habit::Unpaged), [0, 1, 2, 3]);
@@ -193,17 +245,16 @@ mod tests {
     fn a_page_with_gaps_is_sorted_by_date() {
         let gaps = dated(&[true, false, true, true, true]);
         // Nothing is missing among the last three, so that nobody sorts them.
-        assert_eq!(usual_page(&gaps, &wanted(true, true, 1, 3), Habit::Unsorted), [2, 3, 4]);
-        assert_eq!(usual_page(&gaps, &wanted(true, true, 2, 3), Habit::Unsorted), [1, 0]);
-        assert_eq!(usual_page(&gaps, &wanted(true, true, 1, 5), Habit::Unpaged), [4, 3, 2, 1, 0]);
+        assert_eq!(usual(&gaps, &wanted(true, true, 1, 3), Habit::Unsorted), [2, 3, 4]);
+        assert_eq!(usual(&gaps, &wanted(true, true, 2, 3), Habit::Unsorted), [1, 0]);
+        assert_eq!(usual(&gaps, &wanted(true, true, 1, 5), Habit::Unpaged), [4, 3, 2, 1, 0]);
     }
 
     #[test]
     fn by_a_column_what_happened_and_what_did_not_are_apart() {
         let ranks = slots(&[5.0, 0.0, -3.0, 0.0, 7.0]);
-        let sorted = |descending, page| {
-            usual_page(&ranks, &wanted(false, descending, page, 2), Habit::Sorted)
-        };
+        let sorted =
+            |descending, page| usual(&ranks, &wanted(false, descending, page, 2), Habit::Sorted);
         assert_eq!(sorted(true, 1), [4, 0]);
         // The third row of the database, and zeros, sorted together.
         assert_eq!(sorted(true, 2), [1, 3]);
@@ -214,14 +265,25 @@ mod tests {
     fn pages_by_date_make_the_whole() {
         let gaps = dated(&[true, false, true, false, true, true, false]);
         for descending in [true, false] {
-            let pages = (1..=4).flat_map(|page| {
-                usual_page(&gaps, &wanted(true, descending, page, 2), Habit::Sorted)
-            });
+            let pages = (1..=4)
+                .flat_map(|page| usual(&gaps, &wanted(true, descending, page, 2), Habit::Sorted));
             let mut expected: Vec<usize> = (0..7).collect();
             if descending {
                 expected.reverse();
             }
             assert_eq!(pages.collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn some_are_taken_for_empty() {
+        let ranks = slots(&[5.0, 0.0, 3.0, 0.0, 7.0, 0.0]);
+        let page = |descending, page| {
+            usual_page(&ranks, &wanted(false, descending, page, 2), Habit::Reordered)
+        };
+        let place = |index, is_blank| Place { index, is_blank };
+        assert_eq!(page(true, 1), [place(0, false), place(2, false)]);
+        // Only the fifth is known to be there on the second page.
+        assert_eq!(page(false, 2), [place(2, true), place(3, false)]);
     }
 }

@@ -71,7 +71,7 @@ static BOARDS: [Board; 4] = [
 pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let (of_all, of_one) = (Arc::clone(desk), Arc::clone(desk));
     let ids: Vec<&str> = BOARDS.iter().map(|board| board.id).collect();
-    let name = Schema::text().choices(&ids).about("Which leaderboard.");
+    let name = Schema::text().choices(&ids);
     let all = move |call: &mut Call<'_>| show(&of_all, call, None);
     let one = move |call: &mut Call<'_>| {
         let wanted = call.params.text("leaderboard").unwrap_or_default().to_owned();

@@ -28,7 +28,7 @@ pub(crate) use kept::Kept;
 
 pub use answer::{Answer, AnswerRow, Key};
 pub use filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
-pub use listing::{DownloadPage, DownloadSort, OrderPage, OrderSort, Paging};
+pub use listing::{DownloadPage, DownloadSort, LineRow, OrderPage, OrderSort, Paging};
 
 /// What the rows are. Rows of all tables but downloads belong to an order or a refund, and have its
 /// dates, status, customer and merchant.
@@ -176,6 +176,8 @@ pub enum Per {
 /// belongs to one; those of a line, coupon or tax only over their own. Elsewhere they are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
+    /// 1 in every row, for rows that count more than once.
+    One,
     /// Pieces sold, of the order.
     Items,
     Total,
@@ -216,6 +218,8 @@ pub enum Subject {
     Variation,
     /// Coupons of the row, or of its order.
     Coupon,
+    /// Coupons of the row's order, also where the row is one of them.
+    CouponOfOrder,
     /// Rates of the row, or of its order.
     TaxRate,
 }

@@ -9,7 +9,7 @@ use types::Amount;
 
 use super::details::LineDetails;
 use super::{Record, Rules, share, with_shares};
-use crate::facts::{LineFact, OrderFact};
+use crate::facts::{LENT, LineFact, OrderFact};
 
 /// The fact of the refund at `index` of all refunds of an order.
 pub(super) fn fact(
@@ -111,6 +111,8 @@ fn lines(rules: Rules, order: &Record<'_>, others: &[&Record<'_>], left: &Left) 
             discount: Amount::ZERO,
             ..own
         };
+        let mut line = line;
+        line.attributes.insert(0, (LENT.to_owned(), String::new()));
         lines.push(with_shares(line, [part(left.shipping), part(left.shipping_tax)]));
     }
     lines

@@ -44,6 +44,10 @@ impl OrderFact {
     }
 }
 
+/// Marks, among attributes, a line that an order lends to a refund of all of it, which has none itself.
+/// No attribute has such a name.
+pub const LENT: &str = "_lent";
+
 /// A line about a product.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineFact {
@@ -57,7 +61,7 @@ pub struct LineFact {
     pub tax: Amount,
     pub shipping: Amount,
     pub shipping_tax: Amount,
-    /// What was chosen: name and value, by name.
+    /// What was chosen: name and value, by name. [`LENT`] marks a line that is not the refund's own.
     pub attributes: Vec<(String, String)>,
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
 use super::{Scope, Table};
-use crate::facts::Snapshot;
 use crate::facts::chunk::order;
+use crate::facts::{LENT, Snapshot};
 
 /// Which numbers of a dictionary are wanted.
 pub(super) type Flags = Vec<bool>;
@@ -184,6 +184,11 @@ impl Compiler<'_> {
             LineTest::Product(ids) => goods(&|product, _| ids.contains(product)),
             LineTest::Variation(ids) => goods(&|_, variation| ids.contains(variation)),
             LineTest::HasVariation => goods(&|_, variation| variation != 0),
+            LineTest::Lent => {
+                let is_marked =
+                    |set: &Vec<(String, String)>| set.first().is_some_and(|(name, _)| name == LENT);
+                LineFlags::Attributes(self.facts.names.attributes.iter().map(is_marked).collect())
+            }
             LineTest::Attribute(test) => {
                 let passes = |set: &Vec<(String, String)>| has(set, test);
                 let chosen = self.facts.names.attributes.iter().map(passes).collect();

@@ -105,6 +105,25 @@ impl Filter {
         is_wanted(self) || inner.iter().any(|filter| filter.has(is_wanted))
     }
 
+    /// Whether this, or one of those that must all hold, is what is looked for.
+    pub fn demands(&self, is_wanted: &dyn Fn(&Self) -> bool) -> bool {
+        match self {
+            Self::All(list) => list.iter().any(|filter| filter.demands(is_wanted)),
+            other => is_wanted(other),
+        }
+    }
+
+    /// The same without one of those that must all hold.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        match self {
+            Self::All(list) => {
+                Self::All(list.iter().filter(|filter| *filter != other).cloned().collect())
+            }
+            own => own.clone(),
+        }
+    }
+
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
@@ -134,6 +153,8 @@ pub enum LineTest {
     Variation(IdSet),
     /// It is about a variation at all.
     HasVariation,
+    /// It is one that an order lends to a refund of all of it.
+    Lent,
     Attribute(AttributeTest),
 }
 

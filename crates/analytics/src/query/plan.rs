@@ -233,7 +233,7 @@ impl<'a> Plan<'a> {
             Subject::Customer => names.customers.len(),
             Subject::Product => names.products.values.len(),
             Subject::Variation => names.variations.values.len(),
-            Subject::Coupon => names.coupons.len(),
+            Subject::Coupon | Subject::CouponOfOrder => names.coupons.len(),
             Subject::TaxRate => names.rate_ids.values.len(),
         }
     }

@@ -248,6 +248,7 @@ impl<'a> Block<'a> {
         match column {
             Wanted::Gross => &[Wanted::Net, Wanted::Tax, Wanted::Shipping],
             Wanted::TaxOfBoth => &[Wanted::TaxOfGoods, Wanted::TaxOfShipping],
+            Wanted::One => &[],
             Wanted::Items => &[Wanted::Items],
             Wanted::Total => &[Wanted::Total],
             Wanted::Tax => &[Wanted::Tax],

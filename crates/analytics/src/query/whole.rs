@@ -25,6 +25,7 @@ pub(super) fn suits(plan: &Plan<'_>) -> bool {
             | query::Column::Net
             | query::Column::Gross
             | query::Column::Discounts => plan.table == Table::Orders,
+            query::Column::One => false,
             // A column that the table does not have is 0 everywhere.
             _ => true,
         })

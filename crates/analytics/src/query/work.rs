@@ -269,6 +269,7 @@ impl<'a> Work<'a> {
     fn sum(&mut self, block: &Block<'_>, column: Column, cells: &[u32], sums: &mut [i64]) {
         let parts = Block::parts(column);
         let is_in_place = self.rows.units.is_empty()
+            && !parts.is_empty()
             && parts.iter().all(|part| block.native(self.plan.table, *part).is_some());
         if !is_in_place {
             let values = self.values(block, column);
@@ -285,6 +286,9 @@ impl<'a> Work<'a> {
     /// A column, by row; zeros for one that the table does not have.
     fn values(&mut self, block: &Block<'_>, column: Column) -> Vec<i64> {
         let table = self.plan.table;
+        if column == Column::One {
+            return vec![1; block.rows_of(table).max(self.rows.units.len())];
+        }
         let parts = Block::parts(column);
         let is_native = parts.iter().any(|part| block.native(table, *part).is_some());
         let of = if is_native { table } else { Table::Orders };

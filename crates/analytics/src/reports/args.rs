@@ -8,6 +8,7 @@ use contract::rest::{Args, Fault, Schema, Treatment, loose};
 use serde_json::Value;
 
 use crate::calendar::Unit;
+use crate::reports::stats::segments::Dimension;
 
 /// Rows on a page at most.
 pub const PER_PAGE_MAX: i64 = 100;
@@ -107,8 +108,12 @@ pub fn fields() -> Args {
 }
 
 /// By what the numbers are split; ours come after those that the reference knows.
-pub fn segments(choices: &[&str]) -> Args {
-    let schema = Schema::text().choices(choices);
+pub fn segments(dimensions: &[Dimension]) -> Args {
+    let (own, known): (Vec<Dimension>, Vec<Dimension>) =
+        dimensions.iter().copied().partition(|dimension| dimension.is_ours());
+    let schema = Schema::text().choices(&Dimension::names(&known));
+    let own = Dimension::names(&own);
+    let schema = if own.is_empty() { schema } else { schema.own_choices(&own) };
     Args::new().arg("segmentby", schema.about("Split the numbers by this."))
 }
 
@@ -170,12 +175,12 @@ pub fn between(name: &str, items: Schema, checker: contract::rest::args::Checker
 /// What clients of ours can ask for besides: numbers that are right where others are known.
 pub fn strict() -> Args {
     let about = "Answer what is right where the reference product answers otherwise.";
-    Args::new().arg("strict", Schema::boolean().about(about))
+    Args::new().arg("strict", Schema::boolean().about(about).ours())
 }
 
 /// What clients of ours can ask for besides: whose sales count.
 pub fn scope() -> Args {
-    let list = |about: &str| Schema::list(Schema::text()).about(about);
+    let list = |about: &str| Schema::list(Schema::text()).about(about).ours();
     Args::new()
         .arg("merchant_includes", list("Count only sales of these merchants."))
         .arg("store_includes", list("Count only sales of these stores."))

@@ -133,6 +133,18 @@ pub fn scope(params: &Params) -> Vec<Filter> {
     .collect()
 }
 
+/// Orders with an item that has the attributes, or others. Clients know that a refund of a whole order,
+/// which has no items of its own, is none of them.
+pub fn orders_by_attributes(
+    call: &mut Call<'_>,
+    inquiry: &Inquiry,
+) -> Result<Option<Filter>, Stop> {
+    let own = LineTest::Not(Box::new(LineTest::Lent));
+    Ok(attributes(call)?.map(|test| {
+        Filter::HasLine(if inquiry.is_strict { test } else { LineTest::All(vec![own, test]) })
+    }))
+}
+
 /// What an item must be like to have the attributes, or others; nothing if no pair means anything.
 pub fn attributes(call: &mut Call<'_>) -> Result<Option<LineTest>, Stop> {
     let mut tests = Vec::new();

@@ -7,8 +7,10 @@ mod body;
 pub mod coupons;
 pub mod downloads;
 pub mod orders;
+mod page;
 pub mod products;
 pub mod segments;
+mod shown_coupons;
 pub mod taxes;
 pub mod variations;
 
@@ -24,8 +26,9 @@ use site::{Action, Call};
 use crate::calendar::{Interval, Range, Unit};
 use crate::columns::{Column, Plan};
 use crate::desk::{Desk, Inquiry, may_view, span, timestamp};
-use crate::intervals::{Habit, Slot, Wanted, strict_page, usual_page};
-use crate::query::{DateColumn, Filter, Group, Measure, OrderSort, Paging, Query, Table, When};
+use crate::intervals::{Habit, Place, Slot, Wanted, strict_page, usual_page};
+use crate::query::{DateColumn, Filter, Group, Measure, Query, Table, When};
+use page::Page;
 use segments::{Dimension, Segments};
 
 /// Whether anything happened in an interval.
@@ -108,10 +111,12 @@ impl Stats {
         let asked = Asked::new(self, call, &inquiry, range)?;
         let totals = asked.totals(segments.as_ref(), &inquiry);
         let places = asked.page(&intervals, &wanted, &inquiry);
-        let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
-        let mut bodies = asked.intervals(&shown, segments.as_ref(), &inquiry);
+        let known = places.iter().filter_map(|at| Some((intervals.get(at.index)?, at.is_blank)));
+        let (shown, blank): (Vec<&Interval>, Vec<bool>) = known.unzip();
+        let page = Page { all: &intervals, shown, blank, wanted };
+        let mut bodies = asked.intervals(&page, segments.as_ref(), &inquiry);
         if !inquiry.is_strict && self.table == Table::Orders {
-            asked.count_coupons_as_known(&mut bodies, &shown, &totals, &inquiry);
+            asked.show_coupons_as_known(&mut bodies, &page, &totals, &inquiry);
         }
         let body = json!({ "totals": totals, "intervals": bodies });
         Ok(with_totals(Reply::new(body), call, &path, count))
@@ -218,15 +223,15 @@ impl<'r> Asked<'r> {
         let query = Query { measures: plan.measures.clone(), ..self.query.clone() };
         let mut totals = plan.members(inquiry.answer(&query).totals(0));
         if self.report.has_segments() {
-            let found = segments.map(|segments| segments.of(&self.query, &[], inquiry));
-            let found = found.and_then(|mut found| found.pop()).unwrap_or_default();
+            let found = segments.map(|segments| segments.of(&self.query, inquiry));
+            let found = found.map(|found| found.of_bucket(0)).unwrap_or_default();
             totals.insert(String::from("segments"), json!(found));
         }
         totals
     }
 
-    /// The places of the intervals on the page.
-    fn page(&self, intervals: &[Interval], wanted: &Wanted, inquiry: &Inquiry) -> Vec<usize> {
+    /// The intervals on the page.
+    fn page(&self, intervals: &[Interval], wanted: &Wanted, inquiry: &Inquiry) -> Vec<Place> {
         let is_plain = wanted.by_date && (inquiry.is_strict || self.report.habit == Habit::Sorted);
         let rank = |index: usize| crate::columns::float(i64::try_from(index).unwrap_or(i64::MAX));
         if is_plain {
@@ -262,16 +267,19 @@ impl<'r> Asked<'r> {
 
     fn intervals(
         &self,
-        shown: &[&Interval],
+        page: &Page<'_>,
         segments: Option<&Segments>,
         inquiry: &Inquiry,
     ) -> Vec<Value> {
         let plan = Plan::of(self.columns.iter().copied());
-        let (query, buckets) = self.bucketed(shown.iter().copied(), plan.measures.clone());
+        let (query, buckets) = self.bucketed(page.shown.iter().copied(), plan.measures.clone());
         let answer = inquiry.answer(&query);
-        let split = segments.map(|segments| segments.of(&query, &buckets, inquiry));
-        let bodies = shown.iter().zip(&buckets).enumerate().map(|(place, (interval, bucket))| {
-            let mut subtotals = plan.members(answer.totals(*bucket));
+        let split = segments.map(|segments| self.split(page, segments, inquiry));
+        let shown = page.shown.iter().zip(&buckets).enumerate();
+        let bodies = shown.map(|(place, (interval, bucket))| {
+            let is_blank = page.blank.get(place) == Some(&true);
+            let numbers = if is_blank { &[] } else { answer.totals(*bucket) };
+            let mut subtotals = plan.members(numbers);
             if self.report.has_segments() {
                 let found = split.as_ref().and_then(|split| split.get(place)).cloned();
                 subtotals.insert(String::from("segments"), json!(found.unwrap_or_default()));
@@ -281,30 +289,24 @@ impl<'r> Asked<'r> {
         bodies.collect()
     }
 
-    /// Clients know the first interval of an answer with the coupons of the whole range, and each
-    /// other one with those of a single order. Which one that is, their database decides; here it
-    /// is the first.
-    fn count_coupons_as_known(
-        &self,
-        bodies: &mut [Value],
-        shown: &[&Interval],
-        totals: &Map<String, Value>,
-        inquiry: &Inquiry,
-    ) {
-        let Query { date, filter, .. } = &self.query;
-        let one = Paging { descending: false, offset: 0, limit: 1 };
-        for (place, (body, interval)) in bodies.iter_mut().zip(shown).enumerate() {
-            let count = body.pointer_mut("/subtotals/coupons_count");
-            let Some(count) = count else { return };
-            if place == 0 {
-                *count = totals.get("coupons_count").cloned().unwrap_or_default();
-            } else if *count != json!(0) {
-                let when = (*date, span(interval.range));
-                let (scope, sort) = (inquiry.scope(), OrderSort::Date);
-                let first = inquiry.snapshot.list_orders(scope, when, filter, sort, one);
-                *count = json!(first.orders.first().map_or(0, |order| order.coupons.len()));
-            }
+    /// The segments of each interval on the page. Clients know that their database gives as many
+    /// rows as there are places for on the page, by time, and loses the rest.
+    fn split(&self, page: &Page<'_>, segments: &Segments, inquiry: &Inquiry) -> Vec<Vec<Value>> {
+        if inquiry.is_strict || self.report.table != Table::Orders {
+            let (query, buckets) = self.bucketed(page.shown.iter().copied(), Vec::new());
+            let found = segments.of(&query, inquiry);
+            return buckets.iter().map(|bucket| found.of_bucket(*bucket)).collect();
         }
+        let question = page.question(self, inquiry);
+        let (query, buckets) = self.bucketed(question.intervals.iter().copied(), Vec::new());
+        let found = segments.of(&query, inquiry).cut(page.wanted.database_rows(question.missing));
+        let bucket_of = |interval: &Interval| {
+            question.place(interval).and_then(|place| buckets.get(place)).copied()
+        };
+        let of = |interval: &&Interval| {
+            bucket_of(interval).map(|bucket| found.of_bucket(bucket)).unwrap_or_default()
+        };
+        page.shown.iter().map(of).collect()
     }
 
     /// The query over these intervals, and the bucket of each. Between intervals that do not follow

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analytics::facts::{Catalog, CouponFact, LineFact, OrderFact, TaxFact};
+use analytics::facts::{Catalog, CouponFact, LENT, LineFact, OrderFact, TaxFact};
 use analytics::query::{
     Column, DateColumn, Filter, Group, Key, LineTest, Measure, Per, Query, RowKind, Scope, Subject,
     Table, When,
@@ -193,6 +193,7 @@ fn line_passes(test: &LineTest, line: &LineFact) -> bool {
         LineTest::Product(ids) => ids.contains(line.product_id),
         LineTest::Variation(ids) => ids.contains(line.variation_id),
         LineTest::HasVariation => line.variation_id != 0,
+        LineTest::Lent => line.attributes.iter().any(|(name, _)| name == LENT),
         LineTest::Attribute(test) => {
             let mut chosen = line.attributes.iter().filter(|(name, _)| *name == test.name);
             let is_chosen = chosen.any(|(_, value)| (*value == test.value) == test.equal);
@@ -259,6 +260,7 @@ fn column_of(column: Column, unit: Unit<'_>) -> i64 {
     let line = |of: fn(&LineFact) -> i64| unit.line.map(of).unwrap_or_default();
     let tax = |of: fn(&TaxFact) -> i64| unit.tax.map(of).unwrap_or_default();
     match column {
+        Column::One => 1,
         Column::Items => order.items,
         Column::Total => order.total.as_millionths(),
         Column::Tax => order.tax.as_millionths(),
@@ -299,6 +301,7 @@ fn subjects(subject: Subject, unit: Unit<'_>) -> Vec<i64> {
             Some(coupon) => vec![coupon.coupon_id],
             None => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         },
+        Subject::CouponOfOrder => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         Subject::TaxRate => match unit.tax {
             Some(tax) => vec![tax.rate_id],
             None => order.taxes.iter().map(|tax| tax.rate_id).collect(),

@@ -1,6 +1,6 @@
 //! Random facts and questions from a seed.
 
-use analytics::facts::{Catalog, CouponFact, LineFact, OrderFact, TaxFact};
+use analytics::facts::{Catalog, CouponFact, LENT, LineFact, OrderFact, TaxFact};
 use analytics::query::{
     AttributeTest, Column, DateColumn, Filter, Group, IdSet, LineTest, Measure, Per, Query, RollUp,
     RowKind, Span, Subject, Table, When,
@@ -81,8 +81,9 @@ pub(crate) fn order(dice: &mut Dice, order_id: i64) -> OrderFact {
         dice.is(percent).then(|| at(created + after))
     };
     let (paid, completed) = (later(80), later(50));
-    let attributes = |dice: &mut Dice| match dice.below(3) {
+    let attributes = |dice: &mut Dice| match dice.below(4) {
         0 => Vec::new(),
+        2 => vec![(LENT.to_owned(), String::new())],
         1 => vec![("pa_size".to_owned(), dice.of(&["s", "m"]).to_owned())],
         _ => vec![
             ("pa_colour".to_owned(), dice.of(&["red", "blue"]).to_owned()),
@@ -156,7 +157,7 @@ pub(crate) fn with_returning(mut facts: Vec<OrderFact>) -> Vec<OrderFact> {
 
 fn line_test(dice: &mut Dice, depth: i64) -> LineTest {
     let list = |dice: &mut Dice| (0..dice.below(3)).map(|_| line_test(dice, depth - 1)).collect();
-    match dice.below(if depth > 0 { 7 } else { 4 }) {
+    match dice.below(if depth > 0 { 8 } else { 5 }) {
         0 => LineTest::Product(dice.ids(6)),
         1 => LineTest::Variation([0, 11, 12].into_iter().filter(|_| dice.is(50)).collect()),
         2 => LineTest::HasVariation,
@@ -166,8 +167,9 @@ fn line_test(dice: &mut Dice, depth: i64) -> LineTest {
             equal: dice.is(50),
             products: dice.ids(6),
         }),
-        4 => LineTest::All(list(dice)),
-        5 => LineTest::Any(list(dice)),
+        4 => LineTest::Lent,
+        5 => LineTest::All(list(dice)),
+        6 => LineTest::Any(list(dice)),
         _ => LineTest::Not(Box::new(line_test(dice, depth - 1))),
     }
 }
@@ -199,6 +201,7 @@ pub(crate) fn filter(dice: &mut Dice, depth: i64) -> Filter {
 fn measure(dice: &mut Dice) -> Measure {
     let whens = [When::Always, When::Order, When::Refund, When::Negative, When::NotNegative];
     let columns = [
+        Column::One,
         Column::Items,
         Column::Total,
         Column::Tax,
@@ -224,6 +227,7 @@ fn measure(dice: &mut Dice) -> Measure {
         Subject::Product,
         Subject::Variation,
         Subject::Coupon,
+        Subject::CouponOfOrder,
         Subject::TaxRate,
     ];
     let when = dice.of(&whens);

@@ -26,6 +26,7 @@ mod registration;
 mod rehearsals;
 mod report_exports;
 mod report_imports;
+mod report_parameters;
 mod rest_conformance;
 mod rest_refusals;
 mod rest_site;

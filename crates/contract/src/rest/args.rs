@@ -114,13 +114,18 @@ impl Args {
         self.list.iter().find(|arg| arg.name == name)
     }
 
-    /// What the index publishes: a map, or an empty list when there is no parameter.
+    /// What the index publishes, which is nothing of our own: a map, or an empty list when there is
+    /// no parameter.
     pub fn document(&self) -> Value {
-        if self.list.is_empty() {
-            return Value::Array(Vec::new());
-        }
-        let published = self.list.iter().map(|arg| (arg.name.clone(), arg.schema.published()));
-        Value::Object(published.collect())
+        let known = self.list.iter().filter(|arg| !arg.schema.is_ours());
+        map_or_list(known.map(|arg| (arg.name.clone(), arg.schema.published())).collect())
+    }
+
+    /// All parameters, in the same form.
+    pub fn description(&self) -> Value {
+        map_or_list(
+            self.list.iter().map(|arg| (arg.name.clone(), arg.schema.described())).collect(),
+        )
     }
 
     /// Compiles every schema and converts every default. The error says which parameter is wrong.
@@ -147,6 +152,10 @@ impl Args {
         compiled.defaults = Arc::new(defaults);
         Ok(compiled)
     }
+}
+
+fn map_or_list(members: Map<String, Value>) -> Value {
+    if members.is_empty() { Value::Array(Vec::new()) } else { Value::Object(members) }
 }
 
 /// Parameters that are ready to be checked.

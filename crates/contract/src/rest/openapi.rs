@@ -38,7 +38,7 @@ pub fn document<O>(
     let mut schemas = Map::new();
     schemas.insert(String::from(ERROR), error_schema());
     for route in table.routes() {
-        let published = route.document("", true);
+        let published = route.description();
         let endpoints = published.get("endpoints").and_then(Value::as_array);
         let security = security(takes_keys(&route.pattern));
         let item = item_of(route, &mut schemas);

@@ -105,8 +105,10 @@ impl<O> Route<O> {
         let mut endpoints = Vec::new();
         for (verbs, args, operation) in self.endpoints {
             let document = args.document();
+            let description = Some(args.description()).filter(|all| *all != document);
             let args = args.compile().map_err(|error| format!("{}: {error}", self.pattern))?;
-            endpoints.push(Endpoint { verbs, args, document, batch: self.batch, operation });
+            let batch = self.batch;
+            endpoints.push(Endpoint { verbs, args, document, description, batch, operation });
         }
         let literal = literal.to_owned();
         let Self { namespace, pattern, schema, .. } = self;
@@ -122,6 +124,8 @@ pub struct Endpoint<O> {
     pub batch: bool,
     pub operation: O,
     document: Value,
+    /// The same with what only this product has, if there is such.
+    description: Option<Value>,
 }
 
 impl<O> Endpoint<O> {
@@ -169,6 +173,15 @@ impl<O> CompiledRoute<O> {
 
     /// The route's entry in the index; with its schema when help is asked for.
     pub fn document(&self, rest_url: &str, help: bool) -> Value {
+        self.told(rest_url, help, |endpoint| &endpoint.document)
+    }
+
+    /// The same with all that it takes, also what only this product has.
+    pub fn description(&self) -> Value {
+        self.told("", true, |endpoint| endpoint.description.as_ref().unwrap_or(&endpoint.document))
+    }
+
+    fn told(&self, rest_url: &str, help: bool, args: fn(&Endpoint<O>) -> &Value) -> Value {
         let names = |verbs: &[Verb]| verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>();
         let all: Vec<&str> = self.endpoints.iter().flat_map(|e| names(e.verbs)).collect();
         let endpoints: Vec<Value> = self
@@ -180,7 +193,7 @@ impl<O> CompiledRoute<O> {
                 if endpoint.batch {
                     document.insert("allow_batch".into(), json!({ "v1": true }));
                 }
-                document.insert("args".into(), endpoint.document.clone());
+                document.insert("args".into(), args(endpoint).clone());
                 Value::Object(document)
             })
             .collect();

@@ -37,6 +37,10 @@ const PUBLISHED_KEYWORDS: &[&str] = &[
     "oneOf",
 ];
 
+/// The keyword that tells what only this product has: `true` for all of it, or a list of choices.
+/// It is published nowhere.
+const OURS: &str = "ours";
+
 /// A schema in the making, and its document.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,6 +139,22 @@ impl Schema {
 
     pub fn choices(self, choices: &[&str]) -> Self {
         self.keyword("enum", choices)
+    }
+
+    /// Choices that only this product has, after those that clients know. The index of a published
+    /// interface does not tell of them; descriptions of our own do.
+    pub fn own_choices(self, choices: &[&str]) -> Self {
+        let mut all = match self.get("enum") {
+            Some(Value::Array(known)) => known.clone(),
+            _ => Vec::new(),
+        };
+        all.extend(choices.iter().map(|choice| Value::from(*choice)));
+        self.keyword("enum", all).keyword(OURS, choices)
+    }
+
+    /// The whole parameter is one that only this product has.
+    pub fn ours(self) -> Self {
+        self.keyword(OURS, true)
     }
 
     pub fn format(self, name: &str) -> Self {
@@ -266,8 +286,18 @@ impl Schema {
         self.get("readonly") == Some(&Value::Bool(true))
     }
 
-    /// What the index publishes of a parameter.
+    /// Whether the parameter is one that only this product has.
+    pub fn is_ours(&self) -> bool {
+        self.get(OURS) == Some(&Value::Bool(true))
+    }
+
+    /// What the index publishes of a parameter: without what only this product has.
     pub fn published(&self) -> Value {
+        Self { document: without_ours(&self.document) }.described()
+    }
+
+    /// All that there is to say about a parameter.
+    pub fn described(&self) -> Value {
         let is_published = |name: &str| PUBLISHED_KEYWORDS.contains(&name);
         let mut published: Map<String, Value> = self
             .document
@@ -299,6 +329,20 @@ impl From<Schema> for Value {
     }
 }
 
+/// The keywords without choices that only this product has, also of the items of a list.
+fn without_ours(document: &Map<String, Value>) -> Map<String, Value> {
+    let mut document = document.clone();
+    if let Some(Value::Array(own)) = document.shift_remove(OURS) {
+        if let Some(Value::Array(choices)) = document.get_mut("enum") {
+            choices.retain(|choice| !own.contains(choice));
+        }
+    }
+    if let Some(Value::Object(items)) = document.get_mut("items") {
+        *items = without_ours(items);
+    }
+    document
+}
+
 /// Clients know `properties` without a property as an empty list, at every depth.
 fn empty_maps_as_lists(keyword: &str, value: &Value) -> Value {
     match (keyword, value) {
@@ -317,8 +361,8 @@ fn empty_maps_as_lists(keyword: &str, value: &Value) -> Value {
 
 fn of_schema(schema: &Value) -> Value {
     let Value::Object(keywords) = schema else { return schema.clone() };
-    let inner =
-        keywords.iter().map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value)));
+    let told = keywords.iter().filter(|(name, _)| *name != OURS);
+    let inner = told.map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value)));
     Value::Object(inner.collect())
 }
 
@@ -367,6 +411,18 @@ mod tests {
             Schema::any().default("view").published(),
             json!({"default": "view", "required": false})
         );
+    }
+
+    #[test]
+    fn tells_of_what_is_ours_in_descriptions_only() {
+        let choice = Schema::text().choices(&["one"]).own_choices(&["two"]);
+        let known = json!({"type": "string", "enum": ["one"], "required": false});
+        let all = json!({"type": "string", "enum": ["one", "two"], "required": false});
+        assert_eq!((choice.published(), choice.described()), (known, all));
+        let list = Schema::list(choice);
+        assert_eq!(list.published()["items"], json!({"type": "string", "enum": ["one"]}));
+        assert_eq!(list.described()["items"], json!({"type": "string", "enum": ["one", "two"]}));
+        assert!(Schema::boolean().ours().is_ours() && !list.is_ours());
     }
 
     #[test]

@@ -304,8 +304,22 @@ fn order(filter: &mut Filter, wanted: &ProductFilter) -> Result<Vec<(Clause, Dir
             (Clause::fixed(first), second)
         }
     };
-    let fixed = second.into_iter().chain(["product_id"]).map(Clause::fixed);
-    Ok([first].into_iter().chain(fixed).map(|key| (key, wanted.direction)).collect())
+    let second = second.map(Clause::fixed).map(|key| (key, wanted.direction));
+    let ties = ties(wanted.order, wanted.direction);
+    let ties = ties.0.iter().map(|key| (Clause::fixed(key), ties.1));
+    Ok([(first, wanted.direction)].into_iter().chain(second).chain(ties).collect())
+}
+
+/// What decides among equals, and in which direction, as clients know it.
+fn ties(order: ProductOrder, direction: Direction) -> (&'static [&'static str], Direction) {
+    const VARIATIONS_LAST: &str = "CASE WHEN kind = 'variation' THEN 1 ELSE 0 END";
+    match order {
+        ProductOrder::StockStatus => {
+            (&[VARIATIONS_LAST, "status", "created_us", "product_id"], Direction::Ascending)
+        }
+        ProductOrder::Title => (&["product_id"], Direction::Ascending),
+        _ => (&["product_id"], direction),
+    }
 }
 
 fn fixed_order(order: ProductOrder, direction: Direction) -> (&'static str, Option<&'static str>) {

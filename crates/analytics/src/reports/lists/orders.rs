@@ -10,13 +10,14 @@ use site::Call;
 use types::Timestamp;
 
 use super::{Beyond, described, linked, page, record, reply};
+use crate::arrival;
 use crate::calendar::Calendar;
-use crate::columns::money;
+use crate::columns::{float, money};
 use crate::customers;
 use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
 use crate::facts::{CouponFact, OrderFact};
 use crate::known;
-use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging, Span};
+use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging, Span};
 use crate::reports::args;
 
 /// Where an order came from, if nothing is known about it.
@@ -75,7 +76,7 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         _ => OrderSort::Date,
     };
     let when = (date, span(inquiry.range(call)));
-    let found = inquiry.snapshot.list_orders(inquiry.scope(), when, &filter, sort, paging);
+    let found = found(&inquiry, when, &filter, (sort, paging));
     let more = More::of(desk, call, &inquiry, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
         let address = record(call, desk, &format!("/orders/{}", order.order_id));
@@ -84,6 +85,35 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let bodies: Vec<Value> = bodies.collect();
     let path = format!("{}/reports/orders", desk.base);
     Ok(reply(call, &path, bodies, found.total, (&inquiry, Beyond::RowsOnly)))
+}
+
+/// The orders of the page. Among equals in a column, clients know those first that their database
+/// meets first by date.
+fn found(
+    inquiry: &Inquiry,
+    when: (DateColumn, Span),
+    filter: &Filter,
+    (sort, paging): (OrderSort, Paging),
+) -> OrderPage {
+    let (snapshot, scope) = (&inquiry.snapshot, inquiry.scope());
+    let usual = || snapshot.list_orders(scope, when, filter, sort, paging);
+    if inquiry.is_strict || sort == OrderSort::Date {
+        return usual();
+    }
+    let all = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
+    let all = snapshot.list_orders(scope, when, filter, OrderSort::Date, all);
+    if all.total > arrival::ROWS_MAX {
+        return usual();
+    }
+    let value = |order: &OrderFact| match sort {
+        OrderSort::Items => float(order.items),
+        _ => float(order.net.as_millionths()),
+    };
+    let values: Vec<f64> = all.orders.iter().map(value).collect();
+    let page = (paging.offset, paging.limit);
+    let places = super::known_page(&values, paging.descending, page, snapshot.orders());
+    let orders = places.into_iter().filter_map(|place| all.orders.get(place).cloned());
+    OrderPage { orders: orders.collect(), total: all.total }
 }
 
 /// What is known about orders beyond the facts about them.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::{
-    Beyond, Rank, Row, chosen, cut, described, linked, nothing, page, rank_of, record, reply, rows,
-    sort,
+    Beyond, Rank, Row, chosen, cut, described, linked, nothing, rank_of, record, reply, rows, sort,
+    sorted_page,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
@@ -73,12 +73,12 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let wanted = filters::products_in(&call.params, &inquiry, "products", "categories");
     let mut plan = Plan::of(COLUMNS.iter().copied());
     plan.need(NEWEST);
-    let rows = found(call, &inquiry, wanted.as_ref(), &plan);
+    let query = query(call, &inquiry, wanted.as_ref(), &plan);
+    let rows = found(&inquiry, wanted.as_ref(), &query);
     let count = wanted.as_ref().map(|set| counted(call, &inquiry, set));
-    let mut rows = ranked(call, rows, &plan)?;
-    sort(&mut rows, super::is_descending(call));
+    let rows = ranked(call, rows, &plan, (&inquiry, &query))?;
     let total = count.unwrap_or(rows.len());
-    let shown = cut(rows, page(call));
+    let shown = sorted_page(call, &inquiry, rows);
     let ids: Vec<i64> = shown.iter().map(|(id, _)| *id).collect();
     let mut cards = super::product_cards(desk, call, &ids)?;
     if let Some(cards) = &mut cards {
@@ -123,24 +123,33 @@ fn counted(call: &Call<'_>, inquiry: &Inquiry, set: &IdSet) -> usize {
     }
 }
 
-/// The products that were sold, or those that were asked for.
-fn found(call: &Call<'_>, inquiry: &Inquiry, wanted: Option<&IdSet>, plan: &Plan) -> Vec<Row> {
+/// The question for the sales of each product, or of those that were asked for.
+fn query(call: &Call<'_>, inquiry: &Inquiry, wanted: Option<&IdSet>, plan: &Plan) -> Query {
     let mut conditions = vec![inquiry.counted()];
     conditions.extend(wanted.map(|set| Filter::Line(LineTest::Product(set.clone()))));
     conditions.extend(filters::scope(&call.params));
-    let query = Query {
+    Query {
         filter: Filter::All(conditions),
         group: Group::Product,
         measures: plan.measures.clone(),
         ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
-    };
-    let answer = inquiry.answer(&query);
+    }
+}
+
+/// The products that were sold, or those that were asked for.
+fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
+    let answer = inquiry.answer(query);
     let known = |(id, _): &Row| *id > 0 || wanted.is_none();
     rows(&answer, wanted).into_iter().filter(known).collect()
 }
 
 /// The rows with what they are sorted by, by their numbers among equals.
-fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
+fn ranked(
+    call: &mut Call<'_>,
+    rows: Vec<Row>,
+    plan: &Plan,
+    (inquiry, query): (&Inquiry, &Query),
+) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let needs_records = matches!(by.as_str(), "product_name" | "sku" | "variations");
@@ -151,13 +160,18 @@ fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank,
     } else {
         BTreeMap::new()
     };
+    let dates = if by == "date" { super::dates(inquiry, query) } else { None };
+    let date = |id: i64, values: &[i64]| {
+        let known = dates.as_ref().and_then(|dates| dates.get(&(id, 0)));
+        known.copied().unwrap_or_else(|| plan.raw(NEWEST, values))
+    };
     let ranked = rows.into_iter().filter_map(|(id, values)| {
         let record = records.get(&id);
         let rank = match by.as_str() {
             "product_name" => Rank::text(&record?.name),
             "sku" => Rank::text(record.map_or("", |record| &record.sku)),
             "variations" => Rank::int(children.get(&id).copied().unwrap_or_default()),
-            "date" => Rank::int(plan.raw(NEWEST, &values)),
+            "date" => Rank::int(date(id, &values)),
             name => rank_of(plan, name, &values),
         };
         Some((rank, (id, values)))
@@ -173,7 +187,7 @@ pub fn best(
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
     let inquiry = desk.inquire(call);
     let plan = Plan::of(COLUMNS.iter().copied());
-    let rows = found(call, &inquiry, None, &plan);
+    let rows = found(&inquiry, None, &query(call, &inquiry, None, &plan));
     let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);
     let mut rows: Vec<(Rank, Row)> =
         rows.into_iter().map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();

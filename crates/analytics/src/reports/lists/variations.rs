@@ -8,7 +8,7 @@ use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE};
 use super::{
-    Beyond, Rank, chosen, cut, described, linked, nothing, page, rank_of, record, reply, sort,
+    Beyond, Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::desk::{Desk, Inquiry, span};
@@ -69,6 +69,7 @@ pub fn document() -> Value {
     described("report_varitations", members)
 }
 
+#[derive(Clone)]
 struct Row {
     product_id: i64,
     variation_id: i64,
@@ -81,11 +82,16 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let orders = if inquiry.is_strict { ORDERS } else { EACH_ORDER };
     let mut plan = Plan::of([ITEMS_SOLD, NET_REVENUE, orders]);
     plan.need(NEWEST);
-    let rows = found(call, &inquiry, wanted.as_ref(), &plan)?;
-    let mut rows = ranked(call, rows, &plan)?;
-    sort(&mut rows, super::is_descending(call));
+    let query = Query {
+        filter: filter(call, &inquiry)?,
+        group: Group::Variation,
+        measures: plan.measures.clone(),
+        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
+    };
+    let rows = found(&inquiry, wanted.as_ref(), &query);
+    let rows = ranked(call, rows, &plan, (&inquiry, &query))?;
     let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
-    let shown = cut(rows, page(call));
+    let shown = sorted_page(call, &inquiry, rows);
     let ids: Vec<i64> = shown.iter().flat_map(|row| [row.variation_id, row.product_id]).collect();
     let cards = super::product_cards(desk, call, &ids)?;
     let bodies: Vec<Value> = shown
@@ -122,20 +128,8 @@ fn body(desk: &Desk, call: &Call<'_>, row: &Row, plan: &Plan, card: Option<Value
     linked(body, links)
 }
 
-fn found(
-    call: &mut Call<'_>,
-    inquiry: &Inquiry,
-    wanted: Option<&IdSet>,
-    plan: &Plan,
-) -> Result<Vec<Row>, Stop> {
-    let filter = filter(call, inquiry)?;
-    let query = Query {
-        filter,
-        group: Group::Variation,
-        measures: plan.measures.clone(),
-        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
-    };
-    let answer = inquiry.answer(&query);
+fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
+    let answer = inquiry.answer(query);
     let mut rows: Vec<Row> = Vec::new();
     for found in answer.rows() {
         if let Key::Variation { product_id, variation_id } = found.key {
@@ -149,20 +143,30 @@ fn found(
         }
     }
     rows.sort_by_key(|row| (row.product_id, row.variation_id));
-    Ok(rows)
+    rows
 }
 
-fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
+fn ranked(
+    call: &mut Call<'_>,
+    rows: Vec<Row>,
+    plan: &Plan,
+    (inquiry, query): (&Inquiry, &Query),
+) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|row| row.variation_id).collect();
     let records =
         if by == "sku" { known::product_rows(call.conn()?, &ids)? } else { BTreeMap::new() };
+    let dates = if by == "date" { super::dates(inquiry, query) } else { None };
+    let date = |row: &Row| {
+        let known = dates.as_ref().and_then(|dates| dates.get(&(row.product_id, row.variation_id)));
+        known.copied().unwrap_or_else(|| plan.raw(NEWEST, &row.values))
+    };
     let ranked = rows.into_iter().map(|row| {
         let rank = match by.as_str() {
             "sku" => records
                 .get(&row.variation_id)
                 .map_or(Rank::Nothing, |record| Rank::text(&record.sku)),
-            "date" => Rank::int(plan.raw(NEWEST, &row.values)),
+            "date" => Rank::int(date(&row)),
             name => rank_of(plan, name, &row.values),
         };
         (rank, row)

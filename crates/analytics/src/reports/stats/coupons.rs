@@ -67,7 +67,7 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("coupons", "Count only these coupons."))
-        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::segments(DIMENSIONS))
         .with(args::scope())
 }
 

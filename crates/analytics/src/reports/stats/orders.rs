@@ -105,6 +105,33 @@ macro_rules! segment_columns {
         $shipping:expr,
         $net:expr
     ) => {
+        segment_columns!(
+            $items,
+            $total,
+            $coupons,
+            $refunds,
+            $taxes,
+            $shipping,
+            $net,
+            Distinct(Subject::Coupon, When::Always),
+            EACH_ORDER,
+            Sum(Of::Items, When::Always, Per::Order),
+            Sum(Of::Net, When::Always, Per::Order)
+        )
+    };
+    (
+        $items:expr,
+        $total:expr,
+        $coupons:expr,
+        $refunds:expr,
+        $taxes:expr,
+        $shipping:expr,
+        $net:expr,
+        $kinds_of_coupons:expr,
+        $orders:expr,
+        $items_of_orders:expr,
+        $net_of_orders:expr
+    ) => {
         &[
             column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
             column("total_sales", "What was paid.", Shape::Money, &[(1, $total)]),
@@ -113,24 +140,24 @@ macro_rules! segment_columns {
                 "coupons_count",
                 "Number of different coupons.",
                 Shape::Count,
-                &[(1, Distinct(Subject::Coupon, When::Always))],
+                &[(1, $kinds_of_coupons)],
             ),
             column("refunds", "What was paid back.", Shape::Money, &[(1, $refunds)]),
             column("taxes", "Taxes.", Shape::Money, &[(1, $taxes)]),
             column("shipping", "Shipping without tax.", Shape::Money, &[(1, $shipping)]),
             column("net_revenue", "Sales without the rest.", Shape::Money, &[(1, $net)]),
-            column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
+            column("orders_count", "Number of orders.", Shape::Count, &[(1, $orders)]),
             column(
                 "avg_items_per_order",
                 "Pieces in an order, on average.",
-                Shape::CountPer(EACH_ORDER),
-                &[(1, Sum(Of::Items, When::Always, Per::Order))],
+                Shape::CountPer($orders),
+                &[(1, $items_of_orders)],
             ),
             column(
                 "avg_order_value",
                 "Net value of an order, on average.",
-                Shape::MoneyPer(EACH_ORDER),
-                &[(1, Sum(Of::Net, When::Always, Per::Order))],
+                Shape::MoneyPer($orders),
+                &[(1, $net_of_orders)],
             ),
             column(
                 "total_customers",
@@ -164,6 +191,7 @@ const OF_LINES: &[Column] = segment_columns!(
     total(Of::LineNet)
 );
 
+/// As clients know it: an order counts once for each of its coupons, and shows all of them.
 const OF_COUPONS_BESIDE_COUPONS: &[Column] = segment_columns!(
     Sum(Of::Items, When::Always, Per::Coupon),
     Sum(Of::Total, When::Always, Per::Coupon),
@@ -171,6 +199,10 @@ const OF_COUPONS_BESIDE_COUPONS: &[Column] = segment_columns!(
     Sum(Of::Total, When::Refund, Per::Coupon),
     Sum(Of::Tax, When::Always, Per::Coupon),
     Sum(Of::Shipping, When::Always, Per::Coupon),
+    Sum(Of::Net, When::Always, Per::Coupon),
+    Distinct(Subject::CouponOfOrder, When::Always),
+    Sum(Of::One, When::Always, Per::Coupon),
+    Sum(Of::Items, When::Always, Per::Coupon),
     Sum(Of::Net, When::Always, Per::Coupon)
 );
 
@@ -261,7 +293,7 @@ fn orders_args() -> Args {
         .arg("customer_type", customer("Count only orders of new, or of returning customers."))
         .arg("refunds", refunds)
         .with(args::attributes())
-        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::segments(DIMENSIONS))
         .with(args::scope())
 }
 
@@ -282,7 +314,7 @@ fn revenue_args() -> Args {
     let date_type = Schema::text().choices(&dates).about("Which date of an order counts.");
     args::dated(1, "date", &columns)
         .with(args::interval())
-        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::segments(DIMENSIONS))
         .arg("date_type", date_type)
         .with(args::scope())
 }
@@ -315,7 +347,7 @@ fn beside_counted(mut conditions: Vec<Filter>, inquiry: &Inquiry) -> Filter {
 
 /// What the request asks of orders besides their statuses, in the order of the reference.
 pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>, Stop> {
-    let attributes = filters::attributes(call)?;
+    let attributes = filters::orders_by_attributes(call, inquiry)?;
     let params = &call.params;
     let ids = |name: &str| filters::ids(params, name);
     let has_product = |set| Filter::HasLine(LineTest::Product(set));
@@ -330,7 +362,7 @@ pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>,
         ids("coupon_excludes").map(Filter::HasCoupon).map(Filter::negated),
         ids("tax_rate_includes").map(Filter::HasTaxRate),
         ids("tax_rate_excludes").map(Filter::HasTaxRate).map(Filter::negated),
-        attributes.map(Filter::HasLine),
+        attributes,
         filters::customer_type(params),
         filters::refunds(params),
     ];

@@ -86,7 +86,7 @@ fn stats_args() -> Args {
         .with(args::ids("categories", "Count only products of these categories."))
         .with(args::ids("products", "Count only these products."))
         .with(args::ids("variations", "Count only these variations."))
-        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::segments(DIMENSIONS))
         .with(args::scope())
 }
 

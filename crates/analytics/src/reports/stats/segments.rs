@@ -4,6 +4,7 @@
 //! such as a deleted product, is in no segment**.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use contract::rest::{Refusal, Stop};
 use serde_json::{Map, Value, json};
@@ -43,6 +44,11 @@ impl Dimension {
         }
     }
 
+    /// Whether only this product splits by it.
+    pub const fn is_ours(self) -> bool {
+        matches!(self, Self::Merchant | Self::Store)
+    }
+
     pub fn names(dimensions: &[Self]) -> Vec<&'static str> {
         dimensions.iter().map(|dimension| dimension.name()).collect()
     }
@@ -71,7 +77,6 @@ pub enum Ids {
 /// The segments that a request asks for.
 #[derive(Debug)]
 pub struct Segments {
-    dimension: Dimension,
     /// Nothing where the report knows the segments and has no numbers for them.
     split: Option<Split>,
     columns: &'static [Column],
@@ -106,16 +111,11 @@ impl Segments {
             Dimension::TaxRate => Known::Ids(tax_rates(call)?),
         };
         let columns = split.as_ref().map_or(report.columns, |split| split.columns);
-        Ok(Some(Self { dimension, split, columns, known }))
+        Ok(Some(Self { split, columns, known }))
     }
 
-    /// The segments of each of the buckets of the query; of all of it together, if none is named.
-    pub(super) fn of(
-        &self,
-        query: &Query,
-        buckets: &[usize],
-        inquiry: &Inquiry,
-    ) -> Vec<Vec<Value>> {
+    /// The numbers of the segments in the buckets of the query.
+    pub(super) fn of(&self, query: &Query, inquiry: &Inquiry) -> Found<'_> {
         let plan = Plan::of(self.columns.iter().copied());
         let answer = self.split.as_ref().map(|split| {
             let query = Query {
@@ -128,13 +128,47 @@ impl Segments {
             inquiry.answer(&query)
         });
         let answer = answer.unwrap_or_default();
-        let buckets = if buckets.is_empty() { &[0][..] } else { buckets };
-        buckets.iter().map(|bucket| self.bucket(&plan, &answer, *bucket, inquiry)).collect()
+        let rows = 0..answer.len();
+        Found { segments: self, plan, answer, rows, is_strict: inquiry.is_strict }
     }
 
-    fn bucket(&self, plan: &Plan, answer: &Answer, bucket: usize, inquiry: &Inquiry) -> Vec<Value> {
-        let found = answer.rows().filter(|row| row.bucket == bucket);
-        match &self.known {
+    fn id(&self, id: i64, is_found: bool, is_strict: bool) -> Value {
+        let ids = self.split.as_ref().map_or(Ids::Number, |split| split.ids);
+        let as_text = match ids {
+            Ids::Number => false,
+            Ids::Text => true,
+            Ids::TextIfFound => is_found,
+        };
+        if as_text && !is_strict { json!(id.to_string()) } else { json!(id) }
+    }
+}
+
+/// The numbers of segments: a row for each bucket and segment in which something was found.
+pub(super) struct Found<'s> {
+    segments: &'s Segments,
+    plan: Plan,
+    answer: Answer,
+    /// The rows of the answer that are left.
+    rows: Range<usize>,
+    is_strict: bool,
+}
+
+impl Found<'_> {
+    /// Leaves so many rows for each segment that is known, after those that are skipped.
+    pub(super) fn cut(mut self, (skip, count): (usize, usize)) -> Self {
+        if let Known::Ids(known) = &self.segments.known {
+            let end = skip.saturating_add(count.saturating_mul(known.len()));
+            self.rows = skip.min(self.answer.len())..end.min(self.answer.len());
+        }
+        self
+    }
+
+    /// The segments of a bucket.
+    pub(super) fn of_bucket(&self, bucket: usize) -> Vec<Value> {
+        let Self { segments, plan, answer, .. } = self;
+        let found = self.rows.clone().filter_map(|index| answer.row(index));
+        let found = found.filter(|row| row.bucket == bucket);
+        match &segments.known {
             Known::Found => {
                 let segment = |key: &Key, values: &[i64]| match key {
                     Key::Text(name) => {
@@ -150,22 +184,12 @@ impl Segments {
                 let segment = |(id, label): (&i64, &Option<String>)| {
                     let found = values.get(id).copied();
                     let numbers = plan.members(found.unwrap_or_default());
-                    body(self.id(*id, found.is_some(), inquiry), json!(label), numbers)
+                    let id = segments.id(*id, found.is_some(), self.is_strict);
+                    body(id, json!(label), numbers)
                 };
                 known.iter().map(segment).collect()
             }
         }
-    }
-
-    fn id(&self, id: i64, is_found: bool, inquiry: &Inquiry) -> Value {
-        let ids = self.split.as_ref().map_or(Ids::Number, |split| split.ids);
-        let as_text = match ids {
-            Ids::Number => false,
-            Ids::Text => true,
-            Ids::TextIfFound => is_found,
-        };
-        let _ = self.dimension;
-        if as_text && !inquiry.is_strict { json!(id.to_string()) } else { json!(id) }
     }
 }
 

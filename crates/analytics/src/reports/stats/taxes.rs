@@ -79,7 +79,7 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("taxes", "Count only taxes at these rates."))
-        .with(args::segments(&Dimension::names(STATS.dimensions)))
+        .with(args::segments(STATS.dimensions))
         .with(args::scope())
 }
 

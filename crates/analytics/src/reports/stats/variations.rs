@@ -41,7 +41,7 @@ fn stats_args() -> Args {
         .with(args::ids_or_none("product_includes", "Count only these products."))
         .with(args::ids_or_none("product_excludes", "Leave out these products."))
         .with(args::ids("variations", "Count only these variations."))
-        .with(args::segments(&Dimension::names(DIMENSIONS)))
+        .with(args::segments(DIMENSIONS))
         .with(args::attributes())
         .with(args::scope())
 }

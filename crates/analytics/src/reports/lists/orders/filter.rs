@@ -39,7 +39,7 @@ fn joined_rows(
     mut before: Vec<Filter>,
     any: bool,
 ) -> Result<Filter, Stop> {
-    let attributes = filters::attributes(call)?.map(Filter::HasLine);
+    let attributes = filters::orders_by_attributes(call, inquiry)?;
     let ids = |name: &str| filters::ids(&call.params, name);
     before.extend(coupons(inquiry, ids("coupon_includes"), ids("coupon_excludes"), any));
     before.extend(goods(ids("product_includes"), ids("product_excludes"), LineTest::Product));
