@@ -1,6 +1,6 @@
 //! How a store is set up, as a file: written from one store, and carried out step by step in
 //! another. **Only a store that is not open yet takes such steps**, and only options that the
-//! shop's people may set.
+//! shop's people may set. What is secret never goes into the file.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::action::{read, write};
-use site::{Action, Call, Names, Options};
+use site::{Action, Call, Names, Options, options};
 use types::Capability;
 
 /// Groups of settings that go into the file.
@@ -112,12 +112,19 @@ fn settings(call: &mut Call<'_>, paths: &Paths) -> Result<Map<String, Value>, St
         let path = format!("{}/settings/{group}", paths.commerce);
         let settings = call.ask(Verb::Get, &path, Map::new())?;
         for setting in settings.as_array().into_iter().flatten() {
-            if let Some(id) = setting.get("id").and_then(Value::as_str) {
+            let id = setting.get("id").and_then(Value::as_str);
+            if let Some(id) = id.filter(|id| !is_secret(id, setting)) {
                 all.insert(id.to_owned(), setting.get("value").cloned().unwrap_or_default());
             }
         }
     }
     Ok(all)
+}
+
+/// Whether a setting stays in the shop: an option that is secret, or a field for a password.
+fn is_secret(id: &str, setting: &Value) -> bool {
+    let is_password = setting.get("type").is_some_and(|kind| kind == "password");
+    is_password || options::definition(id).is_some_and(|option| option.is_secret)
 }
 
 fn gateways(call: &mut Call<'_>, paths: &Paths) -> Result<Map<String, Value>, Stop> {
@@ -230,4 +237,21 @@ fn outcome(messages: &[(&'static str, String)]) -> Reply {
     let is_fine = messages.iter().all(|(kind, _)| *kind != "error");
     let shown = messages.iter().map(|(kind, text)| json!({ "message": text, "type": kind }));
     Reply::new(json!({ "success": is_fine, "messages": shown.collect::<Vec<_>>() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_stay_in_the_shop() {
+        for (id, kind, expected) in [
+            ("woocommerce_currency", "select", false),
+            ("woocommerce_stripe_settings", "text", true),
+            ("woocommerce_bacs_accounts", "text", true),
+            ("made_up_license", "password", true),
+        ] {
+            assert_eq!(is_secret(id, &json!({ "type": kind })), expected, "{id}");
+        }
+    }
 }

@@ -7,6 +7,8 @@
 
 mod bundled;
 mod remote;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,6 +96,8 @@ pub struct Catalogue {
 #[derive(Debug, Default)]
 struct Listed {
     offers: Arc<Vec<Offer>>,
+    /// What the address listed when it last answered; it stays while the address is away.
+    remote: Vec<Offer>,
     at: Option<Timestamp>,
 }
 
@@ -104,7 +108,8 @@ impl Catalogue {
             .into_iter()
             .map(|package| offer(&package.manifest, &package.files, Source::Bundled))
             .collect();
-        let listed = Listed { offers: Arc::new(bundled.clone()), at: None };
+        let offers = Arc::new(bundled.clone());
+        let listed = Listed { offers, ..Listed::default() };
         Ok(Self {
             settings: settings.clone(),
             trust: Trust { keys: settings.trusted_keys.clone() },
@@ -118,31 +123,39 @@ impl Catalogue {
     /// what cannot be read there is left out, and the log tells.
     pub async fn offers(&self, site: &Site) -> Arc<Vec<Offer>> {
         let now = site.clock().now();
-        {
+        let mut remote = {
             let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
             let is_fresh = listed.at.is_some_and(|at| now.since(at) < LIFE);
             if is_fresh || self.is_fixed() {
                 return Arc::clone(&listed.offers);
             }
-        }
+            listed.remote.clone()
+        };
         let mut offers = self.bundled.clone();
         offers.extend(self.in_folder().await);
         if let Some(url) = &self.settings.catalogue_url {
             match remote::list(site, url).await {
-                Ok(more) => offers.extend(more),
+                Ok(listed) => remote = listed,
                 Err(error) => {
                     tracing::warn!(error = %error.report(), "the remote catalogue cannot be read");
                 }
             }
         }
+        offers.extend(remote.iter().cloned());
         // A stable sort keeps the order of the sources among those of one name.
         let key = |offer: &Offer| (offer.manifest.slug().to_owned(), offer.manifest.kind());
         offers.sort_by_key(key);
         offers.dedup_by_key(|offer| key(offer));
         let offers = Arc::new(offers);
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        *listed = Listed { offers: Arc::clone(&offers), at: Some(now) };
+        *listed = Listed { offers: Arc::clone(&offers), remote, at: Some(now) };
         offers
+    }
+
+    /// What was offered when somebody looked last; nobody waits for that.
+    pub fn known(&self) -> Arc<Vec<Offer>> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&listed.offers)
     }
 
     /// Whether only the bundled packages are offered.
@@ -165,7 +178,7 @@ impl Catalogue {
             // Not offered to everybody, but it may have been bought.
             let archive = subscriptions::archive(site, &self.market, slug).await?;
             let package = self.unpack(archive).await?;
-            return named(Obtained { package, origin: "marketplace" }, kind, slug);
+            return named(Obtained { package, origin: subscriptions::ORIGIN }, kind, slug);
         };
         let origin = found.source.name();
         let package = match &found.source {

@@ -33,7 +33,7 @@ const LIFE: Duration = Duration::from_hours(20);
 /// A feed that nobody began within this time, or that made no progress, is given up.
 const START_MAX: Duration = Duration::from_mins(10);
 const SILENCE_MAX: Duration = Duration::from_mins(15);
-/// Old feeds that one call removes.
+/// Old feeds that one transaction removes.
 const REMOVED_MAX: i64 = 20;
 /// Fields that a request may choose, and characters of a field's name.
 const FIELDS_MAX: usize = 100;
@@ -182,14 +182,24 @@ fn start(call: &mut Call<'_>, choice: &Choice) -> Outcome {
     Ok(shown(call, &feed, choice))
 }
 
-/// Removes feeds that are too old to be of use, with their files.
-fn remove_old(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
+/// Feeds that ended before this moment are too old to be of use.
+fn oldest(now: Timestamp) -> Timestamp {
     let life = i64::try_from(LIFE.as_micros()).unwrap_or(i64::MAX);
-    let before = Timestamp::from_micros(now.as_micros().saturating_sub(life));
-    for feed in catalogue_feed::ended_before(conn, before, REMOVED_MAX)? {
-        catalogue_feed::remove(conn, &feed)?;
+    Timestamp::from_micros(now.as_micros().saturating_sub(life))
+}
+
+/// Whether any feed is too old to be of use.
+pub fn is_any_old(conn: &mut dyn Conn, now: Timestamp) -> Result<bool> {
+    Ok(!catalogue_feed::ended_before(conn, oldest(now), 1)?.is_empty())
+}
+
+/// Removes feeds that are too old to be of use, with their files, some at a time. Returns how many.
+pub fn remove_old(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    let old = catalogue_feed::ended_before(conn, oldest(now), REMOVED_MAX)?;
+    for feed in &old {
+        catalogue_feed::remove(conn, feed)?;
     }
-    Ok(())
+    Ok(old.len())
 }
 
 fn shown(call: &Call<'_>, feed: &FeedRow, choice: &Choice) -> Reply {

@@ -1,33 +1,32 @@
 //! Connecting the site to services elsewhere: the marketplace, and those that active plugins name.
 //!
-//! Who leaves for another site to grant something comes back with a **state that this site signed
-//! for them**: bound to the service and to the user, and worth nothing after a quarter of an hour.
-//! Without it nobody is connected to anything.
+//! Who leaves for another site to grant something comes back with a **[`state`] that this site made
+//! for them**: bound to the service and to the user, good once and for a quarter of an hour. Without
+//! one nobody is connected to anything.
+
+mod state;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
-use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, later, read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names, Site, Visit};
 use store::Conn;
+use store::login_token::LoginTokenRow;
 use store::marketplace::{self, ConnectionRow};
 use types::{Error, Kind, Result, Timestamp};
 use url::Url;
 
+use self::state::Leaving;
 use crate::marketplace::client::{Market, SERVICE, Token};
 use crate::marketplace::subscriptions;
 use crate::package::manifest::Connection;
-use crate::plugins::{lifecycle, may_install};
+use crate::plugins::{lifecycle, may_install, undone_or_told};
 
-/// How long somebody may take to grant something elsewhere.
-const STATE_LIFE: Duration = Duration::from_mins(15);
-const NONCE_BYTES: usize = 12;
 /// Characters of what a service hands out.
 const CODE_LENGTH_MAX: usize = 2_000;
 /// Where people come back to.
@@ -49,7 +48,7 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
         .arg("state", text().required().about("As it came back."))
         .arg("code", text().required().about("What the service handed out."));
     vec![
-        at("/plugins/connect-jetpack").on(READ, Args::new(), read(may_install, jetpack)),
+        at("/plugins/connect-jetpack").on(READ, Args::new(), write(may_install, jetpack)),
         at("/plugins/request-wccom-connect").on(
             CREATE,
             Args::new(),
@@ -60,12 +59,12 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
             Args::new(),
             later(may_install, move |asked| finish(asked, Arc::clone(&to_finish))),
         ),
-        at("/plugins/connect-wcpay").on(EDIT, Args::new(), read(may_install, payments)),
-        at("/plugins/connect-square").on(EDIT, Args::new(), read(may_install, square)),
+        at("/plugins/connect-wcpay").on(EDIT, Args::new(), write(may_install, payments)),
+        at("/plugins/connect-square").on(EDIT, Args::new(), write(may_install, square)),
         Route::at(&names.admin, "/onboarding/plugins/jetpack-authorization-url").on(
             READ,
             authorization,
-            read(may_install, jetpack_url),
+            write(may_install, jetpack_url),
         ),
         own("/connections").on(READ, Args::new(), read(may_view, list)),
         own(r"/connections/(?P<service>[a-z0-9_\-]+)")
@@ -84,56 +83,11 @@ fn connect_schema() -> Value {
     contract::rest::Item::new("plugins", schema).document()
 }
 
-/// What is signed.
-#[derive(Debug, Serialize, Deserialize)]
-struct State {
-    service: String,
-    user_id: i64,
-    at_us: i64,
-    nonce: String,
-}
-
-/// A proof that this user was sent to that service by this site a moment ago.
-fn make_state(site: &Site, service: &str, user_id: i64, now: Timestamp) -> Result<String> {
-    let mut random = [0; NONCE_BYTES];
-    vault::fill_random(&mut random)?;
-    let state = State {
-        service: service.to_owned(),
-        user_id,
-        at_us: now.as_micros(),
-        nonce: HEXLOWER.encode(&random),
-    };
-    let text = serde_json::to_string(&state)
-        .map_err(|error| Error::internal("a state cannot be written").because(error))?;
-    let payload = BASE64URL_NOPAD.encode(text.as_bytes());
-    Ok(format!("{payload}.{}", signature(site, &payload)))
-}
-
-fn signature(site: &Site, payload: &str) -> String {
-    HEXLOWER.encode(&site.vault().site_hash("connect state", payload, ""))
-}
-
-/// Whether the state is this site's, for this service and user, and young enough.
-fn is_valid(site: &Site, state: &str, service: &str, user_id: i64, now: Timestamp) -> bool {
-    let Some((payload, signed)) = state.split_once('.') else { return false };
-    // Compared in hashed form, so that the time it takes tells nothing.
-    let hashed = |text: &str| site.vault().site_hash("compare", text, "");
-    if hashed(signed) != hashed(&signature(site, payload)) {
-        return false;
-    }
-    let text = BASE64URL_NOPAD.decode(payload.as_bytes()).unwrap_or_default();
-    let Ok(stated) = serde_json::from_slice::<State>(&text) else { return false };
-    let made = Timestamp::from_micros(stated.at_us);
-    let is_young = made <= now && now.since(made) <= STATE_LIFE;
-    stated.service == service && stated.user_id == user_id && is_young
-}
+const START_AGAIN: &str = "Nobody waits for this: the state is not ours, is somebody else's, was \
+    used or is too old. Start again.";
 
 fn not_connected(message: impl Into<String>) -> Stop {
     Refusal::new(400, "woocommerce_rest_helper_connect", message.into()).into()
-}
-
-fn user_id_of(visit: &Visit) -> i64 {
-    visit.identity.user.as_ref().map_or(0, |user| user.id())
 }
 
 /// Where the marketplace sends people back to.
@@ -147,10 +101,16 @@ fn return_address(visit: &Visit, service: &str, state: &str) -> String {
     visit.page(&format!("{RETURN_PATH}?{query}"))
 }
 
+/// Who leaves for a service.
+fn leaving<'a>(site: &'a Site, visit: &'a Visit, service: &'a str) -> Leaving<'a> {
+    Leaving { site, identity: &visit.identity, service, now: visit.now }
+}
+
 /// Begins the connection to the marketplace: where to go and grant it.
 async fn request(asked: Later, market: Arc<Market>) -> Outcome {
     let visit = &asked.visit;
-    let state = make_state(&asked.site, SERVICE, user_id_of(visit), visit.now)?;
+    let leaving = leaving(&asked.site, visit, SERVICE);
+    let state = leaving.sign()?;
     let back = return_address(visit, SERVICE, &state);
     let body = json!({ "home_url": visit.home, "redirect_uri": back });
     let said = market.ask(&asked.site, "oauth/request_token", Some(body), None).await;
@@ -159,6 +119,9 @@ async fn request(asked: Later, market: Arc<Market>) -> Outcome {
     let Some(secret) = secret.filter(|_| said.is_fine()) else {
         return Err(not_connected(said.message()));
     };
+    let row = leaving.row(&state, secret)?;
+    let kept = asked.site.store().write(move |conn| undone_or_told(state::keep(conn, &row)));
+    kept.await?.map_err(Stop::from)?;
     let action = match market.page("oauth/authorize") {
         Some(mut url) => {
             url.query_pairs_mut()
@@ -169,7 +132,7 @@ async fn request(asked: Later, market: Arc<Market>) -> Outcome {
             url.to_string()
         }
         // Nobody has to be asked elsewhere: people come back at once.
-        None => format!("{back}&request_token={}", Market::own_request_token(&asked.site)),
+        None => format!("{back}&request_token={}", Market::own_request_token(&asked.site, secret)),
     };
     Ok(Reply::new(json!({ "connectAction": action, "state": state })))
 }
@@ -182,17 +145,21 @@ fn told(error: Error) -> Stop {
     }
 }
 
-/// Ends it: the token of the one who came back is exchanged for the site's own.
+/// Ends it: the token of the one who came back is exchanged for the site's own. Clients that know
+/// of no state send the token alone; the marketplace is shown what it said when this user left, so
+/// that **a token that was granted to somebody else's request is worth nothing here.**
 async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
     let visit = &asked.visit;
+    let leaving = leaving(&asked.site, visit, SERVICE);
     let text = |name: &str| asked.params.text(name).unwrap_or_default().to_owned();
-    if !is_valid(&asked.site, &text("state"), SERVICE, user_id_of(visit), visit.now) {
-        return Err(not_connected(
-            "Send the state that came back with the token; this one is not ours, is somebody \
-             else's, or is too old. Start again.",
-        ));
-    }
-    let body = json!({ "request_token": text("request_token"), "home_url": visit.home });
+    let pending = pending(&asked, text("state")).await?;
+    let Some(pending) = pending else { return Err(not_connected(START_AGAIN)) };
+    let secret = leaving.secret(&pending)?;
+    let body = json!({
+        "request_token": text("request_token"),
+        "secret": secret.expose(),
+        "home_url": visit.home,
+    });
     let said = market.ask(&asked.site, "oauth/access_token", Some(body), None).await;
     let said = said.map_err(told)?;
     let member = |name: &str| said.body.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -208,10 +175,19 @@ async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
         token_sealed: token.seal(&asked.site, SERVICE)?,
         remote_site_id: number("site_id"),
         remote_user_id: number("user_id"),
-        user_id: user_id_of(visit),
+        user_id: pending.user_id,
         connected: visit.now,
     };
-    asked.site.store().write(move |conn| marketplace::connect(conn, &row)).await?;
+    let connect = move |conn: &mut dyn Conn| {
+        let is_first = state::spend(conn, &pending)?;
+        if is_first {
+            marketplace::connect(conn, &row)?;
+        }
+        Ok(is_first)
+    };
+    if !asked.site.store().write(connect).await? {
+        return Err(not_connected(START_AGAIN));
+    }
     // A token with which nothing can be read is worth nothing.
     let refused = match subscriptions::refresh(&asked.site, &market, true).await {
         Ok(None) => return Ok(Reply::new(json!({ "success": true }))),
@@ -220,6 +196,13 @@ async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
     };
     asked.site.store().write(|conn| marketplace::disconnect(conn, SERVICE)).await?;
     Err(refused)
+}
+
+/// What waits for the caller to come back from the marketplace.
+async fn pending(asked: &Later, state: String) -> Result<Option<LoginTokenRow>> {
+    let (site, visit) = (Arc::clone(&asked.site), Arc::clone(&asked.visit));
+    let find = move |conn: &mut dyn Conn| leaving(&site, &visit, SERVICE).find(conn, &state);
+    asked.site.store().read(find).await
 }
 
 /// What an active plugin says of a service, and the plugin's name.
@@ -236,7 +219,10 @@ fn contributed(conn: &mut dyn Conn, service: &str) -> Result<Option<(Connection,
 /// Where to grant a service, with a state to come back with.
 fn grant_address(call: &mut Call<'_>, service: &str, back: &str) -> Result<Option<String>, Stop> {
     let Some((wanted, _)) = contributed(call.conn()?, service)? else { return Ok(None) };
-    let state = make_state(call.site, service, call.user_id(), call.now())?;
+    let leaving = leaving(call.site, call.visit, service);
+    let state = leaving.sign()?;
+    let row = leaving.row(&state, "")?;
+    state::keep(call.conn()?, &row)?;
     let back =
         if back.is_empty() { return_address(call.visit, service, &state) } else { back.into() };
     let mut url = Url::parse(&wanted.authorize_url)
@@ -347,10 +333,14 @@ fn list(call: &mut Call<'_>) -> Outcome {
 fn keep(call: &mut Call<'_>) -> Outcome {
     let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
     let (service, state, code) = (text("service"), text("state"), text("code"));
-    if !is_valid(call.site, &state, &service, call.user_id(), call.now()) {
-        let message = "This state is not ours, is somebody else's, or is too old. Start again.";
-        return Err(Refusal::new(400, "boardwalk_invalid_state", message).into());
-    }
+    let leaving = leaving(call.site, call.visit, &service);
+    // The marketplace's token is fetched and not brought along, and only what an active plugin
+    // names is a service.
+    let is_known = contributed(call.conn()?, &service)?.is_some();
+    let pending = leaving.find(call.conn()?, &state)?.filter(|_| is_known && !state.is_empty());
+    let Some(pending) = pending else {
+        return Err(Refusal::new(400, "boardwalk_invalid_state", START_AGAIN).into());
+    };
     if code.is_empty() || code.len() > CODE_LENGTH_MAX {
         let message = "Send the code that the service handed out.";
         return Err(Refusal::new(400, "boardwalk_invalid_code", message).into());
@@ -363,6 +353,9 @@ fn keep(call: &mut Call<'_>) -> Outcome {
         connected: call.now(),
         ..ConnectionRow::default()
     };
+    if !state::spend(call.conn()?, &pending)? {
+        return Err(Refusal::new(400, "boardwalk_invalid_state", START_AGAIN).into());
+    }
     marketplace::connect(call.conn()?, &row)?;
     Ok(Reply::new(json!({ "success": true })))
 }

@@ -50,6 +50,18 @@ const KINDS: &[Kind] = &[
     kind("WC_Email_Cancelled_Order", "cancelled_order", "Order cancelled", "An order is off."),
     kind("WC_Email_Failed_Order", "failed_order", "Payment failed", "An order was not paid."),
     kind(
+        "WC_Email_Customer_Cancelled_Order",
+        "customer_cancelled_order",
+        "Your order is cancelled",
+        "Your order will not be sent.",
+    ),
+    kind(
+        "WC_Email_Customer_Failed_Order",
+        "customer_failed_order",
+        "Your payment failed",
+        "Your order was not paid; try again.",
+    ),
+    kind(
         "WC_Email_Customer_On_Hold_Order",
         "customer_on_hold_order",
         "Order on hold",
@@ -78,6 +90,18 @@ const KINDS: &[Kind] = &[
         "customer_invoice",
         "Order details",
         "This is what you ordered.",
+    ),
+    kind(
+        "WC_Email_Customer_POS_Completed_Order",
+        "customer_pos_completed_order",
+        "Your receipt",
+        "Thank you for your purchase at our till.",
+    ),
+    kind(
+        "WC_Email_Customer_POS_Refunded_Order",
+        "customer_pos_refunded_order",
+        "Your refund",
+        "Your money is on its way back.",
     ),
     kind("WC_Email_Customer_Note", "customer_note", "About your order", "There is news."),
     kind(

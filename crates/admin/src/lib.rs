@@ -75,13 +75,18 @@ impl Admin {
             tasks::routes,
             mobile::routes,
             launch::routes,
-            payments::routes,
             blueprint::routes,
             email::routes,
             catalogue_feed::routes,
             extension::routes,
         ];
-        let of_packages = [plugins::routes, themes::routes, marketing::routes, suggestions::routes];
+        let of_packages = [
+            plugins::routes,
+            themes::routes,
+            marketing::routes,
+            suggestions::routes,
+            payments::routes,
+        ];
         let of_market = [marketplace::routes, connect::routes];
         let plain = plain.into_iter().flat_map(|routes| routes(names));
         let of_packages = of_packages.into_iter().flat_map(|routes| routes(names, &self.catalogue));

@@ -5,24 +5,22 @@ mod qr;
 
 use contract::rest::route::{READ, Route, Verb};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use site::action::{read, write};
 use site::auth::magic_link;
 use site::mail::{self, Letter, Sender};
 use site::managers::may_view;
 use site::pages::{Address, Link};
 use site::{Action, Call, Names, Options};
-use store::login_token;
 
 const MINUTES_OF_SECOND: u64 = 60;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let data = format!("/{}/data", names.commerce_v3);
-    let other = data.clone();
-    let index =
-        move |call: &mut Call<'_>| Ok(Reply::new(call.ask(Verb::Get, &data, Map::new())?));
-    let again =
-        move |call: &mut Call<'_>| Ok(Reply::new(call.ask(Verb::Get, &other, Map::new())?));
+    let own = format!("/{}/mobile-app", names.admin);
+    let (data_again, own_again) = (data.clone(), own.clone());
+    let first = move |call: &mut Call<'_>| list(call, &data, &own);
+    let again = move |call: &mut Call<'_>| list(call, &data_again, &own_again);
     let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
     let item = Item::new(
         "data_index",
@@ -32,14 +30,29 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         ]),
     );
     // The reference lists this route with two ways to read it, so ours has them, too.
-    let list = Route::at(&names.admin, "/mobile-app")
-        .on(READ, Args::new(), read(may_view, index))
+    let index = Route::at(&names.admin, "/mobile-app")
+        .on(READ, Args::new(), read(may_view, first))
         .on(READ, Args::new(), read(may_view, again))
         .schema(item.document());
     let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
-    let mut routes = vec![list, send.on(READ, Args::new(), write(may_view, send_link))];
+    let mut routes = vec![index, send.on(READ, Args::new(), write(may_view, send_link))];
     routes.extend(qr::routes(names));
     routes
+}
+
+/// What the reference lists here: the shop's lists of data, as if they stood below this route.
+fn list(call: &mut Call<'_>, data: &str, own: &str) -> Result<Reply, Stop> {
+    let items = call.ask(Verb::Get, data, Map::new())?;
+    let items = items.as_array().cloned().unwrap_or_default().into_iter().map(|mut item| {
+        let slug = item.get("slug").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let link = |path: &str| json!([{ "href": call.visit.rest(path) }]);
+        let links = json!({ "self": link(&format!("{own}/{slug}")), "collection": link(own) });
+        if let Some(members) = item.as_object_mut() {
+            members.insert(String::from("_links"), links);
+        }
+        item
+    });
+    Ok(Reply::new(items.collect::<Vec<Value>>()))
 }
 
 /// Sends the caller a link. **What is told of it is the same whether or not it arrives.**
@@ -55,7 +68,6 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Several links were sent within the hour; use one of them, or wait.";
         return Err(Refusal::new(429, FAILED, message).into());
     }
-    login_token::prune(call.conn()?, now)?;
     let path = magic_link::make(call.conn()?, site.vault(), user.id(), now)?;
     let address = format!("{home}{}", path.expose());
     let site_name = Options::read(call.conn()?)?.text("blogname");

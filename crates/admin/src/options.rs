@@ -4,6 +4,8 @@
 //! shop, and have types. Other options of the site are read by administrators alone, and written
 //! where they belong. **Names that the site does not list are refused**, whoever asks: nobody can
 //! park data here, or look for what is not theirs. One name that is refused refuses the request.
+//! Those who run the shop set secrets and see whether they are set; **only administrators read
+//! them**.
 
 use contract::rest::route::{EDIT, READ, Route, Verb};
 use contract::rest::{Args, Fault, Refusal, Reply, Stop, clean, loose, params};
@@ -21,6 +23,9 @@ const CANNOT_UPDATE: &str = "woocommerce_rest_cannot_update";
 const NAMES_MAX: usize = 100;
 /// Bytes of one value.
 const VALUE_BYTES_MAX: usize = 16 * 1024;
+
+/// What stands for a secret that has a value.
+const MASK: &str = "••••••••";
 
 /// How a value gets to where it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +85,10 @@ const SHOP: &[(&str, Door)] = &[
     ("woocommerce_product_tour_modal_hidden", Door::Own),
     ("woocommerce_remote_variant_assignment", Door::Own),
     ("woocommerce_bacs_accounts", Door::Own),
+    ("woocommerce_stripe_settings", Door::Own),
+    ("woocommerce-ppcp-settings", Door::Own),
+    ("woocommerce_woopayments_nox_profile", Door::Own),
+    ("wc_connect_options", Door::Own),
     ("blogname", Door::Own),
     ("date_format", Door::Own),
     ("time_format", Door::Own),
@@ -142,12 +151,16 @@ fn too_many(code: &'static str) -> Refusal {
 fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let names = wanted(call).unwrap_or_default();
     let stored = Options::read(call.conn()?)?;
+    let is_administrator = call.can(Capability::ManageOptions);
     let shown = names.into_iter().map(|name| {
+        let is_masked =
+            !is_administrator && options::definition(&name).is_some_and(|option| option.is_secret);
         let value = match door(&name) {
             Some(Door::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
             _ => as_clients_know(stored.get(&name)),
         };
-        (name, value)
+        let is_set = value != Value::Bool(false);
+        (name, if is_masked && is_set { json!(MASK) } else { value })
     });
     Ok(Reply::new(object_or_list(shown.collect())))
 }

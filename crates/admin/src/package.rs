@@ -5,6 +5,7 @@
 //! all of it has been read within bounds and every checksum is right**, and nothing is ever written
 //! to a disk: the files of a package live in the storage, in the transaction that installs it.
 
+pub mod author;
 pub mod manifest;
 mod unzip;
 

@@ -4,12 +4,17 @@
 
 mod onboarding;
 
+use std::sync::Arc;
+
 use contract::rest::route::{CREATE, EDIT, Route, Verb};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, loose};
 use serde_json::{Map, Value, json};
-use site::action::write;
+use site::action::{Outcome, read, write};
 use site::{Action, Call, Names, Options, options};
 use types::Capability;
+
+use crate::catalogue::{Catalogue, Offer};
+use crate::suggestions;
 
 const COUNTRY: &str = "woocommerce_payments_country";
 const ORDER: &str = "woocommerce_gateway_order";
@@ -26,13 +31,12 @@ const ORDERED_MAX: usize = 200;
 /// Names that one option keeps; the oldest go first.
 const NAMES_MAX: usize = 200;
 
-pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, &format!("/settings/payments{path}"));
     let gateways = format!("/{}/payment_gateways", names.commerce_v3);
-    let suggestions = format!("/{}/payment-gateway-suggestions", names.admin);
-    let own = gateways.clone();
-    let providers = move |call: &mut Call<'_>| providers(call, &gateways, &suggestions);
+    let (own, offered) = (gateways.clone(), Arc::clone(catalogue));
     let order = move |call: &mut Call<'_>| set_order(call, &own);
+    let providers = move |call: &mut Call<'_>| providers(call, &gateways, &offered.known());
     let map = Schema::map().required().about("Ways to pay with their places.");
     let context = Schema::text().about("Where it was dismissed.");
     let untracked = Schema::boolean().default(false).about("Whether to keep this to ourselves.");
@@ -45,7 +49,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         at("/providers").on(
             CREATE,
             Args::new().arg("location", location()),
-            site::action::read(may_manage, providers),
+            read(may_manage, providers),
         ),
         at("/providers/order").on(
             EDIT,
@@ -105,7 +109,7 @@ fn names_in(stored: &Options, option: &str) -> Vec<String> {
 }
 
 /// The ways to pay in their order, and what is suggested beside them.
-fn providers(call: &mut Call<'_>, gateways: &str, suggestions: &str) -> Result<Reply, Stop> {
+fn providers(call: &mut Call<'_>, gateways: &str, offers: &[Offer]) -> Outcome {
     let country = country_of(call)?;
     let stored = Options::read(call.conn()?)?;
     let gateways = call.ask(Verb::Get, gateways, Map::new())?;
@@ -128,13 +132,13 @@ fn providers(call: &mut Call<'_>, gateways: &str, suggestions: &str) -> Result<R
     let offline: Vec<Value> = ways.iter().map(provider).collect();
     let hidden = names_in(&stored, HIDDEN);
     let attached = names_in(&stored, ATTACHED);
-    let suggested = call.ask(Verb::Get, suggestions, Map::new()).unwrap_or_default();
+    let visit = call.visit;
+    let suggested = suggestions::suggested(call.conn()?, (visit, offers), &country, false)?;
     let is_open = |one: &&Value| {
         let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
         !hidden.iter().chain(&attached).any(|name| name == id)
     };
-    let suggested: Vec<&Value> =
-        suggested.as_array().into_iter().flatten().filter(is_open).collect();
+    let suggested: Vec<&Value> = suggested.iter().filter(is_open).collect();
     Ok(Reply::new(json!({
         "country": country,
         "providers": offline,

@@ -11,6 +11,7 @@ pub(crate) mod lifecycle;
 mod now;
 mod own;
 mod pages;
+mod secrets;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use types::{Capability, Error};
 
 use self::job::{Arguments, Task};
 use crate::catalogue::{Catalogue, Offer};
+use crate::package::manifest::Template;
 
 pub(crate) use self::now::activate_one;
 pub use self::pages::PluginPages;
@@ -278,6 +280,16 @@ fn active(call: &mut Call<'_>) -> Outcome {
 fn installed(call: &mut Call<'_>) -> Outcome {
     let plugins = lifecycle::all(call.conn()?)?;
     Ok(Reply::new(json!({ "plugins": with_shop(&plugins) })))
+}
+
+/// The templates of terminals that active plugins offer, each with the plugin's name.
+pub fn templates(conn: &mut dyn Conn) -> Result<Vec<(String, Template)>, Error> {
+    let of_plugin = |plugin: lifecycle::Installed| {
+        let slug = plugin.row.slug;
+        let own = plugin.manifest.contributes.templates.into_iter();
+        own.map(move |template| (slug.clone(), template))
+    };
+    Ok(lifecycle::active(conn)?.into_iter().flat_map(of_plugin).collect())
 }
 
 /// The names of the plugins, and that of the shop first.

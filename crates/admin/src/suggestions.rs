@@ -7,12 +7,12 @@ use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
 use serde_json::{Value, json};
 use site::action::{Outcome, write};
-use site::{Action, Call, Names, Options, options};
+use site::{Action, Call, Names, Options, Visit, options};
 use store::Conn;
 use types::processors::PROCESSORS;
 use types::{Capability, Result};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Offer};
 use crate::country;
 use crate::package::manifest::ShippingPartner;
 use crate::plugins::lifecycle;
@@ -64,37 +64,49 @@ pub(crate) fn are_wanted(options: &Options) -> bool {
 
 fn gateways(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
     let options = &asking.later.visit.options;
-    let is_shown = options.text(HIDDEN) != "yes" && are_wanted(options);
     let is_forced = asking.later.params.flag("force_default_suggestions");
+    let from = (&*asking.later.visit, asking.offers);
+    Ok(Reply::new(suggested(conn, from, &country::of(options), is_forced)?))
+}
+
+/// The ways to be paid that are suggested to a shop in this country. Who wants no suggestions gets
+/// none, unless those that come with the shop are forced.
+pub(crate) fn suggested(
+    conn: &mut dyn Conn,
+    (visit, offers): (&Visit, &[Offer]),
+    country: &str,
+    is_forced: bool,
+) -> Result<Vec<Value>> {
+    let options = &visit.options;
+    let is_shown = options.text(HIDDEN) != "yes" && are_wanted(options);
     if !is_shown && !is_forced {
-        return Ok(Reply::new(json!([])));
+        return Ok(Vec::new());
     }
-    let country = country::of(options);
     let mut items: Vec<(i64, Value)> = Vec::new();
     for (place, processor) in (1..).zip(PROCESSORS) {
-        if processor.countries.contains(&country.as_str()) {
+        if processor.countries.contains(&country) {
             let id = format!("boardwalk_{}", processor.name.to_ascii_lowercase());
             let words = (processor.title, processor.about);
             items.push((place, gateway(&id, words, &[], Some(place))));
         }
     }
     if is_shown {
-        items.extend(from_plugins(conn, asking, &country)?);
+        items.extend(from_plugins(conn, (visit, offers), country)?);
     }
     items.sort_by_key(|(priority, _)| *priority);
-    Ok(Reply::new(items.into_iter().map(|(_, item)| item).collect::<Vec<Value>>()))
+    Ok(items.into_iter().map(|(_, item)| item).collect())
 }
 
 /// What active plugins suggest, and what those would that can be installed.
 fn from_plugins(
     conn: &mut dyn Conn,
-    asking: &Asking<'_>,
+    (visit, offers): (&Visit, &[Offer]),
     country: &str,
 ) -> Result<Vec<(i64, Value)>> {
     let installed = lifecycle::all(conn)?;
     let active = installed.iter().filter(|plugin| plugin.row.is_active);
     let active = active.map(|plugin| (&plugin.manifest, Vec::new()));
-    let offered = asking.offers.iter().filter_map(|offer| {
+    let offered = offers.iter().filter_map(|offer| {
         let manifest = offer.plugin()?;
         let is_new = !installed.iter().any(|plugin| plugin.row.slug == manifest.slug);
         is_new.then(|| (manifest, vec![manifest.slug.as_str()]))
@@ -108,7 +120,7 @@ fn from_plugins(
                 if let (false, Some(members)) =
                     (wanted.external_link.is_empty(), item.as_object_mut())
                 {
-                    let link = asking.later.visit.page(&wanted.external_link);
+                    let link = visit.page(&wanted.external_link);
                     members.insert(String::from("external_link"), json!(link));
                 }
                 items.push((wanted.priority.unwrap_or(i64::MAX), item));

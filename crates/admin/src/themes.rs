@@ -8,7 +8,7 @@ mod contrast;
 
 use std::sync::Arc;
 
-use contract::rest::route::{CREATE, EDIT, READ, Route};
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, anyone, later, read, write};
@@ -34,6 +34,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let context = context.about("Which view of the theme to show.");
     let file = Schema::typed("file").about("The archive of the theme.");
     let upload_args = Args::new().arg("context", context).treated(FIELD, file, Treatment::None);
+    let slug = Args::new().arg("slug", Schema::text().about("Name of the theme."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     vec![
         at("/themes").on(
@@ -49,6 +50,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         at("/onboarding/themes/activate").on(EDIT, Args::new(), write(may_switch, activate)),
         own("/themes").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
         own("/themes/deactivate").on(CREATE, Args::new(), write(may_switch, deactivate)),
+        own(r"/themes/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug, write(may_install, remove)),
         own("/theme").on(READ, Args::new(), read(anyone, current)),
     ]
 }
@@ -209,6 +211,23 @@ fn deactivate(call: &mut Call<'_>) -> Outcome {
     retire(conn)?;
     options::set(conn, THEME_OPTION, &Value::Null)?;
     Ok(Reply::new(json!({ "status": "success" })))
+}
+
+/// Removes a theme with its files. If it was the active one, pages look as usual again.
+fn remove(call: &mut Call<'_>) -> Outcome {
+    let slug = slug_of(call.params.text("slug"));
+    let now = call.now();
+    let conn = call.conn()?;
+    let Some(row) = package::get(conn, PackageKind::Theme, &slug)? else {
+        let message = "No theme of this name is installed.";
+        return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
+    };
+    if row.is_active {
+        options::set(conn, THEME_OPTION, &Value::Null)?;
+    }
+    package::remove(conn, PackageKind::Theme, &slug)?;
+    lifecycle::tell(conn, "theme.removed", &row, now)?;
+    Ok(Reply::new(json!({ "deleted": true, "slug": slug })))
 }
 
 /// The active theme, for whoever draws a page; null for none.

@@ -2,6 +2,7 @@
 
 mod export;
 mod isos;
+mod plugin;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use types::{Environment, Timestamp};
 
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
+pub(crate) use self::plugin::Plugin;
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
 /// Merchant onboarding in one binary.
@@ -85,6 +87,9 @@ pub(crate) enum Command {
     /// Write reports into files
     #[command(subcommand)]
     Export(Export),
+    /// Pack and check plugins and themes, for their authors
+    #[command(subcommand)]
+    Plugin(Plugin),
     /// Try how mail is sent
     #[command(subcommand)]
     Mail(Mail),

@@ -9,6 +9,7 @@ mod import;
 mod iso;
 mod mail;
 mod onboard;
+mod plugin;
 mod serve;
 mod user;
 
@@ -45,6 +46,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             output::document(&text);
             return Ok(());
         }
+        Command::Plugin(command) => return plugin::plugin(command, printer),
         _ => {}
     }
     let config = Config::load(&common)?;
@@ -73,6 +75,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             printer.result(&object, text.trim_end());
             Ok(())
         }
-        Command::Completions { .. } | Command::Openapi { .. } => Ok(()),
+        // These need no configuration and were carried out before.
+        Command::Completions { .. } | Command::Openapi { .. } | Command::Plugin(_) => Ok(()),
     }
 }

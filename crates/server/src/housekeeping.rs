@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use admin::catalogue_feed;
 use commerce::products::sync;
 use onboarding::Platform;
 use site::content;
-use store::{consumer_key, idempotency, oembed_cache, outbox, report_file, session};
+use store::{consumer_key, idempotency, login_token, oembed_cache, outbox, report_file, session};
 use tokio::sync::watch;
 use types::Timestamp;
 
@@ -23,6 +24,8 @@ const EVENTS_KEPT: Duration = Duration::from_hours(400 * 24);
 const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
 const NONCE_LIFE_S: i64 = 3_600;
+/// How long tokens of one use are kept after their end: how many were made is counted by the hour.
+const TOKENS_KEPT: Duration = Duration::from_hours(2);
 
 pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let mut purged: Option<Instant> = None;
@@ -58,6 +61,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             published = Some(Instant::now());
             publish_due_posts(&platform).await;
             follow_calendar_of_goods(&platform).await;
+            remove_old_feeds(&platform).await;
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
@@ -190,7 +194,7 @@ async fn warn_of_keys(platform: &Platform) {
     }
 }
 
-/// Sessions that have ended, nonces of signatures that nobody would accept any more, and what other
+/// Sessions and tokens that have ended, nonces of signatures that nobody would accept any more, and what other
 /// sites said too long ago.
 async fn forget_credentials(platform: &Platform) {
     let now = platform.clock.now();
@@ -198,6 +202,9 @@ async fn forget_credentials(platform: &Platform) {
         session::prune(conn, now)?;
         let oldest = now.as_micros() / 1_000_000 - NONCE_LIFE_S;
         consumer_key::prune_nonces(conn, oldest)?;
+        let kept = i64::try_from(TOKENS_KEPT.as_micros()).unwrap_or(i64::MAX);
+        let ended = Timestamp::from_micros(now.as_micros().saturating_sub(kept));
+        login_token::prune(conn, ended)?;
         oembed_cache::prune(conn, now)
     });
     if let Err(error) = forgotten.await {
@@ -255,6 +262,24 @@ async fn follow_calendar_of_goods(platform: &Platform) {
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "sales could not begin or end, nor products appear");
+        }
+    }
+}
+
+/// The catalogue's feeds go when they are too old. Looking costs a read; only then is written.
+async fn remove_old_feeds(platform: &Platform) {
+    let now = platform.clock.now();
+    let old = platform.store.read(move |conn| catalogue_feed::is_any_old(conn, now)).await;
+    let removed = match old {
+        Ok(false) => return,
+        Ok(true) => platform.store.write(move |conn| catalogue_feed::remove_old(conn, now)).await,
+        Err(error) => Err(error),
+    };
+    match removed {
+        Ok(count) => tracing::info!(count, "old feeds of the catalogue were removed"),
+        Err(error) => {
+            let error = error.report();
+            tracing::warn!(error, "old feeds of the catalogue could not be removed");
         }
     }
 }

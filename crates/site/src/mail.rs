@@ -13,8 +13,8 @@ use store::Conn;
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 
-use crate::pages::{Address, Link};
-use crate::{Site, jobs};
+use crate::pages::{Address, LetterLook, Link, THEME_OPTION};
+use crate::{Options, Site, jobs};
 
 /// The kind of job that sends a letter. **A site without it sends no mail.**
 pub const JOB: &str = "mail";
@@ -71,6 +71,7 @@ struct HtmlMail<'a> {
     link: Option<Link<'a>>,
     site_name: &'a str,
     home: Address<'a>,
+    look: &'a LetterLook,
 }
 
 /// A letter as it waits: nobody can read it without the master key.
@@ -96,7 +97,8 @@ pub fn enqueue(
     if !is_on(site) {
         return Err(Error::unavailable("mail is off; set mail.relay to the host that sends it"));
     }
-    let message = written(sender, letter)?;
+    let look = LetterLook::read(&Options::read(conn)?.get(THEME_OPTION));
+    let message = written(sender, letter, &look)?;
     let arguments = Waiting::seal(site.vault(), &message)?;
     Ok(jobs::enqueue(conn, JOB, None, &arguments, now)?.job_id)
 }
@@ -109,12 +111,12 @@ pub fn message_of(cx: &jobs::JobCx) -> Result<Message, jobs::Halt> {
 }
 
 /// A letter as text and as HTML.
-fn written(sender: Sender<'_>, letter: &Letter<'_>) -> Result<Message> {
+fn written(sender: Sender<'_>, letter: &Letter<'_>, look: &LetterLook) -> Result<Message> {
     let Letter { to, subject, paragraphs, link } = *letter;
     let Sender { site_name, home } = sender;
     check(to, subject)?;
     let text = TextMail { subject, paragraphs, link, site_name, home };
-    let html = HtmlMail { subject, paragraphs, link, site_name, home: Address::new(home) };
+    let html = HtmlMail { subject, paragraphs, link, site_name, home: Address::new(home), look };
     Ok(Message {
         id: new_id()?,
         to: to.to_owned(),
@@ -181,6 +183,10 @@ mod tests {
 
     const SENDER: Sender<'_> = Sender { site_name: "Pier & Sons", home: "https://shop.example" };
 
+    fn usual() -> LetterLook {
+        LetterLook::read(&serde_json::Value::Null)
+    }
+
     fn letter<'a>(to: &'a str, subject: &'a str, paragraphs: &'a [String]) -> Letter<'a> {
         let href = Address::new("https://shop.example/get?a=1&b=2");
         Letter { to, subject, paragraphs, link: Some(Link { text: "Download", href }) }
@@ -189,7 +195,8 @@ mod tests {
     #[test]
     fn a_letter_is_text_and_escaped_html() {
         let paragraphs = [String::from("1 < 2 & so on."), String::from("Second.")];
-        let message = written(SENDER, &letter("a@b.example", "It's <ready>", &paragraphs)).unwrap();
+        let message =
+            written(SENDER, &letter("a@b.example", "It's <ready>", &paragraphs), &usual()).unwrap();
         let text = "It's <ready>\n\n1 < 2 & so on.\n\nSecond.\n\nDownload:\n\
                     https://shop.example/get?a=1&b=2\n\n--\nPier & Sons\nhttps://shop.example";
         assert_eq!(message.text, text);
@@ -211,7 +218,7 @@ mod tests {
             ("a@b.example", &"x".repeat(SUBJECT_CHARS_MAX + 1), false),
             (&format!("{}@b.example", "a".repeat(ADDRESS_CHARS_MAX)), "x", false),
         ] {
-            let written = written(SENDER, &letter(to, subject, &[]));
+            let written = written(SENDER, &letter(to, subject, &[]), &usual());
             assert_eq!(written.is_ok(), is_fine, "{to} {subject}");
         }
     }
@@ -220,7 +227,8 @@ mod tests {
     fn a_letter_that_waits_is_sealed_in_its_place() {
         let vault = Vault::new(&MasterKey::generate().unwrap(), Environment::Sandbox);
         let paragraphs = [String::from("the secret link")];
-        let message = written(SENDER, &letter("a@b.example", "Subject", &paragraphs)).unwrap();
+        let message =
+            written(SENDER, &letter("a@b.example", "Subject", &paragraphs), &usual()).unwrap();
         let waiting = Waiting::seal(&vault, &message).unwrap();
         let kept = serde_json::to_string(&waiting).unwrap();
         assert!(!kept.contains("secret") && !kept.contains("b.example"), "{kept}");

@@ -38,6 +38,8 @@ pub struct Definition {
     pub default: &'static str,
     /// Its name among the settings of the content namespace, if it is one.
     pub setting: Option<Setting>,
+    /// Only for administrators, and never in a file that leaves the site.
+    pub is_secret: bool,
 }
 
 /// An option as a setting of the interface.
@@ -48,7 +50,11 @@ pub struct Setting {
 }
 
 const fn option(name: &'static str, kind: Kind, default: &'static str) -> Definition {
-    Definition { name, kind, default, setting: None }
+    Definition { name, kind, default, setting: None, is_secret: false }
+}
+
+const fn secret(name: &'static str, kind: Kind, default: &'static str) -> Definition {
+    Definition { name, kind, default, setting: None, is_secret: true }
 }
 
 const fn setting(
@@ -58,7 +64,8 @@ const fn setting(
     setting: &'static str,
     schema: fn() -> Schema,
 ) -> Definition {
-    Definition { name, kind, default, setting: Some(Setting { name: setting, schema }) }
+    let setting = Some(Setting { name: setting, schema });
+    Definition { name, kind, default, setting, is_secret: false }
 }
 
 /// The options of site and shop; the settings in the order in which the interface lists them.

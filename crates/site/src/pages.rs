@@ -18,11 +18,12 @@ use askama::Template;
 
 pub use self::content::{AuthorPage, EmbedPage, FrontPage, PostPage, PostSummary};
 pub use self::content::{author, embed, front, post};
-pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LoginPage};
-pub use self::forms::{authorize, authorized, error, login};
+pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
+pub use self::forms::{authorize, authorized, error, link, login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
 pub use self::policy::Policy;
+pub(crate) use self::theme::LetterLook;
 pub use self::theme::{THEME_OPTION, Theme};
 pub use self::values::{Address, Date, Link, TrustedHtml};
 

@@ -1,4 +1,5 @@
-//! Ways to sign in without a password, each for one use. **Only hashes of tokens are stored.**
+//! Tokens that are good for one use and a short time: ways to sign in without a password, and
+//! proofs of those who leave for another site and come back. **Only hashes of tokens are stored.**
 
 use types::{Result, Timestamp};
 
@@ -36,6 +37,16 @@ sql!(
     )
 );
 sql!(
+    LOGIN_TOKEN_NEWEST,
+    concat!(
+        "SELECT ",
+        login_token_columns!(),
+        " FROM login_tokens
+          WHERE site_id = $1 AND session_hash = $2 AND state = $3 AND expires_us > $4
+          ORDER BY created_us DESC, token_hash LIMIT 1"
+    )
+);
+sql!(
     LOGIN_TOKEN_MOVE,
     "UPDATE login_tokens SET state = $1, session_hash = $2, detail = $3, expires_us = $4
      WHERE site_id = $5 AND token_hash = $6 AND state = $7"
@@ -51,6 +62,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &LOGIN_TOKEN_INSERT,
     &LOGIN_TOKEN_GET,
     &LOGIN_TOKEN_BY_SESSION,
+    &LOGIN_TOKEN_NEWEST,
     &LOGIN_TOKEN_MOVE,
     &LOGIN_TOKEN_COUNT,
     &LOGIN_TOKEN_PRUNE,
@@ -94,6 +106,17 @@ pub fn get(conn: &mut dyn Conn, token_hash: &[u8]) -> Result<Option<LoginTokenRo
 /// The token that a phone goes by this session.
 pub fn by_session(conn: &mut dyn Conn, session_hash: &[u8]) -> Result<Option<LoginTokenRow>> {
     conn.row(&LOGIN_TOKEN_BY_SESSION, &[SITE.into(), session_hash.into()], LoginTokenRow::read)
+}
+
+/// The newest token of a session that is in this state and not over.
+pub fn newest(
+    conn: &mut dyn Conn,
+    session_hash: &[u8],
+    state: &str,
+    now: Timestamp,
+) -> Result<Option<LoginTokenRow>> {
+    let values = [SITE.into(), session_hash.into(), state.into(), now.into()];
+    conn.row(&LOGIN_TOKEN_NEWEST, &values, LoginTokenRow::read)
 }
 
 /// Stores the token as it is now, if it is still in the state it was read in. Returns whether it

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 use site::Site;
-use site::outbound::{Fetch, Fetched};
+use site::outbound::{Fetch, FetchFault, Fetched};
 use store::package::PackageKind;
 use types::{Error, Result};
 use url::Url;
@@ -65,13 +65,21 @@ pub(super) async fn archive(site: &Site, url: Url, sha256: &str) -> Result<Vec<u
     Ok(answer.body)
 }
 
+/// What comes back. **Only what may be better in a moment is told as unavailable**, since that is
+/// tried again.
 async fn fetch(site: &Site, request: Fetch) -> Result<Fetched> {
-    let answer = site.outbound().fetch(request).await.map_err(|fault| {
-        Error::unavailable("the remote catalogue does not answer").because(fault)
+    let answer = site.outbound().fetch(request).await.map_err(|fault| match fault {
+        FetchFault::TooLarge => Error::invalid("what the remote catalogue sent is too large"),
+        FetchFault::Refused(_) => {
+            Error::invalid("the remote catalogue is at an address that is not asked").because(fault)
+        }
+        _ => Error::unavailable("the remote catalogue does not answer").because(fault),
     })?;
-    if answer.status != 200 {
-        let status = answer.status;
-        return Err(Error::unavailable(format!("the remote catalogue answered {status}")));
+    match answer.status {
+        200 => Ok(answer),
+        status if status == 429 || status >= 500 => {
+            Err(Error::unavailable(format!("the remote catalogue answered {status}")))
+        }
+        status => Err(Error::not_found(format!("the remote catalogue answered {status}"))),
     }
-    Ok(answer)
 }

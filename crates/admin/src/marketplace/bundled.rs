@@ -28,12 +28,13 @@ pub(super) fn answer(
     };
     let (path, _) = path.split_once('?').unwrap_or((path, ""));
     let preview = path.strip_prefix("products/").and_then(|rest| rest.strip_suffix("/preview"));
+    let is_granted = text("request_token") == request_token(site, text("secret"));
     match path {
         "featured" => fine(featured()),
         "oauth/request_token" => {
-            fine(json!({ "secret": secret(site, "request", text("home_url")) }))
+            fine(json!({ "secret": secret(site, "request", text("redirect_uri")) }))
         }
-        "oauth/access_token" if text("request_token") == request_token(site) => fine(json!({
+        "oauth/access_token" if is_granted => fine(json!({
             "access_token": secret(site, "token", ""),
             "access_token_secret": secret(site, "secret", ""),
             "site_id": SITE_ID,
@@ -69,9 +70,9 @@ pub(super) fn answer(
     }
 }
 
-/// The token that a site comes back with, which nobody has to grant here.
-pub(super) fn request_token(site: &Site) -> String {
-    secret(site, "request token", "")
+/// The token that a site comes back with, which nobody has to grant here: it belongs to one request.
+pub(super) fn request_token(site: &Site, of_request: &str) -> String {
+    secret(site, "request token", of_request)
 }
 
 fn product(id: i64) -> Option<&'static (i64, &'static str, &'static str, &'static str)> {

@@ -108,8 +108,8 @@ impl Market {
     }
 
     /// What people come back with who need not ask anybody elsewhere.
-    pub(crate) fn own_request_token(site: &Site) -> String {
-        bundled::request_token(site)
+    pub(crate) fn own_request_token(site: &Site, secret: &str) -> String {
+        bundled::request_token(site, secret)
     }
 
     /// The address of a page of the marketplace, for browsers.
@@ -166,7 +166,10 @@ impl Market {
         }
         if let (401, Some(account)) = (answer.status, account) {
             let user_id = account.row.user_id;
-            site.store().write(move |conn| note_fault(conn, user_id, now)).await?;
+            let noted = site.store().write(move |conn| note_fault(conn, user_id, now)).await?;
+            if let (Some(nonce), Ok(url)) = (noted, base.join("connection_errors")) {
+                tell_fault(site, url, &nonce).await;
+            }
         }
         let body = serde_json::from_slice(&answer.body).map_err(|error| {
             Error::unavailable("the marketplace's answer cannot be read").because(error)
@@ -203,22 +206,36 @@ fn connected_keys(conn: &mut dyn Conn) -> Result<BTreeSet<String>> {
     Ok(bought.filter(|one| one.is_connected).map(|one| one.product_key).collect())
 }
 
-/// Notes that the marketplace does not know the site's token any more, once an hour.
-fn note_fault(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<()> {
-    const CODE: &str = "unknown_token";
-    let newest = marketplace::error_newest(conn, CODE)?;
+const FAULT: &str = "unknown_token";
+
+/// Notes that the marketplace does not know the site's token any more, once an hour. Returns the
+/// nonce by which the marketplace can say that this was its doing.
+fn note_fault(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<Option<String>> {
+    let newest = marketplace::error_newest(conn, FAULT)?;
     if newest.is_some_and(|error| now.since(error.raised) < FAULT_EVERY) {
-        return Ok(());
+        return Ok(None);
     }
     let mut random = [0; NONCE_BYTES];
     vault::fill_random(&mut random)?;
     let error = ConnectionErrorRow {
         nonce: data_encoding::HEXLOWER.encode(&random),
-        code: CODE.to_owned(),
+        code: FAULT.to_owned(),
         message: String::from("The marketplace does not know the site's token."),
         user_id,
         raised: now,
         verified: None,
     };
-    marketplace::error_insert(conn, &error)
+    marketplace::error_insert(conn, &error)?;
+    Ok(Some(error.nonce))
+}
+
+/// Tells the marketplace of a fault. It may not care, and nothing depends on it.
+async fn tell_fault(site: &Site, url: Url, nonce: &str) {
+    let mut request = Fetch::get(url, ANSWER_BYTES_MAX, ANSWER_TIME);
+    request.method = Method::Post;
+    request.body = json!({ "code": FAULT, "nonce": nonce }).to_string().into_bytes();
+    request.headers.push((String::from("Content-Type"), String::from("application/json")));
+    if let Err(fault) = site.outbound().fetch(request).await {
+        tracing::info!(%fault, "the marketplace could not be told of a fault");
+    }
 }

@@ -18,6 +18,8 @@ const EXPIRING_WITHIN: Duration = Duration::from_hours(24 * 60);
 /// Subscriptions that are kept.
 const KEPT_MAX: usize = 1_000;
 const MICROS: i64 = 1_000_000;
+/// What is installed from the marketplace is marked so.
+pub(crate) const ORIGIN: &str = "marketplace";
 
 /// Asks the marketplace for the list if it is old or must be new, and keeps it. Returns what the
 /// marketplace refused with, if it did.
@@ -92,7 +94,7 @@ impl Bought {
     }
 }
 
-/// All that was bought, by the names of the products.
+/// All that was bought.
 pub(super) fn all(conn: &mut dyn Conn) -> Result<Vec<Bought>> {
     let mut bought = Vec::new();
     for row in marketplace::subscriptions(conn)? {
@@ -103,8 +105,6 @@ pub(super) fn all(conn: &mut dyn Conn) -> Result<Vec<Bought>> {
         }
         bought.push(one);
     }
-    let name = |one: &Bought| (one.text("product_name").to_lowercase(), one.row.expires);
-    bought.sort_by_key(name);
     Ok(bought)
 }
 
@@ -113,10 +113,68 @@ pub(super) fn find(conn: &mut dyn Conn, product_key: &str) -> Result<Option<Boug
     Ok(all(conn)?.into_iter().find(|one| one.row.product_key == product_key))
 }
 
-/// The list as clients know it.
+/// The list as clients know it: what was bought, and what is installed from the marketplace although
+/// no subscription is known for it.
 pub(super) fn shown(conn: &mut dyn Conn, now: Timestamp) -> Result<Vec<Value>> {
     let bought = all(conn)?;
-    Ok(bought.iter().map(|one| view(one, &bought, now)).collect())
+    let mut shown: Vec<Value> = bought.iter().map(|one| view(one, &bought, now)).collect();
+    for kind in [PackageKind::Plugin, PackageKind::Theme] {
+        let installed = package::list(conn, kind)?.into_iter();
+        let is_alone = |row: &PackageRow| {
+            let is_its = |one: &Bought| one.kind() == Some(kind) && one.slug() == row.slug;
+            row.origin == ORIGIN && !bought.iter().any(is_its)
+        };
+        shown.extend(installed.filter(is_alone).map(|row| local_view(&row)));
+    }
+    let name = |one: &Value| {
+        let name = one.get("product_name").and_then(Value::as_str).unwrap_or_default();
+        (name.to_lowercase(), one.get("expires").and_then(Value::as_i64))
+    };
+    shown.sort_by_key(name);
+    Ok(shown)
+}
+
+/// Something that is installed and that nobody pays for.
+fn local_view(row: &PackageRow) -> Value {
+    let manifest: Value = serde_json::from_str(&row.manifest).unwrap_or_default();
+    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
+    json!({
+        "product_key": "",
+        "product_id": 0,
+        "product_name": text("name"),
+        "product_url": text("uri"),
+        "zip_slug": row.slug,
+        "documentation_url": text("documentation"),
+        "key_type": "",
+        "key_type_label": "",
+        "lifetime": false,
+        "product_status": "publish",
+        "connections": [],
+        "expires": 0,
+        "expired": true,
+        "expiring": false,
+        "autorenew": false,
+        "maxed": false,
+        "sites_max": 0,
+        "sites_active": 0,
+        "active": false,
+        "local": local(Some(row)),
+        "has_update": false,
+        "subscription_available": false,
+        "subscription_installed": false,
+    })
+}
+
+/// What of a product is installed here.
+fn local(row: Option<&PackageRow>) -> Value {
+    json!({
+        "installed": row.is_some(),
+        "active": row.is_some_and(|row| row.is_active),
+        "version": row.map(|row| &row.version),
+        "type": row.map(|row| row.kind.as_str()),
+        "slug": row.map(|row| &row.slug),
+        "path": row.map(|row| &row.slug),
+    })
 }
 
 fn view(one: &Bought, all: &[Bought], now: Timestamp) -> Value {
@@ -141,14 +199,7 @@ fn view(one: &Bought, all: &[Bought], now: Timestamp) -> Value {
         "expiring": ends_soon,
         "maxed": is_maxed,
         "active": one.row.is_connected,
-        "local": {
-            "installed": local.is_some(),
-            "active": local.is_some_and(|row| row.is_active),
-            "version": local.map(|row| &row.version),
-            "type": local.map(|row| row.kind.as_str()),
-            "slug": local.map(|row| &row.slug),
-            "path": local.map(|row| &row.slug),
-        },
+        "local": self::local(local),
         "has_update": has_update,
         "subscription_available": !one.row.is_connected && !is_expired && !has_other,
         "subscription_installed": local.is_some() && one.row.is_connected,

@@ -3,13 +3,14 @@
 //! The signed-in user asks for a token, which the screen shows as a code. The phone reads it and
 //! tells what device it is ([`scan`]); it shows a number, and the screen offers several. Choosing
 //! the phone's number ([`approve`]) lets the phone exchange its grant for an application password,
-//! once. **Tokens, sessions and grants are random, and only their hashes are stored.**
+//! once. **Tokens, sessions and grants are random, and only their hashes are stored**; all of it
+//! needs a connection that nobody listens to.
 
 use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, clean};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use site::action::{anyone, memory, read, write};
 use site::managers::may_view;
 use site::users::application_passwords::create_password;
@@ -18,6 +19,8 @@ use store::application_password as passwords;
 use store::login_token::{self, LoginTokenRow};
 use types::{Error, Timestamp};
 use vault::Vault;
+
+use crate::package::hex_sha256;
 
 const KIND: &str = "qr_login";
 const PENDING: &str = "pending";
@@ -29,6 +32,7 @@ const CONSUMED: &str = "consumed";
 
 const HASHING: &str = "qr login";
 const RANDOM_BYTES: usize = 24;
+const SESSION_BYTES: usize = 16;
 /// For how long the code on the screen can be read.
 const TOKEN_LIFE: Duration = Duration::from_mins(5);
 /// For how long the user may look for the number, and the phone may come for its password.
@@ -36,9 +40,10 @@ const MATCH_LIFE: Duration = Duration::from_secs(90);
 /// Codes for one user within an hour.
 const PER_HOUR_MAX: i64 = 30;
 const HOUR_US: i64 = 60 * 60 * 1_000_000;
+const SECOND_US: i64 = 1_000_000;
 /// Numbers that the screen offers.
 const CHOICES: usize = 3;
-const DEVICE_TEXT_CHARS_MAX: usize = 60;
+const DEVICE_TEXT_CHARS_MAX: usize = 64;
 const DEVICE_FIELDS: [&str; 5] = ["os", "os_version", "model", "brand", "app_version"];
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -76,8 +81,8 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     ]
 }
 
-fn random() -> Result<String, Error> {
-    let mut bytes = [0_u8; RANDOM_BYTES];
+fn random<const BYTES: usize>() -> Result<String, Error> {
+    let mut bytes = [0_u8; BYTES];
     vault::fill_random(&mut bytes)?;
     Ok(data_encoding::BASE64URL_NOPAD.encode(&bytes))
 }
@@ -90,207 +95,297 @@ fn hex(bytes: &[u8]) -> String {
     data_encoding::HEXLOWER.encode(bytes)
 }
 
+fn seconds(time: Timestamp) -> i64 {
+    time.as_micros() / SECOND_US
+}
+
 /// Where a token stands at this moment.
 fn state_at(row: &LoginTokenRow, now: Timestamp) -> &str {
     let is_over = row.expires <= now && matches!(&*row.state, PENDING | SCANNED | APPROVED);
     if is_over { EXPIRED } else { &row.state }
 }
 
-fn detail(row: &LoginTokenRow) -> Value {
+fn detail(row: &LoginTokenRow) -> Map<String, Value> {
     serde_json::from_str(&row.detail).unwrap_or_default()
 }
 
-fn unknown() -> Stop {
-    let message = "There is no such code; make a new one and read it again.";
-    Refusal::new(404, "woocommerce_rest_qr_login_unknown", message).into()
+fn refuse(status: u16, code: &'static str, message: &'static str) -> Stop {
+    Refusal::new(status, code, message).into()
 }
 
-fn out_of_turn(state: &str) -> Stop {
-    let message = format!("The code is {state}; make a new one and read it again.");
-    Refusal::new(409, "woocommerce_rest_qr_login_state", message).with("state", state).into()
+fn invalid_token() -> Stop {
+    refuse(401, "invalid_token", "This code is not ours or is too old; make a new one.")
 }
 
-/// The token of the call. Somebody else's is as good as none to a signed-in user.
-fn token_of(call: &mut Call<'_>, is_own: bool) -> Result<LoginTokenRow, Stop> {
+/// Neither codes nor passwords go over a connection that others read.
+fn need_https(call: &Call<'_>) -> Result<(), Stop> {
+    if call.visit.secure {
+        return Ok(());
+    }
+    Err(refuse(403, "ssl_required", "Open the site with https; without it codes are not safe."))
+}
+
+/// The site's address for the phone, which is refused without https.
+fn safe_address(call: &Call<'_>) -> String {
+    let home = &call.visit.home;
+    home.strip_prefix("http://").map_or_else(|| home.clone(), |rest| format!("https://{rest}"))
+}
+
+/// The token of the call; somebody else's is as good as none to a signed-in user.
+fn token_of(call: &mut Call<'_>, is_own: bool) -> Result<Option<LoginTokenRow>, Stop> {
     let token = call.params.text("token").unwrap_or_default().to_owned();
     let (site, user_id) = (call.site, call.user_id());
     let found = login_token::get(call.conn()?, &hash(site.vault(), "token", &token))?;
-    let found = found.filter(|row| row.kind == KIND && (!is_own || row.user_id == user_id));
-    found.ok_or_else(unknown)
+    Ok(found.filter(|row| row.kind == KIND && (!is_own || row.user_id == user_id)))
 }
 
 fn make(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    need_https(call)?;
     let (site, now, user_id) = (call.site, call.now(), call.user_id());
     let since = Timestamp::from_micros(now.as_micros().saturating_sub(HOUR_US));
     if login_token::count_since(call.conn()?, user_id, KIND, since)? >= PER_HOUR_MAX {
         let message = "Too many codes were made within the hour; wait a while.";
-        return Err(Refusal::new(429, "woocommerce_rest_qr_login_too_many", message).into());
+        return Err(refuse(429, "rate_limit_exceeded", message));
     }
-    let token = random()?;
+    let token = random::<RANDOM_BYTES>()?;
     let row = LoginTokenRow {
         token_hash: hash(site.vault(), "token", &token),
         kind: KIND.to_owned(),
         state: PENDING.to_owned(),
         user_id,
         session_hash: None,
-        detail: String::from("{}"),
+        // By this the phone shows that it knows the token whenever it asks.
+        detail: json!({ "digest": hex_sha256(token.as_bytes()) }).to_string(),
         created: now,
         expires: now.plus(TOKEN_LIFE),
     };
     login_token::insert(call.conn()?, &row)?;
-    let home = &call.visit.home;
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("token", &token)
+        .append_pair("siteUrl", &safe_address(call))
+        .finish();
     Ok(Reply::new(json!({
-        "token": token,
-        "qr_data": format!("boardwalk://qr-login?site={home}&token={token}"),
-        "site_url": home,
-        "state": PENDING,
-        "expires_in": TOKEN_LIFE.as_secs(),
+        // The scheme that the reference's own app opens.
+        "qr_url": format!("woocommerce://qr-login?{query}"),
+        "expires_at": seconds(row.expires),
+        "ttl": TOKEN_LIFE.as_secs(),
     })))
 }
 
 /// The phone has read the code, and is given a number to show and a session to ask by.
 fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    need_https(call)?;
     let (site, now) = (call.site, call.now());
-    let mut row = token_of(call, false)?;
-    if state_at(&row, now) != PENDING {
-        return Err(out_of_turn(state_at(&row, now)));
-    }
     if !call.params.flag("supports_number_matching") {
         let message = "Update the app: it must show a number that you compare.";
-        return Err(Refusal::new(400, "woocommerce_rest_qr_login_old_app", message).into());
+        return Err(refuse(426, "mobile_app_update_required", message));
     }
-    let session = random()?;
-    let numbers @ [number, ..] = numbers()?;
-    let mut choices = numbers;
+    let mut row = token_of(call, false)?.ok_or_else(invalid_token)?;
+    let device = device_of(call);
+    if !device.contains_key("model") && !device.contains_key("os") {
+        return Err(refuse(400, "invalid_device", "Say what device this is: model or os."));
+    }
+    let scanned = || {
+        let message = "The code was read before; make a new one.";
+        refuse(409, "qr_login_already_scanned", message)
+    };
+    match state_at(&row, now) {
+        PENDING => {}
+        EXPIRED => return Err(invalid_token()),
+        _ => return Err(scanned()),
+    }
+    let session = random::<SESSION_BYTES>()?;
+    let mut choices = numbers()?;
+    let [number, ..] = choices.clone();
     choices.sort_unstable();
+    let until = now.plus(MATCH_LIFE).min(row.expires);
+    let mut kept = detail(&row);
+    kept.insert(String::from("device"), Value::Object(device));
+    kept.insert(String::from("number"), json!(number));
+    kept.insert(String::from("choices"), json!(choices));
     row.state = String::from(SCANNED);
     row.session_hash = Some(hash(site.vault(), "session", &session));
-    row.expires = now.plus(MATCH_LIFE);
-    let device = device_of(call);
-    row.detail = json!({ "device": device, "number": number, "choices": choices }).to_string();
+    row.expires = until;
+    row.detail = Value::Object(kept).to_string();
     if !login_token::advance(call.conn()?, &row, PENDING)? {
-        return Err(out_of_turn(SCANNED));
+        return Err(scanned());
     }
     Ok(Reply::new(json!({
         "session_id": session,
-        "number": number.to_string(),
-        "state": SCANNED,
-        "expires_in": MATCH_LIFE.as_secs(),
+        "real_number": number,
+        "expires_in": until.since(now).as_secs(),
     })))
 }
 
-/// Different numbers of two digits, the phone's own first: each lies in a part of the circle of
-/// all of them that the others stay out of.
-fn numbers() -> Result<[u8; CHOICES], Error> {
-    const SPAN: u8 = 90;
-    let mut bytes = [0_u8; CHOICES];
+/// Different numbers of three digits, the phone's own first. They lie a hundred apart on the circle
+/// of all of them, so that nobody takes one for another.
+fn numbers() -> Result<[String; CHOICES], Error> {
+    const ALL: u16 = 1_000;
+    let mut bytes = [0_u8; 2 * CHOICES];
     vault::fill_random(&mut bytes)?;
-    let [first, second, third] = bytes;
-    let turned = |by: u8| 10 + (first % SPAN + by) % SPAN;
-    Ok([turned(0), turned(1 + second % 44), turned(45 + third % 45)])
+    let [a, b, c, d, e, f] = bytes;
+    let [first, second, third] = [[a, b], [c, d], [e, f]].map(u16::from_le_bytes);
+    let turned = |by: u16| format!("{:03}", (first % ALL + by) % ALL);
+    Ok([turned(0), turned(100 + second % 351), turned(550 + third % 351)])
 }
 
-fn device_of(call: &Call<'_>) -> Value {
+/// What the phone says about itself; fields without a text are left out.
+fn device_of(call: &Call<'_>) -> Map<String, Value> {
     let given = call.params.get("device");
-    let text = |name: &str| {
-        let text = given.and_then(|device| device.get(name)?.as_str()).unwrap_or_default();
-        clean::text_field(text).chars().take(DEVICE_TEXT_CHARS_MAX).collect::<String>()
+    let field = |name: &str| {
+        let text = given?.get(name)?.as_str()?;
+        let text: String = clean::text_field(text).chars().take(DEVICE_TEXT_CHARS_MAX).collect();
+        (!text.is_empty()).then(|| (name.to_owned(), json!(text)))
     };
-    DEVICE_FIELDS.into_iter().map(|name| (name.to_owned(), json!(text(name)))).collect()
+    DEVICE_FIELDS.into_iter().filter_map(field).collect()
 }
 
 /// What the screen shows meanwhile.
 fn status(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let now = call.now();
-    let row = token_of(call, true)?;
-    let state = state_at(&row, now).to_owned();
-    let detail = detail(&row);
-    let choices = detail.get("choices").filter(|_| state == SCANNED);
-    let texts = choices.and_then(Value::as_array).into_iter().flatten();
-    let texts: Vec<String> = texts.map(Value::to_string).collect();
-    Ok(Reply::new(json!({
-        "state": state,
-        "device": detail.get("device"),
-        "choices": texts,
-        "uuid": detail.get("uuid"),
-        "expires_in": row.expires.since(now).as_secs(),
-    })))
+    let Some(row) = token_of(call, true)? else {
+        return Ok(Reply::new(json!({ "status": EXPIRED })));
+    };
+    let kept = detail(&row);
+    let member = |name: &str| kept.get(name).cloned().unwrap_or_default();
+    let state = state_at(&row, now);
+    Ok(Reply::new(match state {
+        PENDING => json!({ "status": state, "expires_at": seconds(row.expires) }),
+        SCANNED => json!({
+            "status": state,
+            "numbers": member("choices"),
+            "device": member("device"),
+            "expires_at": seconds(row.expires),
+        }),
+        CONSUMED => json!({
+            "status": state,
+            "consumed_at": member("consumed_at"),
+            "ap_uuid": member("uuid"),
+            "ap_name": member("name"),
+            "device": member("device"),
+        }),
+        _ => json!({ "status": state }),
+    }))
 }
 
 /// The user has compared the numbers. A wrong one ends it: somebody else's phone has read the code.
 fn approve(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, now) = (call.site, call.now());
-    let mut row = token_of(call, true)?;
-    if state_at(&row, now) != SCANNED {
-        return Err(out_of_turn(state_at(&row, now)));
+    let mut row = token_of(call, true)?.ok_or_else(invalid_token)?;
+    let not_scanned = || {
+        let message = "No phone waits to be let in; read the code first.";
+        refuse(409, "qr_login_not_scanned", message)
+    };
+    match state_at(&row, now) {
+        SCANNED => {}
+        EXPIRED => {
+            let message = "It took too long; make a new code.";
+            return Err(refuse(410, "qr_login_expired", message));
+        }
+        _ => return Err(not_scanned()),
     }
     let mut kept = detail(&row);
-    let number = kept.get("number").map(Value::to_string).unwrap_or_default();
-    let is_right = call.params.text("choice") == Some(number.as_str());
+    let number = kept.get("number").and_then(Value::as_str).unwrap_or_default();
+    let is_right = call.params.text("choice") == Some(number);
     row.state = String::from(if is_right { APPROVED } else { REJECTED });
     row.expires = now.plus(MATCH_LIFE);
-    if let (true, Value::Object(members)) = (is_right, &mut kept) {
+    if is_right {
         // The grant follows from the session, which only the phone knows.
         let session = row.session_hash.as_deref().map(hex).unwrap_or_default();
-        members.insert(String::from("grant"), json!(hex(&hash(site.vault(), "grant", &session))));
+        kept.insert(String::from("grant"), json!(hex(&hash(site.vault(), "grant", &session))));
+    } else {
+        tracing::warn!(user.id = row.user_id, "a wrong number was chosen for a phone's sign-in");
     }
-    row.detail = kept.to_string();
+    row.detail = Value::Object(kept).to_string();
     if !login_token::advance(call.conn()?, &row, SCANNED)? {
-        return Err(out_of_turn(REJECTED));
+        return Err(not_scanned());
     }
     Ok(Reply::new(json!({ "state": row.state })))
 }
 
-/// What the phone asks for meanwhile; it is given its grant once it is let in.
+/// What the phone asks for meanwhile; it is given its grant once it is let in. Who knows the session
+/// and not the token learns nothing.
 fn session_status(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    need_https(call)?;
     let (site, now) = (call.site, call.now());
-    let session = call.params.text("session_id").unwrap_or_default().to_owned();
+    let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
+    let (session, digest) = (text("session_id"), text("token_hash"));
     let session_hash = hash(site.vault(), "session", &session);
     let found = login_token::by_session(call.conn()?, &session_hash)?;
-    let row = found.filter(|row| row.kind == KIND).ok_or_else(unknown)?;
-    let state = state_at(&row, now).to_owned();
-    let detail = detail(&row);
-    let grant = detail.get("grant").filter(|_| state == APPROVED);
-    Ok(Reply::new(json!({ "state": state, "exchange_grant": grant })))
+    let knows = |row: &LoginTokenRow| {
+        let compared = |text: &str| hash(site.vault(), "compare", text);
+        let own = detail(row).get("digest").and_then(Value::as_str).map(compared);
+        row.kind == KIND && own == Some(compared(&digest))
+    };
+    let Some(row) = found.filter(knows) else {
+        return Ok(Reply::new(json!({ "state": EXPIRED })));
+    };
+    let state = state_at(&row, now);
+    let grant = detail(&row).get("grant").filter(|_| state == APPROVED).cloned();
+    Ok(Reply::new(match grant {
+        Some(grant) => json!({ "state": state, "exchange_grant": grant }),
+        None => json!({ "state": state }),
+    }))
 }
 
 /// Gives the phone its application password, once.
 fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    need_https(call)?;
     let (site, now) = (call.site, call.now());
-    if !call.visit.application_passwords {
-        let message = "Application passwords need a connection over https.";
-        return Err(Refusal::new(409, "application_passwords_disabled", message).into());
-    }
-    let mut row = token_of(call, false)?;
-    if state_at(&row, now) != APPROVED {
-        return Err(out_of_turn(state_at(&row, now)));
+    let mut row = token_of(call, false)?.ok_or_else(invalid_token)?;
+    match state_at(&row, now) {
+        APPROVED => {}
+        CONSUMED => return Err(invalid_token()),
+        EXPIRED => {
+            let message = "It took too long; make a new code.";
+            return Err(refuse(401, "token_expired", message));
+        }
+        _ => {
+            let message = "Choose the phone's number on the screen first.";
+            return Err(refuse(412, "qr_login_not_approved", message));
+        }
     }
     let mut kept = detail(&row);
     let given = call.params.text("exchange_grant").unwrap_or_default();
-    if given.is_empty() || kept.get("grant").and_then(Value::as_str) != Some(given) {
+    let compared = |text: &str| hash(site.vault(), "compare", text);
+    let granted = kept.get("grant").and_then(Value::as_str).map(compared);
+    if granted != Some(compared(given)) {
         let message = "This phone was not let in; read a new code.";
-        return Err(Refusal::new(403, "woocommerce_rest_qr_login_grant", message).into());
+        return Err(refuse(412, "invalid_exchange_grant", message));
     }
-    let Some(user) = store::user::get(call.conn()?, row.user_id)? else { return Err(unknown()) };
-    let model = kept.pointer("/device/model").and_then(Value::as_str).unwrap_or_default();
-    let name = format!("Mobile app {model}").trim().to_owned();
+    let Some(user) = store::user::get(call.conn()?, row.user_id)? else {
+        return Err(refuse(404, "user_not_found", "The user of this code is gone."));
+    };
+    let name = password_name(&kept, now);
     let (password, secret) =
         create_password(call.conn()?, site.vault(), user.user_id, (&name, ""), now)?;
-    if let Value::Object(members) = &mut kept {
-        members.shift_remove("grant");
-        members.insert(String::from("uuid"), json!(password.uuid));
-    }
+    kept.shift_remove("grant");
+    kept.insert(String::from("uuid"), json!(password.uuid));
+    kept.insert(String::from("name"), json!(name));
+    kept.insert(String::from("consumed_at"), json!(seconds(now)));
     row.state = String::from(CONSUMED);
-    row.detail = kept.to_string();
+    row.detail = Value::Object(kept).to_string();
     if !login_token::advance(call.conn()?, &row, APPROVED)? {
-        return Err(out_of_turn(CONSUMED));
+        return Err(invalid_token());
     }
     Ok(Reply::new(json!({
+        "success": true,
         "user_login": user.login,
-        "password": secret.expose(),
+        "user_email": user.email,
+        "user_id": user.user_id,
+        "site_url": safe_address(call),
+        "application_password": secret.expose(),
         "uuid": password.uuid,
-        "site_url": call.visit.home,
     })))
+}
+
+/// What the phone's password is called among the user's others.
+fn password_name(kept: &Map<String, Value>, now: Timestamp) -> String {
+    let device = kept.get("device");
+    let said = |name: &str| device?.get(name)?.as_str();
+    let device = said("model").or_else(|| said("os")).unwrap_or("phone");
+    let day: String = now.to_string().chars().take(10).collect();
+    format!("Mobile app · {device} · {day}")
 }
 
 /// Takes a phone's password away again.
@@ -299,14 +394,18 @@ fn revoke(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let user_id = call.user_id();
     if !passwords::delete(call.conn()?, user_id, &uuid)? {
         let message = "You have no such application password.";
-        let code = "rest_application_password_not_found";
-        return Err(Refusal::new(404, code, message).into());
+        return Err(refuse(404, "application_password_not_found", message));
     }
-    Ok(Reply::new(json!({ "revoked": true, "uuid": uuid })))
+    Ok(Reply::new(json!({ "success": true, "uuid": uuid })))
 }
 
 fn availability(call: &Call<'_>) -> Reply {
-    Reply::new(json!({ "available": call.visit.application_passwords }))
+    let reason = match (call.visit.secure, call.visit.application_passwords) {
+        (false, _) => Some("https_required"),
+        (true, false) => Some("application_passwords_unsupported"),
+        (true, true) => None,
+    };
+    Reply::new(json!({ "available": reason.is_none(), "reason": reason }))
 }
 
 #[cfg(test)]
@@ -314,11 +413,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_two_digits_and_differ() {
+    fn numbers_have_three_digits_and_lie_apart() {
         for _ in 0..1_000 {
-            let [a, b, c] = numbers().unwrap();
-            assert!(a != b && b != c && a != c, "{a} {b} {c}");
-            assert!([a, b, c].iter().all(|number| (10..100).contains(number)), "{a} {b} {c}");
+            let numbers = numbers().unwrap();
+            assert!(numbers.iter().all(|number| number.len() == 3), "{numbers:?}");
+            let [a, b, c] = numbers.map(|number| number.parse::<i32>().unwrap());
+            let apart = |x: i32, y: i32| (x - y).abs() >= 100;
+            assert!(apart(a, b) && apart(b, c) && apart(a, c), "{a} {b} {c}");
         }
     }
 }

@@ -1,9 +1,13 @@
 //! What plugins and themes declare. **A plugin holds no code**: it contributes by naming what it
 //! wants shown, told, suggested or sent, and the site does it.
 
+mod theme;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use types::{Error, Result};
+
+pub use self::theme::{Colours, Fonts, PICTURES, Texts, ThemeManifest};
 
 /// Characters of one text at most.
 const TEXT_LENGTH_MAX: usize = 4_000;
@@ -58,6 +62,8 @@ pub struct Contributions {
     pub campaign_types: Vec<CampaignType>,
     /// Templates of terminals, for people to start from.
     pub templates: Vec<Template>,
+    /// Products, for people to start from.
+    pub product_templates: Vec<ProductTemplate>,
     pub webhooks: Vec<Webhook>,
     pub pages: Vec<Page>,
     pub settings: Vec<Setting>,
@@ -182,6 +188,16 @@ pub struct Template {
     pub parameters: Value,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProductTemplate {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    /// As the shop's route for products takes it.
+    pub product: Map<String, Value>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
@@ -189,6 +205,9 @@ pub struct Webhook {
     pub topic: String,
     /// The setting of the plugin that has the address. Without a value nothing is sent.
     pub url_setting: String,
+    /// The secret setting that messages are signed with; a random one if it names none.
+    #[serde(default)]
+    pub secret_setting: Option<String>,
 }
 
 /// A page of the plugin's documentation.
@@ -235,6 +254,8 @@ pub enum SettingKind {
     Boolean,
     Integer,
     Choice,
+    /// A text that is sealed when it is kept, and shown to nobody.
+    Secret,
 }
 
 impl Setting {
@@ -243,7 +264,9 @@ impl Setting {
         let refuse = |what: &str| Err(Error::invalid(format!("{} must be {what}", self.name)));
         match (self.kind, value) {
             (_, Value::Null) => Ok(self.default.clone()),
-            (SettingKind::Text, Value::String(text)) if text.len() <= TEXT_LENGTH_MAX => {
+            (SettingKind::Text | SettingKind::Secret, Value::String(text))
+                if text.len() <= TEXT_LENGTH_MAX =>
+            {
                 Ok(value.clone())
             }
             (SettingKind::Url, Value::String(text)) if text.is_empty() || is_web(text) => {
@@ -254,7 +277,7 @@ impl Setting {
             (SettingKind::Choice, Value::String(text)) if self.choices.contains(text) => {
                 Ok(value.clone())
             }
-            (SettingKind::Text, _) => refuse("a text of 4,000 bytes at most"),
+            (SettingKind::Text | SettingKind::Secret, _) => refuse("a text of 4,000 bytes at most"),
             (SettingKind::Url, _) => refuse("an address that begins with http:// or https://"),
             (SettingKind::Boolean, _) => refuse("true or false"),
             (SettingKind::Integer, _) => refuse("a whole number"),
@@ -282,6 +305,7 @@ impl PluginManifest {
             campaigns,
             campaign_types,
             templates,
+            product_templates,
             webhooks,
             pages,
             settings,
@@ -295,6 +319,7 @@ impl PluginManifest {
         let slugs = slugs.chain(campaigns.iter().map(|campaign| &campaign.id));
         let slugs = slugs.chain(campaign_types.iter().map(|kind| &kind.id));
         let slugs = slugs.chain(templates.iter().map(|template| &template.name));
+        let slugs = slugs.chain(product_templates.iter().map(|template| &template.name));
         let slugs = slugs.chain(connections.iter().map(|one| &one.service));
         let mut slugs = slugs.chain(pages.iter().map(|page| &page.slug));
         if let Some(slug) = slugs.find(|slug| !is_slug(slug)) {
@@ -305,6 +330,7 @@ impl PluginManifest {
         }
         let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
         let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
+        let named = named.chain(webhooks.iter().filter_map(|one| one.secret_setting.as_deref()));
         let named = named.chain(tasks.iter().filter_map(|task| task.done_with.as_deref()));
         let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
         if let Some(absent) = named.find(|name| !is_setting(name)) {
@@ -317,119 +343,12 @@ impl PluginManifest {
             return Err(Error::invalid(format!("the plugin has no channel named {absent}")));
         }
         for setting in settings {
+            if setting.kind == SettingKind::Secret && !setting.default.is_null() {
+                return Err(Error::invalid(format!("the secret {} has a default", setting.name)));
+            }
             if !setting.default.is_null() {
                 setting.accept(&setting.default)?;
             }
-        }
-        Ok(())
-    }
-}
-
-/// `theme.json`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ThemeManifest {
-    pub slug: String,
-    pub name: String,
-    pub version: String,
-    pub description: String,
-    pub author: String,
-    pub colours: Colours,
-    /// For readers who prefer dark pages; without it they get the others.
-    pub dark: Option<Colours>,
-    pub fonts: Fonts,
-    /// A picture among its files.
-    pub logo: Option<String>,
-    pub texts: Texts,
-}
-
-macro_rules! colours {
-    ($($(#[doc = $about:literal])+ $field:ident = $default:literal,)*) => {
-        /// The colours of pages, each `#rrggbb`.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct Colours {
-            $($(#[doc = $about])+ pub $field: String,)*
-        }
-
-        impl Default for Colours {
-            fn default() -> Self {
-                Self { $($field: String::from($default),)* }
-            }
-        }
-
-        impl Colours {
-            /// The colours by their names.
-            pub fn list(&self) -> Vec<(&'static str, &str)> {
-                vec![$((stringify!($field), self.$field.as_str()),)*]
-            }
-        }
-    };
-}
-
-colours! {
-    /// Behind everything.
-    paper = "#faf9f6",
-    /// Behind what stands out of the page.
-    card = "#ffffff",
-    /// Text.
-    ink = "#1c2529",
-    /// Text that matters less.
-    muted = "#586469",
-    /// Lines between things.
-    line = "#e3ded4",
-    /// Links and buttons.
-    accent = "#0b5f70",
-    /// Text on a button.
-    on_accent = "#ffffff",
-    /// Behind code and heads of tables.
-    soft = "#eef3f3",
-}
-
-/// Families of fonts that readers have on their own machines: nothing is fetched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fonts {
-    pub body: String,
-    pub heading: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Texts {
-    /// At the end of every page.
-    pub footer: String,
-    /// Above the form to sign in.
-    pub welcome: String,
-}
-
-/// The types of pictures by the ends of their names.
-pub const PICTURES: [(&str, &str); 3] =
-    [(".svg", "image/svg+xml"), (".png", "image/png"), (".webp", "image/webp")];
-
-impl ThemeManifest {
-    /// The files that it names.
-    pub(super) fn files(&self) -> Vec<&str> {
-        self.logo.as_deref().into_iter().collect()
-    }
-
-    pub(super) fn check(&self) -> Result<()> {
-        check_head(&self.slug, &self.name, &self.version)?;
-        check_texts(&serde_json::to_value(self).unwrap_or_default())?;
-        for colours in [Some(&self.colours), self.dark.as_ref()].into_iter().flatten() {
-            if let Some((name, _)) = colours.list().iter().find(|(_, colour)| !is_colour(colour)) {
-                return Err(Error::invalid(format!("write the colour {name} as #rrggbb")));
-            }
-        }
-        let plain = |c: char| c.is_ascii_alphanumeric() || " ,-".contains(c);
-        if [&self.fonts.body, &self.fonts.heading].iter().any(|font| !font.chars().all(plain)) {
-            return Err(Error::invalid(
-                "name fonts by their families, without quotes, such as Georgia, serif",
-            ));
-        }
-        let is_picture = |logo: &String| PICTURES.iter().any(|(end, _)| logo.ends_with(end));
-        if !self.logo.iter().all(is_picture) {
-            return Err(Error::invalid("the logo must be an SVG, PNG or WebP picture"));
         }
         Ok(())
     }
@@ -463,11 +382,6 @@ pub fn is_slug(text: &str) -> bool {
 fn wrong_slug(slug: &str) -> Error {
     let shown: String = slug.chars().take(SLUG_LENGTH_MAX).collect();
     Error::invalid(format!("`{shown}` is no name; use lower-case letters, digits and dashes"))
-}
-
-fn is_colour(text: &str) -> bool {
-    text.strip_prefix('#')
-        .is_some_and(|hex| hex.len() == 6 && hex.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
 fn is_web(text: &str) -> bool {

@@ -126,8 +126,9 @@ impl PluginJob {
             .store()
             .read(move |conn| Ok(lifecycle::get(conn, &wanted)?.is_some()))
             .await?;
+        // Whoever looks meanwhile sees what is being fetched.
+        note_down(cx, steps).await?;
         let outcome = if is_there {
-            note_down(cx, steps).await?;
             Ok(())
         } else {
             match self.catalogue.obtain(cx.site(), PackageKind::Plugin, &slug).await {
@@ -141,10 +142,7 @@ impl PluginJob {
                 Err(error) if error.kind() == ErrorKind::Unavailable => {
                     return Err(Halt::Retry(error));
                 }
-                Err(error) => {
-                    note_down(cx, steps).await?;
-                    Err(Halt::Failed(error))
-                }
+                Err(error) => Err(Halt::Failed(error)),
             }
         };
         let took = cx.now().since(started).as_millis();
@@ -265,7 +263,17 @@ pub(crate) fn summary(job: &JobRow) -> Value {
 /// How far each plugin of a job is, once it has begun.
 pub(crate) fn plugins_of(job: &JobRow) -> Option<Value> {
     let text = job.result.as_deref().or(job.checkpoint.as_deref())?;
-    let steps: Vec<Step> = serde_json::from_str(text).ok()?;
+    let mut steps: Vec<Step> = serde_json::from_str(text).ok()?;
+    // A job that was given up took with it what it had not finished.
+    let is_open = |step: &&mut Step| {
+        matches!(step.status, Stage::Pending | Stage::Installing | Stage::Activating)
+    };
+    if matches!(job.state, JobState::Failed | JobState::Cancelled) {
+        for step in steps.iter_mut().filter(is_open) {
+            step.status = Stage::Failed;
+            step.errors.extend(job.error.clone());
+        }
+    }
     Some(by_slug(&steps))
 }
 

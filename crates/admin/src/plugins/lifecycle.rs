@@ -13,6 +13,7 @@ use store::user::UserRow;
 use store::webhook;
 use types::{Error, Result, Timestamp};
 
+use super::secrets;
 use crate::catalogue::Obtained;
 use crate::notes::{NewNote, raise};
 use crate::package::{Manifest, PluginManifest};
@@ -166,7 +167,15 @@ fn subscribe(
             continue;
         }
         let address = plugin.setting(&wanted.url_setting);
-        let body = json!({ "name": wanted.name, "topic": wanted.topic, "delivery_url": address });
+        let mut body =
+            json!({ "name": wanted.name, "topic": wanted.topic, "delivery_url": address });
+        let secret = match &wanted.secret_setting {
+            Some(name) => secrets::open(doing.site, plugin, name)?,
+            None => None,
+        };
+        if let (Some(secret), Some(members)) = (secret, body.as_object_mut()) {
+            members.insert(String::from("secret"), json!(secret.expose()));
+        }
         let request = (Verb::Post, path.as_str());
         let answer = doing.site.done_by(conn, doing.user.clone(), request, body, doing.now)?;
         made.webhooks.extend(answer.get("id").and_then(Value::as_i64));
@@ -238,7 +247,10 @@ pub(crate) fn configure(
         let declared = plugin.manifest.contributes.settings.iter().find(|one| one.name == *name);
         let declared = declared
             .ok_or_else(|| Error::invalid(format!("the plugin has no setting named {name}")))?;
-        chosen.insert(name.clone(), declared.accept(value)?);
+        let value = declared.accept(value)?;
+        if let Some(value) = secrets::kept(doing.site, slug, declared, value)? {
+            chosen.insert(name.clone(), value);
+        }
     }
     plugin.row.settings = Value::Object(chosen).to_string();
     let mut made: Made = serde_json::from_str(&plugin.row.made).unwrap_or_default();

@@ -13,7 +13,7 @@ use store::Conn;
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};
-use super::{Asking, may_install, pages, with_offers};
+use super::{Asking, may_install, pages, secrets, with_offers};
 use crate::catalogue::Catalogue;
 use crate::package::PluginManifest;
 
@@ -157,7 +157,8 @@ fn shown_settings(plugin: &Installed) -> Vec<Value> {
     let shown = plugin.manifest.contributes.settings.iter().map(|setting| {
         let mut shown = serde_json::to_value(setting).unwrap_or_default();
         if let Some(members) = shown.as_object_mut() {
-            members.insert(String::from("value"), plugin.setting(&setting.name));
+            let value = secrets::shown(setting, plugin.setting(&setting.name));
+            members.insert(String::from("value"), value);
         }
         shown
     });

@@ -4,13 +4,15 @@
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Params, Refusal, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
-use site::action::{memory, write};
+use site::action::{read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names};
 use store::{presence, product};
 use types::{Capability, Error};
 
 use super::{CANNOT_CREATE, CANNOT_UPDATE};
+use crate::package::manifest::ProductTemplate;
+use crate::plugins::lifecycle;
 
 /// With more products than this nobody needs demo products.
 const DEMO_MAX: i64 = 6;
@@ -83,7 +85,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             write(may_create, with_products!(from_template)),
         ),
         at("/products").on(CREATE, Args::new(), write(may_fill, with_products!(fill))),
-        at("/product-types").on(READ, Args::new(), memory(may_view, |_| Ok(kinds()))),
+        at("/product-types").on(READ, Args::new(), read(may_view, kinds)),
     ]
 }
 
@@ -98,9 +100,9 @@ fn may_fill(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 /// What can be made here, and what an extension would add: with its number in the marketplace, by
-/// which clients find it.
-fn kinds() -> Reply {
-    Reply::new(json!({
+/// which clients find it. Templates of active plugins come after them.
+fn kinds(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let mut kinds = json!({
         "physical": { "label": "Goods that are shipped", "default": true },
         "downloads": { "label": "Files to download" },
         "subscriptions": { "label": "Subscriptions, with an extension" },
@@ -108,7 +110,25 @@ fn kinds() -> Reply {
         "bookings": { "label": "Bookings, with an extension", "product": 390_890 },
         "product-bundles": { "label": "Bundles, with an extension", "product": 18_716 },
         "product-add-ons": { "label": "Wishes of the buyer, with an extension", "product": 18_618 },
-    }))
+    });
+    for (template, plugin) in templates_of_plugins(call)? {
+        let kind = json!({
+            "label": template.title, "description": template.description, "slug": plugin,
+        });
+        set(&mut kinds, &template.name, kind);
+    }
+    Ok(Reply::new(kinds))
+}
+
+/// What active plugins offer to start a product from, and the plugin's name.
+fn templates_of_plugins(call: &mut Call<'_>) -> Result<Vec<(ProductTemplate, String)>, Stop> {
+    let mut templates = Vec::new();
+    for plugin in lifecycle::active(call.conn()?)? {
+        let slug = plugin.row.slug;
+        let own = plugin.manifest.contributes.product_templates.into_iter();
+        templates.extend(own.map(|template| (template, slug.clone())));
+    }
+    Ok(templates)
 }
 
 /// What came of the samples.
@@ -229,21 +249,35 @@ fn made(call: &mut Call<'_>, path: &str, body: Value) -> Result<i64, Stop> {
 
 /// An empty product of a kind, which nobody sees until it is filled in.
 fn from_template(call: &mut Call<'_>, products: &str) -> Result<Reply, Stop> {
-    let given = call.params.text("template_name").unwrap_or_default();
+    let given = call.params.text("template_name").unwrap_or_default().to_owned();
     let name = given.rsplit('/').next().unwrap_or_default().trim_end_matches(".json");
-    let found = TEMPLATES.iter().find(|(template, ..)| *template == name);
-    let Some((_, kind, is_digital)) = found else {
-        let names: Vec<&str> = TEMPLATES.iter().map(|(name, ..)| *name).collect();
-        let message = format!("There is no such template; choose one of {}.", names.join(", "));
-        return Err(Refusal::new(400, "woocommerce_rest_product_creation_error", message).into());
+    let own = TEMPLATES.iter().find(|(template, ..)| *template == name);
+    let body = if let Some((_, kind, is_digital)) = own {
+        json!({
+            "name": "New product",
+            "type": kind,
+            "virtual": is_digital,
+            "downloadable": is_digital,
+        })
+    } else {
+        let of_plugins = templates_of_plugins(call)?;
+        let found = of_plugins.iter().find(|(template, _)| template.name == name);
+        let Some((template, _)) = found else {
+            let names = TEMPLATES.iter().map(|(name, ..)| *name);
+            let others = of_plugins.iter().map(|(template, _)| template.name.as_str());
+            let names: Vec<&str> = names.chain(others).collect();
+            let message = format!("There is no such template; choose one of {}.", names.join(", "));
+            let code = "woocommerce_rest_product_creation_error";
+            return Err(Refusal::new(400, code, message).into());
+        };
+        let mut body = Value::Object(template.product.clone());
+        if body.get("name").is_none() {
+            set(&mut body, "name", json!(template.title));
+        }
+        body
     };
-    let body = json!({
-        "name": "New product",
-        "type": kind,
-        "status": "auto-draft",
-        "virtual": is_digital,
-        "downloadable": is_digital,
-    });
+    let mut body = body;
+    set(&mut body, "status", json!("auto-draft"));
     let id = made(call, products, body)?;
     Ok(Reply::new(json!({ "id": id })))
 }

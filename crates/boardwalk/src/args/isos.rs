@@ -124,7 +124,12 @@ pub(crate) enum Template {
         /// A JSON object with the parameters
         #[arg(long, value_name = "JSON")]
         file: Option<PathBuf>,
+        /// Start from a template that an active plugin offers
+        #[arg(long, value_name = "NAME", conflicts_with = "file")]
+        offer: Option<String>,
     },
+    /// List the templates that active plugins offer
+    Offers,
     /// List the templates of all ISOs
     List,
 }

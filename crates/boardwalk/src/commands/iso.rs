@@ -145,14 +145,27 @@ pub(crate) fn template(
 ) -> Result<()> {
     let platform = open(config, common)?;
     match command {
-        Template::Create { iso, name, file } => {
-            let parameters = match file {
-                None => json!({}),
-                Some(path) => read_json(&path)?,
+        Template::Create { iso, name, file, offer } => {
+            let parameters = match (file, offer) {
+                (Some(path), _) => read_json(&path)?,
+                (None, Some(offer)) => offered_parameters(&platform, &offer)?,
+                (None, None) => json!({}),
             };
             let id = platform.template_create(&IsoId::new(iso), &name, &parameters)?;
             let text = format!("Made the template {name}; name it in tpnData.tpnAssignTemplate.");
             out.result(&json!({ "templateId": id, "name": name }), &text);
+        }
+        Template::Offers => {
+            let offers = platform.store.read_blocking(admin::plugins::templates)?;
+            let rows = offers.into_iter().map(|(plugin, template)| {
+                let object = json!({
+                    "name": template.name, "title": template.title,
+                    "description": template.description, "plugin": plugin,
+                    "parameters": template.parameters,
+                });
+                (object, vec![template.name, template.title, plugin])
+            });
+            out.list("offers", &["Name", "Title", "Plugin"], rows.collect());
         }
         Template::List => {
             let rows = platform.template_list()?.into_iter().map(|template| {
@@ -192,6 +205,16 @@ pub(crate) fn merchant(
     let text = format!("The merchant {merchant_id} is {status}.");
     out.result(&json!({ "merchantId": merchant_id, "status": status }), &text);
     Ok(())
+}
+
+/// The parameters of a template that an active plugin offers.
+fn offered_parameters(platform: &Platform, name: &str) -> Result<Value> {
+    let offers = platform.store.read_blocking(admin::plugins::templates)?;
+    let found = offers.into_iter().find(|(_, template)| template.name == name);
+    let found = found.ok_or_else(|| {
+        Error::invalid("no active plugin offers this template; see `boardwalk template offers`")
+    })?;
+    Ok(found.1.parameters)
 }
 
 fn read_json(path: &std::path::Path) -> Result<Value> {

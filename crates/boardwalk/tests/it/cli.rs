@@ -248,3 +248,29 @@ fn a_demo_can_be_tried_at_once() {
     let server = Server::start_command(site.command(&arguments[..6]), &["sandbox"]).unwrap();
     assert_eq!(server.lines_before_ready().len(), 1, "it is served as it is");
 }
+
+#[test]
+fn authors_pack_and_check_their_plugins() {
+    let site = Site::sqlite();
+    let folder = testkit::temp_dir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let manifest = json!({ "slug": "demo", "name": "Demo", "version": "1.2.0" });
+    fs::create_dir(path("demo")).unwrap();
+    let refused = site.run(&["plugin", "pack", &path("demo"), "--out", &path("demo.zip")]);
+    assert!(complaint(&refused, 1).contains("plugin.json"), "a folder without a manifest");
+    fs::write(path("demo/plugin.json"), manifest.to_string()).unwrap();
+    let public = text(&site.json(&["plugin", "key", &path("sign.key")]), "publicKey");
+    assert!(
+        complaint(&site.run(&["plugin", "key", &path("sign.key")]), 1).contains("cannot write")
+    );
+    let words = ["plugin", "pack", &path("demo"), "--out", &path("demo.zip")];
+    let packed = site.json(&[&words[..], &["--key", &path("sign.key")]].concat());
+    assert_eq!((&packed["slug"], &packed["signedBy"]), (&json!("demo"), &json!(public)));
+    let checked = site.json(&["plugin", "check", &path("demo.zip")]);
+    assert_eq!(checked, packed);
+    let mut bytes = fs::read(path("demo.zip")).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    fs::write(path("demo.zip"), bytes).unwrap();
+    complaint(&site.run(&["plugin", "check", &path("demo.zip")]), 1);
+    complaint(&site.run(&["plugin", "check", &path("sign.key")]), 1);
+}

@@ -5,10 +5,13 @@
 #![cfg(test)]
 
 mod backup;
+mod browser;
 mod bulk;
+mod catalogues;
 mod cli;
 mod conformance;
 mod crash;
+mod far_host;
 mod guide;
 mod health;
 mod hostile;
@@ -35,6 +38,7 @@ mod secrets;
 mod shop_desk;
 mod shutdown;
 mod support;
+mod test_market;
 mod tls;
 mod two_servers;
 mod walks;

@@ -1,163 +1,17 @@
 //! A marketplace of the test's own, walked through on both engines: connect, subscribe, install,
 //! activate, expire, disconnect. Then the bundled one, and the feed of the catalogue.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
 use std::time::Duration;
 
-use admin::package::{Files, pack};
 use serde_json::{Value, json};
 use testkit::http;
 
+use crate::far_host::EXEMPT;
 use crate::shop_desk::{ShopDesk, each};
 use crate::support::{Site, eventually};
+use crate::test_market::{KEY, TestMarket};
 
 const PATIENCE: Duration = Duration::from_mins(1);
-const KEY: &str = "key-1";
-const SITE_ID: i64 = 77;
-/// Long past, and far ahead.
-const PAST: i64 = 1_000_000_000;
-const FUTURE: i64 = 4_000_000_000;
-
-/// What the marketplace knows.
-#[derive(Default)]
-struct Known {
-    is_bought: bool,
-    /// The sites that make use of it.
-    connections: Vec<i64>,
-    is_expired: bool,
-    /// What was asked, and with which credentials.
-    asked: Vec<(String, String)>,
-    forgets_token: bool,
-}
-
-/// A marketplace on loopback.
-#[derive(Clone)]
-struct TestMarket {
-    url: String,
-    known: Arc<Mutex<Known>>,
-}
-
-impl TestMarket {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/market", listener.local_addr().unwrap());
-        let market = Self { url, known: Arc::default() };
-        let served = market.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                served.serve(stream);
-            }
-        });
-        market
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap()
-    }
-
-    /// One request per connection.
-    fn serve(&self, mut stream: TcpStream) {
-        let mut bytes = Vec::new();
-        let mut buffer = [0; 4096];
-        let (head, body) = loop {
-            let Ok(count @ 1..) = stream.read(&mut buffer) else { return };
-            bytes.extend_from_slice(&buffer[..count]);
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-            let length = head.lines().find_map(|line| {
-                line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
-            });
-            let length: usize = length.map_or(0, |length| length.parse().unwrap());
-            if body.len() >= length {
-                break (head.to_owned(), body.to_owned());
-            }
-        };
-        let mut words = head.split(' ');
-        let (_, path) = (words.next(), words.next().unwrap_or_default().to_owned());
-        let bearer = head.lines().find_map(|line| line.strip_prefix("authorization: "));
-        let bearer =
-            bearer.or_else(|| head.lines().find_map(|line| line.strip_prefix("Authorization: ")));
-        let bearer = bearer.unwrap_or_default().to_owned();
-        let asked: Value = serde_json::from_str(&body).unwrap_or_default();
-        let (status, content) = self.answer(&path, &bearer, &asked);
-        let head = format!(
-            "HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            content.len()
-        );
-        let _ = stream.write_all(head.as_bytes());
-        let _ = stream.write_all(&content);
-    }
-
-    fn answer(&self, path: &str, bearer: &str, body: &Value) -> (u16, Vec<u8>) {
-        let mut known = self.known();
-        let path = path.strip_prefix("/market/").unwrap_or(path);
-        known.asked.push((path.to_owned(), bearer.to_owned()));
-        let is_site = bearer == "Bearer token" && !known.forgets_token;
-        let json = |status: u16, value: Value| (status, value.to_string().into_bytes());
-        match path.split('?').next().unwrap_or_default() {
-            "featured" => json(200, json!([{ "title": "From afar", "items": [] }])),
-            "oauth/request_token" => json(200, json!({ "secret": "s3cret" })),
-            "oauth/access_token" if body["request_token"] == json!("granted") => json(
-                200,
-                json!({
-                    "access_token": "token", "access_token_secret": "hidden",
-                    "site_id": SITE_ID, "user_id": 5,
-                }),
-            ),
-            "oauth/access_token" => json(403, json!({ "message": "Not granted." })),
-            _ if !is_site => json(401, json!({ "message": "Who are you?" })),
-            "orders" => {
-                known.is_bought = true;
-                json(201, json!({ "order_id": 9, "checkout_url": "https://pay.example/9" }))
-            }
-            "subscriptions" => json(200, Value::Array(subscriptions(&known))),
-            "subscriptions/activate" if known.is_expired => {
-                let data = json!({ "status": 403, "sites": [] });
-                json(403, json!({ "code": "expired", "message": "It has expired.", "data": data }))
-            }
-            "subscriptions/activate" => {
-                known.connections = vec![SITE_ID];
-                json(200, json!({ "success": true }))
-            }
-            "subscriptions/deactivate" => {
-                known.connections.clear();
-                json(200, json!({ "success": true }))
-            }
-            "packages/bought.zip" => (200, archive()),
-            "products/31/preview" => {
-                let html = "<p onclick=\"x()\">Fine</p><script>x()</script>";
-                json(200, json!({ "css": "p{color:red}", "html": html }))
-            }
-            _ => json(404, json!({ "message": "There is nothing there." })),
-        }
-    }
-}
-
-fn subscriptions(known: &Known) -> Vec<Value> {
-    if !known.is_bought {
-        return Vec::new();
-    }
-    vec![
-        json!({
-            "product_key": KEY, "product_id": 31, "product_name": "Bought",
-            "product_slug": "bought", "zip_slug": "bought", "product_type": "plugin",
-            "connections": known.connections, "expires": if known.is_expired { PAST } else { FUTURE },
-            "lifetime": false, "autorenew": false, "sites_max": 1, "sites_active": 0,
-            "version": "1.0.0",
-        }),
-        json!({ "product_key": "broken", "product_id": 0 }),
-    ]
-}
-
-fn archive() -> Vec<u8> {
-    let manifest = r#"{"slug": "bought", "name": "Bought", "version": "1.0.0"}"#;
-    let files: Files = [(String::from("plugin.json"), manifest.into())].into();
-    pack(&files, None).unwrap()
-}
-
 #[test]
 fn a_marketplace_is_walked_through_on_sqlite() {
     walk(Site::sqlite());
@@ -170,9 +24,8 @@ fn a_marketplace_is_walked_through_on_postgres() {
 
 fn walk(site: Site) {
     let market = TestMarket::start();
-    let site = site
-        .set("admin.marketplace_url", &market.url)
-        .set("server.outbound.exempt", r#"["127.0.0.0/8"]"#);
+    let (exempt, hosts) = EXEMPT;
+    let site = site.set("admin.marketplace_url", &market.url).set(exempt, hosts);
     let desk = ShopDesk::open(site);
     let post = |path: &str, body: &Value| desk.send("POST", path, body);
     let listed = || desk.get("/wc/v3/marketplace/subscriptions");
@@ -210,11 +63,19 @@ fn walk(site: Site) {
     assert_eq!(active.status, 200, "{active:?}");
     assert_eq!(listed()[0]["local"]["active"], json!(true));
     let preview = desk.get("/wc/v1/marketplace/product-preview?product_id=31");
-    assert_eq!(preview["html"], json!("<p>Fine</p>"));
+    assert_eq!(preview["html"], json!("<p>From afar</p>"));
 
-    market.known().is_expired = true;
+    market.control("expire");
     desk.ask("POST", "/wc/v3/marketplace/refresh", &json!({}));
     assert_eq!(listed()[0]["expired"], json!(true));
+    desk.ask("DELETE", "/boardwalk/v1/connections/marketplace", &json!({}));
+    let alone = listed()[0].clone();
+    let shown = (&alone["product_key"], &alone["expired"], &alone["local"]["slug"]);
+    assert_eq!(shown, (&json!(""), &json!(true), &json!("bought")), "nobody pays for it");
+    desk.ask("POST", "/wc-admin/plugins/request-wccom-connect", &json!({}));
+    let granted = json!({ "request_token": "granted" });
+    desk.ask("POST", "/wc-admin/plugins/finish-wccom-connect", &granted);
+    assert_eq!(each(&listed(), "product_key"), [json!(KEY)]);
     desk.ask("DELETE", "/boardwalk/v1/plugins/bought", &json!({}));
     assert_eq!(install(), json!([]), "what has expired is not installed again");
     desk.ask("POST", "/wc/v3/marketplace/subscriptions/disconnect", &key);
@@ -237,40 +98,51 @@ fn connect(desk: &ShopDesk) {
     let url = action["connectAction"].as_str().unwrap().to_owned();
     assert!(url.contains("/market/oauth/authorize?") && url.contains("secret=s3cret"), "{url}");
     let state = action["state"].as_str().unwrap().to_owned();
-    let finish = |token: &str, state: &str| {
-        let body = json!({ "request_token": token, "state": state });
-        desk.send("POST", "/wc-admin/plugins/finish-wccom-connect", &body)
+    let finish = |body: &Value| {
+        let answer = desk.send("POST", "/wc-admin/plugins/finish-wccom-connect", body);
+        (answer.status, answer.json().unwrap())
     };
+    let with = |token: &str, state: &str| {
+        let (status, body) = finish(&json!({ "request_token": token, "state": state }));
+        (status, body["code"].clone())
+    };
+    let refused = (400, json!("woocommerce_rest_helper_connect"));
     let forged = format!("{state}0");
-    for (token, state) in [("granted", ""), ("granted", &*forged), ("wrong", &*state)] {
-        let refused = finish(token, state);
-        let code = refused.json().unwrap()["code"].clone();
-        assert_eq!((refused.status, code), (400, json!("woocommerce_rest_helper_connect")));
+    for (token, state) in [("granted", &*forged), ("granted", "x.y"), ("wrong", &*state)] {
+        assert_eq!(with(token, state), refused);
     }
     let connections = || desk.get("/boardwalk/v1/connections")["connections"][0].clone();
     assert_eq!(connections()["is_connected"], json!(false));
-    assert_eq!(finish("granted", &state).json().unwrap(), json!({ "success": true }));
+    let by_key = json!({ "service": "marketplace", "state": state, "code": "mine" });
+    let planted = desk.send("POST", "/boardwalk/v1/connections/marketplace", &by_key);
+    assert_eq!(planted.status, 400, "its token is fetched, and not brought along");
+    assert_eq!(finish(&json!({ "request_token": "granted" })), (200, json!({ "success": true })));
     assert_eq!(connections()["is_connected"], json!(true));
+    assert_eq!(with("granted", &state), refused, "a state works once");
+    assert_eq!(finish(&json!({ "request_token": "granted" })).0, 400, "and so does leaving");
+    let again = desk.ask("POST", "/wc-admin/plugins/request-wccom-connect", &json!({}));
+    let state = again["state"].as_str().unwrap();
+    assert_eq!(with("granted", state), (200, Value::Null), "who knows the state may send it");
 }
 
 /// A token that the marketplace forgot is noted; who knows the nonce says that it was them.
 fn faults_are_verified(desk: &ShopDesk, market: &TestMarket) {
-    market.known().forgets_token = true;
+    market.control("forget");
     let refused = desk.send("POST", "/wc/v3/marketplace/refresh", &json!({}));
     assert_eq!(refused.status, 401);
-    let store = desk.shop.site.store();
-    let fault = store.read_blocking(|conn| store::marketplace::error_newest(conn, "unknown_token"));
-    let nonce = fault.unwrap().expect("the fault was noted").nonce;
+    desk.send("POST", "/wc/v3/marketplace/refresh", &json!({}));
+    let told = market.control("remember")["nonces"].clone();
+    let [nonce] = told.as_array().unwrap().as_slice() else { panic!("told once: {told}") };
+    let nonce = nonce.as_str().unwrap();
     let verify = |nonce: &str| {
         desk.ask("POST", "/jetpack/v4/verify_xmlrpc_error", &json!({ "nonce": nonce }))
     };
     assert_eq!(
-        (verify("other"), verify(&nonce), verify(&nonce)),
+        (verify("other"), verify(nonce), verify(nonce)),
         (json!(false), json!(true), json!(false))
     );
     let errors = desk.get("/boardwalk/v1/connections")["errors"].clone();
     assert_eq!(each(&errors, "code"), [json!("unknown_token")]);
-    market.known().forgets_token = false;
 }
 
 #[test]
@@ -288,7 +160,7 @@ fn bundled_and_feed(site: Site) {
     let action = desk.ask("POST", "/wc-admin/plugins/request-wccom-connect", &json!({}));
     let url = action["connectAction"].as_str().unwrap().to_owned();
     let token = url.split("request_token=").nth(1).unwrap().to_owned();
-    let body = json!({ "request_token": token, "state": action["state"] });
+    let body = json!({ "request_token": token });
     desk.ask("POST", "/wc-admin/plugins/finish-wccom-connect", &body);
     let listed = || desk.get("/wc/v3/marketplace/subscriptions");
     let slugs = [json!("ledger"), json!("letters"), json!("parcels")];

@@ -26,6 +26,7 @@ fn plugins_come_and_go(site: Site) {
     contributions_follow_a_plugin(&desk);
     channels_follow_their_settings(&desk);
     suggestions_are_dismissed(&desk);
+    products_start_from_a_template(&desk);
     let desk = jobs_outlive_a_killed_server(desk);
     themes_change_the_pages(&desk);
 }
@@ -70,11 +71,32 @@ fn contributions_follow_a_plugin(desk: &ShopDesk) {
     let shown = desk.ask("POST", settings, &address);
     assert_eq!(shown[0]["value"], json!("https://books.example/in"));
     assert_eq!(hooks().len(), hooks_before.len() + 2);
+    let hush = "hush-hush-books";
+    let shown = desk.ask("POST", settings, &json!({ "values": { "secret": hush } }));
+    assert_eq!(shown[1]["value"], json!("••••••••"), "nobody is shown a secret");
+    assert_eq!(desk.ask("POST", settings, &json!({ "values": { "secret": "••••••••" } })), shown);
+    let store = desk.shop.site.store();
+    let kept = store.read_blocking(|conn| {
+        store::package::get(conn, store::package::PackageKind::Plugin, "ledger")
+    });
+    let kept = kept.unwrap().unwrap().settings;
+    assert!(kept.contains("sealed") && !kept.contains(hush), "{kept}");
     let templates = &desk.get("/boardwalk/v1/plugins/contributions")["templates"];
     assert_eq!(templates[0]["plugin"], json!("ledger"));
+    let site = &desk.shop.site;
+    let offers = site.json(&["template", "offers"])["offers"].clone();
+    assert_eq!(each(&offers, "name"), [json!("ledger-counter")]);
+    let iso = site.iso("Till");
+    let create = |name: &str| {
+        let words = ["template", "create", "--iso", &iso, "--name", name];
+        let output = site.run(&[&words[..], &["--offer", "ledger-counter"]].concat());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(create("Counter1"), "", "the template is adopted");
 
     desk.ask("POST", "/boardwalk/v1/plugins/ledger/deactivate", &json!({}));
     assert_eq!((page(), hooks()), (404, hooks_before));
+    assert!(create("Counter2").contains("no active plugin offers"));
     assert!(!notes().contains(&welcome) && !gateways().contains(&json!("ledger-invoice")));
     let gone = desk.ask("DELETE", "/boardwalk/v1/plugins/ledger", &json!({}));
     assert_eq!(gone["deleted"], json!(true));
@@ -135,6 +157,27 @@ fn suggestions_are_dismissed(desk: &ShopDesk) {
     let elsewhere = json!({ "value": "CA:ON" });
     desk.ask("PUT", "/wc/v3/settings/general/woocommerce_default_country", &elsewhere);
     assert!(!ids("?force_default_suggestions=true").contains(&json!("boardwalk_tsys")));
+}
+
+fn products_start_from_a_template(desk: &ShopDesk) {
+    let boxed = json!({ "template_name": "parcels-boxed" });
+    let create = || {
+        let path = "/wc-admin/onboarding/tasks/create_product_from_template";
+        let answer = desk.send("POST", path, &boxed);
+        (answer.status, answer.json().unwrap()["id"].clone())
+    };
+    let kinds = || desk.get("/wc-admin/onboarding/product-types");
+    assert_eq!((create().0, kinds().get("parcels-boxed")), (400, None));
+    let parcels = json!({ "plugins": ["parcels"] });
+    desk.ask("POST", "/wc-admin/onboarding/plugins/install-and-activate", &parcels);
+    assert_eq!(kinds()["parcels-boxed"]["slug"], json!("parcels"));
+    let (status, id) = create();
+    assert_eq!(status, 200);
+    let product = desk.get(&format!("/wc/v3/products/{id}"));
+    let shown = (&product["status"], &product["weight"], &product["dimensions"]["height"]);
+    assert_eq!(shown, (&json!("auto-draft"), &json!("0.5"), &json!("12")), "{product}");
+    desk.ask("DELETE", "/boardwalk/v1/plugins/parcels", &json!({}));
+    assert_eq!((create().0, kinds().get("parcels-boxed")), (400, None));
 }
 
 fn jobs_outlive_a_killed_server(desk: ShopDesk) -> ShopDesk {

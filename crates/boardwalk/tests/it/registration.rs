@@ -8,8 +8,9 @@ use testkit::http::{self, Request, Response};
 use testkit::process;
 use testkit::smtp::Sink;
 
+use crate::browser::Browser;
 use crate::mail::with_relay;
-use crate::support::{Running, Site, body, complaint, text};
+use crate::support::{Running, Site, body, complaint, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "  correct horse battery ";
@@ -33,63 +34,6 @@ fn token_in_letter(sink: &Sink, letters: usize) -> String {
     let data = letter.data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
     let (_, rest) = data.split_once("/portal/register?token=").expect("a link");
     rest.chars().take_while(char::is_ascii_alphanumeric).collect()
-}
-
-/// Somebody who signed in with a browser.
-struct Browser<'a> {
-    running: &'a Running,
-    cookie: String,
-    nonce: String,
-}
-
-impl<'a> Browser<'a> {
-    fn sign_in(running: &'a Running, login: &str, password: &str) -> Option<Self> {
-        let form = http::get(&running.url, "/login", &[]).unwrap();
-        let page = form.text();
-        let (_, rest) = page.split_once("name=\"_wpnonce\" value=\"").expect("a token");
-        let token = rest.split('"').next().unwrap();
-        let encoded = |text: &str| {
-            let letters = text.bytes().map(|byte| format!("%{byte:02X}"));
-            letters.collect::<String>()
-        };
-        let fields = format!("log={}&pwd={}&_wpnonce={token}", encoded(login), encoded(password));
-        let request = Request::new("POST", "/login")
-            .header("Content-Type", "application/x-www-form-urlencoded")
-            .header("Cookie", &cookies(&form))
-            .body(fields);
-        let answer = http::send(&running.url, &request).unwrap();
-        if answer.status != 302 {
-            return None;
-        }
-        let cookie = cookies(&answer);
-        let nonce = http::get(&running.url, "/session/nonce", &[("Cookie", &cookie)]).unwrap();
-        let nonce = text(&nonce.json().unwrap(), "nonce");
-        Some(Self { running, cookie, nonce })
-    }
-
-    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Response {
-        let mut request = Request::new(method, path)
-            .header("Cookie", &self.cookie)
-            .header("X-WP-Nonce", &self.nonce);
-        if let Some(body) = body {
-            request = request.header("Content-Type", "application/json").body(body.to_string());
-        }
-        http::send(&self.running.url, &request).unwrap()
-    }
-
-    #[track_caller]
-    fn done(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
-        let answer = self.send(method, path, body);
-        assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
-        answer.json().unwrap()
-    }
-}
-
-/// The cookies that an answer sets.
-fn cookies(answer: &Response) -> String {
-    let set = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
-    let pairs: Vec<&str> = set.filter_map(|(_, value)| value.split(';').next()).collect();
-    pairs.join("; ")
 }
 
 fn administrator(site: &Site) {
@@ -174,10 +118,12 @@ fn check_account(running: &Running, key: &str, path: &str) {
     assert_eq!((&changed["name"], &changed["version"]), (&json!("Pier & Sons"), &json!(3)));
     assert_eq!(changed["contact"]["contactName"], "Ada Pier", "what was left out stays");
     assert_eq!(patch(Some(&tag), &change).status, 412, "the version has moved on");
-    let events = running.get("/v1/events", key).json().unwrap();
-    let kinds: Vec<&str> =
-        events["data"].as_array().unwrap().iter().filter_map(|e| e["type"].as_str()).collect();
-    assert!(kinds.starts_with(&["iso.registered", "iso.activated"]), "{kinds:?}");
+    eventually("events have their numbers", PATIENCE, || {
+        let events = running.get("/v1/events", key).json().unwrap();
+        let kinds: Vec<&str> =
+            events["data"].as_array().unwrap().iter().filter_map(|e| e["type"].as_str()).collect();
+        kinds.starts_with(&["iso.registered", "iso.activated"])
+    });
     let audit = running.get("/v1/audit?object=iso", key).text();
     for action in ["iso.register", "iso.approve", "iso.update"] {
         assert!(audit.contains(&format!("\"{action}\"")), "{action}: {audit}");

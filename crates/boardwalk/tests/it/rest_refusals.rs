@@ -46,8 +46,9 @@ const WITHOUT_CODE: [&str; 3] = [
 ];
 /// Lets anybody in who asks it to change nothing.
 const OPEN_TO_NOTHING: [&str; 1] = ["/wc-admin/options"];
-/// Lets anybody in and then says that nobody is signed in.
-const REFUSES_INSIDE: [&str; 1] = ["/wp/v2/users/me"];
+/// Lets anybody in and then says that nobody is signed in, or that the connection is not safe.
+const REFUSES_INSIDE: [&str; 2] =
+    ["/wp/v2/users/me", "/wc-admin/mobile-app/qr-login-session-status"];
 /// Paths of the commerce family, where wrong credentials count as none.
 const COMMERCE: [&str; 3] = ["/wc/", "/wc-", "/wc"];
 /// Refusals that clients know with a status of 500, though nothing failed.

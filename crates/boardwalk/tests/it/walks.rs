@@ -1,72 +1,58 @@
 //! The published routes of administration, row by row: what is wrong is refused, a change is read
 //! back through another route, and what is read follows a change. The rows are data, in
-//! `conformance/rest/walks`; **a published row that nobody walks must be named there.**
+//! `conformance/rest/walks`; **a published row that nobody walks fails.**
+
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use testkit::conformance::rest::folder;
-use testkit::http::{Connection, Request};
 
+use self::step::{Step, Walker};
+use crate::far_host::EXEMPT;
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site};
-
-const NOBODY: &str = "none";
+use crate::support::Site;
+use crate::test_market::TestMarket;
 
 /// A route with its method, and what is sent to see that it does what it says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Walk {
     route: String,
+    /// Files with the steps that lead to where the walk begins.
+    #[serde(default)]
+    before: Vec<String>,
     steps: Vec<Step>,
+    /// Files with the steps that lead back.
+    #[serde(default)]
+    after: Vec<String>,
 }
 
-/// A request and what must hold for its answer, by JSON pointers into it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Step {
-    /// Method and path.
-    send: String,
-    body: Option<Value>,
-    #[serde(rename = "as", default = "administrator")]
-    caller: String,
-    status: u16,
-    #[serde(default)]
-    has: BTreeMap<String, Value>,
-    #[serde(default)]
-    differs: BTreeMap<String, Value>,
-    #[serde(default)]
-    lacks: Vec<String>,
-    #[serde(default)]
-    contains: BTreeMap<String, Value>,
-    #[serde(default)]
-    excludes: BTreeMap<String, Value>,
-    /// Lists with an item of this id, and without one.
-    #[serde(default)]
-    contains_id: BTreeMap<String, Value>,
-    #[serde(default)]
-    excludes_id: BTreeMap<String, Value>,
-    /// Names for values that later steps write as `{name}`.
-    #[serde(default)]
-    keep: BTreeMap<String, String>,
-}
-
-fn administrator() -> String {
-    String::from("admin")
+impl Walk {
+    /// All steps, those of the files included.
+    fn whole(self) -> (String, Vec<Step>) {
+        let shared = |names: Vec<String>| {
+            let file = |name: String| walks_folder().join("shared").join(format!("{name}.json"));
+            names.into_iter().flat_map(move |name| read::<Vec<Step>>(&file(name)))
+        };
+        let steps = shared(self.before).chain(self.steps).chain(shared(self.after));
+        (self.route, steps.collect())
+    }
 }
 
 fn walks_folder() -> PathBuf {
     folder().join("walks")
 }
 
-fn lines(name: &str) -> BTreeSet<String> {
-    let text = fs::read_to_string(walks_folder().join(name)).unwrap();
-    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+fn read<T: DeserializeOwned>(path: &PathBuf) -> T {
+    let text = fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The walks of all files, in the order of the files' names.
@@ -75,21 +61,16 @@ fn walks() -> Vec<Walk> {
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
     files.sort();
-    let read = |path: &PathBuf| -> Vec<Walk> {
-        let text = fs::read_to_string(path).unwrap();
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    };
-    files.iter().flat_map(read).collect()
+    files.iter().flat_map(read::<Vec<Walk>>).collect()
 }
 
 #[test]
-fn every_published_row_is_walked_or_named() {
+fn every_published_row_is_walked() {
     let walked: BTreeSet<String> = walks().into_iter().map(|walk| walk.route).collect();
-    let published = lines("published.txt");
-    let named = lines("unwalked.txt");
+    let published = fs::read_to_string(walks_folder().join("published.txt")).unwrap();
+    let published: BTreeSet<String> = published.lines().map(str::to_owned).collect();
     let missing: Vec<&String> = published.difference(&walked).collect();
-    let named: Vec<&String> = named.iter().collect();
-    assert_eq!(missing, named, "unwalked.txt names the published rows that no walk is about");
+    assert!(missing.is_empty(), "published rows that no walk is about: {missing:?}");
 }
 
 #[test]
@@ -103,16 +84,20 @@ fn routes_do_what_they_say_on_postgres() {
 }
 
 fn check(site: Site) {
+    let market = TestMarket::start();
+    let (exempt, hosts) = EXEMPT;
+    let site = site.set("admin.marketplace_url", &market.url).set(exempt, hosts);
     let original = RestSite::import(site);
-    let running = original.site.serve();
+    let walker = Walker { running: original.site.serve(), original, market };
     let mut wrong = Vec::new();
-    for walk in walks() {
-        let mut kept: BTreeMap<String, Value> = BTreeMap::new();
-        let is_said = walk.steps.iter().any(|step| step.status >= 400);
-        assert!(is_said, "{}: nothing wrong is tried", walk.route);
-        for (place, step) in walk.steps.iter().enumerate() {
-            let Err(problem) = take(&running, &original, step, &mut kept) else { continue };
-            wrong.push(format!("{} step {} {}: {problem}", walk.route, place + 1, step.send));
+    for (route, steps) in walks().into_iter().map(Walk::whole) {
+        let site = Value::from(walker.running.url.clone());
+        let mut kept = BTreeMap::from([(String::from("site"), site)]);
+        let is_said = steps.iter().any(|step| step.status >= 400);
+        assert!(is_said, "{route}: nothing wrong is tried");
+        for (place, step) in steps.iter().enumerate() {
+            let Err(problem) = walker.take(step, &mut kept) else { continue };
+            wrong.push(format!("{route} step {} {}: {problem}", place + 1, step.send));
             break;
         }
     }
@@ -124,11 +109,12 @@ fn check(site: Site) {
 fn an_empty_catalogue_is_filled_up() {
     let original = RestSite::import(Site::sqlite());
     let running = original.site.serve();
+    let walker = Walker { running, original, market: TestMarket::start() };
     let mut kept = BTreeMap::new();
     let mut ask = |text: &str| -> Value {
-        let step: Step = serde_json::from_str(text).unwrap();
-        let keep = BTreeMap::from([(String::from("answer"), String::new())]);
-        take(&running, &original, &Step { keep, ..step }, &mut kept).unwrap();
+        let mut step: Step = serde_json::from_str(text).unwrap();
+        step.keep.insert(String::from("answer"), String::new());
+        walker.take(&step, &mut kept).unwrap();
         kept.get("answer").unwrap().clone()
     };
     let products = ask(r#"{"send": "GET /wc/v3/products?per_page=100", "status": 200}"#);
@@ -143,101 +129,4 @@ fn an_empty_catalogue_is_filled_up() {
     assert_eq!(filled.as_array().unwrap().len(), 6, "{filled}");
     ask(&format!(r#"{{{tasks}, "has": {{"/0/tasks/0/isComplete": true}}}}"#));
     ask(&format!(r#"{{{fill}, "has": {{"/success": false}}}}"#));
-}
-
-fn take(
-    running: &Running,
-    original: &RestSite,
-    step: &Step,
-    kept: &mut BTreeMap<String, Value>,
-) -> Result<(), String> {
-    let (method, path) = step.send.split_once(' ').unwrap();
-    let mut request = Request::new(method, &format!("/wp-json{}", filled(path, kept)));
-    if step.caller != NOBODY {
-        let pair = original.identities.get(&step.caller).unwrap();
-        let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
-        request = request.header("Authorization", &basic);
-    }
-    if let Some(body) = &step.body {
-        let body = value_filled(body, kept).to_string();
-        request = request.header("Content-Type", "application/json").body(body);
-    }
-    let answer = Connection::open(&running.url).unwrap().send(&request).unwrap();
-    let text = answer.text();
-    if answer.status != step.status {
-        return Err(format!("want {}, got {} {text}", step.status, answer.status));
-    }
-    let body = answer.json().unwrap_or_default();
-    judge(step, &body, kept).map_err(|problem| format!("{problem} in {text}"))?;
-    for (name, pointer) in &step.keep {
-        let value = body.pointer(pointer).ok_or_else(|| format!("nothing at {pointer}: {text}"))?;
-        kept.insert(name.clone(), value.clone());
-    }
-    Ok(())
-}
-
-fn judge(step: &Step, body: &Value, kept: &BTreeMap<String, Value>) -> Result<(), String> {
-    let at = |pointer: &str| body.pointer(pointer).cloned();
-    let items = |pointer: &str| at(pointer).and_then(|list| list.as_array().cloned());
-    for (pointer, value) in &step.has {
-        let want = value_filled(value, kept);
-        if at(pointer).as_ref() != Some(&want) {
-            return Err(format!("{pointer}: want {want}"));
-        }
-    }
-    for (pointer, value) in &step.differs {
-        if at(pointer).is_none_or(|got| got == *value) {
-            return Err(format!("{pointer}: want anything but {value}"));
-        }
-    }
-    if let Some(pointer) = step.lacks.iter().find(|pointer| at(pointer).is_some()) {
-        return Err(format!("{pointer}: want nothing"));
-    }
-    let lists = [(&step.contains, true), (&step.excludes, false)];
-    for (pointer, value, is_in) in flat(lists) {
-        let want = value_filled(value, kept);
-        if items(pointer).is_none_or(|items| items.contains(&want) != is_in) {
-            return Err(format!("{pointer}: want {want} in it: {is_in}"));
-        }
-    }
-    let ids = [(&step.contains_id, true), (&step.excludes_id, false)];
-    for (pointer, value, is_in) in flat(ids) {
-        let has_id = |items: Vec<Value>| items.iter().any(|item| item.get("id") == Some(value));
-        if items(pointer).is_none_or(|items| has_id(items) != is_in) {
-            return Err(format!("{pointer}: want an item {value}: {is_in}"));
-        }
-    }
-    Ok(())
-}
-
-fn flat<'a>(
-    lists: [(&'a BTreeMap<String, Value>, bool); 2],
-) -> impl Iterator<Item = (&'a String, &'a Value, bool)> {
-    let each = |(list, is_in): (&'a BTreeMap<String, Value>, bool)| {
-        list.iter().map(move |(pointer, value)| (pointer, value, is_in))
-    };
-    lists.into_iter().flat_map(each)
-}
-
-fn filled(text: &str, kept: &BTreeMap<String, Value>) -> String {
-    kept.iter().fold(text.to_owned(), |text, (name, value)| {
-        let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        text.replace(&format!("{{{name}}}"), &plain)
-    })
-}
-
-/// A text that is nothing but a name becomes the value itself, with its type.
-fn value_filled(value: &Value, kept: &BTreeMap<String, Value>) -> Value {
-    match value {
-        Value::String(text) => {
-            let name = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-            let whole = name.and_then(|name| kept.get(name)).cloned();
-            whole.unwrap_or_else(|| Value::String(filled(text, kept)))
-        }
-        Value::Array(items) => items.iter().map(|item| value_filled(item, kept)).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| (name.clone(), value_filled(value, kept))).collect()
-        }
-        other => other.clone(),
-    }
 }

@@ -1,5 +1,6 @@
 //! Links that sign their reader in: random, signed, for one use and a short time. **Only the hash
-//! of a link's token is stored, and a token whose signature is wrong is not even looked up.**
+//! of a link's token is stored, and a token whose signature is wrong is not even looked up.** Who
+//! opens a link is asked first: programs that look through mail open links, too, and press nothing.
 
 use std::time::Duration;
 
@@ -58,6 +59,32 @@ pub fn make(
     Ok(Secret::new(format!("/login?{PARAMETER}={token}")))
 }
 
+/// The token, if it is ours, was not used and is not over.
+fn find(
+    conn: &mut dyn Conn,
+    vault: &Vault,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<LoginTokenRow>> {
+    let Some((random, signed)) = token.split_once('.') else { return Ok(None) };
+    if !bool::from(signature(vault, random).as_bytes().ct_eq(signed.as_bytes())) {
+        return Ok(None);
+    }
+    let found = login_token::get(conn, &hash(vault, token))?;
+    Ok(found.filter(|row| row.kind == KIND && row.state == FRESH && row.expires > now))
+}
+
+/// The user whom the token would sign in. Looking does not use it up.
+pub fn holder(
+    conn: &mut dyn Conn,
+    vault: &Vault,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<User>> {
+    let Some(row) = find(conn, vault, token, now)? else { return Ok(None) };
+    Ok(user::get(conn, row.user_id)?.map(User::new))
+}
+
 /// The user whom the token signs in. **It works once.**
 pub fn redeem(
     conn: &mut dyn Conn,
@@ -65,14 +92,7 @@ pub fn redeem(
     token: &str,
     now: Timestamp,
 ) -> Result<Option<User>> {
-    let Some((random, signed)) = token.split_once('.') else { return Ok(None) };
-    if !bool::from(signature(vault, random).as_bytes().ct_eq(signed.as_bytes())) {
-        return Ok(None);
-    }
-    let found = login_token::get(conn, &hash(vault, token))?;
-    let Some(mut row) = found.filter(|row| row.kind == KIND && row.expires > now) else {
-        return Ok(None);
-    };
+    let Some(mut row) = find(conn, vault, token, now)? else { return Ok(None) };
     row.state = String::from(USED);
     if !login_token::advance(conn, &row, FRESH)? {
         return Ok(None);

@@ -89,7 +89,7 @@ pub(crate) fn key_of(request: &Request, method: &str, visit: &Visit) -> Option<S
         return None;
     }
     let user_id = visit.identity.user.as_ref().map_or(0, |user| user.id());
-    let Visit { home, application_passwords, .. } = visit;
+    let Visit { home, application_passwords, secure, .. } = visit;
     let (path, query) = (&request.path, &request.query_text);
-    Some(format!("{user_id} {via} {application_passwords} {home}{path}?{query}"))
+    Some(format!("{user_id} {via} {application_passwords} {secure} {home}{path}?{query}"))
 }

@@ -1,7 +1,7 @@
 //! Options of the shop's administration: what was set up, seen, hidden and put off. **None has a
 //! value until somebody sets it**, and clients are told so.
 
-use super::{Definition, Kind, option};
+use super::{Definition, Kind, option, secret};
 
 const UNSET: &str = "null";
 
@@ -48,7 +48,10 @@ pub(super) static DEFINITIONS: &[Definition] = &[
     option("woocommerce_product_tour_modal_hidden", Kind::YesNo, UNSET),
     option("woocommerce_attribute_lookup_enabled", Kind::YesNo, UNSET),
     option("woocommerce_remote_variant_assignment", Kind::Integer, UNSET),
-    option("woocommerce_bacs_accounts", Kind::Json, UNSET),
+    secret("woocommerce_bacs_accounts", Kind::Json, UNSET),
+    secret("woocommerce_stripe_settings", Kind::Json, UNSET),
+    secret("woocommerce-ppcp-settings", Kind::Json, UNSET),
+    option("wc_connect_options", Kind::Json, UNSET),
     option("woocommerce_payment_suggestions_hidden", Kind::Json, UNSET),
     option("woocommerce_payment_incentives_dismissed", Kind::Json, UNSET),
     option("woocommerce_payment_suggestions_attached", Kind::Json, UNSET),

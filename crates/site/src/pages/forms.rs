@@ -22,6 +22,22 @@ pub struct LoginPage<'a> {
     pub login: &'a str,
 }
 
+/// Posts `magic_link`, `redirect_to` and the token to `action`.
+#[derive(Debug, Template)]
+#[template(path = "link.html")]
+pub struct LinkPage<'a> {
+    pub site: Masthead<'a>,
+    pub action: Address<'a>,
+    /// The token of the link.
+    pub link: &'a str,
+    /// Where to go afterwards; comes back as it is, and is checked then.
+    pub redirect_to: &'a str,
+    pub csrf: &'a str,
+    /// Whom it signs in.
+    pub login: &'a str,
+    pub error: Option<&'a str>,
+}
+
 /// Posts `app_name`, `app_id`, `success_url`, `reject_url`, the token, and `approve` or `reject` to
 /// `action`. The addresses were checked before; the form's are checked again.
 #[derive(Debug, Template)]
@@ -65,6 +81,10 @@ pub struct ErrorPage<'a> {
 }
 
 pub fn login(page: &LoginPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn link(page: &LinkPage<'_>) -> String {
     rendered(page)
 }
 

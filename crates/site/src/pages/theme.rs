@@ -75,6 +75,39 @@ impl Theme {
     }
 }
 
+/// How letters look. They bring their colours along, since readers of mail follow no style sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LetterLook {
+    pub(crate) paper: String,
+    pub(crate) card: String,
+    pub(crate) ink: String,
+    pub(crate) muted: String,
+    pub(crate) accent: String,
+    pub(crate) on_accent: String,
+    /// May be empty.
+    pub(crate) footer: String,
+}
+
+impl LetterLook {
+    /// As the theme in the option says, and as usual where it says nothing.
+    pub(crate) fn read(option: &Value) -> Self {
+        let colour = |name: &str, usual: &str| {
+            let told = option.get("colours").and_then(|colours| colours.get(name)?.as_str());
+            told.filter(|colour| is_colour(colour)).unwrap_or(usual).to_owned()
+        };
+        let footer = option.get("texts").and_then(|texts| texts.get("footer")?.as_str());
+        Self {
+            paper: colour("paper", "#f4f6f7"),
+            card: colour("card", "#ffffff"),
+            ink: colour("ink", "#1b2a30"),
+            muted: colour("muted", "#4a5b62"),
+            accent: colour("accent", "#0b6f82"),
+            on_accent: colour("on_accent", "#ffffff"),
+            footer: footer.unwrap_or_default().to_owned(),
+        }
+    }
+}
+
 fn declarations(colours: Option<&Value>) -> String {
     let mut text = String::new();
     for (name, variable) in COLOURS {
@@ -115,5 +148,21 @@ mod tests {
         assert!(!theme.style.contains("script") && !theme.style.contains("h1"), "{}", theme.style);
         assert_eq!((theme.logo, &*theme.footer, &*theme.welcome), (None, "Thanks", ""));
         assert_eq!(Theme::read(&Value::Null), None);
+    }
+
+    #[test]
+    fn letters_take_colours_and_nothing_else() {
+        let theme = json!({
+            "colours": {"accent": "#123456", "ink": "red;}"}, "texts": {"footer": "Thanks"},
+        });
+        let look = LetterLook::read(&theme);
+        let usual = LetterLook::read(&Value::Null);
+        let expected = LetterLook {
+            accent: String::from("#123456"),
+            footer: String::from("Thanks"),
+            ..usual.clone()
+        };
+        assert_eq!(look, expected);
+        assert_eq!(usual.footer, "");
     }
 }

@@ -16,7 +16,7 @@ use super::local_path::local_path;
 use super::place::Spelling;
 use crate::auth::login::SignIn;
 use crate::auth::{magic_link, session};
-use crate::pages::{self, Address, CSRF_FIELD, Link, LoginPage, Policy};
+use crate::pages::{self, Address, CSRF_FIELD, Link, LinkPage, LoginPage, Policy};
 
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
@@ -47,12 +47,12 @@ impl Desk<'_> {
         if self.query().text("action") == "logout" {
             return self.sign_out(spelling, session, &fields, target).await;
         }
-        if is_post {
-            return self.sign_in_posted(spelling, &fields, target).await;
-        }
         let link = fields.text(magic_link::PARAMETER);
-        if !link.is_empty() && self.request.method == "GET" {
-            return self.sign_in_by_link(link, target).await;
+        match (is_post, link.is_empty()) {
+            (true, true) => return self.sign_in_posted(spelling, &fields, target).await,
+            (true, false) => return self.sign_in_by_link(link, &fields, target).await,
+            (false, false) => return self.link_question(link, target, None).await,
+            (false, true) => {}
         }
         match session {
             Some(_) => Ok(WebAnswer::redirect(KIND, &self.target(target))),
@@ -143,17 +143,57 @@ impl Desk<'_> {
         }
     }
 
-    /// Signs in whoever holds a link from a letter, once. Looking at its head does not use it up.
-    async fn sign_in_by_link(&self, link: &str, target: Option<String>) -> Result<WebAnswer> {
+    /// Asks whoever opened a link from a letter whether to go on. Looking does not use it up.
+    async fn link_question(
+        &self,
+        link: &str,
+        target: Option<String>,
+        error: Option<&str>,
+    ) -> Result<WebAnswer> {
+        let (site, now, token) = (Arc::clone(self.site), self.visit.now, link.to_owned());
+        let looked =
+            self.site.store().read(move |conn| magic_link::holder(conn, site.vault(), &token, now));
+        let Some(user) = looked.await? else { return Ok(self.link_refused()) };
+        let visitor = self.visitor()?;
+        let csrf = self.token(SIGN_IN, visitor.holder());
+        let page = LinkPage {
+            site: self.masthead(),
+            action: Address::new(Spelling::Neutral.sign_in()),
+            link,
+            redirect_to: target.as_deref().unwrap_or_default(),
+            csrf: &csrf,
+            login: &user.row.login,
+            error,
+        };
+        let status = if error.is_some() { 403 } else { 200 };
+        let mut answer = self.private_page((KIND, status), Policy::Page, pages::link(&page));
+        let cookie = self.visitor_cookie(&visitor);
+        answer.headers.extend(cookie.map(|cookie| ("set-cookie", cookie)));
+        Ok(answer)
+    }
+
+    fn link_refused(&self) -> WebAnswer {
+        tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
+        let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
+        let message = "The link was used before, or is too old; ask for a new one.";
+        self.error((KIND, 403), ("This link does not work", message), Some(again))
+    }
+
+    /// Signs in whoever holds a link from a letter, once.
+    async fn sign_in_by_link(
+        &self,
+        link: &str,
+        fields: &Fields,
+        target: Option<String>,
+    ) -> Result<WebAnswer> {
+        let is_own = |visitor: Visitor| self.is_genuine(SIGN_IN, visitor.holder(), fields);
+        if !self.known_visitor().is_some_and(is_own) {
+            return self.link_question(link, target, Some(STALE)).await;
+        }
         let (site, now, link) = (Arc::clone(self.site), self.visit.now, link.to_owned());
         let redeemed =
             self.site.store().write(move |conn| magic_link::redeem(conn, site.vault(), &link, now));
-        let Some(user) = redeemed.await? else {
-            tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
-            let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
-            let message = "The link was used before, or is too old; ask for a new one.";
-            return Ok(self.error((KIND, 403), ("This link does not work", message), Some(again)));
-        };
+        let Some(user) = redeemed.await? else { return Ok(self.link_refused()) };
         let target = target.unwrap_or_else(|| PORTAL.to_owned());
         let mut answer = self.welcome(user.id(), &self.visit.page(&target)).await?;
         answer.user_id = Some(user.id());

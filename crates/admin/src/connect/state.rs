@@ -1,0 +1,168 @@
+//! Proofs that this site sent a user elsewhere to grant something, a moment ago.
+//!
+//! A state is signed for a service and a user, is worth nothing after a quarter of an hour, and
+//! **works once**: it is written down when it is made, and used up in the transaction that keeps
+//! what was granted. Clients that bring back no state are known by how they showed who they are:
+//! they get the newest one that was made for that very session, password or key.
+
+use std::time::Duration;
+
+use contract::rest::{Refusal, Stop};
+use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use site::{Identity, Site, Via};
+use store::Conn;
+use store::login_token::{self, LoginTokenRow};
+use types::{Error, Result, Secret, Timestamp};
+use vault::Aad;
+
+/// How long somebody may take to grant something elsewhere.
+const LIFE: Duration = Duration::from_mins(15);
+const NONCE_BYTES: usize = 12;
+/// States for one user within an hour.
+const PER_HOUR_MAX: i64 = 60;
+const HOUR: Duration = Duration::from_hours(1);
+/// How the store calls them.
+const KIND: &str = "connect";
+const PENDING: &str = "pending";
+const USED: &str = "consumed";
+
+/// What is signed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stated {
+    service: String,
+    user_id: i64,
+    at_us: i64,
+    nonce: String,
+}
+
+/// Who leaves for a service, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving<'a> {
+    pub(super) site: &'a Site,
+    pub(super) identity: &'a Identity,
+    pub(super) service: &'a str,
+    pub(super) now: Timestamp,
+}
+
+impl Leaving<'_> {
+    fn user_id(&self) -> i64 {
+        self.identity.user.as_ref().map_or(0, |user| user.id())
+    }
+
+    /// By what the user showed who they are.
+    fn holder(&self) -> Vec<u8> {
+        let shown = match &self.identity.via {
+            Via::Nothing => String::new(),
+            Via::Session { token_hash } => format!("session {}", HEXLOWER.encode(token_hash)),
+            Via::ApplicationPassword { uuid } => format!("password {uuid}"),
+            Via::ConsumerKey { key_id } => format!("key {key_id}"),
+        };
+        let who = format!("{} {shown}", self.user_id());
+        self.site.vault().site_hash("connect holder", self.service, &who).to_vec()
+    }
+
+    fn token_hash(&self, state: &str) -> Vec<u8> {
+        self.site.vault().site_hash("connect token", state, "").to_vec()
+    }
+
+    fn signature(&self, payload: &str) -> String {
+        HEXLOWER.encode(&self.site.vault().site_hash("connect state", payload, ""))
+    }
+
+    /// A new state, which nobody can come back with before it is written down.
+    pub(super) fn sign(&self) -> Result<String> {
+        let mut random = [0; NONCE_BYTES];
+        vault::fill_random(&mut random)?;
+        let stated = Stated {
+            service: self.service.to_owned(),
+            user_id: self.user_id(),
+            at_us: self.now.as_micros(),
+            nonce: HEXLOWER.encode(&random),
+        };
+        let text = serde_json::to_string(&stated)
+            .map_err(|error| Error::internal("a state cannot be written").because(error))?;
+        let payload = BASE64URL_NOPAD.encode(text.as_bytes());
+        Ok(format!("{payload}.{}", self.signature(&payload)))
+    }
+
+    /// The row of a state, with what the service said when it was asked; to be
+    /// [written down](keep).
+    pub(super) fn row(&self, state: &str, secret: &str) -> Result<LoginTokenRow> {
+        let sealed = self.site.vault().site_seal(&PLACE, secret.as_bytes())?;
+        Ok(LoginTokenRow {
+            token_hash: self.token_hash(state),
+            kind: KIND.to_owned(),
+            state: PENDING.to_owned(),
+            user_id: self.user_id(),
+            session_hash: Some(self.holder()),
+            detail: json!({ "secret": BASE64.encode(&sealed) }).to_string(),
+            created: self.now,
+            expires: self.now.plus(LIFE),
+        })
+    }
+
+    /// What waits for the user to come back: by the state that they bring, or without one the
+    /// newest that was made for who they show to be. Nothing if the state is not ours, is somebody
+    /// else's, is too old or was used.
+    pub(super) fn find(&self, conn: &mut dyn Conn, state: &str) -> Result<Option<LoginTokenRow>> {
+        let found = if state.is_empty() {
+            login_token::newest(conn, &self.holder(), PENDING, self.now)?
+        } else if self.is_ours(state) {
+            login_token::get(conn, &self.token_hash(state))?
+        } else {
+            None
+        };
+        let is_good = |row: &LoginTokenRow| {
+            row.kind == KIND
+                && row.state == PENDING
+                && row.user_id == self.user_id()
+                && row.expires > self.now
+        };
+        Ok(found.filter(is_good))
+    }
+
+    /// Whether this site signed the state for this service and user.
+    fn is_ours(&self, state: &str) -> bool {
+        let Some((payload, signed)) = state.split_once('.') else { return false };
+        // Compared in hashed form, so that the time it takes tells nothing.
+        let hashed = |text: &str| self.site.vault().site_hash("compare", text, "");
+        if hashed(signed) != hashed(&self.signature(payload)) {
+            return false;
+        }
+        let text = BASE64URL_NOPAD.decode(payload.as_bytes()).unwrap_or_default();
+        let Ok(stated) = serde_json::from_slice::<Stated>(&text) else { return false };
+        stated.service == self.service && stated.user_id == self.user_id()
+    }
+
+    /// What the service said when the state was made.
+    pub(super) fn secret(&self, row: &LoginTokenRow) -> Result<Secret<String>> {
+        let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
+        let sealed = detail.get("secret").and_then(Value::as_str).unwrap_or_default();
+        let unreadable = || Error::internal("what a service said cannot be read");
+        let sealed = BASE64.decode(sealed.as_bytes()).map_err(|_| unreadable())?;
+        let opened = self.site.vault().site_open(&PLACE, &sealed)?;
+        let text = String::from_utf8(opened.expose().clone()).map_err(|_| unreadable())?;
+        Ok(Secret::new(text))
+    }
+}
+
+const PLACE: Aad<'_> = Aad { kind: "connect_state", id: "", column: "secret" };
+
+/// Writes a state down, unless the user left for other sites too often.
+pub(super) fn keep(conn: &mut dyn Conn, row: &LoginTokenRow) -> Result<(), Stop> {
+    let hour = i64::try_from(HOUR.as_micros()).unwrap_or(i64::MAX);
+    let since = Timestamp::from_micros(row.created.as_micros().saturating_sub(hour));
+    if login_token::count_since(conn, row.user_id, KIND, since)? >= PER_HOUR_MAX {
+        let message = "Connections were begun too often within the hour; wait a while.";
+        return Err(Refusal::new(429, "boardwalk_too_many_connections", message).into());
+    }
+    Ok(login_token::insert(conn, row)?)
+}
+
+/// Uses a state up. Returns whether it was there to be used: **of two who bring it, one wins.**
+pub(super) fn spend(conn: &mut dyn Conn, row: &LoginTokenRow) -> Result<bool> {
+    let used = LoginTokenRow { state: USED.to_owned(), ..row.clone() };
+    login_token::advance(conn, &used, PENDING)
+}

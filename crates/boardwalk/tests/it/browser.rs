@@ -1,0 +1,63 @@
+//! A browser at the site: it signs in by the form, and asks with the session's cookie and nonce.
+
+use serde_json::Value;
+use testkit::http::{self, Request, Response};
+
+use crate::support::{Running, text};
+
+/// Somebody who signed in with a browser.
+pub(crate) struct Browser<'a> {
+    running: &'a Running,
+    pub(crate) cookie: String,
+    pub(crate) nonce: String,
+}
+
+impl<'a> Browser<'a> {
+    pub(crate) fn sign_in(running: &'a Running, login: &str, password: &str) -> Option<Self> {
+        let form = http::get(&running.url, "/login", &[]).unwrap();
+        let page = form.text();
+        let (_, rest) = page.split_once("name=\"_wpnonce\" value=\"").expect("a token");
+        let token = rest.split('"').next().unwrap();
+        let encoded = |text: &str| {
+            let letters = text.bytes().map(|byte| format!("%{byte:02X}"));
+            letters.collect::<String>()
+        };
+        let fields = format!("log={}&pwd={}&_wpnonce={token}", encoded(login), encoded(password));
+        let request = Request::new("POST", "/login")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .header("Cookie", &cookies(&form))
+            .body(fields);
+        let answer = http::send(&running.url, &request).unwrap();
+        if answer.status != 302 {
+            return None;
+        }
+        let cookie = cookies(&answer);
+        let nonce = http::get(&running.url, "/session/nonce", &[("Cookie", &cookie)]).unwrap();
+        let nonce = text(&nonce.json().unwrap(), "nonce");
+        Some(Self { running, cookie, nonce })
+    }
+
+    pub(crate) fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Response {
+        let mut request = Request::new(method, path)
+            .header("Cookie", &self.cookie)
+            .header("X-WP-Nonce", &self.nonce);
+        if let Some(body) = body {
+            request = request.header("Content-Type", "application/json").body(body.to_string());
+        }
+        http::send(&self.running.url, &request).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn done(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+        let answer = self.send(method, path, body);
+        assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
+        answer.json().unwrap()
+    }
+}
+
+/// The cookies that an answer sets.
+fn cookies(answer: &Response) -> String {
+    let set = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
+    let pairs: Vec<&str> = set.filter_map(|(_, value)| value.split(';').next()).collect();
+    pairs.join("; ")
+}

@@ -1,0 +1,238 @@
+//! Packages from elsewhere, and feeds, through what can go wrong: a catalogue over HTTP and one in
+//! a folder, a server killed in the middle of an install, a feed that fails and one that is old.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use admin::package::{Files, hex_sha256, pack};
+use serde_json::{Value, json};
+use store::catalogue_feed::{self, FeedRow};
+use testkit::http;
+use types::Timestamp;
+
+use crate::far_host::{self, EXEMPT};
+use crate::shop_desk::{ShopDesk, each};
+use crate::support::{Site, eventually};
+
+/// A job whose worker was killed is taken over when its lease ends.
+const PATIENCE: Duration = Duration::from_mins(2);
+const MOMENT: Duration = Duration::from_millis(50);
+
+fn manifest(slug: &str) -> Value {
+    json!({ "slug": slug, "name": slug, "version": "1.0.0" })
+}
+
+fn archive(slug: &str) -> Vec<u8> {
+    let manifest = manifest(slug).to_string().into_bytes();
+    let files: Files = [(String::from("plugin.json"), manifest)].into();
+    pack(&files, None).unwrap()
+}
+
+/// What a catalogue elsewhere does.
+#[derive(Default)]
+struct Elsewhere {
+    /// Archives wait while this is so.
+    holds: AtomicBool,
+    /// Archives that were asked for.
+    asked: AtomicUsize,
+}
+
+impl Elsewhere {
+    fn start() -> (Arc<Self>, String) {
+        let elsewhere = Arc::new(Self::default());
+        let own = Arc::clone(&elsewhere);
+        let url = far_host::start(move |asked| own.answer(&asked.path));
+        (elsewhere, format!("{url}/list.json"))
+    }
+
+    fn answer(&self, path: &str) -> far_host::Told {
+        let entry = |slug: &str, sha256: &str| {
+            json!({
+                "type": "plugin", "manifest": manifest(slug), "url": format!("{slug}.zip"),
+                "sha256": sha256,
+            })
+        };
+        let sum = |slug: &str| hex_sha256(&archive(slug));
+        match path {
+            "/list.json" => far_host::json(
+                200,
+                &json!({ "packages": [
+                    entry("far", &sum("far")),
+                    entry("forged", &sum("far")),
+                    entry("huge", &sum("far")),
+                    json!({ "manifest": {}, "url": "", "sha256": "" }),
+                ] }),
+            ),
+            "/far.zip" => {
+                self.asked.fetch_add(1, Ordering::SeqCst);
+                while self.holds.load(Ordering::SeqCst) {
+                    thread::sleep(MOMENT);
+                }
+                (200, archive("far"))
+            }
+            "/forged.zip" => (200, archive("forged")),
+            "/huge.zip" => (200, vec![0; 9 << 20]),
+            _ => (404, Vec::new()),
+        }
+    }
+}
+
+#[test]
+fn packages_come_from_elsewhere_on_sqlite() {
+    packages_come_from_elsewhere(Site::sqlite());
+}
+
+#[test]
+fn packages_come_from_elsewhere_on_postgres() {
+    packages_come_from_elsewhere(Site::postgres());
+}
+
+fn packages_come_from_elsewhere(site: Site) {
+    let (elsewhere, url) = Elsewhere::start();
+    let folder = testkit::temp_dir().unwrap();
+    fs::write(folder.path().join("near.zip"), archive("near")).unwrap();
+    fs::write(folder.path().join("broken.zip"), b"no archive").unwrap();
+    let (exempt, hosts) = EXEMPT;
+    let site = site
+        .set("admin.catalogue_url", url)
+        .set("admin.catalogue_folder", folder.path().display())
+        .set(exempt, hosts);
+    let desk = ShopDesk::open(site);
+    let offered = each(&desk.get("/boardwalk/v1/plugins"), "slug");
+    let expected = ["far", "forged", "huge", "ledger", "letters", "near", "parcels"];
+    assert_eq!(json!(offered), json!(expected));
+    let install = |slug: &str| {
+        let told = desk.ask("POST", "/wc-admin/plugins/install", &json!({ "plugins": slug }));
+        let error = told["errors"]["errors"][slug][0].as_str().unwrap_or_default().to_owned();
+        (told["success"] == json!(true), error)
+    };
+    assert_eq!(install("near"), (true, String::new()));
+    for (slug, word) in [("forged", "not the one"), ("huge", "too large")] {
+        let (is_done, error) = install(slug);
+        assert!(!is_done && error.contains(word), "{slug}: {error}");
+    }
+    assert_eq!(installed(&desk), json!(["woocommerce", "near"]));
+    killed_while_installing(desk, &elsewhere);
+}
+
+fn installed(desk: &ShopDesk) -> Value {
+    desk.get("/wc-admin/plugins/installed")["plugins"].clone()
+}
+
+/// What was begun while somebody waits is not there; what was begun in the background is finished.
+fn killed_while_installing(desk: ShopDesk, elsewhere: &Elsewhere) {
+    let far = json!({ "plugins": ["far", "letters"] });
+    elsewhere.holds.store(true, Ordering::SeqCst);
+    let path = "/wc-admin/onboarding/plugins/install-and-activate-async";
+    let job_id = desk.ask("POST", path, &far)["job_id"].as_str().unwrap().to_owned();
+    let status = format!("/wc-admin/onboarding/plugins/scheduled-installs/{job_id}");
+    eventually("the archive is being fetched", PATIENCE, || {
+        elsewhere.asked.load(Ordering::SeqCst) == 1
+    });
+    let told = desk.get(&status);
+    assert_eq!(told["status"], json!("in-progress"), "{told}");
+    assert_eq!(told["plugins"]["far"]["status"], json!("installing"), "{told}");
+    assert_eq!(told["plugins"]["letters"]["status"], json!("pending"), "{told}");
+    let desk = desk.kill();
+    let told = desk.get(&status);
+    assert_ne!(told["plugins"]["far"]["status"], json!("activated"), "{told}");
+    assert_eq!(installed(&desk), json!(["woocommerce", "near"]), "nothing is half there");
+    elsewhere.holds.store(false, Ordering::SeqCst);
+    eventually("the job ends", PATIENCE, || desk.get(&status)["status"] == json!("complete"));
+    let told = desk.get(&status);
+    for slug in ["far", "letters"] {
+        assert_eq!(told["plugins"][slug]["status"], json!("activated"), "{told}");
+    }
+    assert_eq!(installed(&desk), json!(["woocommerce", "far", "letters", "near"]));
+}
+
+#[test]
+fn feeds_fail_and_end_on_sqlite() {
+    feeds_fail_and_end(Site::sqlite());
+}
+
+#[test]
+fn feeds_fail_and_end_on_postgres() {
+    feeds_fail_and_end(Site::postgres());
+}
+
+fn feeds_fail_and_end(site: Site) {
+    let desk = ShopDesk::open(site);
+    let create = |desk: &ShopDesk| desk.ask("POST", "/wc/pos/v1/catalog/create", &json!({}));
+    plant_hopeless_feed(&desk.shop.site);
+    let mut told = Value::Null;
+    eventually("the feed ends", PATIENCE, || {
+        told = create(&desk);
+        !matches!(told["state"].as_str(), Some("scheduled" | "in_progress"))
+    });
+    assert_eq!(told["state"], json!("failed"), "{told}");
+    assert!(told["error"].is_string() && told["failed_at"].is_i64(), "{told}");
+    assert_eq!(told.get("url"), None);
+    assert_eq!(create(&desk)["state"], json!("scheduled"), "a failure is told once");
+    eventually("the next one is there", PATIENCE, || create(&desk)["state"] == json!("completed"));
+    let url = create(&desk)["url"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix(&desk.running.url).unwrap().to_owned();
+    // What goes while it is read breaks off.
+    let is_there = |desk: &ShopDesk| {
+        http::get(&desk.running.url, &path, &[]).map_or(0, |answer| answer.status)
+    };
+    assert_eq!(is_there(&desk), 200);
+    let feed = age_feed(&desk.shop.site, Duration::from_hours(19));
+    let desk = desk.kill();
+    assert_eq!(is_there(&desk), 200, "it is good for 20 hours");
+    assert_eq!(age_feed(&desk.shop.site, Duration::from_hours(21)).file_name, feed.file_name);
+    let desk = desk.kill();
+    eventually("the old feed goes by itself", PATIENCE, || is_there(&desk) == 404);
+    let left = desk.shop.site.store().read_blocking(move |conn| {
+        Ok((
+            catalogue_feed::get(conn, &feed_key())?,
+            catalogue_feed::part(conn, &feed.file_name, 0)?,
+        ))
+    });
+    assert_eq!(left.unwrap(), (None, None));
+}
+
+/// What the feed with all fields is known by.
+fn feed_key() -> String {
+    hex_sha256(b"|")
+}
+
+/// A feed that somebody asked for who is gone.
+fn plant_hopeless_feed(site: &Site) {
+    let now = types::Clock::System.now();
+    let arguments = json!({
+        "feed_key": feed_key(), "file_name": "hopeless.json", "user_id": 999_999,
+        "choice": { "product_fields": [], "variation_fields": [] },
+    });
+    let plant = move |conn: &mut dyn store::Conn| {
+        let kind = "catalogue.feed";
+        let job = site::jobs::enqueue(conn, kind, Some("hopeless"), &arguments, now)?;
+        let feed = FeedRow {
+            feed_key: feed_key(),
+            job_id: job.job_id,
+            file_name: String::from("hopeless.json"),
+            total: -1,
+            scheduled: now,
+            updated: now,
+            ..FeedRow::default()
+        };
+        catalogue_feed::put(conn, &feed)
+    };
+    site.store().write_blocking(plant).unwrap();
+}
+
+/// Lets the feed with all fields have ended so long ago.
+fn age_feed(site: &Site, age: Duration) -> FeedRow {
+    let ago = i64::try_from(age.as_micros()).unwrap();
+    let ended = Timestamp::from_micros(types::Clock::System.now().as_micros() - ago);
+    let change = move |conn: &mut dyn store::Conn| {
+        let mut feed = catalogue_feed::get(conn, &feed_key())?.expect("the feed is there");
+        feed.ended = Some(ended);
+        catalogue_feed::put(conn, &feed)?;
+        Ok(feed)
+    };
+    site.store().write_blocking(change).unwrap()
+}
