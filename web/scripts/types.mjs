@@ -11,6 +11,7 @@ const ONBOARDING = {
   Merchant: ['/v1/merchants/{merchantId}'],
   Store: ['/v1/stores/{storeId}'],
   Tpn: ['/v1/tpns/{tpn}'],
+  IsoAccount: ['/v1/isos/{isoId}'],
   Requirements: ['/v1/merchants/{merchantId}/requirements'],
   Duplicate: ['/v1/merchants/{merchantId}/duplicates', 'data'],
   ApiKey: ['/v1/keys', 'data'],

@@ -32,6 +32,9 @@ export const ROUTES: readonly Route[] = [
   { path: '/store/coupons/:id', load: () => import('./pages/store/Coupon.svelte') },
   { path: '/store/setup', load: () => import('./pages/store/Setup.svelte') },
   { path: '/store/plugins', load: () => import('./pages/store/Plugins.svelte') },
+  { path: '/plugins', load: () => import('./pages/store/Plugins.svelte') },
+  { path: '/plugins/:slug', load: () => import('./pages/store/Plugin.svelte') },
+  { path: '/connect', load: () => import('./pages/store/Connect.svelte') },
   { path: '/store/themes', load: () => import('./pages/store/Themes.svelte') },
   { path: '/store/inbox', load: () => import('./pages/store/Inbox.svelte') },
   { path: '/store/settings', load: () => import('./pages/store/Settings.svelte') },
@@ -40,11 +43,18 @@ export const ROUTES: readonly Route[] = [
 
 export interface Entry {
   label: string;
-  path: string;
+  /** A page of the portal … */
+  path?: string;
+  /** … or another one of the server. */
+  href?: string;
+  /** Another path below which its pages are. */
+  also?: string;
 }
 
 export interface Section {
   label: string;
+  /** The path of a drawing on 24 by 24 points. */
+  icon: string;
   isFor: (user: Me['user']) => boolean;
   entries: Entry[];
 }
@@ -60,6 +70,7 @@ const isOfIso = (user: Me['user']): boolean => user.iso_id !== null || may('mana
 export const MENU: readonly Section[] = [
   {
     label: texts.shell.sections.analytics,
+    icon: 'M4 20V10m5 10V4m5 16v-7m5 7V7',
     isFor: may('view_woocommerce_reports'),
     entries: [
       { label: texts.analytics.overview, path: '/analytics' },
@@ -68,6 +79,7 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.store,
+    icon: 'M4 9h16l-1-5H5zm1 0v11h14V9M9 20v-6h6v6',
     isFor: may('manage_woocommerce'),
     entries: [
       { label: texts.store.setup.title, path: '/store/setup' },
@@ -75,13 +87,14 @@ export const MENU: readonly Section[] = [
       { label: texts.store.products.title, path: '/store/products' },
       { label: texts.store.coupons.title, path: '/store/coupons' },
       { label: texts.store.inbox.title, path: '/store/inbox' },
-      { label: texts.store.plugins.title, path: '/store/plugins' },
+      { label: texts.store.plugins.title, path: '/store/plugins', also: '/plugins' },
       { label: texts.store.themes.title, path: '/store/themes' },
       { label: texts.store.settings.title, path: '/store/settings' },
     ],
   },
   {
     label: texts.shell.sections.merchants,
+    icon: 'M3 6h18v12H3zm0 4h18M6 15h4',
     isFor: isOfIso,
     entries: [
       { label: texts.merchants.title, path: '/merchants' },
@@ -91,11 +104,13 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.isos,
+    icon: 'M12 3l8 3v6c0 4.5-3.2 7.6-8 9-4.8-1.4-8-4.5-8-9V6z',
     isFor: may('manage_options'),
     entries: [{ label: texts.console.isos.title, path: '/console/isos' }],
   },
   {
     label: texts.shell.sections.console,
+    icon: 'M4 5h16v14H4zm3 4l3 3-3 3m6 0h4',
     isFor: isOfIso,
     entries: [
       { label: texts.console.keys.title, path: '/console/keys' },
@@ -105,4 +120,20 @@ export const MENU: readonly Section[] = [
       { label: texts.console.audit.title, path: '/console/audit' },
     ],
   },
+  {
+    label: texts.shell.sections.help,
+    icon: 'M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zm0 13a3 3 0 0 1 3-3h11',
+    isFor: () => true,
+    entries: [
+      { label: texts.shell.reference, path: '/reference' },
+      { label: texts.shell.docs, href: '/docs' },
+    ],
+  },
 ];
+
+/** The entry that a page belongs to: its own, or that of the list which it is below. */
+export function entryOf(path: string): Entry | undefined {
+  const fits = (entry: Entry): boolean => [entry.path, entry.also].some((own) => own !== undefined && (path === own || path.startsWith(`${own}/`)));
+  const found = MENU.flatMap((section) => section.entries).filter(fits);
+  return found.sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0))[0];
+}

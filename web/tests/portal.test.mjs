@@ -16,8 +16,11 @@ after(async () => {
 
 await import('./walks/signing-in.mjs');
 await import('./walks/views.mjs');
+await import('./walks/states.mjs');
+await import('./walks/environments.mjs');
 await import('./walks/analytics.mjs');
 await import('./walks/store.mjs');
+await import('./walks/packages.mjs');
 await import('./walks/merchants.mjs');
 await import('./walks/console.mjs');
 await import('./walks/account.mjs');

@@ -2,10 +2,12 @@
 // everything that a page does wrong.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
@@ -13,37 +15,117 @@ import { chromium } from 'playwright-core';
 const READY_MS = 900_000;
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Starts `boardwalk demo` on a fresh folder; gives its address, credentials, and how to end it. */
-export async function startServer({ orders }) {
-  // For work on the portal: the facts that a running `boardwalk demo --json` printed.
-  if (process.env.SERVER) return { ...JSON.parse(process.env.SERVER), stop: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), 'boardwalk-portal-'));
+/** The binary, in a folder of its own and without settings of the machine. */
+async function program() {
   const binary = process.env.BOARDWALK;
   assert.ok(binary, 'BOARDWALK must name the binary: run `cargo xtask test --only browser`');
-  const args = ['demo', '--json', '--data', folder, '--listen', '127.0.0.1:0', '--orders', String(orders)];
+  const folder = await mkdtemp(join(tmpdir(), 'boardwalk-portal-'));
   // The orders are said in the arguments alone.
   const { BOARDWALK_ORDERS: _, ...environment } = process.env;
-  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...environment, BOARDWALK_LOG__LEVEL: 'warn' } });
-  const facts = await new Promise((resolve, reject) => {
+  const start = (args, stdio, settings = {}) =>
+    spawn(binary, [...args, '--json', '--data', folder], { stdio, env: { ...environment, BOARDWALK_LOG__LEVEL: 'warn', ...settings } });
+  return { folder, start };
+}
+
+/** Waits until `isReady` has seen enough of what the child prints, a JSON object a line; gives its answer. */
+function told(child, isReady) {
+  return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the server was not ready in time')), READY_MS);
-    const known = {};
     createInterface({ input: child.stdout }).on('line', (line) => {
-      Object.assign(known, JSON.parse(line));
-      if (known.event === 'ready' && known.login) {
-        clearTimeout(timer);
-        resolve(known);
-      }
+      const found = isReady(JSON.parse(line));
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found);
     });
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}`)));
   });
-  const stop = async () => {
-    child.removeAllListeners('exit');
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
+}
+
+const stopping = (child, folder) => async () => {
+  child.removeAllListeners('exit');
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+  await rm(folder, { recursive: true, force: true });
+};
+
+/** Starts `boardwalk demo` on a fresh folder; gives its address, credentials, its mail, and how to end it. */
+export async function startServer({ orders }) {
+  // For work on the portal: the facts that a running `boardwalk demo --json` printed.
+  if (process.env.SERVER) return { ...JSON.parse(process.env.SERVER), stop: async () => undefined };
+  const mail = await startMail();
+  const { folder, start } = await program();
+  const settings = {
+    BOARDWALK_MAIL__RELAY: '127.0.0.1', BOARDWALK_MAIL__PORT: String(mail.port), BOARDWALK_MAIL__SECURITY: 'none', BOARDWALK_MAIL__FROM: 'Pier <pier@site.example>',
+    BOARDWALK_ONBOARDING__REGISTRATION: 'open',
   };
-  return { ...facts, stop };
+  const child = start(['demo', '--listen', '127.0.0.1:0', '--orders', String(orders)], ['ignore', 'pipe', 'inherit'], settings);
+  const known = {};
+  const facts = await told(child, (line) => Object.assign(known, line).event === 'ready' && known.login && known);
+  const end = stopping(child, folder);
+  /** Runs a command beside the server; `content` is the file that it ends with. */
+  const run = async (args, content) => {
+    const file = join(folder, 'given.json');
+    await writeFile(file, content);
+    const [code] = await once(start([...args, file], ['ignore', 'ignore', 'inherit']), 'exit');
+    assert.equal(code, 0, args.join(' '));
+  };
+  return { ...facts, mail, run, stop: () => Promise.all([end(), mail.stop()]) };
+}
+
+/** Starts `boardwalk serve` with both environments, empty but for an administrator in each. */
+export async function startBoth() {
+  const { folder, start } = await program();
+  const [login, password] = ['keeper', 'a lamp above the pier'];
+  for (const environment of ['sandbox', 'production']) {
+    const child = start(['user', 'create', '--environment', environment, '--login', login, '--email', 'keeper@site.example', '--role', 'administrator', '--password-stdin'], ['pipe', 'ignore', 'inherit']);
+    child.stdin.end(`${password}\n`);
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 0, 'a user is made');
+  }
+  const child = start(['serve', '--listen', '127.0.0.1:0', '--listen-production', '127.0.0.1:0'], ['ignore', 'pipe', 'inherit']);
+  const urls = {};
+  await told(child, (line) => {
+    if (line.event === 'ready') urls[line.environment] = line.url;
+    return urls.sandbox && urls.production;
+  });
+  return { ...urls, login, password, stop: stopping(child, folder) };
+}
+
+/** A mail server that keeps what it is sent. */
+async function startMail() {
+  const letters = [];
+  const server = createServer((socket) => {
+    let data;
+    const say = (line) => socket.write(`${line}\r\n`);
+    say('220 sink');
+    createInterface({ input: socket }).on('line', (line) => {
+      if (data) {
+        if (line !== '.') return data.push(line);
+        // A letter's lines end where its encoding folds them.
+        letters.push(data.join('\n').replaceAll('=\n', '').replaceAll('=3D', '='));
+        data = undefined;
+        return say('250 kept');
+      }
+      const word = line.slice(0, 4).toUpperCase();
+      if (word === 'DATA') data = [];
+      say(word === 'DATA' ? '354 go on' : word === 'QUIT' ? '221 bye' : '250 fine');
+      return undefined;
+    });
+    socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  /** The newest letter in which the pattern is found, once it has come. */
+  const find = async (pattern) => {
+    for (let tries = 0; tries < 200; tries++) {
+      const found = letters.findLast((letter) => pattern.test(letter));
+      if (found) return found.match(pattern);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error(`no letter has ${pattern}`);
+  };
+  return { port: server.address().port, find, stop: async () => server.close() };
 }
 
 export function openBrowser() {
@@ -54,8 +136,8 @@ export function openBrowser() {
   return chromium.launch({ headless: true, executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
 }
 
-/** A page whose console errors, failed requests and requests to other hosts are collected. */
-async function openPage(options) {
+/** A page whose console errors, failed requests and requests to other hosts than `hosts` are collected. */
+async function openPage(options, hosts = [world.server.url]) {
   const context = await world.browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
   const page = await context.newPage();
   const wrong = [];
@@ -63,7 +145,7 @@ async function openPage(options) {
   page.on('pageerror', (error) => wrong.push(`script: ${error.message}`));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith('http') && url.origin !== world.server.url) wrong.push(`another host: ${url.href}`);
+    if (url.protocol.startsWith('http') && !hosts.includes(url.origin)) wrong.push(`another host: ${url.href}`);
   });
   return { page, wrong, context };
 }
@@ -72,8 +154,8 @@ async function openPage(options) {
 export const world = { server: undefined, browser: undefined, orders: 0 };
 
 /** Runs a walk on a page of its own, and wants nothing to have gone wrong at its end. */
-export async function walk(work, { options = {}, isSignedIn = true, allowed = [] } = {}) {
-  const { page, wrong, context } = await openPage(options);
+export async function walk(work, { options = {}, isSignedIn = true, allowed = [], hosts } = {}) {
+  const { page, wrong, context } = await openPage(options, hosts);
   try {
     if (isSignedIn) await signIn(page);
     await work(page, context);
@@ -84,16 +166,16 @@ export async function walk(work, { options = {}, isSignedIn = true, allowed = []
   }
 }
 
-export async function signIn(page, { login, password } = world.server) {
-  await page.goto(`${world.server.url}/login?redirect_to=${encodeURIComponent('/portal/')}`);
+export async function signIn(page, { login, password, url = world.server.url } = world.server) {
+  await page.goto(`${url}/login?redirect_to=${encodeURIComponent('/portal/')}`);
   await page.fill('input[name=log]', login);
   await page.fill('input[name=pwd]', password);
   await Promise.all([page.waitForLoadState('load'), page.press('input[name=pwd]', 'Enter')]);
 }
 
 /** Opens a view and waits until nothing is loading. */
-export async function open(page, path) {
-  await page.goto(`${world.server.url}/portal${path}`);
+export async function open(page, path, url = world.server.url) {
+  await page.goto(`${url}/portal${path}`);
   await page.waitForSelector('main h1, main .title');
   await settled(page);
 }

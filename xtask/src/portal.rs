@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -37,9 +38,38 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Stage: a walk through the portal in a browser.
 pub(crate) fn walk() -> Result<()> {
-    install(&tools::root().join(SOURCE))?;
+    let folder = tools::root().join(SOURCE);
+    install(&folder)?;
+    if !is_built(&folder)? {
+        script(&folder, "build")?;
+    }
     types(true)?;
     browse("test", &[])
+}
+
+/// Whether the built files are there and no source is younger than they are: to build them again
+/// is to build the binary again.
+fn is_built(folder: &Path) -> Result<bool> {
+    let Ok(built) = fs::metadata(folder.join("dist/index.html")) else { return Ok(false) };
+    let sources = ["src", "public", "index.html", "package-lock.json", "vite.config.ts"];
+    for source in sources {
+        if youngest(&folder.join(source))? > built.modified()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// When the file, or any file below the folder, was changed last.
+fn youngest(path: &Path) -> Result<SystemTime> {
+    let known = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut found = known.modified()?;
+    if known.is_dir() {
+        for entry in fs::read_dir(path)? {
+            found = found.max(youngest(&entry?.path())?);
+        }
+    }
+    Ok(found)
 }
 
 /// Writes the types of what the portal reads, from the documents that the binary prints; or only

@@ -33,6 +33,7 @@ mod settings;
 mod suggestions;
 mod tasks;
 mod themes;
+mod upload;
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ mod contrast;
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, anyone, later, read, write};
 use site::managers::may_view;
@@ -19,28 +19,26 @@ use store::Conn;
 use store::package::{self, PackageKind, PackageRow};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
-use crate::catalogue::{Catalogue, Obtained, picture};
+use crate::catalogue::{Catalogue, picture};
 use crate::package::{Manifest, ThemeManifest};
 use crate::plugins::lifecycle;
 use crate::plugins::{Asking, with_offers};
-
-/// The field of the form that has the archive, as clients know it.
-const FIELD: &str = "pluginzip";
+use crate::upload::{self, put_new};
 
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path);
     let own = |path: &str| Route::at(&names.docs, path);
     let context = Schema::text().default("view").choices(&["view", "edit"]);
     let context = context.about("Which view of the theme to show.");
-    let file = Schema::typed("file").about("The archive of the theme.");
-    let upload_args = Args::new().arg("context", context).treated(FIELD, file, Treatment::None);
+    let upload_args =
+        upload::with_file(Args::new().arg("context", context), "The archive of the theme.");
     let slug = Args::new().arg("slug", Schema::text().about("Name of the theme."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     vec![
         at("/themes").on(
             EDIT,
             upload_args,
-            later(may_upload, move |asked| upload(asked, Arc::clone(&of_upload))),
+            later(may_upload, move |asked| receive(asked, Arc::clone(&of_upload))),
         ),
         at("/onboarding/themes/install").on(
             EDIT,
@@ -78,38 +76,15 @@ fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
 }
 
 /// Takes the archive of a form. What is wrong with it is told in the answer, as clients know it.
-async fn upload(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    let Some(file) = asked.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
-        let message = "Send the archive of the theme as the file `pluginzip` of a form.";
-        return Err(Refusal::new(400, "woocommerce_rest_invalid_file", message).into());
+async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let told = match upload::take(&asked, &catalogue, PackageKind::Theme).await? {
+        Ok(slug) => {
+            let message = "The theme is installed.";
+            json!({ "status": "success", "message": message, "theme": slug })
+        }
+        Err(message) => json!({ "status": "error", "message": message }),
     };
-    let told = |message: String| Reply::new(json!({ "status": "error", "message": message }));
-    let package = match catalogue.unpack(file.bytes.clone()).await {
-        Ok(package) => package,
-        Err(error) if error.kind() == Kind::Invalid => return Ok(told(error.to_string())),
-        Err(error) => return Err(error.into()),
-    };
-    let Manifest::Theme(theme) = &package.manifest else {
-        return Ok(told(String::from("this package is a plugin, and no theme")));
-    };
-    let (slug, now) = (theme.slug.clone(), asked.visit.now);
-    let obtained = Obtained { package, origin: "upload" };
-    let is_new = asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
-    if !is_new {
-        return Ok(told(String::from("a theme of this name is installed already")));
-    }
-    let message = "The theme is installed.";
-    Ok(Reply::new(json!({ "status": "success", "message": message, "theme": slug })))
-}
-
-/// Installs the theme unless there is one of its name. Returns whether it did.
-fn put_new(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<bool> {
-    let slug = obtained.package.manifest.slug();
-    if package::get(conn, PackageKind::Theme, slug)?.is_some() {
-        return Ok(false);
-    }
-    lifecycle::install(conn, obtained, now)?;
-    Ok(true)
+    Ok(Reply::new(told))
 }
 
 fn slug_of(text: Option<&str>) -> String {

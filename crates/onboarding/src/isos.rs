@@ -17,6 +17,7 @@ use vault::{Aad, DataKey, Vault, WrappedKey};
 
 use crate::audit::{self, Entry};
 use crate::change::{Basis, object_not_found, tagged};
+use crate::endpoints::actions_in;
 use crate::fields::{
     AnswerStyle, IsoStatus, LoginEmail, PhoneNumber, PlainName, StatusReason, Website,
 };
@@ -129,6 +130,8 @@ pub struct IsoView {
     status: String,
     /// Why it is in this state.
     status_reason: Option<String>,
+    /// What an administrator can decide on it in this state.
+    actions: Vec<&'static str>,
     /// Grows by one with every change.
     version: i64,
     /// Form of the answers.
@@ -151,6 +154,7 @@ impl IsoView {
         Ok(Self {
             iso_id: row.iso_id,
             name: row.name,
+            actions: actions_in(&lifecycle::ISO, &account.status),
             status: account.status,
             status_reason: account.status_reason,
             version: account.version,

@@ -16,7 +16,7 @@ pub mod proxy;
 pub mod xml;
 
 pub(crate) use html::decoded;
-pub use local::{Author, LocalPage, Thumbnail, describe};
+pub use local::{Author, LocalPage, Thumbnail, describe, describe_link};
 pub use proxy::{ProxyFault, ProxyRequest, proxy};
 
 use types::{Error, Result};

@@ -127,6 +127,25 @@ fn local_part<'a>(home: &str, url: &'a str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
 }
 
+/// Where the portal shows the reference of the interfaces.
+const REFERENCE_PATH: &str = "portal/reference";
+const REFERENCE: &str = "API reference";
+const OPERATION_LENGTH_MAX: usize = 200;
+
+/// What the reference's page is called: after the operation that its address names, if any.
+fn reference_title(local: &str) -> String {
+    let query = local.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    let operation = pairs.find(|(name, _)| name == "operation").map(|(_, value)| value);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let fits = |text: &str| !text.is_empty() && text.len() <= OPERATION_LENGTH_MAX;
+    match operation.filter(|text| fits(text) && text.chars().all(is_plain)) {
+        Some(operation) => format!("{REFERENCE}: {operation}"),
+        None => REFERENCE.to_owned(),
+    }
+}
+
 /// The description of one of the site's own pages: a guide, a post, a page, or what a crate above
 /// keeps.
 fn describe_local(
@@ -149,6 +168,19 @@ fn describe_local(
     if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| site.docs().page(slug)) {
         return Ok(Some(page(&guide.title, &visit.page(&guide.path()), None)));
     }
+    if path == REFERENCE_PATH {
+        let title = reference_title(local);
+        let permalink = visit.page(local);
+        let page = LocalPage {
+            title: &title,
+            permalink: &permalink,
+            site_name: &name,
+            site_url: &visit.home,
+            author: None,
+            thumbnail: None,
+        };
+        return Ok(Some(oembed::describe_link(&page)));
+    }
     let found = content::find_by_path(conn, local)?.filter(content::is_publicly_viewable);
     let (title, permalink, author_id) = match found {
         Some(post) => {
@@ -168,4 +200,24 @@ fn describe_local(
         .map(|(user, url)| Author { name: &user.display_name, url });
     let title = oembed::decoded(&clean::text_field(&title));
     Ok(Some(page(&title, &permalink, author)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_is_called_after_its_operation() {
+        for (local, expected) in [
+            ("/portal/reference", "API reference"),
+            ("/portal/reference?interface=wc%2Fv3", "API reference"),
+            ("/portal/reference?interface=v1&operation=listErrors#a", "API reference: listErrors"),
+            ("/portal/reference?operation=%3Cscript%3E", "API reference"),
+            ("/portal/reference?operation=", "API reference"),
+        ] {
+            assert_eq!(reference_title(local), expected, "{local}");
+        }
+        let long = format!("/portal/reference?operation={}", "a".repeat(201));
+        assert_eq!(reference_title(&long), "API reference");
+    }
 }

@@ -109,6 +109,7 @@ impl Desk<'_> {
             Place::SignIn(spelling) => self.sign_in(*spelling).await.map(Some),
             Place::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
             Place::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
+            Place::ThemeStyle => Ok(Some(self.theme_style())),
             Place::AdminHome => Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/")))),
         }
     }

@@ -1,6 +1,8 @@
 // Requests to the server: the REST interface below /wp-json and the onboarding interface below /v1,
 // both with the session's cookie and the nonce that proves that this page sends them.
 
+import { texts } from './texts';
+
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
 
@@ -18,6 +20,8 @@ export class Refusal extends Error {
     readonly code: string,
     message: string,
     readonly faults: Fault[] = [],
+    /** The answer as it came. */
+    readonly told?: unknown,
   ) {
     super(message);
   }
@@ -71,7 +75,7 @@ export function address(path: string, query: Query = {}): string {
 export interface Wish {
   method?: string;
   query?: Query;
-  body?: Json | undefined | Blob;
+  body?: Json | undefined | Blob | FormData;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
 }
@@ -92,7 +96,7 @@ async function once(path: string, wish: Wish): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...wish.headers };
   if (granted) headers['X-WP-Nonce'] = granted.nonce;
   let body: BodyInit | undefined;
-  if (wish.body instanceof Blob) body = wish.body;
+  if (wish.body instanceof Blob || wish.body instanceof FormData) body = wish.body;
   else if (wish.body !== undefined) {
     body = JSON.stringify(wish.body);
     headers['Content-Type'] = 'application/json';
@@ -104,7 +108,7 @@ async function once(path: string, wish: Wish): Promise<Response> {
     return await fetch(address(path, wish.query), init);
   } catch (error) {
     if (wish.signal?.aborted) throw error;
-    throw new Refusal(0, 'unreachable', 'The server cannot be reached. Is it running?');
+    throw new Refusal(0, 'unreachable', texts.unreachable);
   }
 }
 
@@ -116,7 +120,7 @@ async function refusalOf(answer: Response): Promise<Refusal> {
   } catch {
     // Not JSON: the status has to do.
   }
-  const message = typeof body.message === 'string' ? body.message : `Status ${answer.status}`;
+  const message = typeof body.message === 'string' ? body.message : texts.status(answer.status);
   const faults: Fault[] = [];
   if (Array.isArray(body.errors)) {
     for (const fault of body.errors as Record<string, unknown>[]) {
@@ -129,7 +133,7 @@ async function refusalOf(answer: Response): Promise<Refusal> {
     faults.push({ code: String(body.code), message: text, field });
   }
   const code = typeof body.code === 'string' ? body.code : (faults[0]?.code ?? 'refused');
-  return new Refusal(answer.status, code, message, faults);
+  return new Refusal(answer.status, code, message, faults, body);
 }
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {

@@ -3,6 +3,8 @@
 import { send } from './api';
 import { texts } from './texts';
 
+const t = texts.fields.faults;
+
 export interface Field {
   name: string;
   label: string;
@@ -64,15 +66,22 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   const rules = Object.fromEntries(
     Object.entries({ minLength, maxLength, minimum, maximum, pattern }).filter(([, rule]) => rule !== undefined),
   ) as Rules;
+  const label = texts.fields.labels[name] ?? schema.title ?? labelled(name);
   return {
     name,
-    label: texts.fields.labels[name] ?? schema.title ?? labelled(name),
-    hint: schema.description ?? '',
+    label,
+    hint: isEcho(schema.description ?? '', label) ? '' : (schema.description ?? ''),
     kind,
-    options: choices.map((choice) => ({ value: String(choice), text: String(choice) })),
+    options: choices.map((choice) => ({ value: String(choice), text: texts.fields.options[String(choice)] ?? String(choice) })),
     isRequired: isRequired || schema.required === true,
     rules,
   };
+}
+
+/** Whether an explanation says no more than the label. */
+function isEcho(hint: string, label: string): boolean {
+  const bare = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '');
+  return bare(hint) === bare(label);
 }
 
 interface Described {
@@ -103,15 +112,15 @@ export async function fieldsOf(path: string, names: readonly string[]): Promise<
 /** What is wrong with a value, before the server is asked; nothing when it looks right. */
 export function wrongWith(field: Field, value: unknown): string | undefined {
   const text = value === undefined || value === null ? '' : String(value);
-  if (text === '') return field.isRequired ? 'This is needed.' : undefined;
+  if (text === '') return field.isRequired ? t.needed : undefined;
   const { minLength, maxLength, minimum, maximum, pattern } = field.rules;
   const length = [...text].length;
-  if (minLength !== undefined && maxLength === minLength && length !== minLength) return `Exactly ${minLength} characters.`;
-  if (minLength !== undefined && length < minLength) return `At least ${minLength} characters; ${length} so far.`;
-  if (maxLength !== undefined && length > maxLength) return `At most ${maxLength} characters; ${length} so far.`;
-  if (minimum !== undefined && Number(text) < minimum) return `At least ${minimum}.`;
-  if (maximum !== undefined && Number(text) > maximum) return `At most ${maximum}.`;
-  if (pattern !== undefined && !matches(pattern, text)) return 'Some characters do not fit here.';
+  if (minLength !== undefined && maxLength === minLength && length !== minLength) return t.exactly(minLength);
+  if (minLength !== undefined && length < minLength) return t.atLeast(minLength, length);
+  if (maxLength !== undefined && length > maxLength) return t.atMost(maxLength, length);
+  if (minimum !== undefined && Number(text) < minimum) return t.minimum(minimum);
+  if (maximum !== undefined && Number(text) > maximum) return t.maximum(maximum);
+  if (pattern !== undefined && !matches(pattern, text)) return t.pattern;
   return undefined;
 }
 
@@ -127,8 +136,8 @@ function matches(pattern: string, text: string): boolean {
 /** The rule in words, to stand beside the field. */
 export function ruleText(field: Field): string {
   const { minLength, maxLength, minimum, maximum } = field.rules;
-  if (minLength !== undefined && minLength === maxLength) return `Exactly ${minLength} characters`;
-  if (maxLength !== undefined) return `${minLength ?? 0} to ${maxLength} characters`;
-  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  if (minLength !== undefined && minLength === maxLength) return texts.fields.rules.exactly(minLength);
+  if (maxLength !== undefined) return texts.fields.rules.length(minLength ?? 0, maxLength);
+  if (minimum !== undefined && maximum !== undefined) return texts.fields.rules.range(minimum, maximum);
   return '';
 }

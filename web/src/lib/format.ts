@@ -61,6 +61,18 @@ export function day(text: string): string {
   return wallClock(text).toLocaleDateString('en', { ...asIs, day: 'numeric', month: 'short', year: 'numeric' });
 }
 
+/** The same without the years, where there is little room. */
+export function shortSpan(range: { from: string; until: string }): string {
+  const short = (text: string): string => wallClock(text).toLocaleDateString('en', { ...asIs, day: 'numeric', month: 'short' });
+  const isOld = range.from.slice(0, 4) !== range.until.slice(0, 4);
+  return isOld ? span(range) : range.from === range.until ? day(range.from) : `${short(range.from)} – ${day(range.until)}`;
+}
+
+/** First and last day, or the one day. */
+export function span(range: { from: string; until: string }): string {
+  return range.from === range.until ? day(range.from) : `${day(range.from)} – ${day(range.until)}`;
+}
+
 export function moment(text: string): string {
   const at = wallClock(text);
   return `${day(text)}, ${at.toLocaleTimeString('en', { ...asIs, hour: '2-digit', minute: '2-digit', hour12: false })}`;

@@ -69,6 +69,20 @@ export type Tpn = {
   updated: string;
 };
 
+export type IsoAccount = {
+  isoId: string;
+  name: string;
+  status: string;
+  statusReason: string | null;
+  actions: string[];
+  version: number;
+  responseStyle: string;
+  contact: { contactName: string | null; email: string | null; phoneNumber: string | null; website: string | null };
+  limits: { merchants: number | null; stores: number | null; tpns: number | null; onboardings: number | null; requests: number | null };
+  created: string;
+  updated: string;
+};
+
 export type Requirements = {
   merchantId: string;
   status: string;

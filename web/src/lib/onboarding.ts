@@ -32,9 +32,18 @@ function full(schema: Schema): Schema {
   return shapes.find((shape) => shape.properties?.merchantData?.properties?.dba) ?? schema;
 }
 
+let known: Promise<OpenApi> | undefined;
+
+/** The server's description of itself, asked for once. */
+function described(): Promise<OpenApi> {
+  known ??= get<OpenApi>('/v1/openapi.json').then((document) => withoutBlanks(document));
+  known.catch(() => (known = undefined));
+  return known;
+}
+
 /** What the server says of the body of an operation; nothing if it has no such operation. */
 async function bodySchema(path: string): Promise<Schema | undefined> {
-  const document = withoutBlanks(await get<OpenApi>('/v1/openapi.json'));
+  const document = await described();
   return document.paths[path]?.post?.requestBody?.content['application/json']?.schema;
 }
 

@@ -10,16 +10,39 @@ export const texts = {
   copied: 'Copied',
   save: 'Save',
   saved: 'Saved.',
+  undo: 'Undo',
+  everything: 'everything',
   yes: 'Yes',
   no: 'No',
   home: 'Overview',
   search: 'Search',
   more: 'Show more',
+  unreachable: 'The server cannot be reached. Is it running?',
+  status: (status: number) => `Status ${status}`,
   fields: {
     noHint: 'No further explanation',
     none: 'None chosen',
-    optional: (count: number) => `${count} more fields that can stay empty`,
+    optional: (count: number) => (count === 1 ? 'One more field that can stay empty' : `${count} more fields that can stay empty`),
+    faults: {
+      needed: 'This is needed.',
+      exactly: (length: number) => `Exactly ${length} characters.`,
+      atLeast: (least: number, now: number) => `At least ${least} characters; ${now} so far.`,
+      atMost: (most: number, now: number) => `At most ${most} characters; ${now} so far.`,
+      minimum: (least: number) => `At least ${least}.`,
+      maximum: (most: number) => `At most ${most}.`,
+      pattern: 'Some characters do not fit here.',
+    },
+    rules: {
+      exactly: (length: number) => `Exactly ${length} characters`,
+      length: (least: number, most: number) => (least === 0 ? `Up to ${most} characters` : `${least} to ${most} characters`),
+      range: (least: number, most: number) => `${least} to ${most}`,
+    },
+    options: {
+      publish: 'Published', draft: 'Draft', pending: 'Waits for review', private: 'Private', future: 'Planned', instock: 'In stock', outofstock: 'Out of stock', onbackorder: 'On back-order',
+      percent: 'Percentage', fixed_cart: 'Fixed, whole cart', fixed_product: 'Fixed, per product',
+    } as Record<string, string>,
     labels: {
+      limit_usage_to_x_items: 'Items it applies to', email_restrictions: 'Only for these addresses', exclude_sale_items: 'Not for what is on sale', individual_use: 'Not with other coupons', date_expires: 'Ends', discount_type: 'Kind', usage_limit: 'Uses in all', usage_limit_per_user: 'Uses per customer', minimum_amount: 'Order of at least', maximum_amount: 'Order of at most', manage_stock: 'Count the stock',
       dba: 'Trading name', email: 'E-mail', ISDcode: 'Calling code', zipCode: 'ZIP code', addressLine1: 'Street', addressLine2: 'Street, second line', ebt: 'EBT number', isoAgentReference: 'Your agent', isoMerchant: 'Your number of the merchant',
       contactName: 'Your name', phoneNumber: 'Phone', merchantLogoUrl: 'Address of the logo', mccCode: 'Category code (MCC)', tpnAssignTemplate: 'Template', tpnApplicationSign: 'Application', tpnBin: 'BIN', profileId: 'Profile', apiKey: 'API key', sku: 'SKU', deviceModel: 'Model', deviceManufacturer: 'Manufacturer',
     } as Record<string, string>,
@@ -29,6 +52,9 @@ export const texts = {
     loading: 'Loading…',
     empty: 'Nothing here yet',
     failed: 'This could not be loaded',
+    gone: 'This is not there',
+    nothing: 'Nothing fits',
+    showAll: 'Show all',
     again: 'Try again',
     forbidden: 'You may not see this',
     forbiddenHint: 'Ask an administrator of this site to give your account the right to it.',
@@ -75,6 +101,8 @@ export const texts = {
   },
   filters: {
     add: '+ Filter',
+    /** What the end of a filter's name means; the longer ends first. */
+    relations: { includes: 'is', excludes: 'is not', exclude: 'is not', is_not: 'is not', is: 'is', min: 'at least', max: 'at most' } as Record<string, string>,
     remove: (name: string) => `Remove the filter ${name}`,
     clear: 'Clear all',
     match: 'Match',
@@ -109,20 +137,44 @@ export const texts = {
     leaderboards: 'Leaderboards',
     leaderboardEmpty: 'Nothing sold in this range.',
   },
+  reports: {
+    titles: {
+      revenue: 'Revenue', orders: 'Orders', products: 'Products', variations: 'Variations', categories: 'Categories', coupons: 'Coupons', taxes: 'Taxes', stock: 'Stock', downloads: 'Downloads', customers: 'Customers',
+    } as Record<string, string>,
+    /** What figures and columns are called in all reports … */
+    figures: {
+      date: 'Date', date_start: 'Date', orders_count: 'Orders', order_number: 'Order', status: 'Status', customer: 'Customer', customer_type: 'Customer type', name: 'Name', sku: 'SKU', products: 'Products', products_count: 'Products', product: 'Product', coupons: 'Coupons',
+      gross_sales: 'Gross sales', refunds: 'Returns', net_revenue: 'Net sales', net_total: 'Net sales', taxes: 'Taxes', shipping: 'Shipping', total_sales: 'Total sales',
+      avg_order_value: 'Average order value', avg_items_per_order: 'Items per order', num_items_sold: 'Items', items_sold: 'Items sold', stock_status: 'Stock', stock_quantity: 'In stock',
+      amount: 'Amount discounted', code: 'Coupon', created: 'Created', expires: 'Expires', type: 'Type', tax_rate: 'Rate', total_tax: 'Total tax', order_tax: 'Order tax', shipping_tax: 'Shipping tax',
+      download_count: 'Downloads', username: 'User name', ip_address: 'Address', email: 'E-mail', date_last_active: 'Last active', date_registered: 'Signed up', total_spend: 'Total spend', country: 'Country', city: 'City',
+    } as Record<string, string>,
+    /** … and in one alone. */
+    within: {
+      products: { name: 'Product' }, variations: { name: 'Variation' }, categories: { name: 'Category' }, taxes: { name: 'Tax' },
+      coupons: { orders_count: 'Discounted orders' }, stock: { name: 'Product', stock_status: 'Status' }, customers: { avg_order_value: 'Average order' },
+    } as Record<string, Record<string, string>>,
+  },
   iso: { one: 'ISO', none: 'No ISO is registered yet', noneHint: 'An ISO onboards merchants. Register one to get an API key and templates.' },
   merchants: {
     title: 'Merchants', search: 'Name, e-mail, phone or ZIP', anyState: 'Any state', dba: 'Trading name', state: 'State', place: 'Place', contact: 'Contact', since: 'Onboarded', changed: 'Changed',
-    empty: 'No merchants yet', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
+    empty: 'No merchants yet', emptyHint: 'The guided form tells each rule beside its field, and shows the same as curl. A file takes up to 10,000 at once.', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
     asOf: 'As it was at (UTC)', now: 'Back to now', past: 'The past', lacking: 'Still missing', alike: 'Similar merchants', noStores: 'No stores', pool: 'TPNs without a store',
     history: 'History', noHistory: 'Nothing was changed yet', when: 'When', what: 'What', who: 'Who', fields: 'Fields', lookBack: 'See it then',
     seen: (at: string) => `seen ${at}`,
     mcc: (code: string) => `category ${code}`,
     score: (score: number, reasons: string) => `${score} of 100: ${reasons}`,
     done: (action: string, name: string) => `${action}: ${name}.`,
-    actions: { suspend: 'Suspend', resume: 'Resume', close: 'Close', deactivate: 'Deactivate', activate: 'Activate', retire: 'Retire' } as Record<string, string>,
+    question: (action: string, name: string) => `${action}: ${name}?`,
+    pairing: (tpn: string) => `The pairing code of ${tpn}`,
+    pairingHint: 'Shown this once. Type it into the next device.',
+    actions: { suspend: 'Suspend', resume: 'Resume', close: 'Close', deactivate: 'Deactivate', activate: 'Activate', reassign: 'Move', swap: 'Swap the device', retire: 'Retire' } as Record<string, string>,
+    /** What has an entry here asks first. */
     consequences: {
+      'merchant.suspend': 'Its stores take no payments until it is resumed. They keep their own states.',
       'merchant.close': 'All its stores are closed and all its TPNs retired, for good. The trading name becomes free after 30 days.',
       'store.close': 'The store is closed for good. Its TPNs go to the pool of the merchant and can be given to another store.',
+      'tpn.swap': 'The device that is bound now is refused from now on. You get a code for the next one.',
       'tpn.retire': 'The number is never used again, the device is unbound, and the credentials are destroyed after 30 days.',
     } as Record<string, string>,
     onboard: {
@@ -131,9 +183,10 @@ export const texts = {
       faults: (count: number) => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`),
     },
     bulk: {
-      open: 'Upload a file', title: 'Onboard from a file', file: 'File', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', cancel: 'Cancel', cancelHint: 'Rows that were onboarded stay.', fine: 'These rows are fine. Nothing was stored.',
+      open: 'Upload a file', title: 'Onboard from a file', help: 'How such a file looks', file: 'File', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', cancel: 'Cancel', cancelHint: 'Rows that were onboarded stay.', fine: 'These rows are fine. Nothing was stored.',
       mend: 'Everything that is wrong is said below. Mend the rows here and send only them; those that succeeded stay as they are.',
       explain: 'JSON lines or CSV, up to 10,000 rows. Good rows are onboarded, and for each bad one you see what to mend. The same file can be sent again: nothing is onboarded twice.',
+      others: (rows: string) => `${rows} more rows were refused. Mend them in the file and send it again.`,
       rows: (rows: string) => `${rows} rows. The first of them:`,
       send: (rows: string) => (rows === '1' ? 'Onboard this row' : `Onboard all ${rows} rows`),
       check: (rows: string) => `Check the first ${rows} without storing`,
@@ -143,19 +196,19 @@ export const texts = {
   },
   console: {
     keys: {
-      title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
-      once: 'This is the key', rotated: 'The old key works for another 24 hours.',
+      title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', emptyHint: 'A key lets one of your programs onboard merchants. It is shown once, and can be replaced without a gap.', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
+      once: 'This is the key', rotation: (name: string) => `Rotate ${name}?`, rotated: (hours: number) => `You get a new key. The old one works for another ${hours} hours, so that your programs can change over; then it is refused.`,
       revocation: (name: string) => `Programs that use ${name} are refused from now on. This cannot be taken back.`,
     },
     templates: {
-      title: 'Templates', create: 'New template', name: 'Name', nameRule: '5 to 30 letters and digits', state: 'State', version: 'Version', sets: 'Sets', changed: 'Changed', empty: 'No templates yet', retire: 'Retire',
+      title: 'Templates', create: 'New template', name: 'Name', nameRule: '5 to 30 letters and digits', state: 'State', version: 'Version', sets: 'Sets', changed: 'Changed', empty: 'No templates yet', emptyHint: 'A template holds the settings that terminals have in common, in versions.', retire: 'Retire',
       retirement: 'No TPN can be given this template any more. Those that have it keep it.', explain: 'Tick what this template sets. All else comes from the ISO’s defaults.', saveVersion: 'Save as a new version', unset: 'not set', compare: 'What changed from', equal: 'Nothing differs.',
-      value: 'Value',
-      otherwise: (value: string) => `Otherwise ${value}.`,
+      value: 'Value', on: 'Switched on', blank: 'empty',
+      otherwise: (value: string) => `Otherwise: ${value}.`,
     },
     webhooks: {
-      title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', empty: 'No webhooks yet', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
-      test: 'Send a test', rotate: 'New secret', rotated: 'Both secrets sign for 24 hours.', enable: 'Enable', disable: 'Disable', remove: 'Delete', removal: 'Nothing is sent there any more, and its deliveries are forgotten.', sent: 'On its way.', deliveries: 'Deliveries', nothing: 'Nothing was sent yet', event: 'Event', attempts: 'Attempts', answer: 'Answer', next: 'Next attempt', resend: 'Send again',
+      title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', allEvents: 'Told of every event.', empty: 'No webhooks yet', emptyHint: 'A webhook tells one of your servers what happens, signed and in order.', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
+      test: 'Send a test', rotate: 'New secret', rotated: 'A new secret is made and shown once. For 24 hours both sign; then only the new one does.', enable: 'Enable', disable: 'Disable', remove: 'Delete', removal: 'Nothing is sent there any more, and its deliveries are forgotten.', sent: 'On its way.', deliveries: 'Deliveries', nothing: 'Nothing was sent yet', event: 'Event', attempts: 'Attempts', answer: 'Answer', next: 'Next attempt', resend: 'Send again',
     },
     isos: {
       title: 'ISOs', name: 'Name', state: 'State', contact: 'Contact', since: 'Registered', do: 'Actions',
@@ -170,10 +223,11 @@ export const texts = {
     },
   },
   account: {
-    title: 'Account', login: 'User name', email: 'E-mail', roles: 'Roles', bound: 'Works for', name: 'Name', used: 'Last used', created: 'Made', do: 'Actions', never: 'never', revoke: 'Revoke', create: 'New',
+    title: 'Account', login: 'User name', email: 'E-mail', roles: 'Roles', bound: 'Works for', name: 'Name', used: 'Last used', created: 'Made', do: 'Actions', never: 'never', revoke: 'Revoke',
+    revocation: (name: string) => `${name} is refused from now on. This cannot be taken back.`,
     passwords: {
-      title: 'Application passwords', explain: 'One for each program that signs in as you. Unlike your own password, it can be taken back alone.', create: 'New application password', name: 'Which program is it for?', empty: 'No application passwords yet',
-      once: 'This is the password', from: (address: string) => `from ${address}`, revocation: (name: string) => `${name} is refused from now on. This cannot be taken back.`,
+      title: 'Application passwords', explain: 'One for each program that signs in as you. Unlike your own password, it can be taken back alone.', create: 'New application password', name: 'Which program is it for?', empty: 'No application passwords',
+      once: 'This is the password', from: (address: string) => `from ${address}`,
     },
     keys: {
       title: 'Consumer keys', explain: 'A key and a secret for one program of the shop, such as a till or a warehouse.', create: 'New consumer key', name: 'What is it for?', may: 'It may', empty: 'No consumer keys yet',
@@ -187,8 +241,12 @@ export const texts = {
   },
   once: { hint: 'Shown this once. Keep it where your programs find it.', kept: 'I have kept it' },
   reference: {
-    title: 'API reference', interface: 'Interface', onboarding: 'Onboarding (/v1)', operations: 'Operations', nothing: 'No operation fits', required: 'required', body: 'Body', answers: 'Answers',
-    try: 'Try it', send: 'Send to the sandbox', copyCurl: 'Copy as curl', key: 'API key', onlySandbox: 'Only the sandbox can be tried from here.',
+    title: 'API reference', interface: 'Interface', onboarding: 'Onboarding (/v1)', operations: 'Operations', nothing: 'No operation fits', required: 'required', body: 'Body', answers: 'Answers', example: 'Example', fields: 'Fields', listOf: 'A list; each of its items has:', link: (status: string) => `Address of the answer ${status}`,
+    answer: {
+      good: 'As asked.', listed: 'A page of the list. How many there are is in the headers X-WP-Total and X-WP-TotalPages.', deleted: 'What was deleted, alone or with the word that it is gone.', refused: 'The request is refused; nothing has changed.',
+      refusal: { code: 'What programs go by.', message: 'What people read.', params: 'What is wrong, by parameter.' },
+    },
+    try: 'Try it', send: 'Send to the sandbox', copyCurl: 'Copy as curl', key: 'API key', keyHint: 'Without one, the request is sent in your own name.', onlySandbox: 'Only the sandbox can be tried from here.',
     parameters: (count: number) => `Parameters (${count})`,
     shape: (number: number) => `Shape ${number}`,
   },
@@ -196,7 +254,7 @@ export const texts = {
     orders: {
       title: 'Orders',
       one: (number: string) => `Order #${number}`,
-      empty: 'No orders here',
+      empty: 'No orders yet', emptyHint: 'Orders of the shop come here by themselves, as soon as somebody buys.',
       anyStatus: 'Any status',
       order: 'Order', date: 'Date', status: 'Status', customer: 'Customer', total: 'Total', item: 'Item', quantity: 'Quantity', tax: 'Tax',
       shipping: 'Shipping', billing: 'Billed to', shippingTo: 'Shipped to', notes: 'Notes', noNotes: 'No notes yet', addNote: 'Add a note', toCustomer: 'seen by the customer',
@@ -206,6 +264,8 @@ export const texts = {
       refunded: (reason: string) => (reason ? `Refunded: ${reason}` : 'Refunded'),
       change: 'Change the status',
       move: (status: string) => `Set ${status.replaceAll('-', ' ')}`,
+      question: (number: string) => `Change order #${number}?`,
+      consequences: { cancelled: 'The order counts no more, and its units go back into stock. Nothing is paid back by this.', failed: 'The order counts as not paid, and its units go back into stock.' } as Record<string, string>,
       moved: (status: string) => `The order is ${status.replaceAll('-', ' ')} now.`,
     },
     refund: {
@@ -218,26 +278,34 @@ export const texts = {
       go: (amount: string) => `Refund ${amount}`,
     },
     products: {
-      title: 'Products', empty: 'No products here', anyStock: 'Any stock', name: 'Name', sku: 'SKU', type: 'Type', price: 'Price', state: 'Stock', left: 'Left',
+      title: 'Products', empty: 'No products yet', emptyHint: 'Bring a catalogue in by import, or make products over the REST interface.', anyStock: 'Any stock', name: 'Name', sku: 'SKU', type: 'Type', price: 'Price', state: 'Stock', left: 'Left',
       variations: 'Variations', visit: 'See it in the shop',
       stock: { instock: 'In stock', outofstock: 'Out of stock', onbackorder: 'On back-order' } as Record<string, string>,
     },
     coupons: {
-      title: 'Coupons', one: 'Coupon', empty: 'No coupons yet', create: 'New coupon', code: 'Code', worth: 'Worth', type: 'Type', used: 'Used', expires: 'Expires', remove: 'Delete',
+      title: 'Coupons', one: 'Coupon', empty: 'No coupons yet', emptyHint: 'A coupon takes a share or an amount off an order, for some time or for some people.', create: 'New coupon', code: 'Code', worth: 'Worth', type: 'Type', used: 'Used', expires: 'Expires', remove: 'Delete',
       removal: (code: string) => `The coupon ${code} is deleted for good. Orders that used it keep their discount.`,
       types: { percent: 'Percentage', fixed_cart: 'Fixed, whole cart', fixed_product: 'Fixed, per product' } as Record<string, string>,
     },
     setup: {
-      title: 'Set up the store', done: 'Everything is set up', hide: 'Hide this list', hidden: 'Hidden.', complete: '(done)',
+      title: 'Set up the store', done: 'Everything is set up', hide: 'Hide this list', hidden: 'The list is hidden.', allHidden: 'The lists are hidden', unhide: 'Show them', complete: '(done)',
       progress: (done: number, all: number) => `${done} of ${all} done`,
     },
-    plugins: {
-      title: 'Plugins', explain: 'Plugins add menus, settings, pages and webhooks. They are descriptions that are signed, never programs that run here.', empty: 'No plugins are offered', install: 'Install', activate: 'Activate', deactivate: 'Deactivate', remove: 'Remove',
-      removal: 'What the plugin added goes, and its settings are forgotten.', by: (author: string, version: string) => `${author} · ${version}`, signed: (name: string) => `signed by ${name}`,
+    packages: {
+      install: 'Install', activate: 'Activate', deactivate: 'Deactivate', upload: 'Upload a file', uploading: 'Uploading…',
+      by: (author: string, version: string) => [author, version].filter(Boolean).join(' · '), signed: (name: string) => `signed by ${name}`,
       installed: (name: string) => `${name} is installed.`, activated: (name: string) => `${name} is active.`, deactivated: (name: string) => `${name} is off.`,
+      uploaded: (file: string) => `${file} is installed. Activate it when you like.`,
+      refused: (file: string, why: string) => `${file} was not installed: ${why.replace(/\.$/, '')}.`,
     },
-    themes: { title: 'Themes', explain: 'A theme gives the pages of the shop their colours.', empty: 'No themes are offered' },
-    inbox: { title: 'Inbox', empty: 'Nothing new', dismiss: 'Dismiss', dismissed: 'Dismissed.', read: 'Mark as read' },
+    plugins: {
+      title: 'Plugins', explain: 'Plugins add tasks, suggestions, pages, settings and webhooks. They are descriptions, never programs that run here.', empty: 'No plugins are offered', remove: 'Remove',
+      question: (name: string) => `Remove ${name}?`, removal: 'What the plugin added goes, and its settings are forgotten.', unknown: 'There is no such plugin', unknownHint: 'It may have been removed, or nobody offers it any more.',
+      contributes: (number: number, kind: string) => (number === 1 ? kind.replaceAll('_', ' ').replace(/s$/, '') : `${number} ${kind.replaceAll('_', ' ')}`),
+    },
+    connect: { title: 'Connect', nothing: 'Nothing was granted. Start again from the page of plugins.', done: (service: string) => `Connected to ${service}.` },
+    themes: { title: 'Themes', explain: 'A theme gives the pages of the shop and this portal their colours, fonts, logo and texts.', empty: 'No themes are offered' },
+    inbox: { title: 'Inbox', empty: 'Nothing new', emptyHint: 'News of the shop come here: milestones, plugins, what needs somebody.', dismiss: 'Dismiss', dismissed: 'Dismissed.', read: 'Mark as read' },
     settings: {
       title: 'Settings', groups: 'Groups of settings', none: 'No settings in this group',
       saved: (count: number) => (count === 0 ? 'Nothing was changed.' : count === 1 ? 'One setting saved.' : `${count} settings saved.`),

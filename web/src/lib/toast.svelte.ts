@@ -1,16 +1,31 @@
-// Short notes at the edge of the page about what was just done.
-export interface Toast { id: number; text: string; isBad: boolean }
+// Short notes at the edge of the page about what was just done, with a way back where there is one.
+export interface Toast { id: number; text: string; isBad: boolean; undo?: () => Promise<unknown> }
 
 const SHOWN_MS = 5000;
+/** Who wants to take something back needs time to see that. */
+const SHOWN_WITH_UNDO_MS = 10_000;
 
 class Toasts {
-  list = $state<Toast[]>([]);
+  list = $state.raw<Toast[]>([]);
   #next = 1;
 
-  say(text: string, isBad = false): void {
+  say(text: string, isBad = false, undo?: () => Promise<unknown>): void {
     const id = this.#next++;
-    this.list.push({ id, text, isBad });
-    setTimeout(() => (this.list = this.list.filter((toast) => toast.id !== id)), SHOWN_MS);
+    this.list = [...this.list, { id, text, isBad, ...(undo ? { undo } : {}) }];
+    setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
+  }
+
+  drop(id: number): void {
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+
+  async takeBack(toast: Toast): Promise<void> {
+    this.drop(toast.id);
+    try {
+      await toast.undo?.();
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error), true);
+    }
   }
 }
 

@@ -18,6 +18,8 @@ describe('the console', () => {
       assert.equal(await asked(first), 200);
       await settled(page);
       await page.getByRole('row', { name: /Walk/ }).first().getByRole('button', { name: 'Rotate' }).click();
+      await page.getByText('works for another 24 hours').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
       await page.waitForFunction((old) => document.querySelector('.once code')?.textContent !== old, first);
       const second = await shown.textContent();
       assert.deepEqual([await asked(first), await asked(second)], [200, 200]);
@@ -58,19 +60,27 @@ describe('the console', () => {
       await isFitForEverybody(page, 'a template with versions');
     }));
 
-  test('a webhook is made with a secret, tried, and its deliveries can be sent again', () =>
+  test('a webhook is made with a secret, tried, and its deliveries are sent again', () =>
     walk(async (page) => {
+      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, { headers: { authorization: `Api-Key ${world.server.api_key}` } });
+      const { url } = await catcher.json();
       await open(page, '/console/webhooks');
       await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('Address').fill('https://hooks.example.com/walk');
+      await page.getByLabel('Address').fill(url);
+      await page.getByLabel(/^Events/).fill('template.*');
       await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
       await page.getByText(/^whsec_/).waitFor();
-      await page.getByRole('link', { name: 'https://hooks.example.com/walk' }).click();
+      await isFitForEverybody(page, 'a new webhook');
+      await page.getByRole('link', { name: url }).click();
       await page.getByRole('button', { name: 'Send a test' }).click();
-      await page.getByText('On its way.').first().waitFor();
-      await page.getByRole('button', { name: 'Send again' }).first().click();
+      const row = page.locator('main tbody tr').first();
+      await row.getByText('delivered').waitFor();
+      assert.match(await row.textContent(), /200/);
+      await row.getByRole('button', { name: 'Send again' }).click();
+      await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 2 || /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''));
       await isFitForEverybody(page, 'a webhook');
       await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('Nothing is sent there any more').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await page.waitForURL(/console\/webhooks$/);
     }));

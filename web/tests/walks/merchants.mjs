@@ -55,7 +55,12 @@ describe('merchants', () => {
       await settled(page);
       await page.getByRole('link', { name: 'Keeper Hardware' }).first().click();
       await page.getByRole('button', { name: 'Suspend' }).click();
+      await page.getByText('take no payments until').waitFor();
+      await page.getByRole('dialog').getByLabel('Reason').fill('Too many disputes');
+      await isFitForEverybody(page, 'the question before a suspension');
+      await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
       await page.locator('h1').getByText('suspended').waitFor();
+      await page.getByText('Too many disputes').first().waitFor();
       await settled(page);
       await page.getByRole('row', { name: /merchant.onboard/ }).getByRole('button', { name: 'See it then' }).click();
       await page.waitForURL(/asOf=/);
@@ -65,6 +70,18 @@ describe('merchants', () => {
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.locator('h1').getByText('active').waitFor();
       await isFitForEverybody(page, 'a merchant');
+    }));
+
+  test('the device of a TPN is swapped, and the code for the next one is shown once', () =>
+    walk(async (page) => {
+      await open(page, '/merchants?search=Saltwater');
+      await page.getByRole('link', { name: 'Saltwater Books' }).click();
+      const row = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Swap the device' }) }).first();
+      await row.getByRole('button', { name: 'Swap the device' }).click();
+      await page.getByText('is refused from now on').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Swap the device' }).click();
+      await page.locator('.once code').waitFor();
+      await isFitForEverybody(page, 'a pairing code');
     }));
 
   test('a file is looked at, its bad rows are told, mended and sent again', () =>

@@ -1,10 +1,20 @@
 // The store: coupons, orders and refunds.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { open, settled, walk } from '../support.mjs';
+import { call, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+
+/** A note with an action, as an import brings it. */
+function bundle(query) {
+  const note = {
+    note_id: '901', name: 'walk', type: 'info', locale: 'en_US', title: 'Come and read', content: 'There is much to know.', content_data: '{}', status: 'unactioned', source: 'walk', date_created: '2026-01-02 03:04:05',
+    date_reminder: null, is_snoozable: '0', layout: '', image: '', is_deleted: '0', is_read: '0',
+  };
+  const action = { action_id: '902', note_id: '901', name: 'read', label: 'Read the guides', query, status: 'actioned', actioned_text: '', nonce_action: '', nonce_name: '' };
+  return { admin_notes: [note], admin_note_actions: [action] };
+}
 
 describe('the store', () => {
-  test('a coupon is made, refused when its code is taken, and deleted after a question', () =>
+  test('a coupon is made, refused when its code is taken, changed, and deleted after a question', () =>
     walk(async (page) => {
       for (const isSecond of [false, true]) {
         await open(page, '/store/coupons/new');
@@ -16,9 +26,19 @@ describe('the store', () => {
       }
       await open(page, '/store/coupons?search=portal-test');
       await page.getByRole('link', { name: 'portal-test' }).click();
+      await page.fill('#amount', '12.5');
+      await page.fill('#usage_limit', '3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved.').waitFor();
+      await open(page, '/store/coupons?search=portal-test');
+      assert.match(await page.getByRole('row', { name: /portal-test/ }).textContent(), /12\.5 %.*0 \/ 3/s);
+      await page.getByRole('link', { name: 'portal-test' }).click();
       await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('Orders that used it keep their discount').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await page.waitForURL(/store\/coupons$/);
+      await open(page, '/store/coupons?search=portal-test');
+      await page.getByText('Nothing fits').waitFor();
     }, { allowed: [/400/] }));
 
   test('an order gets a note and another status', () =>
@@ -56,21 +76,52 @@ describe('the store', () => {
       await page.waitForURL(/\/portal\/store\//);
     }));
 
-  test('a plugin and a theme are installed, activated and switched off', () =>
+  test('notes are read, acted on and dismissed', () =>
     walk(async (page) => {
-      await open(page, '/store/plugins');
-      const card = page.locator('li', { has: page.getByRole('heading', { name: 'Parcels' }) });
-      for (const step of ['Install', 'Activate', 'Deactivate', 'Activate', 'Deactivate']) await card.getByRole('button', { name: step, exact: true }).click();
-      await card.getByRole('button', { name: 'Remove' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-      await card.getByRole('button', { name: 'Install', exact: true }).waitFor();
-      await open(page, '/store/themes');
-      const theme = page.locator('li').filter({ has: page.getByRole('button', { name: 'Install', exact: true }) }).first();
-      const name = await theme.getByRole('heading').textContent();
-      const same = page.locator('li', { has: page.getByRole('heading', { name }) });
-      for (const step of ['Install', 'Activate', 'Deactivate']) await same.getByRole('button', { name: step, exact: true }).click();
-      await same.getByRole('button', { name: 'Activate', exact: true }).waitFor();
+      // An active plugin tells that it is ready.
+      await call('POST', 'wc-admin/plugins/install', { plugins: 'ledger' });
+      await call('POST', 'wc-admin/plugins/activate', { plugins: 'ledger' });
+      await open(page, '/store/inbox');
+      const note = page.locator('li', { has: page.getByRole('heading', { name: 'Ledger is ready' }) });
+      await isFitForEverybody(page, 'the inbox');
+      await note.getByRole('button', { name: 'Mark as read' }).click();
+      await note.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+      await note.getByRole('button', { name: 'Dismiss' }).click();
+      await note.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await note.waitFor();
+      // Notes of another shop keep their actions; whoever follows one gets to its page.
+      await world.server.run(['import', 'bundle'], JSON.stringify(bundle(`${world.server.url}/docs`)));
+      await open(page, '/store/inbox');
+      await page.getByRole('button', { name: 'Read the guides' }).click();
+      await page.waitForURL(/\/docs/);
+      await call('POST', 'boardwalk/v1/plugins/ledger/deactivate', {});
+      await call('DELETE', 'boardwalk/v1/plugins/ledger');
     }));
+
+  test('units of an order are refunded and go back into stock, after it is told what happens', () =>
+    walk(async (page) => {
+      await open(page, '/store/orders?status=completed');
+      await page.locator('tbody a').first().click();
+      await page.getByRole('button', { name: 'Refund…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(/^Units of/).first().fill('1');
+      await dialog.getByText(/will be booked as refunded/).waitFor();
+      await isFitForEverybody(page, 'a refund');
+      await dialog.getByRole('button', { name: /^Refund / }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('Refunded').first().waitFor();
+    }));
+
+  test('a refund of more than is left is refused', () =>
+    walk(async (page) => {
+      await open(page, '/store/orders?status=completed');
+      await page.locator('tbody a').nth(1).click();
+      await page.getByRole('button', { name: 'Refund…' }).click();
+      await page.getByLabel('Amount instead').fill('999999');
+      await page.getByRole('button', { name: /^Refund / }).click();
+      await page.getByRole('alert').waitFor();
+    }, { allowed: [/400/] }));
 
   test('an order is refunded in part', () =>
     walk(async (page) => {

@@ -3,16 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faultsOf, open, walk } from '../support.mjs';
-
-const REPORTS = ['revenue', 'orders', 'products', 'variations', 'categories', 'coupons', 'taxes', 'stock', 'downloads', 'customers'];
-const VIEWS = [
-  '/analytics', ...REPORTS.map((report) => `/analytics/${report}`), '/store/orders', '/store/products', '/store/coupons', '/store/coupons/new',
-  '/store/setup', '/store/plugins', '/store/themes', '/store/inbox', '/store/settings', '/merchants', '/merchants/new', '/merchants/bulk', '/console/isos', '/console/keys', '/console/templates',
-  '/console/templates/new', '/console/templates/RESTAURANT01', '/console/webhooks', '/console/events', '/console/audit', '/account',
-  '/reference', '/nowhere',
-];
-/** Lists whose first entry is a view, too. */
-const DETAILS = ['/store/orders', '/store/products', '/store/coupons', '/merchants'];
+import { everyView } from '../views.mjs';
 
 describe('every view', () => {
   for (const [name, options] of [
@@ -23,18 +14,22 @@ describe('every view', () => {
     test(`${name} loads, is fit for everybody, and fits the screen`, () =>
       walk(async (page) => {
         const faults = [];
-        const look = async (view) => {
+        for (const view of await everyView(page)) {
           await open(page, view);
           if (await page.getByText('This could not be loaded').count()) faults.push(`${view} could not be loaded`);
+          if (await page.getByText('There is no such page').count()) faults.push(`${view} is no page`);
           for (const fault of await faultsOf(page)) faults.push(`${view}: ${fault}`);
-        };
-        for (const view of VIEWS) {
-          await look(view);
-          if (!DETAILS.includes(view)) continue;
-          const detail = await page.locator('main tbody a').first().getAttribute('href');
-          await look(detail.replace('/portal', ''));
         }
         assert.deepEqual(faults, []);
       }, { options }));
   }
+
+  test('an address that is none is told so, with a way on', () =>
+    walk(async (page) => {
+      await open(page, '/nowhere');
+      await page.getByText('There is no such page').waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
+      await page.waitForURL(/\/portal\/analytics/);
+    }));
 });

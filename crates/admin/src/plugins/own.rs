@@ -6,23 +6,30 @@ use std::sync::Arc;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
-use site::action::{Outcome, anyone, read, write};
+use site::action::{Later, Outcome, anyone, later, read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names};
 use store::Conn;
+use store::package::PackageKind;
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};
 use super::{Asking, may_install, pages, secrets, with_offers};
 use crate::catalogue::Catalogue;
 use crate::package::PluginManifest;
+use crate::upload;
 
 pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.docs, path);
     let slug = || Args::new().arg("slug", Schema::text().about("Name of the plugin."));
+    let of_upload = Arc::clone(catalogue);
     let values = Schema::map().required().about("The settings to change, by their names.");
     vec![
-        at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
+        at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)).on(
+            CREATE,
+            upload::with_file(Args::new(), "The archive of the plugin."),
+            later(may_install, move |asked| receive(asked, Arc::clone(&of_upload))),
+        ),
         at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)").on(
@@ -76,6 +83,14 @@ fn view(manifest: &PluginManifest, icon: Option<&str>, installed: Option<&Instal
         "signed_by": installed.and_then(|plugin| plugin.row.signer.as_ref()),
         "contributes": contributed_kinds(manifest),
     })
+}
+
+/// Installs the plugin of a form's archive.
+async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    match upload::take(&asked, &catalogue, PackageKind::Plugin).await? {
+        Ok(slug) => Ok(Reply::new(json!({ "slug": slug }))),
+        Err(message) => Err(Refusal::new(400, "boardwalk_invalid_package", message).into()),
+    }
 }
 
 /// How many of each kind a plugin contributes.

@@ -29,6 +29,7 @@ fn plugins_come_and_go(site: Site) {
     products_start_from_a_template(&desk);
     let desk = jobs_outlive_a_killed_server(desk);
     themes_change_the_pages(&desk);
+    a_plugin_comes_as_a_file_whole_or_not_at_all(&desk);
 }
 
 fn contributions_follow_a_plugin(desk: &ShopDesk) {
@@ -223,6 +224,9 @@ fn themes_change_the_pages(desk: &ShopDesk) {
     assert_eq!(policy(&themed).matches("'sha256-").count(), 2);
     assert_eq!(policy(&plain).matches("'sha256-").count(), 1);
     assert_eq!(desk.get("/boardwalk/v1/theme")["slug"], json!("harbour"));
+    let sheet = desk.page("/theme.css");
+    assert_eq!(sheet.header("Content-Type").as_deref(), Some("text/css; charset=UTF-8"));
+    assert!(sheet.text().contains("--accent:#1d4f7c"), "the portal's pages follow: {sheet:?}");
 
     let pale = r##"{"slug": "pale", "name": "Pale", "version": "1.0.0",
         "colours": {"ink": "#eeeeee", "paper": "#ffffff"}}"##;
@@ -249,4 +253,26 @@ fn themes_change_the_pages(desk: &ShopDesk) {
     assert_eq!(desk.get("/boardwalk/v1/themes"), before);
     desk.ask("POST", "/boardwalk/v1/themes/deactivate", &json!({}));
     assert_eq!(desk.page("/").text(), plain.text());
+    assert_eq!(desk.page("/theme.css").text(), "");
+}
+
+fn a_plugin_comes_as_a_file_whole_or_not_at_all(desk: &ShopDesk) {
+    let manifest = r#"{"slug": "own", "name": "Own", "version": "1.0.0"}"#;
+    let files: Files = [(String::from("plugin.json"), manifest.into())].into();
+    let archive = pack(&files, None).unwrap();
+    let upload = |content: &[u8]| desk.upload("/boardwalk/v1/plugins", "pluginzip", content);
+    assert_eq!(upload(&archive).json().unwrap()["slug"], json!("own"));
+    let after = desk.get("/boardwalk/v1/plugins");
+    let own = after.as_array().unwrap().iter().find(|one| one["slug"] == "own").unwrap();
+    assert_eq!((&own["status"], &own["origin"]), (&json!("installed"), &json!("upload")));
+
+    let theme = r#"{"slug": "own-theme", "name": "Own", "version": "1.0.0"}"#;
+    let theme: Files = [(String::from("theme.json"), theme.into())].into();
+    let theme = pack(&theme, None).unwrap();
+    let (cut, _) = archive.split_at(archive.len() / 2);
+    for content in [&archive[..], cut, b"nothing", &theme] {
+        let refused = upload(content);
+        assert_eq!(refused.json().unwrap()["code"], json!("boardwalk_invalid_package"));
+    }
+    assert_eq!(desk.get("/boardwalk/v1/plugins"), after);
 }

@@ -45,18 +45,10 @@ pub struct Thumbnail<'a> {
 /// [`super::new_secret`].
 pub fn describe(page: &LocalPage<'_>, maxwidth: u64, secret: &str) -> Map<String, Value> {
     let (width, height) = frame_size(maxwidth);
-    let author = page.author.unwrap_or(Author { name: page.site_name, url: page.site_url });
-    let mut answer = Map::new();
+    let mut answer = described(page, "rich");
     let mut say = |name: &str, value: Value| {
         answer.insert(name.to_owned(), value);
     };
-    say("version", json!("1.0"));
-    say("provider_name", json!(page.site_name));
-    say("provider_url", json!(page.site_url));
-    say("author_name", json!(author.name));
-    say("author_url", json!(author.url));
-    say("title", json!(page.title));
-    say("type", json!("rich"));
     say("width", json!(width));
     say("height", json!(height));
     say("html", json!(frame(page, width, height, secret)));
@@ -66,6 +58,26 @@ pub fn describe(page: &LocalPage<'_>, maxwidth: u64, secret: &str) -> Map<String
         say("thumbnail_height", json!(thumbnail.height));
     }
     answer
+}
+
+/// The oEmbed answer for a page that no other page may show in a frame.
+pub fn describe_link(page: &LocalPage<'_>) -> Map<String, Value> {
+    described(page, "link")
+}
+
+/// What is said of every page.
+fn described(page: &LocalPage<'_>, kind: &str) -> Map<String, Value> {
+    let author = page.author.unwrap_or(Author { name: page.site_name, url: page.site_url });
+    let said = [
+        ("version", "1.0"),
+        ("provider_name", page.site_name),
+        ("provider_url", page.site_url),
+        ("author_name", author.name),
+        ("author_url", author.url),
+        ("title", page.title),
+        ("type", kind),
+    ];
+    said.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
 fn frame_size(maxwidth: u64) -> (u64, u64) {

@@ -44,15 +44,10 @@ impl Theme {
             let value = theme.get(member).and_then(|member| member.get(name));
             value.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
-        let light = declarations(theme.get("colours"));
-        let dark = theme.get("dark").filter(|dark| dark.is_object());
-        let dark = dark.map_or_else(|| light.clone(), |dark| declarations(Some(dark)));
-        let scheme =
-            if theme.get("dark").is_some_and(Value::is_object) { "light dark" } else { "normal" };
-        let mut style = format!(
-            ":root{{color-scheme:{scheme};{light}}}\
-             @media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-        );
+        let mut style = root(theme.get("colours"));
+        if let Some(dark) = theme.get("dark").filter(|dark| dark.is_object()) {
+            let _ = write!(style, "@media (prefers-color-scheme:dark){{{}}}", root(Some(dark)));
+        }
         for (selector, name) in [("body", "body"), ("h1,h2,h3,h4,.brand", "heading")] {
             let family = text("fonts", name);
             if !family.is_empty() && family.chars().all(is_font) {
@@ -108,15 +103,31 @@ impl LetterLook {
     }
 }
 
-fn declarations(colours: Option<&Value>) -> String {
-    let mut text = String::new();
-    for (name, variable) in COLOURS {
+/// The rule that sets the colours. What a theme does not name, such as the colour of a warning,
+/// follows the scheme; and that is told by the paper, not by what the reader prefers.
+fn root(colours: Option<&Value>) -> String {
+    let of = |name: &str| {
         let colour = colours.and_then(|colours| colours.get(name)).and_then(Value::as_str);
-        if let Some(colour) = colour.filter(|colour| is_colour(colour)) {
+        colour.filter(|colour| is_colour(colour))
+    };
+    let scheme = if of("paper").is_some_and(is_dark) { "dark" } else { "light" };
+    let mut text = format!(":root{{color-scheme:{scheme};");
+    for (name, variable) in COLOURS {
+        if let Some(colour) = of(name) {
             let _ = write!(text, "{variable}:{colour};");
         }
     }
+    text.push('}');
     text
+}
+
+/// Whether white stands out of the colour more than black; green weighs most for the eye.
+fn is_dark(colour: &str) -> bool {
+    let part = |from: usize| {
+        let hex = colour.get(from..from.saturating_add(2)).unwrap_or_default();
+        u32::from(u8::from_str_radix(hex, 16).unwrap_or(0))
+    };
+    part(1) * 299 + part(3) * 587 + part(5) * 114 < 128 * 1000
 }
 
 fn is_colour(text: &str) -> bool {
@@ -164,5 +175,17 @@ mod tests {
         };
         assert_eq!(look, expected);
         assert_eq!(usual.footer, "");
+    }
+
+    #[test]
+    fn the_paper_tells_whether_a_page_is_dark() {
+        let style = |theme: Value| Theme::read(&theme).unwrap().style;
+        let day = style(json!({ "colours": { "paper": "#f4f6f8" } }));
+        assert_eq!(day, ":root{color-scheme:light;--paper:#f4f6f8;}");
+        let night = style(json!({ "colours": { "paper": "#101418" } }));
+        assert_eq!(night, ":root{color-scheme:dark;--paper:#101418;}");
+        let both = style(json!({ "colours": { "paper": "#ffffff" }, "dark": { "paper": "#000000" } }));
+        assert!(both.starts_with(":root{color-scheme:light;"), "{both}");
+        assert!(both.contains("(prefers-color-scheme:dark){:root{color-scheme:dark;"), "{both}");
     }
 }

@@ -107,6 +107,19 @@ impl<'a> Desk<'a> {
         self.error(("page:none", 404), ("Nothing here", message), Some(home))
     }
 
+    /// The active theme's style sheet; an empty one without a theme. It is asked for again each
+    /// time, so that a page never shows colours of yesterday.
+    pub(super) fn theme_style(&self) -> WebAnswer {
+        let body = self.theme.as_ref().map(|theme| theme.style.clone()).unwrap_or_default();
+        let headers = vec![
+            ("content-type", String::from("text/css; charset=UTF-8")),
+            ("cache-control", headers::NO_STORE.to_owned()),
+            ("x-content-type-options", String::from("nosniff")),
+            ("cross-origin-resource-policy", String::from("same-origin")),
+        ];
+        WebAnswer { kind: "page:theme", status: 200, headers, body, user_id: None }
+    }
+
     /// Tells the browser where the page is for good.
     pub(super) fn moved(&self, kind: &'static str, location: &str) -> WebAnswer {
         let headers = vec![

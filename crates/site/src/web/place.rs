@@ -22,6 +22,8 @@ pub(super) enum Place<'a> {
     SignIn(Spelling),
     Authorize(Spelling),
     Nonce(Spelling),
+    /// The style sheet of the active theme, for pages that are files.
+    ThemeStyle,
     AdminHome,
 }
 
@@ -58,6 +60,7 @@ impl Spelling {
 
 /// Below this path is the interface of onboarding, and no page.
 const ONBOARDING_ROOT: &str = "/v1";
+const THEME_STYLE: &str = "/theme.css";
 const AUTHORS_ROOT: &str = "/author/";
 const EMBED: &str = "/embed";
 
@@ -81,6 +84,9 @@ impl<'a> Place<'a> {
             if bare == spelling.nonce() {
                 return Some(Self::Nonce(spelling));
             }
+        }
+        if path == THEME_STYLE {
+            return Some(Self::ThemeStyle);
         }
         if bare == "/wp-admin" {
             return Some(Self::AdminHome);
@@ -140,6 +146,7 @@ mod tests {
             ("/login", Some(Place::SignIn(Spelling::Neutral))),
             ("/authorize-application", Some(Place::Authorize(Spelling::Neutral))),
             ("/session/nonce", Some(Place::Nonce(Spelling::Neutral))),
+            ("/theme.css", Some(Place::ThemeStyle)),
             ("/wp-admin/", Some(Place::AdminHome)),
             ("/v1", None),
             ("/v1/onboardmerchant", None),

@@ -1,6 +1,8 @@
 // Filters of a report: which there are, as the server itself describes the route's parameters; how a
 // value is written into the address and into a request; and where the names behind ids come from.
 import { get, rest, send, type Json, type Query } from '../api';
+import { labelled } from '../fields';
+import { texts } from '../texts';
 
 export interface Filter {
   name: string;
@@ -125,15 +127,9 @@ function filterOf(name: string, arg: Arg): Filter {
 
 /** `product_includes` reads `Product is`. */
 export function labelOf(name: string): string {
-  const words = name
-    .replace(/_includes$/, ' is')
-    .replace(/_excludes?$/, ' is not')
-    .replace(/_min$/, ' at least')
-    .replace(/_max$/, ' at most')
-    .replace(/_is$/, ' is')
-    .replace(/_is_not$/, ' is not')
-    .replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const [end, words] = Object.entries(texts.filters.relations).find(([end]) => name.endsWith(`_${end}`)) ?? ['', ''];
+  const stem = labelled(end ? name.slice(0, -end.length - 1) : name);
+  return words ? `${stem} ${words}` : stem;
 }
 
 /** In an address a filter is `f.name=value`, several values with commas. */

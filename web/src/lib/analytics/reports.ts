@@ -1,14 +1,21 @@
 // The reports, each a declaration: where its rows and its sums come from, what is drawn, what stands
-// in the table. Filters and orders are not here: the server's own description of the route has them.
+// in the table. Filters and orders are not here: the server's own description of the route has them;
+// nor is what anything is called, which the texts have.
 import type { Kind } from '../format';
+import { texts } from '../texts';
 
-export interface Measure {
+/** A figure of a report as it is declared; `label` is what the texts call it. */
+interface Declared {
   key: string;
-  label: string;
   kind: Kind;
 }
 
-export interface Column extends Measure {
+export interface Measure extends Declared {
+  label: string;
+}
+
+/** A column of a table. */
+interface Place extends Declared {
   /** The `orderby` value that sorts by it, where the server can. */
   orderby?: string;
   /** Where in a row it is, when not at its key. */
@@ -23,239 +30,244 @@ export interface Column extends Measure {
 
 export type Row = Record<string, unknown>;
 
-export interface Report {
+export type Column = Place & Measure;
+
+interface Declaration {
   id: string;
-  label: string;
   /** The route of the list; the table shows the intervals when there is none. */
   list?: string;
   /** Whether the list takes a range of days. */
   isDated: boolean;
   /** The route of sums over time. */
   stats?: string;
-  measures: Measure[];
-  columns: Column[];
+  measures: Declared[];
+  columns: Place[];
   orderby?: string;
   order?: 'asc' | 'desc';
   hasDetails?: boolean;
 }
 
+export interface Report extends Declaration {
+  label: string;
+  measures: Measure[];
+  columns: Column[];
+}
+
 const info = (row: Row): Row => (row.extended_info ?? {}) as Row;
-const named = (row: Row): unknown => info(row).name;
+const nameOf = (row: Row): unknown => info(row).name;
 
-const money = (key: string, label: string): Column => ({ key, label, kind: 'money', orderby: key });
-const count = (key: string, label: string): Column => ({ key, label, kind: 'count', orderby: key });
+const money = (key: string): Place => ({ key, kind: 'money', orderby: key });
+const count = (key: string): Place => ({ key, kind: 'count', orderby: key });
 
-const orderMeasures: Measure[] = [
-  { key: 'orders_count', label: 'Orders', kind: 'count' },
-  { key: 'net_revenue', label: 'Net sales', kind: 'money' },
-  { key: 'avg_order_value', label: 'Average order value', kind: 'money' },
-  { key: 'avg_items_per_order', label: 'Items per order', kind: 'average' },
+const orderMeasures: Declared[] = [
+  { key: 'orders_count', kind: 'count' },
+  { key: 'net_revenue', kind: 'money' },
+  { key: 'avg_order_value', kind: 'money' },
+  { key: 'avg_items_per_order', kind: 'average' },
 ];
 
-const revenueMeasures: Measure[] = [
-  { key: 'gross_sales', label: 'Gross sales', kind: 'money' },
-  { key: 'refunds', label: 'Returns', kind: 'money' },
-  { key: 'coupons', label: 'Coupons', kind: 'money' },
-  { key: 'net_revenue', label: 'Net sales', kind: 'money' },
-  { key: 'taxes', label: 'Taxes', kind: 'money' },
-  { key: 'shipping', label: 'Shipping', kind: 'money' },
-  { key: 'total_sales', label: 'Total sales', kind: 'money' },
+const revenueMeasures: Declared[] = [
+  { key: 'gross_sales', kind: 'money' },
+  { key: 'refunds', kind: 'money' },
+  { key: 'coupons', kind: 'money' },
+  { key: 'net_revenue', kind: 'money' },
+  { key: 'taxes', kind: 'money' },
+  { key: 'shipping', kind: 'money' },
+  { key: 'total_sales', kind: 'money' },
 ];
 
 /** The `orderby` of intervals; `date` for those measures that the server cannot sort by. */
-const byInterval = (measure: Measure): Column => ({ ...measure, orderby: measure.key });
+const byInterval = (measure: Declared): Place => ({ ...measure, orderby: measure.key });
 
-export const REPORTS: readonly Report[] = [
+const DECLARED: readonly Declaration[] = [
   {
     id: 'revenue',
-    label: 'Revenue',
     isDated: true,
     stats: 'revenue/stats',
     measures: revenueMeasures,
     columns: [
-      { key: 'date_start', label: 'Date', kind: 'date', orderby: 'date' },
-      { key: 'orders_count', label: 'Orders', kind: 'count', orderby: 'orders_count' },
+      { key: 'date_start', kind: 'date', orderby: 'date' },
+      { key: 'orders_count', kind: 'count', orderby: 'orders_count' },
       ...revenueMeasures.map(byInterval),
     ],
   },
   {
     id: 'orders',
-    label: 'Orders',
     list: 'orders',
     isDated: true,
     stats: 'orders/stats',
     hasDetails: true,
     measures: orderMeasures,
     columns: [
-      { key: 'date', label: 'Date', kind: 'moment', orderby: 'date' },
-      { key: 'order_number', label: 'Order', kind: 'text', link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}` },
-      { key: 'status', label: 'Status', kind: 'text', isState: true },
-      { key: 'customer', label: 'Customer', kind: 'text', at: customerName },
-      { key: 'customer_type', label: 'Customer type', kind: 'text' },
-      { key: 'products', label: 'Products', kind: 'text', isLong: true, at: (row) => summary(info(row).products, 'name', 'quantity') },
-      count('num_items_sold', 'Items'),
-      { key: 'coupons', label: 'Coupons', kind: 'text', at: (row) => summary(info(row).coupons, 'code') },
-      money('net_total', 'Net sales'),
+      { key: 'date', kind: 'moment', orderby: 'date' },
+      { key: 'order_number', kind: 'text', link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}` },
+      { key: 'status', kind: 'text', isState: true },
+      { key: 'customer', kind: 'text', at: customerName },
+      { key: 'products', kind: 'text', isLong: true, at: (row) => summary(info(row).products, 'name', 'quantity') },
+      count('num_items_sold'),
+      money('net_total'),
+      { key: 'customer_type', kind: 'text' },
+      { key: 'coupons', kind: 'text', at: (row) => summary(info(row).coupons, 'code') },
     ],
   },
   {
     id: 'products',
-    label: 'Products',
     list: 'products',
     isDated: true,
     stats: 'products/stats',
     hasDetails: true,
     orderby: 'items_sold',
     measures: [
-      { key: 'items_sold', label: 'Items sold', kind: 'count' },
-      { key: 'net_revenue', label: 'Net sales', kind: 'money' },
-      { key: 'orders_count', label: 'Orders', kind: 'count' },
+      { key: 'items_sold', kind: 'count' },
+      { key: 'net_revenue', kind: 'money' },
+      { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', label: 'Product', kind: 'text', orderby: 'product_name', at: named, link: (row) => `/store/products/${String(row.product_id)}` },
-      { key: 'sku', label: 'SKU', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
-      count('items_sold', 'Items sold'),
-      money('net_revenue', 'Net sales'),
-      count('orders_count', 'Orders'),
-      { key: 'stock_status', label: 'Stock', kind: 'text', isState: true, at: (row) => info(row).stock_status },
+      { key: 'name', kind: 'text', orderby: 'product_name', at: nameOf, link: (row) => `/store/products/${String(row.product_id)}` },
+      { key: 'sku', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
+      count('items_sold'),
+      money('net_revenue'),
+      count('orders_count'),
+      { key: 'stock_status', kind: 'text', isState: true, at: (row) => info(row).stock_status },
     ],
   },
   {
     id: 'variations',
-    label: 'Variations',
     list: 'variations',
     isDated: true,
     stats: 'variations/stats',
     hasDetails: true,
     orderby: 'items_sold',
     measures: [
-      { key: 'items_sold', label: 'Items sold', kind: 'count' },
-      { key: 'net_revenue', label: 'Net sales', kind: 'money' },
-      { key: 'orders_count', label: 'Orders', kind: 'count' },
+      { key: 'items_sold', kind: 'count' },
+      { key: 'net_revenue', kind: 'money' },
+      { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', label: 'Variation', kind: 'text', at: variationName, link: (row) => `/store/products/${String(row.product_id)}` },
-      { key: 'sku', label: 'SKU', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
-      count('items_sold', 'Items sold'),
-      money('net_revenue', 'Net sales'),
-      count('orders_count', 'Orders'),
+      { key: 'name', kind: 'text', at: variationName, link: (row) => `/store/products/${String(row.product_id)}` },
+      { key: 'sku', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
+      count('items_sold'),
+      money('net_revenue'),
+      count('orders_count'),
     ],
   },
   {
     id: 'categories',
-    label: 'Categories',
     list: 'categories',
     isDated: true,
     stats: 'products/stats',
     hasDetails: true,
     orderby: 'items_sold',
     measures: [
-      { key: 'items_sold', label: 'Items sold', kind: 'count' },
-      { key: 'net_revenue', label: 'Net sales', kind: 'money' },
-      { key: 'orders_count', label: 'Orders', kind: 'count' },
+      { key: 'items_sold', kind: 'count' },
+      { key: 'net_revenue', kind: 'money' },
+      { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', label: 'Category', kind: 'text', orderby: 'category', at: named },
-      count('items_sold', 'Items sold'),
-      money('net_revenue', 'Net sales'),
-      count('products_count', 'Products'),
-      count('orders_count', 'Orders'),
+      { key: 'name', kind: 'text', orderby: 'category', at: nameOf },
+      count('items_sold'),
+      money('net_revenue'),
+      count('products_count'),
+      count('orders_count'),
     ],
   },
   {
     id: 'coupons',
-    label: 'Coupons',
     list: 'coupons',
     isDated: true,
     stats: 'coupons/stats',
     hasDetails: true,
     orderby: 'orders_count',
     measures: [
-      { key: 'orders_count', label: 'Discounted orders', kind: 'count' },
-      { key: 'amount', label: 'Amount discounted', kind: 'money' },
+      { key: 'orders_count', kind: 'count' },
+      { key: 'amount', kind: 'money' },
     ],
     columns: [
-      { key: 'code', label: 'Coupon', kind: 'text', orderby: 'code', at: (row) => info(row).code, link: (row) => `/store/coupons/${String(row.coupon_id)}` },
-      count('orders_count', 'Orders'),
-      money('amount', 'Amount discounted'),
-      { key: 'created', label: 'Created', kind: 'date', at: (row) => info(row).date_created },
-      { key: 'expires', label: 'Expires', kind: 'date', at: (row) => info(row).date_expires },
-      { key: 'type', label: 'Type', kind: 'text', at: (row) => info(row).discount_type },
+      { key: 'code', kind: 'text', orderby: 'code', at: (row) => info(row).code, link: (row) => `/store/coupons/${String(row.coupon_id)}` },
+      count('orders_count'),
+      money('amount'),
+      { key: 'created', kind: 'date', at: (row) => info(row).date_created },
+      { key: 'expires', kind: 'date', at: (row) => info(row).date_expires },
+      { key: 'type', kind: 'text', at: (row) => info(row).discount_type },
     ],
   },
   {
     id: 'taxes',
-    label: 'Taxes',
     list: 'taxes',
     isDated: true,
     stats: 'taxes/stats',
     orderby: 'total_tax',
     measures: [
-      { key: 'total_tax', label: 'Total tax', kind: 'money' },
-      { key: 'order_tax', label: 'Order tax', kind: 'money' },
-      { key: 'shipping_tax', label: 'Shipping tax', kind: 'money' },
-      { key: 'orders_count', label: 'Orders', kind: 'count' },
+      { key: 'total_tax', kind: 'money' },
+      { key: 'order_tax', kind: 'money' },
+      { key: 'shipping_tax', kind: 'money' },
+      { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', label: 'Tax', kind: 'text', orderby: 'name', at: taxName },
-      { key: 'tax_rate', label: 'Rate', kind: 'percent', orderby: 'rate' },
-      money('total_tax', 'Total tax'),
-      money('order_tax', 'Order tax'),
-      money('shipping_tax', 'Shipping tax'),
-      count('orders_count', 'Orders'),
+      { key: 'name', kind: 'text', orderby: 'name', at: taxName },
+      { key: 'tax_rate', kind: 'percent', orderby: 'rate' },
+      money('total_tax'),
+      money('order_tax'),
+      money('shipping_tax'),
+      count('orders_count'),
     ],
   },
   {
     id: 'stock',
-    label: 'Stock',
     list: 'stock',
     isDated: false,
     measures: [],
     orderby: 'stock_quantity',
     order: 'asc',
     columns: [
-      { key: 'name', label: 'Product', kind: 'text', orderby: 'title', link: (row) => `/store/products/${String(row.parent_id || row.id)}` },
-      { key: 'sku', label: 'SKU', kind: 'text', orderby: 'sku' },
-      { key: 'stock_status', label: 'Status', kind: 'text', isState: true, orderby: 'stock_status' },
-      { key: 'stock_quantity', label: 'In stock', kind: 'count', orderby: 'stock_quantity', at: (row) => (row.manage_stock ? row.stock_quantity : undefined) },
+      { key: 'name', kind: 'text', orderby: 'title', link: (row) => `/store/products/${String(row.parent_id || row.id)}` },
+      { key: 'sku', kind: 'text', orderby: 'sku' },
+      { key: 'stock_status', kind: 'text', isState: true, orderby: 'stock_status' },
+      { key: 'stock_quantity', kind: 'count', orderby: 'stock_quantity', at: (row) => (row.manage_stock ? row.stock_quantity : undefined) },
     ],
   },
   {
     id: 'downloads',
-    label: 'Downloads',
     list: 'downloads',
     isDated: true,
     stats: 'downloads/stats',
-    measures: [{ key: 'download_count', label: 'Downloads', kind: 'count' }],
+    measures: [{ key: 'download_count', kind: 'count' }],
     columns: [
-      { key: 'date', label: 'Date', kind: 'moment', orderby: 'date' },
-      { key: 'product', label: 'Product', kind: 'text', orderby: 'product', at: (row) => row.file_name, link: (row) => `/store/products/${String(row.product_id)}` },
-      { key: 'order_number', label: 'Order', kind: 'text', link: (row) => `/store/orders/${String(row.order_id)}` },
-      { key: 'username', label: 'User', kind: 'text' },
-      { key: 'ip_address', label: 'Address', kind: 'text' },
+      { key: 'date', kind: 'moment', orderby: 'date' },
+      { key: 'product', kind: 'text', orderby: 'product', at: (row) => row.file_name, link: (row) => `/store/products/${String(row.product_id)}` },
+      { key: 'order_number', kind: 'text', link: (row) => `/store/orders/${String(row.order_id)}` },
+      { key: 'username', kind: 'text' },
+      { key: 'ip_address', kind: 'text' },
     ],
   },
   {
     id: 'customers',
-    label: 'Customers',
     list: 'customers',
     isDated: false,
     measures: [],
     orderby: 'total_spend',
     columns: [
-      { key: 'name', label: 'Name', kind: 'text', orderby: 'name' },
-      { key: 'username', label: 'Username', kind: 'text', orderby: 'username' },
-      { key: 'email', label: 'E-mail', kind: 'text' },
-      { key: 'date_last_active', label: 'Last active', kind: 'date', orderby: 'date_last_active' },
-      { key: 'date_registered', label: 'Signed up', kind: 'date', orderby: 'date_registered' },
-      count('orders_count', 'Orders'),
-      money('total_spend', 'Total spend'),
-      money('avg_order_value', 'Average order'),
-      { key: 'country', label: 'Country', kind: 'text', orderby: 'country' },
-      { key: 'city', label: 'City', kind: 'text', orderby: 'city' },
+      { key: 'name', kind: 'text', orderby: 'name' },
+      { key: 'username', kind: 'text', orderby: 'username' },
+      { key: 'email', kind: 'text' },
+      { key: 'date_last_active', kind: 'date', orderby: 'date_last_active' },
+      { key: 'date_registered', kind: 'date', orderby: 'date_registered' },
+      count('orders_count'),
+      money('total_spend'),
+      money('avg_order_value'),
+      { key: 'country', kind: 'text', orderby: 'country' },
+      { key: 'city', kind: 'text', orderby: 'city' },
     ],
   },
 ];
+
+/** What a figure is called: in one report, or in all. */
+export const called = (id: string, key: string): string => texts.reports.within[id]?.[key] ?? texts.reports.figures[key] ?? key;
+
+export const REPORTS: readonly Report[] = DECLARED.map((one) => {
+  const named = <T extends Declared>(figure: T): T & Measure => ({ ...figure, label: called(one.id, figure.key) });
+  return { ...one, label: texts.reports.titles[one.id] ?? one.id, measures: one.measures.map(named), columns: one.columns.map(named) };
+});
 
 export const report = (id: string): Report | undefined => REPORTS.find((candidate) => candidate.id === id);
 
@@ -270,7 +282,7 @@ function customerName(row: Row): string {
 
 function variationName(row: Row): unknown {
   const options = ((info(row).attributes ?? []) as Row[]).map((attribute) => String(attribute.option));
-  const name = String(named(row) ?? '');
+  const name = String(nameOf(row) ?? '');
   const missing = options.filter((option) => !name.includes(option));
   return missing.length ? `${name} – ${missing.join(', ')}` : name;
 }
@@ -282,6 +294,6 @@ function taxName(row: Row): string {
 /** The first of several things and how many more there are. */
 function summary(value: unknown, key: string, amount?: string): string {
   const list = (Array.isArray(value) ? value : []) as Row[];
-  const texts = list.map((item) => (amount ? `${String(item[amount])} × ` : '') + String(item[key]));
-  return texts.length > 2 ? `${texts.slice(0, 2).join(', ')} + ${texts.length - 2}` : texts.join(', ');
+  const parts = list.map((item) => (amount ? `${String(item[amount])} × ` : '') + String(item[key]));
+  return parts.length > 2 ? `${parts.slice(0, 2).join(', ')} + ${parts.length - 2}` : parts.join(', ');
 }

@@ -1,0 +1,59 @@
+//! Packages that people send as the file of a form, plugins and themes alike. **What is wrong with an
+//! archive is told in a sentence and leaves nothing behind.**
+
+use std::sync::Arc;
+
+use contract::rest::{Args, Refusal, Schema, Stop, Treatment};
+use site::action::Later;
+use store::Conn;
+use store::package::{self, PackageKind};
+use types::{Kind, Result, Timestamp};
+
+use crate::catalogue::{Catalogue, Obtained};
+use crate::plugins::lifecycle;
+
+/// The field of the form that has the archive, as clients know it.
+const FIELD: &str = "pluginzip";
+
+/// The file among the arguments of a route.
+pub(crate) fn with_file(args: Args, about: &'static str) -> Args {
+    args.treated(FIELD, Schema::typed("file").about(about), Treatment::None)
+}
+
+/// Installs the package of the form and gives its slug, or what is wrong with it.
+pub(crate) async fn take(
+    asked: &Later,
+    catalogue: &Arc<Catalogue>,
+    kind: PackageKind,
+) -> std::result::Result<std::result::Result<String, String>, Stop> {
+    let Some(file) = asked.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
+        let message = "Send the archive as the file `pluginzip` of a form.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_file", message).into());
+    };
+    let package = match catalogue.unpack(file.bytes.clone()).await {
+        Ok(package) => package,
+        Err(error) if error.kind() == Kind::Invalid => return Ok(Err(error.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    if package.manifest.kind() != kind {
+        let told = match kind {
+            PackageKind::Theme => "this package is a plugin, and no theme",
+            PackageKind::Plugin => "this package is a theme, and no plugin",
+        };
+        return Ok(Err(told.to_owned()));
+    }
+    let (slug, now) = (package.manifest.slug().to_owned(), asked.visit.now);
+    let obtained = Obtained { package, origin: "upload" };
+    let is_new = asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+    Ok(is_new.then_some(slug).ok_or_else(|| String::from("one of this name is installed already")))
+}
+
+/// Installs the package unless there is one of its kind and name. Returns whether it did.
+pub(crate) fn put_new(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<bool> {
+    let manifest = &obtained.package.manifest;
+    if package::get(conn, manifest.kind(), manifest.slug())?.is_some() {
+        return Ok(false);
+    }
+    lifecycle::install(conn, obtained, now)?;
+    Ok(true)
+}

@@ -1,0 +1,56 @@
+// The addresses of all views, read from the router's own table, so that no new page is forgotten: a path
+// with a variable that has no example here is a failure.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { call, open } from './support.mjs';
+
+const source = (name) => readFile(new URL(`../src/${name}`, import.meta.url), 'utf8');
+const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
+
+/** The first link of a list whose address is one level below it. */
+const first = (list) => async (page) => {
+  await open(page, list);
+  const links = await page.locator('main tbody a').evaluateAll((all) => all.map((one) => one.getAttribute('href').replace('/portal', '')));
+  return [links.find((link) => link.startsWith(`${list}/`))];
+};
+
+/** What stands for the variable of a path. */
+const EXAMPLES = {
+  '/analytics/:report': async () => found(await source('lib/analytics/reports.ts'), /^ {4}id: '(\w+)'/gm).map((id) => `/analytics/${id}`),
+  '/merchants/:id': first('/merchants'),
+  '/console/templates/:name': async (page) => ['/console/templates/new', ...(await first('/console/templates')(page))],
+  '/console/webhooks/:id': async (page) => {
+    await open(page, '/console/webhooks');
+    if ((await page.locator('main tbody a').count()) === 0) {
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByLabel('Address').fill('https://hooks.example.com/views');
+      await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
+      await page.locator('main tbody a').first().waitFor();
+    }
+    return first('/console/webhooks')(page);
+  },
+  '/store/orders/:id': first('/store/orders'),
+  '/store/products/:id': first('/store/products'),
+  '/store/coupons/:id': async (page) => ['/store/coupons/new', ...(await first('/store/coupons')(page))],
+  '/store/settings/:group': async () => (await call('GET', 'wc/v3/settings')).filter((group) => !group.parent_id).map((group) => `/store/settings/${group.id}`),
+  '/plugins/:slug': async () => ['/plugins/letters'],
+};
+
+/** Views that lead elsewhere at once, or are there only for those who come from elsewhere. */
+const PASSING = ['/', '/connect'];
+
+export async function everyView(page) {
+  const paths = found(await source('routes.ts'), /\{ path: '([^']+)', load/g);
+  assert.ok(paths.length > 20, 'the table of routes is read');
+  const views = [];
+  for (const path of paths.filter((one) => !PASSING.includes(one))) {
+    if (!path.includes(':')) {
+      views.push(path);
+      continue;
+    }
+    assert.ok(EXAMPLES[path], `${path} has no example in tests/views.mjs`);
+    views.push(...(await EXAMPLES[path](page)));
+  }
+  assert.ok(views.every(Boolean), `an example is missing: ${views}`);
+  return views;
+}
