@@ -1,5 +1,5 @@
-//! Packages that people send as the file of a form, plugins and themes alike. **What is wrong with an
-//! archive is told in a sentence and leaves nothing behind.**
+//! Packages that people send as the file of a form, plugins and themes alike. **What is wrong with
+//! an archive is told in a sentence and leaves nothing behind.**
 
 use std::sync::Arc;
 

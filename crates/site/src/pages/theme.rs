@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(day, ":root{color-scheme:light;--paper:#f4f6f8;}");
         let night = style(json!({ "colours": { "paper": "#101418" } }));
         assert_eq!(night, ":root{color-scheme:dark;--paper:#101418;}");
-        let both = style(json!({ "colours": { "paper": "#ffffff" }, "dark": { "paper": "#000000" } }));
+        let both =
+            style(json!({ "colours": { "paper": "#ffffff" }, "dark": { "paper": "#000000" } }));
         assert!(both.starts_with(":root{color-scheme:light;"), "{both}");
         assert!(both.contains("(prefers-color-scheme:dark){:root{color-scheme:dark;"), "{both}");
     }
