@@ -292,19 +292,19 @@ export const texts = {
       progress: (done: number, all: number) => `${done} of ${all} done`,
     },
     packages: {
-      install: 'Install', activate: 'Activate', deactivate: 'Deactivate', upload: 'Upload a file', uploading: 'Uploading…',
+      install: 'Install', activate: 'Activate', deactivate: 'Deactivate', remove: 'Remove', question: (name: string) => `Remove ${name}?`, upload: 'Upload a file', uploading: 'Uploading…',
       by: (author: string, version: string) => [author, version].filter(Boolean).join(' · '), signed: (name: string) => `signed by ${name}`,
       installed: (name: string) => `${name} is installed.`, activated: (name: string) => `${name} is active.`, deactivated: (name: string) => `${name} is off.`,
       uploaded: (file: string) => `${file} is installed. Activate it when you like.`,
       refused: (file: string, why: string) => `${file} was not installed: ${why.replace(/\.$/, '')}.`,
     },
     plugins: {
-      title: 'Plugins', explain: 'Plugins add tasks, suggestions, pages, settings and webhooks. They are descriptions, never programs that run here.', empty: 'No plugins are offered', remove: 'Remove',
-      question: (name: string) => `Remove ${name}?`, removal: 'What the plugin added goes, and its settings are forgotten.', unknown: 'There is no such plugin', unknownHint: 'It may have been removed, or nobody offers it any more.',
+      title: 'Plugins', explain: 'Plugins add tasks, suggestions, pages, settings and webhooks. They are descriptions, never programs that run here.', empty: 'No plugins are offered',
+      removal: 'What the plugin added goes, and its settings are forgotten.', unknown: 'There is no such plugin', unknownHint: 'It may have been removed, or nobody offers it any more.',
       contributes: (number: number, kind: string) => (number === 1 ? kind.replaceAll('_', ' ').replace(/s$/, '') : `${number} ${kind.replaceAll('_', ' ')}`),
     },
     connect: { title: 'Connect', nothing: 'Nothing was granted. Start again from the page of plugins.', done: (service: string) => `Connected to ${service}.` },
-    themes: { title: 'Themes', explain: 'A theme gives the pages of the shop and this portal their colours, fonts, logo and texts.', empty: 'No themes are offered' },
+    themes: { title: 'Themes', explain: 'A theme gives the pages of the shop and this portal their colours, fonts, logo and texts.', empty: 'No themes are offered', removal: 'Its files are deleted. A theme that comes with the program can be installed again.' },
     inbox: { title: 'Inbox', empty: 'Nothing new', emptyHint: 'News of the shop come here: milestones, plugins, what needs somebody.', dismiss: 'Dismiss', dismissed: 'Dismissed.', read: 'Mark as read' },
     settings: {
       title: 'Settings', groups: 'Groups of settings', none: 'No settings in this group',

@@ -69,6 +69,7 @@ describe('merchants', () => {
       await page.getByRole('button', { name: 'Back to now' }).click();
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.locator('h1').getByText('active').waitFor();
+      await settled(page);
       await isFitForEverybody(page, 'a merchant');
     }));
 

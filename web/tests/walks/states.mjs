@@ -5,7 +5,7 @@ import { call, faultsOf, isFitForEverybody, open, settled, signIn, walk, world }
 import { everyView } from '../views.mjs';
 
 /** What the portal asks before it shows any page. */
-const FOUNDATION = /boardwalk\/v1\/(me|currency|theme|live)|session\/nonce/;
+const FOUNDATION = /boardwalk\/v1\/(me|currency|theme|live)\b|session\/nonce/;
 /** Views that ask for nothing before somebody does something. */
 const SILENT = ['/merchants/bulk'];
 
