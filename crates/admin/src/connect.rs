@@ -1,8 +1,8 @@
 //! Connecting the site to services elsewhere: the marketplace, and those that active plugins name.
 //!
 //! Who leaves for another site to grant something comes back with a **[`state`] that this site made
-//! for them**: bound to the service and to the user, good once and for a quarter of an hour. Without
-//! one nobody is connected to anything.
+//! for them**: bound to the service and to the user, good once and for a quarter of an hour.
+//! Without one nobody is connected to anything.
 
 mod state;
 

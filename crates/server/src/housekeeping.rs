@@ -194,8 +194,8 @@ async fn warn_of_keys(platform: &Platform) {
     }
 }
 
-/// Sessions and tokens that have ended, nonces of signatures that nobody would accept any more, and what other
-/// sites said too long ago.
+/// Sessions and tokens that have ended, nonces of signatures that nobody would accept any more, and
+/// what other sites said too long ago.
 async fn forget_credentials(platform: &Platform) {
     let now = platform.clock.now();
     let forgotten = platform.store.write(move |conn| {

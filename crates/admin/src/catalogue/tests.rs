@@ -80,13 +80,14 @@ impl Scene {
         std::fs::create_dir_all(&data).unwrap();
         let location = Location::parse(None, &data, environment, 1).unwrap();
         let now = Timestamp::parse(START).unwrap().plus(Duration::from_secs(seconds));
+        let network: Arc<FakeNetwork> = Arc::clone(&self.network);
         let parts = Parts {
             environment,
             store: Store::open(&location).unwrap(),
             vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
             clock: Clock::Fixed(now),
             settings: SiteSettings::default(),
-            outbound: Arc::clone(&self.network) as Arc<dyn Outbound>,
+            outbound: network,
             wrong_credentials_per_minute: 100,
         };
         Site::new(parts, Vec::new()).unwrap()
@@ -107,7 +108,7 @@ impl Scene {
 
     /// What is said when it cannot be obtained.
     fn refusal(&self, seconds: u64, slug: &str) -> (Kind, String) {
-        let error = self.obtained(seconds, slug).err().expect("it is refused");
+        let error = self.obtained(seconds, slug).expect_err("it is refused");
         (error.kind(), error.to_string())
     }
 }

@@ -70,7 +70,8 @@ pub(super) fn answer(
     }
 }
 
-/// The token that a site comes back with, which nobody has to grant here: it belongs to one request.
+/// The token that a site comes back with, which nobody has to grant here.
+/// It belongs to one request.
 pub(super) fn request_token(site: &Site, of_request: &str) -> String {
     secret(site, "request token", of_request)
 }

@@ -113,8 +113,8 @@ pub(super) fn find(conn: &mut dyn Conn, product_key: &str) -> Result<Option<Boug
     Ok(all(conn)?.into_iter().find(|one| one.row.product_key == product_key))
 }
 
-/// The list as clients know it: what was bought, and what is installed from the marketplace although
-/// no subscription is known for it.
+/// The list as clients know it: what was bought, and what is installed from the marketplace
+/// although no subscription is known for it.
 pub(super) fn shown(conn: &mut dyn Conn, now: Timestamp) -> Result<Vec<Value>> {
     let bought = all(conn)?;
     let mut shown: Vec<Value> = bought.iter().map(|one| view(one, &bought, now)).collect();

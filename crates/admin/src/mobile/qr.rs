@@ -221,10 +221,11 @@ fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// of all of them, so that nobody takes one for another.
 fn numbers() -> Result<[String; CHOICES], Error> {
     const ALL: u16 = 1_000;
-    let mut bytes = [0_u8; 2 * CHOICES];
-    vault::fill_random(&mut bytes)?;
-    let [a, b, c, d, e, f] = bytes;
-    let [first, second, third] = [[a, b], [c, d], [e, f]].map(u16::from_le_bytes);
+    let mut bytes = [[0_u8; 2]; CHOICES];
+    for pair in &mut bytes {
+        vault::fill_random(pair)?;
+    }
+    let [first, second, third] = bytes.map(u16::from_le_bytes);
     let turned = |by: u16| format!("{:03}", (first % ALL + by) % ALL);
     Ok([turned(0), turned(100 + second % 351), turned(550 + third % 351)])
 }
@@ -303,8 +304,8 @@ fn approve(call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(json!({ "state": row.state })))
 }
 
-/// What the phone asks for meanwhile; it is given its grant once it is let in. Who knows the session
-/// and not the token learns nothing.
+/// What the phone asks for meanwhile; it is given its grant once it is let in. Who knows the
+/// session and not the token learns nothing.
 fn session_status(call: &mut Call<'_>) -> Result<Reply, Stop> {
     need_https(call)?;
     let (site, now) = (call.site, call.now());

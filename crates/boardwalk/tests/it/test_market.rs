@@ -1,5 +1,6 @@
 //! A marketplace of the test's own: it grants, sells one plugin, and can be told to change.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use admin::package::{Files, pack};
@@ -10,6 +11,10 @@ use crate::far_host::{self, Asked, Told};
 pub(crate) const KEY: &str = "key-1";
 const SITE_ID: i64 = 77;
 const SECRET: &str = "s3cret";
+const BOUGHT: &str = "bought";
+const EXPIRED: &str = "expired";
+const FORGOTTEN: &str = "forgotten";
+const RENOVATED: &str = "renovated";
 /// Long past, and far ahead.
 const PAST: i64 = 1_000_000_000;
 const FUTURE: i64 = 4_000_000_000;
@@ -17,16 +22,20 @@ const FUTURE: i64 = 4_000_000_000;
 /// What the marketplace knows.
 #[derive(Default)]
 pub(crate) struct Known {
-    is_bought: bool,
-    /// The sites that make use of it.
+    /// What happened, by the words for it.
+    happened: BTreeSet<&'static str>,
+    /// The sites that make use of what it sells.
     connections: Vec<i64>,
-    is_expired: bool,
-    forgets_token: bool,
-    is_renovated: bool,
     /// What sites said of faults.
     nonces: Vec<String>,
     /// What was asked, and with which credentials.
     pub(crate) asked: Vec<(String, String)>,
+}
+
+impl Known {
+    fn is(&self, word: &str) -> bool {
+        self.happened.contains(word)
+    }
 }
 
 /// A marketplace on loopback.
@@ -53,10 +62,18 @@ impl TestMarket {
         let mut known = self.known();
         match word {
             "reset" => *known = Known::default(),
-            "expire" => known.is_expired = true,
-            "forget" => known.forgets_token = true,
-            "remember" => known.forgets_token = false,
-            "renovate" => known.is_renovated = true,
+            "remember" => {
+                known.happened.remove(FORGOTTEN);
+            }
+            "expire" => {
+                known.happened.insert(EXPIRED);
+            }
+            "forget" => {
+                known.happened.insert(FORGOTTEN);
+            }
+            "renovate" => {
+                known.happened.insert(RENOVATED);
+            }
             "tell" => {}
             _ => panic!("the marketplace does not know the word {word}"),
         }
@@ -68,10 +85,10 @@ fn answer(known: &mut Known, asked: &Asked) -> Told {
     let json = |status: u16, value: Value| far_host::json(status, &value);
     let path = asked.path.strip_prefix("/market/").unwrap_or(&asked.path);
     known.asked.push((path.to_owned(), asked.authorization.clone()));
-    let is_site = asked.authorization == "Bearer token" && !known.forgets_token;
+    let is_site = asked.authorization == "Bearer token" && !known.is(FORGOTTEN);
     let body = &asked.body;
     let is_granted = body["request_token"] == json!("granted") && body["secret"] == json!(SECRET);
-    let title = if known.is_renovated { "From further away" } else { "From afar" };
+    let title = if known.is(RENOVATED) { "From further away" } else { "From afar" };
     match path.split('?').next().unwrap_or_default() {
         "featured" => json(200, json!([{ "title": title, "items": [] }])),
         "oauth/request_token" => json(200, json!({ "secret": SECRET })),
@@ -89,11 +106,11 @@ fn answer(known: &mut Known, asked: &Asked) -> Told {
         }
         _ if !is_site => json(401, json!({ "message": "Who are you?" })),
         "orders" => {
-            known.is_bought = true;
+            known.happened.insert(BOUGHT);
             json(201, json!({ "order_id": 9, "checkout_url": "https://pay.example/9" }))
         }
         "subscriptions" => json(200, Value::Array(subscriptions(known))),
-        "subscriptions/activate" if known.is_expired => {
+        "subscriptions/activate" if known.is(EXPIRED) => {
             let data = json!({ "status": 403, "sites": [] });
             json(403, json!({ "code": "expired", "message": "It has expired.", "data": data }))
         }
@@ -115,14 +132,14 @@ fn answer(known: &mut Known, asked: &Asked) -> Told {
 }
 
 fn subscriptions(known: &Known) -> Vec<Value> {
-    if !known.is_bought {
+    if !known.is(BOUGHT) {
         return Vec::new();
     }
     vec![
         json!({
             "product_key": KEY, "product_id": 31, "product_name": "Bought",
             "product_slug": "bought", "zip_slug": "bought", "product_type": "plugin",
-            "connections": known.connections, "expires": if known.is_expired { PAST } else { FUTURE },
+            "connections": known.connections, "expires": if known.is(EXPIRED) { PAST } else { FUTURE },
             "lifetime": false, "autorenew": false, "sites_max": 1, "sites_active": 0,
             "version": "1.0.0",
         }),
