@@ -108,7 +108,7 @@ impl<O> Route<O> {
             let description = Some(args.description()).filter(|all| *all != document);
             let args = args.compile().map_err(|error| format!("{}: {error}", self.pattern))?;
             let batch = self.batch;
-            endpoints.push(Endpoint { verbs, args, document, description, batch, operation });
+            endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
         }
         let literal = literal.to_owned();
         let Self { namespace, pattern, schema, .. } = self;

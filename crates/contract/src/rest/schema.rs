@@ -332,10 +332,10 @@ impl From<Schema> for Value {
 /// The keywords without choices that only this product has, also of the items of a list.
 fn without_ours(document: &Map<String, Value>) -> Map<String, Value> {
     let mut document = document.clone();
-    if let Some(Value::Array(own)) = document.shift_remove(OURS) {
-        if let Some(Value::Array(choices)) = document.get_mut("enum") {
-            choices.retain(|choice| !own.contains(choice));
-        }
+    if let Some(Value::Array(own)) = document.shift_remove(OURS)
+        && let Some(Value::Array(choices)) = document.get_mut("enum")
+    {
+        choices.retain(|choice| !own.contains(choice));
     }
     if let Some(Value::Object(items)) = document.get_mut("items") {
         *items = without_ours(items);

@@ -48,7 +48,7 @@ impl Shop {
             is_report && !path.contains(['(']) && route.endpoint(Verb::Get).is_some()
         });
         let with_args = reports.map(|route| {
-            let document = route.document("", true);
+            let document = route.description();
             let args = document["endpoints"][0]["args"].as_object().cloned().unwrap_or_default();
             (route.pattern.clone(), args)
         });

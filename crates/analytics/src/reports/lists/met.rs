@@ -60,10 +60,10 @@ pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, 
     let keys: Vec<i64> = goods.iter().map(|goods| rank(goods).unwrap_or_default()).collect();
     let mut dates = BTreeMap::new();
     for place in arrival::grouped(&keys) {
-        if let (Some(goods), Some(line)) = (goods.get(place), lines.get(place)) {
-            if inquiry.counts(&line.status) {
-                dates.entry(*goods).or_insert(line.created);
-            }
+        if let (Some(goods), Some(line)) = (goods.get(place), lines.get(place))
+            && inquiry.counts(&line.status)
+        {
+            dates.entry(*goods).or_insert(line.created);
         }
     }
     Some(dates)

@@ -119,10 +119,9 @@ fn date_of(order: &OrderFact, date: DateColumn) -> Option<types::Timestamp> {
 /// statuses, or about several goods.
 fn index(date: DateColumn, filter: &Filter, inquiry: &Inquiry) -> Index {
     let is_narrower = |filter: &Filter| match filter {
-        Filter::Status(_) => true,
         Filter::Not(inner) => matches!(**inner, Filter::Status(_)) && *filter != inquiry.counted(),
         Filter::HasLine(LineTest::Product(products)) => products.len() != 1,
-        Filter::HasLine(LineTest::Variation(_)) => true,
+        Filter::Status(_) | Filter::HasLine(LineTest::Variation(_)) => true,
         _ => false,
     };
     if date != DateColumn::Paid || filter.demands(&is_narrower) {
