@@ -32,6 +32,8 @@ mod profile;
 mod settings;
 mod suggestions;
 mod tasks;
+#[cfg(test)]
+mod testing;
 mod themes;
 mod upload;
 

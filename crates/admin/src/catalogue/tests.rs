@@ -5,13 +5,11 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use site::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound};
-use site::{Parts, Settings as SiteSettings};
-use store::{Location, Store};
-use types::{Clock, Environment, Kind};
-use vault::{MasterKey, Vault};
+use types::Kind;
 
 use super::*;
 use crate::package::pack;
+use crate::testing::site_at;
 
 const LIST: &str = "https://offers.example/list.json";
 const ARCHIVE: &str = "https://offers.example/far.zip";
@@ -75,22 +73,9 @@ impl Scene {
 
     /// A site on which so many seconds have passed.
     fn site(&self, seconds: u64) -> Site {
-        let environment = Environment::Sandbox;
-        let data = self.folder.path().join(seconds.to_string());
-        std::fs::create_dir_all(&data).unwrap();
-        let location = Location::parse(None, &data, environment, 1).unwrap();
         let now = Timestamp::parse(START).unwrap().plus(Duration::from_secs(seconds));
         let network: Arc<FakeNetwork> = Arc::clone(&self.network);
-        let parts = Parts {
-            environment,
-            store: Store::open(&location).unwrap(),
-            vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
-            clock: Clock::Fixed(now),
-            settings: SiteSettings::default(),
-            outbound: network,
-            wrong_credentials_per_minute: 100,
-        };
-        Site::new(parts, Vec::new()).unwrap()
+        site_at(&self.folder.path().join(seconds.to_string()), now, network)
     }
 
     /// The names that are offered after so many seconds and that are not bundled.

@@ -166,3 +166,96 @@ pub(super) fn spend(conn: &mut dyn Conn, row: &LoginTokenRow) -> Result<bool> {
     let used = LoginTokenRow { state: USED.to_owned(), ..row.clone() };
     login_token::advance(conn, &used, PENDING)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use site::User;
+    use site::outbound::{Fetch, FetchFault, Fetching, Outbound};
+    use site::users::account::error_of;
+    use site::users::{NewUser, create_user};
+
+    use super::*;
+    use crate::testing::site_at;
+
+    #[derive(Debug)]
+    struct NoNetwork;
+
+    impl Outbound for NoNetwork {
+        fn fetch(&self, _: Fetch) -> Fetching<'_> {
+            Box::pin(async { Err(FetchFault::Unreachable) })
+        }
+    }
+
+    fn start() -> Timestamp {
+        Timestamp::parse("2026-11-15T08:00:00Z").unwrap()
+    }
+
+    fn somebody(site: &Site, login: &str, uuid: &str) -> Identity {
+        let new = NewUser::new(login, &format!("{login}@site.example"), start());
+        let made =
+            site.store().write_blocking(move |conn| create_user(conn, &new).map_err(error_of));
+        let via = Via::ApplicationPassword { uuid: uuid.to_owned() };
+        Identity::of(Arc::new(User::new(made.unwrap())), via)
+    }
+
+    /// Whether somebody who comes back then finds what waits for them.
+    fn finds(
+        site: &Arc<Site>,
+        identity: &Identity,
+        service: &'static str,
+        state: &str,
+        minutes: u64,
+    ) -> bool {
+        let (own, identity, state) = (Arc::clone(site), identity.clone(), state.to_owned());
+        let now = start().plus(Duration::from_mins(minutes));
+        let found = site.store().read_blocking(move |conn| {
+            Leaving { site: &own, identity: &identity, service, now }.find(conn, &state)
+        });
+        found.unwrap().is_some()
+    }
+
+    #[test]
+    fn a_state_is_good_once_for_a_while_and_for_one_user_and_service() {
+        let folder = testkit::temp_dir().unwrap();
+        let site = Arc::new(site_at(folder.path(), start(), Arc::new(NoNetwork)));
+        let (ada, bob) = (somebody(&site, "ada", "one"), somebody(&site, "bob", "two"));
+        let leaving = Leaving { site: &site, identity: &ada, service: "market", now: start() };
+        let state = leaving.sign().unwrap();
+        assert!(!finds(&site, &ada, "market", &state, 1), "it was not written down");
+        let row = leaving.row(&state, "told in confidence").unwrap();
+        assert_eq!(leaving.secret(&row).unwrap().expose(), "told in confidence");
+        assert!(!row.detail.contains("confidence"), "{}", row.detail);
+        let written = row.clone();
+        let keep_row = move |conn: &mut dyn Conn| Ok(keep(conn, &written).is_ok());
+        assert!(site.store().write_blocking(keep_row).unwrap());
+        let elsewhere = Via::ApplicationPassword { uuid: String::from("other") };
+        let ada_elsewhere = Identity { via: elsewhere, ..ada.clone() };
+        let (payload, signed) = state.split_once('.').unwrap();
+        let forged = format!("{payload}x.{signed}");
+        for (who, service, brought, minutes, expected) in [
+            (&ada, "market", &*state, 1, true),
+            (&ada, "market", "", 1, true),
+            (&ada, "market", &*state, 14, true),
+            (&ada, "market", &*state, 15, false),
+            (&ada, "market", "", 15, false),
+            (&ada, "other", &*state, 1, false),
+            (&ada, "other", "", 1, false),
+            (&bob, "market", &*state, 1, false),
+            (&bob, "market", "", 1, false),
+            (&ada_elsewhere, "market", &*state, 1, true),
+            (&ada_elsewhere, "market", "", 1, false),
+            (&ada, "market", &*forged, 1, false),
+            (&ada, "market", "no state", 1, false),
+        ] {
+            let found = finds(&site, who, service, brought, minutes);
+            assert_eq!(found, expected, "{service} {brought} after {minutes} minutes");
+        }
+        let spent =
+            site.store().write_blocking(move |conn| Ok((spend(conn, &row)?, spend(conn, &row)?)));
+        assert_eq!(spent.unwrap(), (true, false));
+        assert!(!finds(&site, &ada, "market", &state, 1), "it works once");
+        assert!(!finds(&site, &ada, "market", "", 1));
+    }
+}

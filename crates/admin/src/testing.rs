@@ -1,0 +1,26 @@
+//! A site for this crate's own tests: on a SQLite file in a folder, at a moment, over any network.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use site::outbound::Outbound;
+use site::{Parts, Settings, Site};
+use store::{Location, Store};
+use types::{Clock, Environment, Timestamp};
+use vault::{MasterKey, Vault};
+
+pub(crate) fn site_at(folder: &Path, now: Timestamp, outbound: Arc<dyn Outbound>) -> Site {
+    let environment = Environment::Sandbox;
+    std::fs::create_dir_all(folder).unwrap();
+    let location = Location::parse(None, folder, environment, 1).unwrap();
+    let parts = Parts {
+        environment,
+        store: Store::open(&location).unwrap(),
+        vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
+        clock: Clock::Fixed(now),
+        settings: Settings::default(),
+        outbound,
+        wrong_credentials_per_minute: 100,
+    };
+    Site::new(parts, Vec::new()).unwrap()
+}
