@@ -59,7 +59,7 @@ export async function startServer({ orders }) {
     BOARDWALK_MAIL__RELAY: '127.0.0.1', BOARDWALK_MAIL__PORT: String(mail.port), BOARDWALK_MAIL__SECURITY: 'none', BOARDWALK_MAIL__FROM: 'Pier <pier@site.example>',
     BOARDWALK_ONBOARDING__REGISTRATION: 'open',
   };
-  const child = start(['demo', '--listen', '127.0.0.1:0', '--orders', String(orders)], ['ignore', 'pipe', 'inherit'], settings);
+  const child = start(['demo', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', '--orders', String(orders)], ['ignore', 'pipe', 'inherit'], settings);
   const known = {};
   const facts = await told(child, (line) => Object.assign(known, line).event === 'ready' && known.login && known);
   const end = stopping(child, folder);
@@ -83,7 +83,7 @@ export async function startBoth() {
     const [code] = await once(child, 'exit');
     assert.equal(code, 0, 'a user is made');
   }
-  const child = start(['serve', '--listen', '127.0.0.1:0', '--listen-production', '127.0.0.1:0'], ['ignore', 'pipe', 'inherit']);
+  const child = start(['serve', '--listen', '127.0.0.1:0', '--listen-production', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'], ['ignore', 'pipe', 'inherit']);
   const urls = {};
   await told(child, (line) => {
     if (line.event === 'ready') urls[line.environment] = line.url;
