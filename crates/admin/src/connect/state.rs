@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn somebody(site: &Site, login: &str, uuid: &str) -> Identity {
-        let new = NewUser::new(login, &format!("{login}@site.example"), start());
+        let new = NewUser::new(login, format!("{login}@site.example"), start());
         let made =
             site.store().write_blocking(move |conn| create_user(conn, &new).map_err(error_of));
         let via = Via::ApplicationPassword { uuid: uuid.to_owned() };
