@@ -1,10 +1,10 @@
 //! Which of several rows the reference's database shows, where its question leaves that open.
 //!
-//! It asks for columns of "the" row of a group, and gets those of the first row that it meets there;
-//! and it sorts by columns in which rows tie. Recorded answers tell what happens: rows come in the
-//! order of an index, and are sorted by a quicksort that does not keep equal rows in order, behind a
-//! queue of the best rows where few of many are wanted. [`grouped`] and [`page`] do the same, so that
-//! the same rows come first. **Strict answers need none of this.**
+//! It asks for columns of "the" row of a group, and gets those of the first row that it meets
+//! there; and it sorts by columns in which rows tie. Recorded answers tell what happens: rows come
+//! in the order of an index, and are sorted by a quicksort that does not keep equal rows in order,
+//! behind a queue of the best rows where few of many are wanted. [`grouped`] and [`page`] do the
+//! same, so that the same rows come first. **Strict answers need none of this.**
 
 /// Rows up to which the quicksort is followed; the database sorts more than that in another way,
 /// which keeps equal rows in order.
@@ -23,8 +23,8 @@ pub(crate) fn grouped(keys: &[i64]) -> Vec<usize> {
     Rows::of(keys).sorted()
 }
 
-/// The places of the rows on a page, by key, as the database gets them. It takes rows for as many as
-/// `expected` before it has seen them.
+/// The places of the rows on a page, by key, as the database gets them. It takes rows for as many
+/// as `expected` before it has seen them.
 pub(crate) fn page(keys: &[i64], (skip, count): (usize, usize), expected: usize) -> Vec<usize> {
     let end = skip.saturating_add(count);
     let rows = if end.saturating_mul(QUEUED_PART) < expected {
@@ -138,8 +138,8 @@ impl Rows {
     }
 }
 
-/// The best rows so far, with room for one that is not: the worst of all is on top of a heap, and the
-/// next row takes its seat.
+/// The best rows so far, with room for one that is not: the worst of all is on top of a heap, and
+/// the next row takes its seat.
 struct Queue {
     seats: Rows,
     /// Seats; none has a greater key than the one in the middle before it.

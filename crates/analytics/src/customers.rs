@@ -253,8 +253,8 @@ impl Asked {
         buyers.collect()
     }
 
-    /// The numbers of everybody, those first who bought most, as far as the facts alone can tell and
-    /// up to this many at least.
+    /// The numbers of those who bought most of everybody, as far as the facts alone can tell; and
+    /// nothing if these are fewer than that. Others may tie with those who have nothing to show.
     fn best_of_everybody(&self, by: &str, descending: bool, at_least: usize) -> Option<Vec<i64>> {
         if !self.is_everybody() || !descending {
             return None;
@@ -262,18 +262,12 @@ impl Asked {
         let mut ranked: Vec<(Rank, i64)> = Vec::new();
         for id in self.buyers() {
             let rank = rank_of_sums(by, &self.sums(id))?;
-            // Others may tie with those who have nothing to show.
-            if rank != Rank::Nothing && rank != Rank::Number(0.0) {
+            if matches!(rank, Rank::Number(number) if number > 0.0) {
                 ranked.push((rank, id));
             }
         }
         sort(&mut ranked, true);
-        let is_before_all = |rank: &Rank| matches!(rank, Rank::Number(number) if *number > 0.0);
-        let best: Vec<i64> = ranked
-            .into_iter()
-            .take_while(|(rank, _)| is_before_all(rank))
-            .map(|(_, id)| id)
-            .collect();
+        let best: Vec<i64> = ranked.into_iter().map(|(_, id)| id).collect();
         (best.len() >= at_least).then_some(best)
     }
 

@@ -44,8 +44,8 @@ impl OrderFact {
     }
 }
 
-/// Marks, among attributes, a line that an order lends to a refund of all of it, which has none itself.
-/// No attribute has such a name.
+/// Marks, among attributes, a line that an order lends to a refund of all of it, which has none
+/// itself. No attribute has such a name.
 pub const LENT: &str = "_lent";
 
 /// A line about a product.
@@ -61,7 +61,7 @@ pub struct LineFact {
     pub tax: Amount,
     pub shipping: Amount,
     pub shipping_tax: Amount,
-    /// What was chosen: name and value, by name. [`LENT`] marks a line that is not the refund's own.
+    /// What was chosen: name and value, by name. [`LENT`] marks a line that a refund was lent.
     pub attributes: Vec<(String, String)>,
 }
 

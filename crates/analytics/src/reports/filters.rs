@@ -133,8 +133,8 @@ pub fn scope(params: &Params) -> Vec<Filter> {
     .collect()
 }
 
-/// Orders with an item that has the attributes, or others. Clients know that a refund of a whole order,
-/// which has no items of its own, is none of them.
+/// Orders with an item that has the attributes, or others. Clients know that a refund of a whole
+/// order, which has no items of its own, is none of them.
 pub fn orders_by_attributes(
     call: &mut Call<'_>,
     inquiry: &Inquiry,

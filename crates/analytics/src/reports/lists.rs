@@ -138,8 +138,8 @@ fn sorted_page<T: Clone>(call: &Call<'_>, inquiry: &Inquiry, mut rows: Vec<(Rank
         .collect()
 }
 
-/// The places of the rows on a page by these values, as the database has it: among so many rows as it
-/// expects.
+/// The places of the rows on a page by these values, as the database has it: among so many rows as
+/// it expects.
 fn known_page(
     values: &[f64],
     descending: bool,

@@ -247,14 +247,14 @@ fn orders_sort(database: &Database) {
         (ProductOrder::Modified, [6, 5, 4, 3, 2, 1], None),
         (ProductOrder::Id, [1, 2, 3, 4, 5, 6], None),
         (ProductOrder::Include, [6, 4, 1, 5, 2, 3], None),
-        (ProductOrder::Title, [5, 1, 2, 3, 4, 6], None),
+        (ProductOrder::Title, [5, 1, 2, 3, 4, 6], Some([6, 3, 4, 2, 1, 5])),
         (ProductOrder::Slug, [2, 4, 6, 5, 3, 1], None),
         (ProductOrder::Sku, [5, 6, 2, 3, 4, 1], None),
         (ProductOrder::Price, [5, 6, 2, 3, 1, 4], Some([4, 2, 1, 3, 6, 5])),
         (ProductOrder::Popularity, [6, 5, 4, 3, 2, 1], None),
         (ProductOrder::Rating, [4, 5, 6, 3, 1, 2], None),
         (ProductOrder::MenuOrder, [5, 1, 3, 2, 4, 6], None),
-        (ProductOrder::StockStatus, [1, 2, 3, 6, 5, 4], None),
+        (ProductOrder::StockStatus, [2, 1, 3, 6, 5, 4], Some([4, 5, 6, 3, 2, 1])),
         (ProductOrder::StockQuantity, [1, 2, 6, 5, 3, 4], None),
     ] {
         let filter = ProductFilter { include: vec![6, 4, 1, 5, 2, 3], order, ..any() };
