@@ -122,7 +122,7 @@ fn installed(desk: &ShopDesk) -> Value {
     desk.get("/wc-admin/plugins/installed")["plugins"].clone()
 }
 
-/// What was begun while somebody waits is not there; what was begun in the background is finished.
+/// A job whose archive is on its way when the server dies leaves nothing, and is finished later.
 fn killed_while_installing(desk: ShopDesk, elsewhere: &Elsewhere) {
     let far = json!({ "plugins": ["far", "letters"] });
     elsewhere.holds.store(true, Ordering::SeqCst);
