@@ -4,14 +4,13 @@
 //! that `cargo clean` forgets the demo too. **This process is replaced by the server**: Ctrl-C and
 //! the exit status are the server's own.
 
-use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::{portal, tools};
+use crate::{build, portal, tools};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -24,28 +23,17 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    portal::build_if_possible()?;
-    let build = ["build", "--locked", "--package", "boardwalk", "--profile", &options.profile];
-    tools::run(tools::cargo().args(build))?;
-
-    let target_dir = tools::target_dir()?;
-    let binary = target_dir.join(profile_folder(&options.profile)).join("boardwalk");
+    if !portal::build_if_possible()? {
+        eprintln!("npm is not installed: this build has no portal");
+    }
+    let binary = build::binary(&options.profile)?;
     let mut demo = Command::new(&binary);
     demo.arg("demo");
     if !names_data_folder(&options.arguments) {
-        demo.args([OsStr::new("--data"), target_dir.join("demo-data").as_os_str()]);
+        demo.arg("--data").arg(tools::target_dir()?.join("demo-data"));
     }
     let never_returned = demo.args(&options.arguments).exec();
     Err(never_returned).with_context(|| format!("cannot start {}", binary.display()))
-}
-
-/// Cargo's folder for a profile; the development profile's is older than profiles' names.
-fn profile_folder(profile: &str) -> &str {
-    match profile {
-        "dev" | "test" => "debug",
-        "bench" => "release",
-        named => named,
-    }
 }
 
 fn names_data_folder(arguments: &[String]) -> bool {

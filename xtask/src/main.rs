@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod build;
 mod clients;
 mod demo;
 mod generate;
@@ -37,6 +38,8 @@ struct CommandLine {
 enum Chore {
     /// Check everything, as continuous integration does
     Test(test::Options),
+    /// Build the binary to install, with the portal in it
+    Build(build::Options),
     /// Build Boardwalk and run it with demo data
     Demo(demo::Options),
     /// Write the files that are derived from others
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
 fn run(chore: Chore) -> Result<()> {
     match chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Build(options) => build::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
         Chore::Generate { what: Generated::Portal, check } => portal::types(check),

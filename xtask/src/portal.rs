@@ -103,15 +103,16 @@ pub(crate) fn check_and_build() -> Result<()> {
     script(&folder, "build")
 }
 
-/// The files are built, if there is Node; without it the binary says how to get them.
-pub(crate) fn build_if_possible() -> Result<()> {
+/// Builds the files if there is Node, and tells whether there is; without them the binary says how
+/// to get them.
+pub(crate) fn build_if_possible() -> Result<bool> {
     if Command::new("npm").arg("--version").output().is_err() {
-        eprintln!("npm is not installed: this build has no portal");
-        return Ok(());
+        return Ok(false);
     }
     let folder = tools::root().join(SOURCE);
     install(&folder)?;
-    script(&folder, "build")
+    script(&folder, "build")?;
+    Ok(true)
 }
 
 fn install(folder: &Path) -> Result<()> {

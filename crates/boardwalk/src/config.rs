@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ use crate::args::Common;
 const PREFIX: &str = "BOARDWALK_";
 /// The master key is a secret and no setting; it is read elsewhere.
 pub(crate) const MASTER_KEY_VARIABLE: &str = "BOARDWALK_MASTER_KEY";
+/// The data folder is where the file with the settings is, so it cannot be one of them.
+const DATA_VARIABLE: &str = "BOARDWALK_DATA";
 const FILE_NAME: &str = "boardwalk.toml";
 const DATA_DEFAULT: &str = "boardwalk-data";
 
@@ -117,22 +120,23 @@ impl Config {
             .data
             .clone()
             .or_else(|| {
-                let variable = variables.iter().find(|(name, _)| name == "BOARDWALK_DATA");
+                let variable = variables.iter().find(|(name, _)| name == DATA_VARIABLE);
                 variable.map(|(_, value)| PathBuf::from(value))
             })
             .unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
-        let mut table = read_file(common.config.as_deref(), &data)?;
-        for (name, value) in &variables {
-            if name != "BOARDWALK_DATA" {
-                set_from_variable(&mut table, name, value)?;
-            }
+        let (mut table, path) = read_file(common.config.as_deref(), &data)?;
+        let checked = |table: &Table, what: String| {
+            let config = table.clone().try_into::<Self>();
+            config.map_err(|error| Error::invalid(format!("{what} is wrong")).because(error))
+        };
+        let mut config =
+            checked(&table, format!("the configuration file {}", path.display()))?;
+        let schema = schema();
+        for (name, value) in variables.iter().filter(|(name, _)| name != DATA_VARIABLE) {
+            set_from_variable(&mut table, &schema, name, value)?;
+            // One by one, so that the message can name the variable that is to be mended.
+            config = checked(&table, format!("the environment variable {name}"))?;
         }
-        let mut config: Self = table.try_into().map_err(|error| {
-            Error::invalid(
-                "the configuration is wrong; `boardwalk config print` shows all settings",
-            )
-            .because(error)
-        })?;
         config.data = data;
         config.server.mail = config.mail.clone();
         config.server.admin = config.admin.clone();
@@ -159,37 +163,77 @@ fn hide_password(url: &str) -> String {
     if query.is_empty() { shown } else { format!("{shown}?{}", query.join("&")) }
 }
 
-fn read_file(named: Option<&Path>, data: &Path) -> Result<Table> {
+/// The settings of the file, and where it is or would be.
+fn read_file(named: Option<&Path>, data: &Path) -> Result<(Table, PathBuf)> {
     let path = named.map_or_else(|| data.join(FILE_NAME), Path::to_owned);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => {
-            return Ok(Table::new());
+        Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => {
+            return Ok((Table::new(), path));
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && is_closed(data) => {
+            let message = format!(
+                "this user may not look into the data folder {}; run as the user that owns it",
+                data.display()
+            );
+            return Err(Error::invalid(message).because(error));
         }
         Err(error) => {
             let message = format!("cannot read the configuration file {}", path.display());
             return Err(Error::invalid(message).because(error));
         }
     };
-    text.parse().map_err(|error: toml::de::Error| {
+    let table = text.parse().map_err(|error: toml::de::Error| {
         let message = format!("the configuration file {} is not valid TOML", path.display());
         Error::invalid(message).because(error)
-    })
+    })?;
+    Ok((table, path))
 }
 
-fn set_from_variable(table: &mut Table, name: &str, value: &OsString) -> Result<()> {
-    let wrong = || Error::invalid(format!("the environment variable {name} cannot be read"));
-    let text = value.to_str().ok_or_else(wrong)?;
+fn is_closed(folder: &Path) -> bool {
+    let listed = std::fs::read_dir(folder);
+    listed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+}
+
+fn set_from_variable(
+    table: &mut Table,
+    schema: &serde_json::Value,
+    name: &str,
+    value: &OsString,
+) -> Result<()> {
+    let wrong = |what: &str| Error::invalid(format!("the environment variable {name} {what}"));
+    let unknown = "names no setting; `boardwalk config print` without it lists them all";
+    let text = value.to_str().ok_or_else(|| wrong("is not valid UTF-8"))?;
     let key = name.strip_prefix(PREFIX).unwrap_or(name).to_ascii_lowercase();
-    let mut parts: Vec<&str> = key.split("__").collect();
-    let last = parts.pop().ok_or_else(wrong)?;
-    let mut place = table;
-    for part in parts {
-        let inner = place.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        place = inner.as_table_mut().ok_or_else(wrong)?;
+    let parts: Vec<&str> = key.split("__").collect();
+    let Some((last, folders)) = parts.split_last() else { return Err(wrong(unknown)) };
+    let (mut place, mut schema) = (table, schema);
+    for part in folders {
+        let inner = place.entry(*part).or_insert_with(|| Value::Table(Table::new()));
+        place = inner.as_table_mut().ok_or_else(|| wrong(unknown))?;
+        schema = property(schema, part).ok_or_else(|| wrong(unknown))?;
     }
-    place.insert(last.to_owned(), parse_value(text));
+    let setting = property(schema, last).ok_or_else(|| wrong(unknown))?;
+    // A password of digits is text all the same.
+    let value = if is_text(setting) { Value::String(text.to_owned()) } else { parse_value(text) };
+    place.insert((*last).to_owned(), value);
     Ok(())
+}
+
+fn property<'a>(schema: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
+    let named = schema.get("properties").and_then(|properties| properties.get(name));
+    named.or_else(|| schema.get("additionalProperties").filter(|any| any.is_object()))
+}
+
+/// Whether a setting takes any text and nothing else, but for being absent.
+fn is_text(setting: &serde_json::Value) -> bool {
+    match setting.get("type") {
+        Some(serde_json::Value::String(kind)) => kind == "string",
+        Some(serde_json::Value::Array(kinds)) => {
+            kinds.iter().all(|kind| kind == "string" || kind == "null")
+        }
+        _ => false,
+    }
 }
 
 /// What reads as a TOML value is one; anything else is text, so that nobody must quote twice.
@@ -203,13 +247,18 @@ fn parse_value(text: &str) -> Value {
 pub(crate) fn print(config: &Config) -> Result<String> {
     let unprintable = |error| Error::internal("the configuration cannot be printed").because(error);
     let values = Table::try_from(config).map_err(unprintable)?;
-    let generator = schemars::generate::SchemaSettings::draft2020_12()
-        .with(|settings| settings.inline_subschemas = true)
-        .into_generator();
-    let schema = generator.into_root_schema_for::<Config>().to_value();
+    let schema = schema();
     let mut text = String::from("# Boardwalk configuration. Values are those in force.\n");
     print_table(&mut text, "", &schema, &values);
     Ok(text)
+}
+
+/// What settings there are, without references.
+fn schema() -> serde_json::Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        .into_generator();
+    generator.into_root_schema_for::<Config>().to_value()
 }
 
 fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values: &Table) {
@@ -254,15 +303,25 @@ mod tests {
     fn variables_outrank_the_file() {
         let mut table: Table = "[server.limits]\nconnections = 5".parse().unwrap();
         let set = |table: &mut Table, name: &str, value: &str| {
-            set_from_variable(table, name, &OsString::from(value)).unwrap();
+            set_from_variable(table, &schema(), name, &OsString::from(value)).unwrap();
         };
         set(&mut table, "BOARDWALK_SERVER__LIMITS__CONNECTIONS", "7");
         set(&mut table, "BOARDWALK_DATABASE__URL", "postgres://db/x");
         set(&mut table, "BOARDWALK_SERVER__TRUSTED_PROXIES", "[\"10.0.0.1\"]");
+        set(&mut table, "BOARDWALK_MAIL__PASSWORD", "12345");
         let config: Config = table.try_into().unwrap();
         assert_eq!(config.server.limits.connections.get(), 7);
         assert_eq!(config.database.url.as_deref(), Some("postgres://db/x"));
         assert_eq!(config.server.trusted_proxies.len(), 1);
+        assert!(config.mail.password.is_some());
+    }
+
+    #[test]
+    fn variables_that_name_no_setting_are_refused() {
+        for name in ["BOARDWALK_FOO", "BOARDWALK_SERVER__FOO", "BOARDWALK_MAIL__PASSWORD__FOO"] {
+            let set = set_from_variable(&mut Table::new(), &schema(), name, &OsString::from("1"));
+            assert!(set.unwrap_err().to_string().contains(name), "{name}");
+        }
     }
 
     #[test]

@@ -9,8 +9,12 @@ use types::{Error, Result};
 use crate::config::Log;
 
 /// These tell the values of all statements at lower levels: names, hashes, everything.
-const QUIETED: [&str; 3] =
-    ["tokio_postgres=warn", "tokio_postgres::query=warn", "tokio_postgres::prepare=warn"];
+const QUIETED: [&str; 4] = [
+    "postgres=warn",
+    "tokio_postgres=warn",
+    "tokio_postgres::query=warn",
+    "tokio_postgres::prepare=warn",
+];
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 

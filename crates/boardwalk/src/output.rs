@@ -1,5 +1,4 @@
 //! Shows results: tables and sentences for people, one JSON object for scripts.
-#![expect(clippy::print_stderr, reason = "this is the one module that writes to the terminal")]
 
 use std::io::Write as _;
 
@@ -75,11 +74,16 @@ pub(crate) fn document(text: &str) {
 
 /// What else is to be said about a failure, line by line.
 pub(crate) fn notes(text: &str) {
-    eprintln!("{text}");
+    complain(text);
 }
 
 /// Why the command failed, on one line whatever the cause had to say.
 pub(crate) fn failure(text: &str) {
     let words: Vec<&str> = text.split_whitespace().collect();
-    eprintln!("boardwalk: {}", words.join(" "));
+    complain(&format!("boardwalk: {}", words.join(" ")));
+}
+
+/// Nobody may be reading: a closed pipe is no reason to end otherwise than by the exit status.
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -13,8 +13,8 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
     form-action 'self'; frame-ancestors 'none'";
 
 /// What to show when the files are missing.
-pub const ABSENT: &str = "This binary was built without the portal. Install Node, run \
-    `cargo xtask portal`, and build it again.\n";
+pub const ABSENT: &str = "This binary was built without the portal. Install Node and build \
+    it with `cargo xtask build`.\n";
 
 /// A file of the application.
 #[derive(Debug)]
@@ -64,6 +64,11 @@ pub enum Found {
     Absent,
 }
 
+/// Whether the application is in this binary.
+pub fn is_here() -> bool {
+    !ASSETS.is_empty()
+}
+
 /// What is at `path`; nothing if the path is not the portal's.
 pub fn find(path: &str) -> Option<Found> {
     let name = path.strip_prefix(ROOT)?;
@@ -72,7 +77,7 @@ pub fn find(path: &str) -> Option<Found> {
         None if name.is_empty() => name,
         None => return None,
     };
-    if ASSETS.is_empty() {
+    if !is_here() {
         return Some(Found::Absent);
     }
     if let Some(asset) = named(name) {

@@ -51,6 +51,7 @@ use tokio::task::JoinSet;
 use types::{Environment, Error, Result};
 
 pub use harness::{Harness, Sandbox};
+pub use ::portal::is_here as has_portal;
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 
 /// An environment to serve.

@@ -126,7 +126,7 @@ pub enum Refusal {
     UserInfo,
     #[error("the address names no host")]
     NoHost,
-    #[error("the port is not one of the web")]
+    #[error("the port is none of 80, 443, 8080 and 8443")]
     Port,
     #[error("the host is not on the public internet")]
     Address,

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -51,7 +52,7 @@ pub fn write(
     let failed = |error: std::io::Error| {
         Error::invalid(format!("cannot write {}", path.display())).because(error)
     };
-    let file = File::options().write(true).create_new(true).open(path).map_err(|error| {
+    let file = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
         if error.kind() == std::io::ErrorKind::AlreadyExists {
             Error::invalid(format!("{} exists; name another file", path.display()))
         } else {

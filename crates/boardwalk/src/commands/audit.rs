@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use serde_json::json;
@@ -26,13 +27,15 @@ pub(crate) fn audit(config: &Config, common: &Common, command: Audit, out: &Prin
         Some(age) => platform.audit_purge(iso_id.as_ref(), age, &mut sink),
     }?;
     let done = if older_than.is_some() { "Took off line" } else { "Wrote" };
-    let text = format!("{done} {count} entries; they are in {}.", file.display());
+    let whose = if iso_id.is_some() { "" } else { " of the operator (those of an ISO: --iso ID)" };
+    let text = format!("{done} {count} entries{whose}; they are in {}.", file.display());
     out.result(&json!({ "entries": count, "path": file }), &text);
     Ok(())
 }
 
 fn create(path: &Path) -> Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
         Error::invalid(format!("cannot make {}; it must not exist yet", path.display()))
             .because(error)
     })

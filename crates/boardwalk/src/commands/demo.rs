@@ -73,7 +73,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
             "login": DEMO_LOGIN,
             "application_password": password,
             "password": password,
-            "portal": format!("{url}/portal/"),
+            "portal": server::has_portal().then(|| format!("{url}/portal/")),
             "device_token": devices.token,
             "pairing_code": devices.pairing_code,
         });
@@ -316,10 +316,15 @@ fn furnish_site(platform: &Platform) -> Result<(i64, String)> {
 }
 
 fn welcome(url: &str, key: &str, password: &str) -> String {
+    let portal = if server::has_portal() {
+        format!("Open\n\n  {url}/portal/\n\nand sign in")
+    } else {
+        "This binary was built without\nthe portal (`cargo xtask build` makes one with it). Call it"
+            .to_owned()
+    };
     format!(
-        "A sandbox with an ISO, its merchants and a shop is ready. Open\n\n  \
-         {url}/portal/\n\n\
-         and sign in as {DEMO_LOGIN} with the password\n\n  \
+        "A sandbox with an ISO, its merchants and a shop is ready. {portal} \
+         as {DEMO_LOGIN} with the password\n\n  \
          {password}\n\n\
          The key of the ISO:\n\n  \
          {key}\n\n\

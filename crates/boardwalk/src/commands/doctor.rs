@@ -25,6 +25,8 @@ pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<
     findings
         .extend(environments.into_iter().map(|environment| check_database(config, environment)));
     findings.push(check_mail(config));
+    findings.push(check_site(config));
+    findings.push(check_portal());
     let sick = findings.iter().filter(|finding| finding.outcome.is_err()).count();
     let rows = findings.into_iter().map(|finding| {
         let (state, detail) = match finding.outcome {
@@ -75,6 +77,26 @@ fn check_mail(config: &Config) -> Finding {
         Err(error) => Err(error.report()),
     };
     Finding { what: String::from("mail relay"), outcome }
+}
+
+/// The addresses that the site tells of itself.
+fn check_site(config: &Config) -> Finding {
+    let detail = match &config.site.url {
+        Some(url) => format!("links and letters name {url}"),
+        None => String::from(
+            "site.url is not set: links name whatever host a caller asks for; set it for production",
+        ),
+    };
+    Finding { what: String::from("address of the site"), outcome: Ok(detail) }
+}
+
+fn check_portal() -> Finding {
+    let detail = if server::has_portal() {
+        "in this binary"
+    } else {
+        "not in this binary; `cargo xtask build` makes one with it"
+    };
+    Finding { what: String::from("portal"), outcome: Ok(detail.to_owned()) }
 }
 
 /// Looks at what is there; **a check makes nothing**.

@@ -1,12 +1,13 @@
 //! `boardwalk export`: reports as files, beside a running server or without one.
 
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use analytics::exports::file::{self, Format};
 use analytics::exports::{self, Reader, Reading};
 use analytics::feed::Feed;
-use contract::rest::Stop;
+use contract::rest::{Data, Refusal, Stop};
 use serde_json::{Map, Value, json};
 use server::Reports;
 use store::user::UserRow;
@@ -51,7 +52,7 @@ pub(crate) fn export(
     let reader = (Reader::Operator(Box::new(operator)), platform.clock.now());
     let reading = Reading::new(export, &site, &desk, &parameters(&args), reader);
     let reading = reading.map_err(|stop| match stop {
-        Stop::Refused(refusal) => Error::invalid(refusal.message.into_owned()),
+        Stop::Refused(refusal) => Error::invalid(sentence(&refusal)),
         Stop::Failed(error) => error,
     })?;
     let mut bar = Bar::new();
@@ -71,4 +72,14 @@ fn parameters(args: &ExportReport) -> Map<String, Value> {
     let dates = dates.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
     let all = dates.chain(args.set.iter().cloned());
     all.map(|(name, value)| (name, json!(value))).collect()
+}
+
+/// The message, and what is wrong with each parameter.
+fn sentence(refusal: &Refusal) -> String {
+    let params = match &refusal.data {
+        Data::Members(members) => members.get("params").and_then(Value::as_object),
+        Data::Instead(_) => None,
+    };
+    let details = params.into_iter().flatten().filter_map(|(_, detail)| detail.as_str());
+    iter::once(refusal.message.as_ref()).chain(details).collect::<Vec<&str>>().join(" ")
 }
