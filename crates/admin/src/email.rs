@@ -222,7 +222,8 @@ fn send(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut paragraphs = vec![kind.text.to_owned(), String::from("This letter is a preview.")];
     paragraphs.extend(Some(footer).filter(|footer| !footer.is_empty()));
     let letter = Letter { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
-    let (site, now, home) = (call.site, call.now(), call.visit.home.clone());
+    let (site, now) = (call.site, call.now());
+    let home = site.address_for_letters(call.options());
     let sender = Sender { site_name: &site_name, home: &home };
     mail::enqueue(site, call.conn()?, sender, &letter, now)?;
     Ok(Reply::new(json!({ "message": format!("A preview is on its way to {to}.") })))

@@ -11,7 +11,7 @@ use site::auth::magic_link;
 use site::mail::{self, Letter, Sender};
 use site::managers::may_view;
 use site::pages::{Address, Link};
-use site::{Action, Call, Names, Options};
+use site::{Action, Call, Names, Options, Via};
 
 const MINUTES_OF_SECOND: u64 = 60;
 
@@ -59,11 +59,18 @@ fn list(call: &mut Call<'_>, data: &str, own: &str) -> Result<Reply, Stop> {
 fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
     const FAILED: &str = "error_sending_mobile_magic_link";
     let Some(user) = call.user().cloned() else { return Err(call.forbidden().into()) };
+    // A key is for a program and may be good for reading only; a link signs in to everything.
+    if matches!(call.visit.identity.via, Via::ConsumerKey { .. }) {
+        let message =
+            "A consumer key cannot ask for a link; sign in, or use an application password.";
+        return Err(Refusal::new(403, FAILED, message).into());
+    }
     if !mail::is_on(call.site) {
         let message = "Mail is off here; ask the operator to set mail.relay.";
         return Err(Refusal::new(409, FAILED, message).into());
     }
-    let (site, now, home) = (call.site, call.now(), call.visit.home.clone());
+    let (site, now) = (call.site, call.now());
+    let home = site.address_for_letters(call.options());
     if magic_link::sent_lately(call.conn()?, user.id(), now)? >= magic_link::PER_HOUR_MAX {
         let message = "Several links were sent within the hour; use one of them, or wait.";
         return Err(Refusal::new(429, FAILED, message).into());

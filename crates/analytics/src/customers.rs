@@ -112,7 +112,7 @@ pub fn list(desk: &Desk, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop>
         let id = call.params.int("id").unwrap_or_default();
         call.params.set("include", json!([id]));
     }
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let ids = if door == Door::Report { "customers" } else { "include" };
     let (shown, total) = shown(call, &inquiry, ids)?;
     let bodies: Vec<Value> = shown
@@ -459,7 +459,7 @@ pub fn stats_document() -> Value {
 
 /// What customers do on average. Who bought nothing counts as a customer, and in no average.
 pub fn stats(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     for name in ["after", "before", "searchby", "users", "user_type", "filter_empty"]
         .into_iter()
         .chain(["location_includes", "location_excludes"])

@@ -86,7 +86,8 @@ impl Desk {
     /// one at a time does.
     pub fn fresh(&self, site: &Site, visit: &Visit, params: &Params) -> Option<Waiting> {
         let may = visit.identity.can(Capability::ViewWoocommerceReports);
-        let patience = if params.flag("force_cache_refresh") { PATIENCE } else { MOMENT };
+        let is_patient = params.flag("force_cache_refresh") || !self.facts.are_ready();
+        let patience = if is_patient { PATIENCE } else { MOMENT };
         if !may || (patience == MOMENT && !self.takes_turn()) {
             return None;
         }
@@ -106,10 +107,15 @@ impl Desk {
         is_due
     }
 
-    /// What the caller may see of the facts of now, and how the site counts.
-    pub fn inquire(&self, call: &Call<'_>) -> Inquiry {
+    /// What the caller may see of the facts of now, and how the site counts. **While the facts are
+    /// being loaded nobody is told of a shop without sales.**
+    pub fn inquire(&self, call: &Call<'_>) -> Result<Inquiry, Stop> {
+        if !self.facts.are_ready() {
+            let message = "The reports are being made ready; try again in some seconds.";
+            return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
+        }
         let options = call.options();
-        Inquiry {
+        Ok(Inquiry {
             snapshot: self.facts.snapshot(),
             scope: scope_of(call),
             calendar: Calendar::of(options),
@@ -118,7 +124,7 @@ impl Desk {
                 None => self.settings.strict,
             },
             excluded: excluded_statuses(options),
-        }
+        })
     }
 }
 

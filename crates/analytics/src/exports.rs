@@ -180,7 +180,7 @@ impl Export {
             },
             _ => Vec::new(),
         };
-        let is_strict = desk.inquire(call).is_strict;
+        let is_strict = desk.inquire(call)?.is_strict;
         let more = More::of(self, call, &rows, is_strict)?;
         let options = call.options();
         let of_stock = if options.is_on("woocommerce_manage_stock") { self.of_stock } else { &[] };

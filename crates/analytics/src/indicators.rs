@@ -117,7 +117,7 @@ fn show(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     // Without both bounds clients know the numbers as unknown.
     let is_bounded = call.params.get("after").is_some() && call.params.get("before").is_some();
-    let is_known = is_bounded || desk.inquire(call).is_strict;
+    let is_known = is_bounded || desk.inquire(call)?.is_strict;
     let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
     let mut bodies = Vec::new();
     for indicator in all().filter(|indicator| wanted.iter().any(|name| name == indicator.stat)) {

@@ -214,7 +214,7 @@ fn attribute(address: &str) -> String {
 }
 
 fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let inquiry: Inquiry = desk.inquire(call);
+    let inquiry: Inquiry = desk.inquire(call)?;
     let found = customers::best(call, &inquiry, count)?;
     let entry = |customer: customers::Customer| Entry {
         id: customer.row.customer_id,

@@ -129,8 +129,7 @@ impl Config {
             let config = table.clone().try_into::<Self>();
             config.map_err(|error| Error::invalid(format!("{what} is wrong")).because(error))
         };
-        let mut config =
-            checked(&table, format!("the configuration file {}", path.display()))?;
+        let mut config = checked(&table, format!("the configuration file {}", path.display()))?;
         let schema = schema();
         for (name, value) in variables.iter().filter(|(name, _)| name != DATA_VARIABLE) {
             set_from_variable(&mut table, &schema, name, value)?;

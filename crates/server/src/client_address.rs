@@ -47,9 +47,9 @@ pub(crate) struct Client {
 
 impl Client {
     /// Whether refused keys of this client are counted: the operator's own machine is exempt, but a
-    /// proxy on it speaks for others.
+    /// proxy on it speaks for others, be it trusted or not.
     pub(crate) fn is_throttled(self) -> bool {
-        self.forwarded || !self.address.is_loopback()
+        self.forwarded || !self.is_local()
     }
 
     /// Whether it is this machine itself, and not somebody behind a proxy on it.
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn loopback_is_exempt_unless_it_speaks_for_others() {
         let relayed = client("127.0.0.1", &["198.51.100.1"], &[]);
-        assert!(!relayed.is_throttled() && !relayed.is_local(), "an unknown proxy");
+        assert!(relayed.is_throttled() && !relayed.is_local(), "an unknown proxy");
         assert!(client("127.0.0.1", &[], &[]).is_local());
         assert!(client("127.0.0.1", &["198.51.100.1"], &["127.0.0.1"]).is_throttled());
         assert!(client("::ffff:192.0.2.1", &[], &[]).is_throttled());

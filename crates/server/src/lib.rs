@@ -50,8 +50,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use types::{Environment, Error, Result};
 
-pub use harness::{Harness, Sandbox};
 pub use ::portal::is_here as has_portal;
+pub use harness::{Harness, Sandbox};
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 
 /// An environment to serve.

@@ -136,6 +136,18 @@ impl Site {
         home.trim_end_matches('/').to_owned()
     }
 
+    /// Where people find the site, for letters: as the operator or the site itself says, else where
+    /// this process serves it. **Never what a request claims**: a caller who names another host
+    /// would have the site send its readers there.
+    pub fn address_for_letters(&self, options: &Options) -> String {
+        let is_told = self.settings().url.is_some() || !options.text("siteurl").is_empty();
+        let here = self.neighbours().iter().find(|at| at.environment == self.environment());
+        match here.filter(|_| !is_told) {
+            Some(here) => here.url.clone(),
+            None => self.own_address(options),
+        }
+    }
+
     fn visit_from_within(&self, identity: Identity, options: Options, now: Timestamp) -> Visit {
         let home = self.own_address(&options);
         Visit {

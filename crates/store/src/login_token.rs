@@ -56,6 +56,7 @@ sql!(
     "SELECT COUNT(*) FROM login_tokens
      WHERE site_id = $1 AND user_id = $2 AND kind = $3 AND created_us > $4"
 );
+sql!(LOGIN_TOKEN_DELETE_OF_USER, "DELETE FROM login_tokens WHERE site_id = $1 AND user_id = $2");
 sql!(LOGIN_TOKEN_PRUNE, "DELETE FROM login_tokens WHERE site_id = $1 AND expires_us < $2");
 
 pub(crate) const STATEMENTS: &[&Sql] = &[
@@ -65,6 +66,7 @@ pub(crate) const STATEMENTS: &[&Sql] = &[
     &LOGIN_TOKEN_NEWEST,
     &LOGIN_TOKEN_MOVE,
     &LOGIN_TOKEN_COUNT,
+    &LOGIN_TOKEN_DELETE_OF_USER,
     &LOGIN_TOKEN_PRUNE,
 ];
 
@@ -132,6 +134,11 @@ pub fn advance(conn: &mut dyn Conn, token: &LoginTokenRow, from: &str) -> Result
         from.into(),
     ];
     Ok(conn.execute(&LOGIN_TOKEN_MOVE, &values)? == 1)
+}
+
+/// Takes away what could still sign the user in.
+pub(crate) fn delete_of_user(conn: &mut dyn Conn, user_id: i64) -> Result<()> {
+    conn.execute(&LOGIN_TOKEN_DELETE_OF_USER, &[SITE.into(), user_id.into()]).map(drop)
 }
 
 /// How many tokens of a kind were made for the user since then.

@@ -3,7 +3,7 @@
 use types::{Result, Timestamp};
 
 use crate::conn::sql;
-use crate::{Conn, Row, SITE, Sql};
+use crate::{Conn, Row, SITE, Sql, login_token};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
@@ -74,8 +74,10 @@ pub fn delete(conn: &mut dyn Conn, token_hash: &[u8]) -> Result<bool> {
     Ok(conn.execute(&SESSION_DELETE, &[SITE.into(), token_hash.into()])? == 1)
 }
 
-/// Ends the user's sessions but the one to keep, and returns how many.
+/// Ends the user's sessions but the one to keep, and returns how many. Links and codes that wait to
+/// begin one end as well.
 pub fn delete_of_user(conn: &mut dyn Conn, user_id: i64, except: Option<&[u8]>) -> Result<u64> {
+    login_token::delete_of_user(conn, user_id)?;
     match except {
         None => conn.execute(&SESSION_DELETE_OF_USER, &[SITE.into(), user_id.into()]),
         Some(kept) => {

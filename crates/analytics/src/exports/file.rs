@@ -52,13 +52,14 @@ pub fn write(
     let failed = |error: std::io::Error| {
         Error::invalid(format!("cannot write {}", path.display())).because(error)
     };
-    let file = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AlreadyExists {
-            Error::invalid(format!("{} exists; name another file", path.display()))
-        } else {
-            failed(error)
-        }
-    })?;
+    let file =
+        File::options().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::AlreadyExists {
+                Error::invalid(format!("{} exists; name another file", path.display()))
+            } else {
+                failed(error)
+            }
+        })?;
     let mut file = Some(file);
     let mut target = None;
     let (mut rows, mut number) = (0_i64, 0_i64);

@@ -22,6 +22,8 @@ use crate::desk::Desk;
 
 /// How long a file can be downloaded.
 pub const KEPT: Duration = Duration::from_hours(7 * 24);
+/// How often a job that waits for the facts looks whether the server ends.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a file at most.
 const BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
 
@@ -84,6 +86,10 @@ impl JobKind for ExportJob {
 
 impl ExportJob {
     async fn write(&self, cx: &JobCx) -> Result<Written, Halt> {
+        // A server that starts takes up its jobs before it has loaded the facts.
+        while !self.desk.facts.wait_until(0, LOOK_AGAIN).await {
+            cx.check()?;
+        }
         let ordered: Ordered = cx.arguments()?;
         let export_id = cx.job().key.clone().unwrap_or_default();
         let unknown = || Halt::Failed(Error::invalid("there is no such report"));

@@ -64,7 +64,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         args,
         user_id: call.user_id(),
         email,
-        home: call.visit.home.clone(),
+        home: call.site.address_for_letters(call.options()),
     };
     let export_id = new_id()?;
     let moments = (now, now.plus(HEAD_START));
@@ -114,7 +114,7 @@ fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let now = call.now();
     let found = link::find(call.conn()?, (&report, &export_id), now)?;
     // Who sees some sales only sees their own exports only.
-    let is_bound = desk.inquire(call).is_bound();
+    let is_bound = desk.inquire(call)?.is_bound();
     let found = found.filter(|(_, order)| !is_bound || order.user_id == call.user_id());
     let Some((job, _)) = found else {
         let message = "There is no such export, or it has expired.";

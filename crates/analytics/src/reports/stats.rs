@@ -93,7 +93,7 @@ impl Stats {
 
     /// The answer to a request.
     pub fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-        let inquiry = desk.inquire(call);
+        let inquiry = desk.inquire(call)?;
         let (range, unit) = (inquiry.range(call), unit(call));
         let segments = Segments::asked(self, call, &inquiry)?;
         let count = inquiry.calendar.count(unit, range);
@@ -124,7 +124,7 @@ impl Stats {
 
     /// The totals alone, over a range. For indicators.
     pub fn totals(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Map<String, Value>, Stop> {
-        let inquiry = desk.inquire(call);
+        let inquiry = desk.inquire(call)?;
         let range = inquiry.range(call);
         Ok(Asked::new(self, call, &inquiry, range)?.totals(None, &inquiry))
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use analytics::exports::file::{self, Format};
 use analytics::exports::{self, Reader, Reading};
 use analytics::feed::Feed;
-use contract::rest::{Data, Refusal, Stop};
+use contract::rest::{Refusal, Stop};
 use serde_json::{Map, Value, json};
 use server::Reports;
 use store::user::UserRow;
@@ -76,10 +76,8 @@ fn parameters(args: &ExportReport) -> Map<String, Value> {
 
 /// The message, and what is wrong with each parameter.
 fn sentence(refusal: &Refusal) -> String {
-    let params = match &refusal.data {
-        Data::Members(members) => members.get("params").and_then(Value::as_object),
-        Data::Instead(_) => None,
-    };
+    let body = refusal.body();
+    let params = body.pointer("/data/params").and_then(Value::as_object);
     let details = params.into_iter().flatten().filter_map(|(_, detail)| detail.as_str());
     iter::once(refusal.message.as_ref()).chain(details).collect::<Vec<&str>>().join(" ")
 }

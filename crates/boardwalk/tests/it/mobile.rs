@@ -12,6 +12,7 @@ use crate::rest_site::RestSite;
 use crate::support::{Running, Site};
 
 const PATIENCE: Duration = Duration::from_mins(1);
+const STRANGER: &str = "stranger.example";
 const COOKIE: &str = "boardwalk_session=";
 
 #[test]
@@ -45,12 +46,14 @@ fn link_signs_in(site: Site) {
     let basic = BASE64_STANDARD.encode(shop.identities.get("manager").unwrap());
     let basic = format!("Basic {basic}");
     let ask = |method: &str, path: &str| {
-        let request = Request::new(method, &format!("/wp-json{path}"));
+        // Where a caller claims the site to be is no concern of letters.
+        let request = Request::new(method, &format!("/wp-json{path}")).header("Host", STRANGER);
         send(&running, &request.header("Authorization", &basic))
     };
     let sent = ask("GET", "/wc-admin/mobile-app/send-magic-link");
     assert_eq!((sent.status, sent.text()), (200, String::from(r#"{"code":"success"}"#)));
     let letter = as_read(&sink.wait_for(1, PATIENCE).unwrap()[0].data);
+    assert!(!letter.contains(STRANGER), "{letter}");
     let start = letter.find("/login?magic_link=").unwrap();
     let link: String =
         letter[start..].chars().take_while(|c| !c.is_whitespace() && *c != '"').collect();

@@ -197,8 +197,9 @@ fn write_letter(
     paragraphs.extend(rows.map(|(name, amount)| format!("{name}: {amount}")));
     let subject = format!("{} ({number})", template.subject);
     let site_name = options.text("blogname");
-    let (visit, site, now) = (call.visit, call.site, call.now());
-    let sender = Sender { site_name: &site_name, home: &visit.home };
+    let (site, now) = (call.site, call.now());
+    let home = site.address_for_letters(&options);
+    let sender = Sender { site_name: &site_name, home: &home };
     let letter = Letter { to, subject: &subject, paragraphs: &paragraphs, link: None };
     mail::enqueue(site, call.conn()?, sender, &letter, now)?;
     Ok(())

@@ -91,20 +91,10 @@ fn send(
     now: Timestamp,
 ) -> Result<()> {
     let options = Options::read(conn)?;
-    let home = home(site, &options);
+    let home = site.address_for_letters(&options);
     let address = format!("{home}{path}");
     let sender = Sender { site_name: &options.text("blogname"), home: &home };
     let link = Some(Link { text, href: Address::new(&address) });
     let letter = Letter { to, subject, paragraphs, link };
     mail::enqueue(site, conn, sender, &letter, now).map(drop)
-}
-
-/// Where the site is: as the operator or the site itself says, else where this process serves it.
-pub(crate) fn home(site: &Site, options: &Options) -> String {
-    let is_told = site.settings().url.is_some() || !options.text("siteurl").is_empty();
-    let here = site.neighbours().iter().find(|at| at.environment == site.environment());
-    match here.filter(|_| !is_told) {
-        Some(here) => here.url.clone(),
-        None => site.own_address(options),
-    }
 }

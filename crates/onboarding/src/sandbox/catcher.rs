@@ -17,7 +17,6 @@ use url::Url;
 
 use crate::paging;
 use crate::perform::perform;
-use crate::registration::letters;
 use crate::{Cx, Platform};
 
 const ROOT: &str = "/v1/sandbox/catcher/";
@@ -140,7 +139,7 @@ impl Endpoint<Cx> for CaughtList {
         let site = cx.platform.site();
         let found = cx.platform.store.read(move |conn| {
             let home = match &site {
-                Some(site) => letters::home(site, &Options::read(conn)?),
+                Some(site) => site.address_for_letters(&Options::read(conn)?),
                 None => SOMEWHERE.to_owned(),
             };
             Ok((home, caught_webhook::list(conn, &iso_id, cursor, limit + 1)?))

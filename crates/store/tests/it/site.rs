@@ -1,9 +1,10 @@
 //! The nouns of the site: users and how they prove who they are, and options.
 
 use store::user::UserRow;
-use store::{application_password, consumer_key, oembed_cache, option, session, user};
+use store::{application_password, consumer_key, login_token, oembed_cache, option, session, user};
 use types::{Kind, Role};
 
+use crate::setup;
 use crate::support::{self, Database, count, time};
 
 on_both_engines!(
@@ -236,7 +237,11 @@ fn sessions(database: &Database) {
         assert_eq!(session::get(conn, b"a1", time(59))?, Some(row(ada, b"a1", 60)));
         assert!(session::delete(conn, b"a3")?);
         assert!(!session::delete(conn, b"a3")?);
+        login_token::insert(conn, &setup::token(1, ada))?;
+        login_token::insert(conn, &setup::token(2, bob))?;
         assert_eq!(session::delete_of_user(conn, ada, Some(b"a1"))?, 1);
+        let tokens = [login_token::get(conn, &[1; 4])?, login_token::get(conn, &[2; 4])?];
+        assert_eq!(tokens.map(|token| token.is_some()), [false, true], "a link waits no longer");
         assert_eq!(session::prune(conn, time(50))?, 1, "that of bob");
         session::delete_of_user(conn, ada, None)
     });

@@ -51,7 +51,7 @@ pub fn document() -> Value {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let rows = found(call, &inquiry, &plan);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
@@ -101,7 +101,7 @@ pub fn best(
     call: &mut Call<'_>,
     count: usize,
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);
     let rows = found(call, &inquiry, &plan).into_iter();

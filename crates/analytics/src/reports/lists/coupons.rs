@@ -51,7 +51,7 @@ pub fn document() -> Value {
 const DELETED: &str = "(Deleted)";
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let wanted = filters::ids(&call.params, "coupons");
     let plan = Plan::of(COLUMNS.iter().copied());
     let rows = found(call, &inquiry, wanted.as_ref(), &plan);
@@ -134,7 +134,7 @@ pub fn best(
     call: &mut Call<'_>,
     count: usize,
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let orders = |values: &[i64]| plan.raw(Distinct(Subject::Order, When::Always), values);
     let amount = |values: &[i64]| plan.raw(Sum(Of::CouponDiscount, When::Always, Per::Row), values);

@@ -52,7 +52,7 @@ pub fn document() -> Value {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let filter = filter(call, &inquiry)?;
     let span = span(inquiry.range(call));
     let (offset, limit) = page(call);

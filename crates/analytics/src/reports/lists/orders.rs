@@ -65,7 +65,7 @@ pub fn document() -> Value {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let date = date_of_orders(call.options());
     let filter = filter::of(call, &inquiry)?;
     let (offset, limit) = page(call);

@@ -69,7 +69,7 @@ pub fn document() -> Value {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let wanted = filters::products_in(&call.params, &inquiry, "products", "categories");
     let mut plan = Plan::of(COLUMNS.iter().copied());
     plan.need(NEWEST);
@@ -185,7 +185,7 @@ pub fn best(
     call: &mut Call<'_>,
     count: usize,
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let rows = found(&inquiry, None, &query(call, &inquiry, None, &plan));
     let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);

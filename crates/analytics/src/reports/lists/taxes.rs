@@ -70,7 +70,7 @@ struct Row {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let wanted = filters::ids(&call.params, "taxes");
     let plan = Plan::of(COLUMNS.iter().copied());
     let query = Query {

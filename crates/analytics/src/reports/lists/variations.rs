@@ -77,7 +77,7 @@ struct Row {
 }
 
 pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call);
+    let inquiry = desk.inquire(call)?;
     let wanted = filters::ids(&call.params, "variations");
     let orders = if inquiry.is_strict { ORDERS } else { EACH_ORDER };
     let mut plan = Plan::of([ITEMS_SOLD, NET_REVENUE, orders]);
