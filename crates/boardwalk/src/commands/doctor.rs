@@ -84,7 +84,8 @@ fn check_site(config: &Config) -> Finding {
     let detail = match &config.site.url {
         Some(url) => format!("links and letters name {url}"),
         None => String::from(
-            "site.url is not set: links name whatever host a caller asks for; set it for production",
+            "site.url is not set: links name whatever host a caller asks for; set it for \
+             production",
         ),
     };
     Finding { what: String::from("address of the site"), outcome: Ok(detail) }
