@@ -9,7 +9,7 @@ export interface Field {
   name: string;
   label: string;
   hint: string;
-  kind: 'text' | 'long' | 'number' | 'yes' | 'choice' | 'choices' | 'list' | 'moment' | 'secret';
+  kind: 'text' | 'long' | 'number' | 'amount' | 'yes' | 'choice' | 'choices' | 'list' | 'moment' | 'date' | 'secret';
   options: { value: string; text: string }[];
   isRequired: boolean;
   rules: Rules;
@@ -21,14 +21,15 @@ export interface Rules {
   minimum?: number;
   maximum?: number;
   pattern?: string;
+  /** What the server calls the kind of text; the texts have a sentence for those that people mistype. */
+  format?: string;
 }
 
 export interface JsonSchema extends Rules {
   type?: string | string[];
   description?: string;
   title?: string;
-  enum?: (string | number)[];
-  format?: string;
+  enum?: (string | number | null)[];
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
   required?: boolean | string[];
@@ -55,16 +56,18 @@ export function labelled(name: string): string {
 
 export function fieldOf(name: string, schema: JsonSchema, isRequired = false): Field {
   const types = ([] as string[]).concat(schema.type ?? 'string');
-  const choices = schema.enum ?? schema.items?.enum ?? [];
+  const choices = (schema.enum ?? schema.items?.enum ?? []).filter((choice) => choice !== null);
   let kind: Field['kind'] = 'text';
   if (types.includes('boolean')) kind = 'yes';
   else if (types.includes('array')) kind = choices.length ? 'choices' : 'list';
   else if (choices.length) kind = 'choice';
   else if ((types.includes('integer') || types.includes('number')) && !types.includes('string')) kind = 'number';
+  else if (types.includes('number')) kind = 'amount';
+  else if (types.includes('date-time')) kind = 'date';
   else if (schema.format === 'date-time') kind = 'moment';
-  const { minLength, maxLength, minimum, maximum, pattern } = schema;
+  const { minLength, maxLength, minimum, maximum, pattern, format } = schema;
   const rules = Object.fromEntries(
-    Object.entries({ minLength, maxLength, minimum, maximum, pattern }).filter(([, rule]) => rule !== undefined),
+    Object.entries({ minLength, maxLength, minimum, maximum, pattern, format }).filter(([, rule]) => rule !== undefined),
   ) as Rules;
   const label = texts.fields.labels[name] ?? schema.title ?? labelled(name);
   return {
@@ -109,18 +112,26 @@ export async function fieldsOf(path: string, names: readonly string[]): Promise<
   return names.flatMap((name) => (schema[name] ? [fieldOf(name, schema[name])] : []));
 }
 
+/** An amount as the shop's interface takes it: anything else it reads as nothing. */
+const AMOUNT = /^\d+(\.\d+)?$/;
+/** Less than the server asks of an e-mail address; what passes here it judges itself. */
+const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
 /** What is wrong with a value, before the server is asked; nothing when it looks right. */
 export function wrongWith(field: Field, value: unknown): string | undefined {
   const text = value === undefined || value === null ? '' : String(value);
   if (text === '') return field.isRequired ? t.needed : undefined;
-  const { minLength, maxLength, minimum, maximum, pattern } = field.rules;
+  const { minLength, maxLength, minimum, maximum, pattern, format } = field.rules;
+  if (field.kind === 'amount' && !AMOUNT.test(text)) return t.amount;
+  // What stands in the way of a character is told before how many there are.
+  if (pattern !== undefined && !matches(pattern, text)) return t.formats[format ?? ''] ?? t.pattern;
+  if (format === 'email' && !ADDRESS.test(text)) return t.formats.email;
   const length = [...text].length;
   if (minLength !== undefined && maxLength === minLength && length !== minLength) return t.exactly(minLength);
   if (minLength !== undefined && length < minLength) return t.atLeast(minLength, length);
   if (maxLength !== undefined && length > maxLength) return t.atMost(maxLength, length);
   if (minimum !== undefined && Number(text) < minimum) return t.minimum(minimum);
   if (maximum !== undefined && Number(text) > maximum) return t.maximum(maximum);
-  if (pattern !== undefined && !matches(pattern, text)) return t.pattern;
   return undefined;
 }
 

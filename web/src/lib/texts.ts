@@ -30,7 +30,12 @@ export const texts = {
       atMost: (most: number, now: number) => `At most ${most} characters; ${now} so far.`,
       minimum: (least: number) => `At least ${least}.`,
       maximum: (most: number) => `At most ${most}.`,
-      pattern: 'Some characters do not fit here.',
+      pattern: 'A character here is not allowed.',
+      amount: 'A number, such as 12.50.',
+      formats: {
+        digits: 'Digits only, without spaces or signs.', 'us-zip': 'Five digits.', mcc: 'Four digits.', email: 'An e-mail address, such as ada@example.org.', 'isd-code': 'A plus sign and digits, such as +1.',
+        alphanumeric: 'Letters and digits only.', 'guarded-alphanumeric': 'Letters and digits only.',
+      } as Record<string, string>,
     },
     rules: {
       exactly: (length: number) => `Exactly ${length} characters`,
@@ -152,7 +157,7 @@ export const texts = {
     /** … and in one alone. */
     within: {
       products: { name: 'Product' }, variations: { name: 'Variation' }, categories: { name: 'Category' }, taxes: { name: 'Tax' },
-      coupons: { orders_count: 'Discounted orders' }, stock: { name: 'Product', stock_status: 'Status' }, customers: { avg_order_value: 'Average order' },
+      coupons: { orders_count: 'Discounted orders' }, stock: { name: 'Product', stock_status: 'Status' }, downloads: { product: 'File' }, customers: { avg_order_value: 'Average order' },
     } as Record<string, Record<string, string>>,
   },
   iso: { one: 'ISO', none: 'No ISO is registered yet', noneHint: 'An ISO onboards merchants. Register one to get an API key and templates.' },
@@ -187,9 +192,9 @@ export const texts = {
       mend: 'Everything that is wrong is said below. Mend the rows here and send only them; those that succeeded stay as they are.',
       explain: 'JSON lines or CSV, up to 10,000 rows. Good rows are onboarded, and for each bad one you see what to mend. The same file can be sent again: nothing is onboarded twice.',
       others: (rows: string) => `${rows} more rows were refused. Mend them in the file and send it again.`,
-      rows: (rows: string) => `${rows} rows. The first of them:`,
+      rows: (rows: string) => (rows === '1' ? 'One row:' : `${rows} rows. The first of them:`),
       send: (rows: string) => (rows === '1' ? 'Onboard this row' : `Onboard all ${rows} rows`),
-      check: (rows: string) => `Check the first ${rows} without storing`,
+      check: (rows: string) => (rows === '1' ? 'Check it without storing' : `Check the first ${rows} without storing`),
       retry: (rows: string) => (rows === '1' ? 'Send the mended row' : `Send the ${rows} mended rows`),
       totals: (good: string, bad: string, all: string) => `${good} onboarded, ${bad} refused, of ${all}.`,
     },
@@ -237,7 +242,7 @@ export const texts = {
   register: {
     title: 'Register an ISO', explain: 'An ISO onboards merchants for card acceptance. After the form you get a letter with a link; it leads to your first API key.', send: 'Register', sent: 'Look into your mailbox', sentHint: (expires: string) => `The link in the letter can be opened until ${expires}.`,
     confirm: 'Choose a password', confirmExplain: 'The password is for signing in to this portal. Your programs get keys of their own.', finish: 'Finish', done: 'Welcome on board', login: (login: string) => `Sign in as ${login}.`, key: 'This is your first API key', waiting: 'The operator still has to approve you. Your first key comes after that.',
-    closed: 'Registration is closed here; ask the operator of this server.', back: 'Back to the door',
+    closed: 'Registration is closed here; ask the operator of this server.', back: 'Back',
   },
   once: { hint: 'Shown this once. Keep it where your programs find it.', kept: 'I have kept it' },
   reference: {

@@ -11,7 +11,8 @@ class Toasts {
 
   say(text: string, isBad = false, undo?: () => Promise<unknown>): void {
     const id = this.#next++;
-    this.list = [...this.list, { id, text, isBad, ...(undo ? { undo } : {}) }];
+    // What went wrong before is settled by what is said now.
+    this.list = [...this.list.filter((toast) => !toast.isBad), { id, text, isBad, ...(undo ? { undo } : {}) }];
     setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
   }
 

@@ -1,7 +1,7 @@
 // Analytics: addresses that can be shared, filters, segments, sorting, and news.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { call, open, settled, walk } from '../support.mjs';
+import { becomes, call, open, settled, walk } from '../support.mjs';
 
 describe('analytics', () => {
   test('a range, a filter and a measure live in the address', () =>
@@ -45,6 +45,34 @@ describe('analytics', () => {
       await row('returning').waitFor();
       const number = async (name) => Number((await row(name).locator('td').nth(1).textContent()).replace(/\D/g, ''));
       assert.ok((await number('returning')) > 0 && (await number('new')) > 0);
+    }));
+
+  test('split by product, revenue offers only what products have', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/revenue?period=year');
+      const tiles = () => page.locator('.tiles').textContent();
+      assert.match(await tiles(), /Gross sales/);
+      await page.getByLabel('Split by').selectOption('product');
+      await page.getByRole('columnheader', { name: 'product', exact: true }).waitFor();
+      assert.doesNotMatch(await tiles(), /Gross sales/);
+      await page.getByRole('img', { name: /^Chart of Net sales/ }).waitFor();
+    }));
+
+  test('the hours of a day stand below its chart, without the day', () =>
+    walk(async (page) => {
+      const written = [];
+      await page.exposeFunction('drawn', (text) => written.push(text));
+      await page.addInitScript(() => {
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+          globalThis.drawn(text);
+          return draw.call(this, text, ...rest);
+        };
+      });
+      await open(page, '/analytics/orders?period=yesterday');
+      await page.getByRole('img', { name: /^Chart of/ }).waitFor();
+      await becomes(async () => written.some((text) => /^0[1-6]:00$/.test(text)), true);
+      assert.ok(!written.some((text) => /, \d\d:00/.test(text)), written.join(' | '));
     }));
 
   test('a filter finds things by their names', () =>

@@ -41,6 +41,37 @@ describe('the store', () => {
       await page.getByText('Nothing fits').waitFor();
     }, { allowed: [/400/] }));
 
+  test('a coupon that would be worth nothing is told so beside its fields, and not sent', () =>
+    walk(async (page) => {
+      const code = `rules-${Date.now()}`;
+      const sent = [];
+      page.on('request', (request) => request.method() === 'POST' && request.url().includes('/coupons') && sent.push(request.url()));
+      await open(page, '/store/coupons/new');
+      const save = () => page.getByRole('button', { name: 'Save' }).click();
+      const fault = (name) => page.locator(`[id="${name}-hint"] .fault`);
+      await save();
+      await fault('code').getByText('This is needed.').waitFor();
+      await fault('amount').getByText('This is needed.').waitFor();
+      await isFitForEverybody(page, 'faults of a coupon');
+      await page.fill('#code', code);
+      await page.fill('#amount', 'abc');
+      await fault('amount').getByText('A number').waitFor();
+      await page.fill('#amount', '120');
+      await fault('amount').getByText('At most 100.').waitFor();
+      await save();
+      assert.deepEqual(sent, []);
+      assert.equal(await page.getAttribute('#date_expires', 'type'), 'date');
+      await page.fill('#amount', '15');
+      await page.fill('#date_expires', '2031-12-31');
+      await save();
+      await page.waitForURL(/coupons\/\d+/);
+      await settled(page);
+      assert.equal(await page.inputValue('#date_expires'), '2031-12-31');
+      const [made] = await call('GET', `wc/v3/coupons?code=${code}`);
+      assert.deepEqual([made.amount, made.date_expires], ['15.00', '2031-12-31T00:00:00']);
+      await call('DELETE', `wc/v3/coupons/${made.id}?force=true`);
+    }));
+
   test('an order gets a note and another status', () =>
     walk(async (page) => {
       await open(page, '/store/orders?status=processing');

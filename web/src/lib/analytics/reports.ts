@@ -188,7 +188,7 @@ const DECLARED: readonly Declaration[] = [
       money('amount'),
       { key: 'created', kind: 'date', at: (row) => info(row).date_created },
       { key: 'expires', kind: 'date', at: (row) => info(row).date_expires },
-      { key: 'type', kind: 'text', at: (row) => info(row).discount_type },
+      { key: 'type', kind: 'text', at: (row) => texts.fields.options[String(info(row).discount_type)] ?? info(row).discount_type },
     ],
   },
   {
@@ -217,8 +217,9 @@ const DECLARED: readonly Declaration[] = [
     list: 'stock',
     isDated: false,
     measures: [],
-    orderby: 'stock_quantity',
-    order: 'asc',
+    // What is sold out comes first.
+    orderby: 'stock_status',
+    order: 'desc',
     columns: [
       { key: 'name', kind: 'text', orderby: 'title', link: (row) => `/store/products/${String(row.parent_id || row.id)}` },
       { key: 'sku', kind: 'text', orderby: 'sku' },
