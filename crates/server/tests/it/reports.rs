@@ -64,11 +64,27 @@ fn bound(user: &UserRow, merchant: Option<&str>, store: Option<&str>) -> UserRow
 }
 
 fn seen(recorded: &Recorded, user: &UserRow, route: &str, query: &str) -> Value {
+    asked(recorded, user, route, query).unwrap_or_else(|| panic!("{route} is refused"))
+}
+
+/// Nothing when it is refused.
+fn asked(recorded: &Recorded, user: &UserRow, route: &str, query: &str) -> Option<Value> {
     let path = format!("/wc-analytics/{route}?{RANGE}&{query}");
     let (site, user) = (Arc::clone(&recorded.site), user.clone());
     let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
     let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
-    recorded.store().read_blocking(read).unwrap().unwrap_or_else(|| panic!("{route} is refused"))
+    recorded.store().read_blocking(read).unwrap()
+}
+
+#[test]
+fn nobody_is_told_of_a_shop_without_sales_while_facts_are_being_loaded() {
+    let recorded = Recorded::new();
+    let admin = recorded.store().read_blocking(|conn| user::find_by_login(conn, "admin"));
+    let admin = admin.unwrap().unwrap();
+    let shown = |route: &&str| asked(&recorded, &admin, route, query(route)).is_some();
+    assert_eq!(ROUTES.into_iter().filter(shown).collect::<Vec<&str>>(), Vec::<&str>::new());
+    Feed::open(recorded.store(), Arc::clone(&recorded.facts), None).unwrap();
+    assert!(ROUTES.iter().all(shown));
 }
 
 /// What a route needs to be asked for.
