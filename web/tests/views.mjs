@@ -18,6 +18,11 @@ const first = (list) => async (page) => {
 const EXAMPLES = {
   '/analytics/:report': async () => found(await source('lib/analytics/reports.ts'), /^ {4}id: '(\w+)'/gm).map((id) => `/analytics/${id}`),
   '/merchants/:id': first('/merchants'),
+  '/merchants/:merchant/new-store': async (page) => [`${(await first('/merchants')(page))[0]}/new-store`],
+  '/merchants/:merchant/stores/:store/new-terminal': async (page) => {
+    await open(page, (await first('/merchants')(page))[0]);
+    return [(await page.getByRole('link', { name: 'Add a terminal' }).first().getAttribute('href')).replace('/portal', '')];
+  },
   '/console/templates/:name': async (page) => ['/console/templates/new', ...(await first('/console/templates')(page))],
   '/console/webhooks/:id': async (page) => {
     await open(page, '/console/webhooks');

@@ -26,10 +26,19 @@ export interface Plan {
   processors: Record<string, { path: string; field: Field }[]>;
 }
 
-/** The shape that makes a merchant, a store and a TPN at once. */
-function full(schema: Schema): Schema {
+/** What is there already and gets a store or a TPN more. */
+export interface Given {
+  merchantId?: string;
+  storeId?: string;
+}
+
+/** The shape that makes all that is not given. */
+function fitting(schema: Schema, given: Given): Schema {
   const shapes = schema.anyOf ?? schema.oneOf ?? [schema];
-  return shapes.find((shape) => shape.properties?.merchantData?.properties?.dba) ?? schema;
+  const isNamed = (shape: Schema, part: string, id: string): boolean => shape.properties?.[part]?.properties?.[id] !== undefined;
+  const isWanted = (shape: Schema): boolean =>
+    isNamed(shape, 'merchantData', 'merchantId') === Boolean(given.merchantId) && isNamed(shape, 'storeData', 'storeId') === Boolean(given.storeId);
+  return shapes.find(isWanted) ?? schema;
 }
 
 let known: Promise<OpenApi> | undefined;
@@ -42,9 +51,9 @@ function described(): Promise<OpenApi> {
 }
 
 /** What the server says of the body of an operation; nothing if it has no such operation. */
-async function bodySchema(path: string): Promise<Schema | undefined> {
+async function bodySchema(path: string, method = 'post'): Promise<Schema | undefined> {
   const document = await described();
-  return document.paths[path]?.post?.requestBody?.content['application/json']?.schema;
+  return document.paths[path]?.[method]?.requestBody?.content['application/json']?.schema;
 }
 
 /** The members of the body of an operation as fields of a form. */
@@ -53,13 +62,26 @@ export async function bodyFields(path: string): Promise<Field[]> {
   return Object.entries(schema?.properties ?? {}).map(([name, rule]) => fieldOf(name, rule, isNeeded(schema ?? {}, name)));
 }
 
-export async function plan(): Promise<Plan> {
+/** What can be changed of a record, and which of it can be emptied. */
+export interface Change {
+  fields: Field[];
+  clearable: string[];
+}
+
+export async function changeOf(path: string): Promise<Change> {
+  const { clear, ...members } = (await bodySchema(path, 'patch'))?.properties ?? {};
+  const fields = Object.entries(members).filter(([name, rule]) => name !== 'expectedVersion' && !([] as string[]).concat(rule.type ?? []).includes('object'));
+  return { fields: fields.map(([name, rule]) => fieldOf(name, rule)), clearable: (clear?.items?.enum ?? []).map(String) };
+}
+
+export async function plan(given: Given): Promise<Plan> {
   const schema = await bodySchema('/v1/onboardmerchant');
   if (!schema) throw new Error('the server does not describe the onboarding');
-  const shape = full(schema);
+  const shape = fitting(schema, given);
   const steps: Step[] = [];
   const processors: Plan['processors'] = {};
-  for (const [name, part] of Object.entries(shape.properties ?? {})) {
+  const known = [given.merchantId && 'merchantData', given.storeId && 'storeData'];
+  for (const [name, part] of Object.entries(shape.properties ?? {}).filter(([name]) => !known.includes(name))) {
     const fields: Step['fields'] = [];
     for (const [member, rule] of Object.entries(part.properties ?? {})) {
       if (member === 'tpnProcessor') collect(rule, `${name}.${member}`, processors);

@@ -49,7 +49,7 @@ export const texts = {
     labels: {
       limit_usage_to_x_items: 'Items it applies to', email_restrictions: 'Only for these addresses', exclude_sale_items: 'Not for what is on sale', individual_use: 'Not with other coupons', date_expires: 'Ends', discount_type: 'Kind', usage_limit: 'Uses in all', usage_limit_per_user: 'Uses per customer', minimum_amount: 'Order of at least', maximum_amount: 'Order of at most', manage_stock: 'Count the stock',
       dba: 'Trading name', email: 'E-mail', ISDcode: 'Calling code', zipCode: 'ZIP code', addressLine1: 'Street', addressLine2: 'Street, second line', ebt: 'EBT number', isoAgentReference: 'Your agent', isoMerchant: 'Your number of the merchant',
-      contactName: 'Your name', phoneNumber: 'Phone', merchantLogoUrl: 'Address of the logo', mccCode: 'Category code (MCC)', tpnAssignTemplate: 'Template', tpnApplicationSign: 'Application', tpnBin: 'BIN', profileId: 'Profile', apiKey: 'API key', sku: 'SKU', deviceModel: 'Model', deviceManufacturer: 'Manufacturer',
+      contactName: 'Your name', phoneNumber: 'Phone', merchantLogoUrl: 'Address of the logo', mccCode: 'Category code (MCC)', tpnAssignTemplate: 'Template', tpnApplicationSign: 'Application', tpnBin: 'BIN', profileId: 'Profile', apiKey: 'API key', allowedIps: 'Used only from', expiresInDays: 'Days until it ends', neverExpires: 'It never ends', scopes: 'It may', sku: 'SKU', deviceModel: 'Model', deviceManufacturer: 'Manufacturer',
     } as Record<string, string>,
   },
   states: { instock: 'in stock', outofstock: 'out of stock', onbackorder: 'on back-order', publish: 'published', live: 'active' } as Record<string, string>,
@@ -173,7 +173,8 @@ export const texts = {
     question: (action: string, name: string) => `${action}: ${name}?`,
     pairing: (tpn: string) => `The pairing code of ${tpn}`,
     pairingHint: 'Shown this once. Type it into the next device.',
-    actions: { suspend: 'Suspend', resume: 'Resume', close: 'Close', deactivate: 'Deactivate', activate: 'Activate', reassign: 'Move', swap: 'Swap the device', retire: 'Retire' } as Record<string, string>,
+    actions: { suspend: 'Suspend', resume: 'Resume', close: 'Close', deactivate: 'Deactivate', activate: 'Activate', reassign: 'Move', swap: 'Swap the device', retire: 'Retire', 'pairing-code': 'Pairing code' } as Record<string, string>,
+    edit: { open: 'Edit', title: (name: string) => `Edit ${name}` },
     /** What has an entry here asks first. */
     consequences: {
       'merchant.suspend': 'Its stores take no payments until it is resumed. They keep their own states.',
@@ -183,7 +184,7 @@ export const texts = {
       'tpn.retire': 'The number is never used again, the device is unbound, and the credentials are destroyed after 30 days.',
     } as Record<string, string>,
     onboard: {
-      title: 'Onboard a merchant', steps: 'Steps', parts: { merchantData: 'Merchant', storeData: 'Store', tpnData: 'Terminal' } as Record<string, string>, same: 'Same as the merchant', processor: 'Processor',
+      title: 'Onboard a merchant', addStore: 'Add a store', addTerminal: 'Add a terminal', noMcc: 'There is no such category.', waits: (fields: string) => `Still to fill in or correct: ${fields}.`, steps: 'Steps', parts: { merchantData: 'Merchant', storeData: 'Store', tpnData: 'Terminal' } as Record<string, string>, same: 'Same as the merchant', processor: 'Processor',
       back: 'Back', next: 'Next', check: 'Check without storing', send: 'Onboard', curl: 'The same as curl', noZip: 'There is no such ZIP code.', fine: 'Everything is fine. Nothing was stored.',
       faults: (count: number) => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`),
     },
@@ -202,6 +203,7 @@ export const texts = {
   console: {
     keys: {
       title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', emptyHint: 'A key lets one of your programs onboard merchants. It is shown once, and can be replaced without a gap.', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
+      hints: { name: 'Which of your programs it is for.', scopes: 'Nothing chosen: everything that you may do.', allowedIps: 'Addresses or networks, such as 203.0.113.0/24, with commas. Empty: from everywhere.', expiresInDays: 'Empty: a year.' } as Record<string, string>,
       once: 'This is the key', rotation: (name: string) => `Rotate ${name}?`, rotated: (hours: number) => `You get a new key. The old one works for another ${hours} hours, so that your programs can change over; then it is refused.`,
       revocation: (name: string) => `Programs that use ${name} are refused from now on. This cannot be taken back.`,
     },

@@ -32,6 +32,32 @@ describe('the console', () => {
       await becomes(() => asked(second), 401);
     }));
 
+  test('a key gets the scopes, networks and days that were chosen', () =>
+    walk(async (page) => {
+      const name = `Narrow ${Date.now()}`;
+      await open(page, '/console/keys');
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByText('None chosen').click();
+      await dialog.getByLabel('merchants.read').check();
+      await dialog.getByLabel('Used only from').fill('somewhere');
+      await dialog.getByLabel('Days until it ends').fill('9999');
+      await dialog.getByText('At most 730.').waitFor();
+      await dialog.getByLabel('Days until it ends').fill('30');
+      await dialog.getByRole('button', { name: 'New key' }).click();
+      await dialog.locator('[id="key-allowedIps-hint"] .fault').waitFor();
+      await isFitForEverybody(page, 'the form of a key');
+      await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
+      await dialog.getByRole('button', { name: 'New key' }).click();
+      const text = await page.locator('.once code').textContent();
+      assert.equal(await asked(text), 200);
+      const headers = { authorization: `Api-Key ${world.server.api_key}` };
+      const made = (await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()).data.find((key) => key.name === name);
+      assert.deepEqual([made.scopes, made.allowedIps], [['merchants.read'], ['127.0.0.0/8', '203.0.113.7']]);
+      assert.equal(Math.round((Date.parse(made.expires) - Date.parse(made.created)) / 86_400_000), 30);
+    }, { allowed: [/400|422/] }));
+
   test('the operator stops an ISO and lets it go on, after a question', () =>
     walk(async (page) => {
       await open(page, '/console/isos');

@@ -73,6 +73,69 @@ describe('merchants', () => {
       await isFitForEverybody(page, 'a merchant');
     }));
 
+  test('a merchant is corrected, gets a pairing code, another store, and another terminal', () =>
+    walk(async (page) => {
+      const headers = { authorization: `Api-Key ${world.server.api_key}`, 'content-type': 'application/json' };
+      const name = `Mended ${RUN}`;
+      const answer = await fetch(`${world.server.url}/v1/onboardmerchant`, { method: 'POST', headers, body: JSON.stringify(onboarding(name)) });
+      const { merchantId } = (await answer.json()).data;
+      const fill = (path, value) => page.fill(`[id="${path}"]`, value);
+      await open(page, `/merchants/${merchantId}`);
+      await page.getByRole('button', { name: 'Edit' }).first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('E-mail').fill('not-mail');
+      await dialog.getByText('An e-mail address, such as').waitFor();
+      await dialog.getByLabel('E-mail').fill('ada@pier.example');
+      await dialog.getByLabel('ZIP code').fill('00000');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('not in use').waitFor();
+      await isFitForEverybody(page, 'a merchant that is corrected');
+      await dialog.getByLabel('ZIP code').fill('10001');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('ada@pier.example').waitFor();
+      await page.getByText('New York, NY 10001').waitFor();
+      await settled(page);
+      await page.getByRole('button', { name: 'Pairing code' }).click();
+      assert.match(await page.locator('.once code').textContent(), /^[0-9A-Z]{8}$/);
+      const terminal = async (key) => {
+        await page.getByLabel('Processor').selectOption('CKNX');
+        await page.getByLabel('Manufacturer').selectOption('Kozen');
+        await page.getByLabel('Model').selectOption('P3');
+        await page.getByLabel(/^Application/).selectOption('CRDT');
+        await fill('tpnData.tpnProcessor.profile[0].apiKey', key);
+        await page.getByRole('button', { name: 'Onboard', exact: true }).click();
+        await page.waitForURL(new RegExp(`merchants/${merchantId}$`));
+        await settled(page);
+      };
+      await page.getByRole('link', { name: 'Add a store' }).click();
+      for (const [field, value] of Object.entries({ ...onboarding(`${name} B`).storeData, mccCode: '9999' })) await fill(`storeData.${field}`, value);
+      await page.getByText('There is no such category.').waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true);
+      await fill('storeData.mccCode', '5812');
+      await page.getByRole('button', { name: 'Next' }).click();
+      await terminal(`walk-b-${RUN}`);
+      const store = page.locator('section.card').filter({ has: page.getByRole('heading', { name: `${name} B` }) });
+      await store.getByRole('link', { name: 'Add a terminal' }).click();
+      await terminal(`walk-c-${RUN}`);
+      await store.locator('tbody tr').nth(1).waitFor();
+    }, { allowed: [/40\d|422/] }));
+
+  test('the guided form says what is wrong, and why one cannot go on', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/new');
+      const fill = (path, value) => page.fill(`[id="merchantData.${path}"]`, value);
+      const fault = (path) => page.locator(`[id="merchantData.${path}-hint"] .fault`);
+      await page.getByText(/Still to fill in or correct: .*ZIP code/).waitFor();
+      await fill('zipCode', '00000');
+      await fault('zipCode').getByText('There is no such ZIP code.').waitFor();
+      await fill('email', 'not-mail');
+      await fault('email').getByText('An e-mail address').waitFor();
+      await fill('phoneNumber', '(212) 555-0142');
+      await fault('phoneNumber').getByText('Digits only').waitFor();
+      await isFitForEverybody(page, 'faults of the guided form');
+    }, { allowed: [/404/] }));
+
   test('the device of a TPN is swapped, and the code for the next one is shown once', () =>
     walk(async (page) => {
       await open(page, '/merchants?search=Saltwater');
