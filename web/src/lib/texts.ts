@@ -203,7 +203,7 @@ export const texts = {
   console: {
     keys: {
       title: 'API keys', create: 'New key', name: 'Name', state: 'State', scopes: 'Scopes', used: 'Last used', expires: 'Expires', do: 'Actions', empty: 'No keys yet', emptyHint: 'A key lets one of your programs onboard merchants. It is shown once, and can be replaced without a gap.', never: 'never', rotate: 'Rotate', revoke: 'Revoke',
-      hints: { name: 'Which of your programs it is for.', scopes: 'Nothing chosen: everything that you may do.', allowedIps: 'Addresses or networks, such as 203.0.113.0/24, with commas. Empty: from everywhere.', expiresInDays: 'Empty: a year.' } as Record<string, string>,
+      hints: { name: 'Which of your programs it is for.', scopes: 'Nothing chosen: everything that you may do.', allowedIps: 'Addresses or networks, such as 203.0.113.0/24, with commas. Empty: from everywhere.', expiresInDays: 'Empty: a year.', neverExpires: 'In the sandbox only.' } as Record<string, string>,
       once: 'This is the key', rotation: (name: string) => `Rotate ${name}?`, rotated: (hours: number) => `You get a new key. The old one works for another ${hours} hours, so that your programs can change over; then it is refused.`,
       revocation: (name: string) => `Programs that use ${name} are refused from now on. This cannot be taken back.`,
     },
