@@ -143,7 +143,8 @@ impl Plan {
 
     fn value(&self, column: &Column, values: &[i64]) -> Value {
         let terms = column.terms.iter();
-        let sum: i64 = terms.map(|(sign, measure)| sign * self.raw(*measure, values)).sum();
+        let terms = terms.map(|(sign, measure)| sign.saturating_mul(self.raw(*measure, values)));
+        let sum = saturating_sum(terms);
         match column.shape {
             Shape::Count => json!(sum),
             Shape::Money => json!(money(sum)),
@@ -158,6 +159,12 @@ impl Plan {
             },
         }
     }
+}
+
+/// The sum, or the nearest number that there is.
+pub fn saturating_sum(values: impl Iterator<Item = i64>) -> i64 {
+    let sum: i128 = values.map(i128::from).sum();
+    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// An amount in millionths as clients see it: a number without a fraction where it has none.

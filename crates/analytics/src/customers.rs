@@ -16,7 +16,7 @@ use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};
-use crate::columns::{float, money, money_as_float, number, ratio};
+use crate::columns::{float, money, money_as_float, number, ratio, saturating_sum};
 use crate::desk::{Desk, Inquiry, bound, seconds, span};
 use crate::query::{
     Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
@@ -472,8 +472,8 @@ pub fn stats(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         i64::try_from(all).unwrap_or(i64::MAX)
     };
     let (buyers, payers) = (count(|sums| sums.orders > 0), count(|sums| sums.rows > 0));
-    let orders: i64 = found.iter().map(|sums| sums.orders).sum();
-    let spend: i64 = found.iter().map(|sums| sums.spend).sum();
+    let orders = saturating_sum(found.iter().map(|sums| sums.orders));
+    let spend = saturating_sum(found.iter().map(|sums| sums.spend));
     let averages: f64 = found.iter().filter_map(Sums::average).sum();
     let per = |value: f64, count: i64| {
         if count == 0 { json!(0) } else { number(value / float(count)) }

@@ -11,6 +11,7 @@ pub mod file;
 pub mod job;
 pub mod link;
 mod parquet_file;
+mod quota;
 pub mod routes;
 
 use std::sync::{Arc, Mutex};
@@ -160,6 +161,8 @@ impl Export {
         let compiled = (self.args)().compile().map_err(Error::internal)?;
         let sources = Sources::default().with_json(Some(Value::Object(asked.clone())));
         let mut params = contract::rest::accept(&compiled, sources)?;
+        // A file has no column for segments, so they are not counted.
+        params.remove("segmentby");
         params.set("extended_info", json!(true));
         params.set("per_page", json!(ROWS_AT_ONCE));
         Ok(params)

@@ -159,13 +159,16 @@ pub(crate) const FORMATS: Formats = Formats(&[
 ]);
 
 fn is_webhook_url(value: &str) -> bool {
-    Url::parse(value).is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.host().is_some()
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.fragment().is_none()
-    })
+    // The parser skips these, so what is kept would not be the address that is called.
+    let is_skipped = |letter: char| letter.is_control() || letter.is_whitespace();
+    !value.contains(is_skipped)
+        && Url::parse(value).is_ok_and(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.host().is_some()
+                && url.username().is_empty()
+                && url.password().is_none()
+                && url.fragment().is_none()
+        })
 }
 
 fn allowed(is_allowed: bool) -> Parsed {

@@ -1,23 +1,26 @@
 //! News for pages that stay open: one short event whenever reports would say something new, as a
 //! stream of server-sent events. Whether the caller may have it was decided by the route itself.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderValue};
 use futures_util::stream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
+use types::Environment;
 
 use crate::Shared;
 
 const MEDIA_TYPE: &str = "text/event-stream";
 /// Streams that one process keeps open at most.
 const STREAMS_MAX: usize = 512;
+/// Streams of one user among them: a few windows on a few devices.
+const STREAMS_OF_USER_MAX: usize = 16;
 /// Then the stream ends, and whoever still listens asks again, with credentials that are looked at.
 const LIFE: Duration = Duration::from_mins(5);
 /// Many changes within this time are one piece of news.
@@ -27,7 +30,37 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Something is sent at least this often, so that nobody on the way takes the stream for dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(STREAMS_MAX)));
+/// Who listens: the same number is somebody else in another environment.
+pub(crate) type User = (Environment, Option<i64>);
+
+/// How many streams each user has open; none has 0.
+static PLACES: LazyLock<Mutex<HashMap<User, usize>>> = LazyLock::new(Mutex::default);
+
+/// A place among the streams, which is free again when this is dropped.
+#[derive(Debug)]
+struct Place(User);
+
+impl Place {
+    fn take(user: User) -> Option<Self> {
+        let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = open.get(&user).copied().unwrap_or_default();
+        if own >= STREAMS_OF_USER_MAX || open.values().sum::<usize>() >= STREAMS_MAX {
+            return None;
+        }
+        open.insert(user, own + 1);
+        Some(Self(user))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        match open.get_mut(&self.0) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(open.remove(&self.0)),
+        }
+    }
+}
 
 /// A stream that somebody reads.
 struct Listener {
@@ -35,20 +68,22 @@ struct Listener {
     shared: Arc<Shared>,
     ends: Instant,
     is_greeted: bool,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
     headers.get(ACCEPT).is_some_and(|accept| accept.as_bytes() == MEDIA_TYPE.as_bytes())
 }
 
-/// Turns a good answer of the route into a stream. Stays as it is when too many are open.
+/// Turns a good answer of the route into a stream. Stays as it is when too many are open, of this
+/// user or in all.
 pub(crate) fn go_on(
     response: &mut axum::http::Response<Body>,
     positions: watch::Receiver<Option<i64>>,
     shared: &Arc<Shared>,
+    user: User,
 ) {
-    let Ok(place) = Arc::clone(&PLACES).try_acquire_owned() else { return };
+    let Some(place) = Place::take(user) else { return };
     let listener = Listener {
         positions,
         shared: Arc::clone(shared),
@@ -96,5 +131,25 @@ impl Listener {
     fn event(&mut self) -> String {
         let position = self.positions.borrow_and_update().unwrap_or_default();
         format!("event: facts\ndata: {{\"position\":{position}}}\n\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_user_leaves_places_to_others() {
+        let (greedy, other) = ((Environment::Sandbox, Some(-1)), (Environment::Sandbox, Some(-2)));
+        let mut taken: Vec<Place> = std::iter::from_fn(|| Place::take(greedy)).take(600).collect();
+        assert_eq!(taken.len(), STREAMS_OF_USER_MAX);
+        assert!(Place::take(other).is_some());
+        assert!(Place::take((Environment::Production, Some(-1))).is_some(), "is somebody else");
+        taken.pop();
+        let again = Place::take(greedy);
+        assert!(again.is_some() && Place::take(greedy).is_none(), "a place is free again, once");
+        drop((taken, again));
+        let open = PLACES.lock().unwrap();
+        assert!(!open.contains_key(&greedy) && !open.contains_key(&other), "nothing is left");
     }
 }

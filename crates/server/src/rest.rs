@@ -90,9 +90,10 @@ impl RestDesk {
             tell!(info);
         }
         let is_live = wants_stream && answered.status == 200 && op == self.live_path();
+        let user = (environment, answered.user_id);
         let mut response = into_response(answered);
         if let (true, Some(facts)) = (is_live, &self.facts) {
-            live::go_on(&mut response, facts.positions(), &self.shared);
+            live::go_on(&mut response, facts.positions(), &self.shared, user);
         }
         let headers = response.headers_mut();
         set(headers, "x-request-id", request_id);

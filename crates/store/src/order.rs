@@ -10,6 +10,7 @@ mod list;
 mod marked;
 pub mod sales;
 mod sums;
+mod wide;
 
 use std::sync::LazyLock;
 

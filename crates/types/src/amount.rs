@@ -151,7 +151,8 @@ impl Amount {
         self.share(Self::ONE, divisor)
     }
 
-    fn saturated(millionths: i128) -> Self {
+    /// So many millionths, or the nearest amount there is: for sums that were made in a wider type.
+    pub fn saturated(millionths: i128) -> Self {
         let edge = if millionths < 0 { i64::MIN } else { i64::MAX };
         Self(i64::try_from(millionths).unwrap_or(edge))
     }

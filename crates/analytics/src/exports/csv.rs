@@ -9,7 +9,7 @@ use crate::columns::number;
 /// Tells programs that the text is UTF-8.
 const MARK: &str = "\u{feff}";
 /// A text that begins with one of these may be taken for a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 const APOSTROPHE: char = '\'';
 
 /// The beginning of a file.
@@ -46,7 +46,8 @@ fn guarded(text: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let is_special = |letter: char| matches!(letter, ',' | '"' | '\n' | '\r' | '\t' | ' ');
+    // Where lists have semicolons, so have the columns of a spreadsheet.
+    let is_special = |letter: char| matches!(letter, ',' | ';' | '"' | '\n' | '\r' | '\t' | ' ');
     if text.contains(is_special) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -87,6 +88,9 @@ mod tests {
             ("+49 30", "\"'+49 30\""),
             ("-$2.00", "'-$2.00"),
             ("\tx", "\"'\tx\""),
+            ("\n=1", "\"'\n=1\""),
+            ("＝1+1", "'＝1+1"),
+            ("x;=1", "\"x;=1\""),
             ("", ""),
         ] {
             let rows = rows(&page(vec![vec![Cell::Text(text.to_owned())]], false));

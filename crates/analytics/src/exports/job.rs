@@ -28,7 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
 
 /// What was asked for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ordered {
     pub(super) report: String,
     /// Parameters of the report.

@@ -13,6 +13,7 @@ use store::background_job::{JobRow, JobState};
 use types::Result;
 
 use super::job::Ordered;
+use super::quota::{self, Room};
 use super::{Export, link};
 use crate::desk::{Desk, may_view};
 
@@ -66,10 +67,18 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         email,
         home: call.site.address_for_letters(call.options()),
     };
-    let export_id = new_id()?;
-    let moments = (now, now.plus(HEAD_START));
-    let kind = jobs::REPORT_EXPORT;
-    jobs::enqueue_for(call.conn()?, kind, Some(&export_id), &ordered, moments)?;
+    let export_id = match quota::room(call.conn()?, &ordered, now)? {
+        // Who is impatient gets no second file.
+        Room::Waiting(export_id) => export_id,
+        Room::None(message) => return Err(Refusal::new(429, quota::CODE, message).into()),
+        Room::Free => {
+            let export_id = new_id()?;
+            let moments = (now, now.plus(HEAD_START));
+            let kind = jobs::REPORT_EXPORT;
+            jobs::enqueue_for(call.conn()?, kind, Some(&export_id), &ordered, moments)?;
+            export_id
+        }
+    };
     let message = match (email, mail::is_on(call.site)) {
         (true, true) => "The report is being written; a link to it comes by mail.",
         (true, false) => "The report is being written; no link comes by mail, since mail is off.",
@@ -127,6 +136,10 @@ fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let address = link::address(call.site, &call.visit.home, (&report, &export_id));
         body.insert(String::from("download_url"), json!(address));
     }
+    if let Some(message) = failure(&job) {
+        body.insert(String::from("failed"), json!(true));
+        body.insert(String::from("message"), json!(message));
+    }
     let own = call.visit.rest(&path(desk, &report, &export_id));
     Ok(Reply::new(Value::Object(body)).links(Links::new().to("self", own)))
 }
@@ -140,6 +153,18 @@ fn percent(job: &JobRow) -> i64 {
     (job.progress.done.saturating_mul(DONE) / total).clamp(0, DONE - 1)
 }
 
+/// Why there will never be a file. Clients that know nothing of it see a percentage below 100.
+fn failure(job: &JobRow) -> Option<String> {
+    match job.state {
+        JobState::Failed => {
+            let reason = job.error.as_deref().unwrap_or("nobody knows why");
+            Some(format!("The export failed: {reason}. Correct that, and start it again."))
+        }
+        JobState::Cancelled => Some("The export was cancelled. Start it again.".to_owned()),
+        JobState::Queued | JobState::Running | JobState::Done => None,
+    }
+}
+
 fn document() -> Value {
     let members = [
         ("message", Schema::text().about("What is being done.")),
@@ -148,6 +173,7 @@ fn document() -> Value {
     Item::new("report_export", Schema::object(members)).document()
 }
 
+// What a failed export adds is ours, and stands in no description that clients compare.
 fn status_document() -> Value {
     let members = [
         ("percent_complete", Schema::integer().about("How much is written, in percent.")),

@@ -6,9 +6,10 @@
 //! renamed into it**, so it is whole or absent; one with a wrong byte anywhere, or of another
 //! version, is refused, and costs no more than reading the records.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::num::NonZero;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -56,7 +57,7 @@ pub(crate) fn write(path: &Path, writer: &Writer, mark: Option<&str>) -> Result<
 }
 
 fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let mut file = BufWriter::with_capacity(1 << 20, new_file(path)?);
     file.write_all(MAGIC)?;
     let mut start = length(MAGIC.len());
     let mut places = Vec::new();
@@ -84,6 +85,15 @@ fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result
     file.write_all(blake3::hash(&table).as_bytes())?;
     file.flush()?;
     file.get_ref().sync_all()
+}
+
+/// A file for its owner only, as the database is. One that a cut-off attempt left behind goes: it
+/// may be for others, too.
+fn new_file(path: &Path) -> std::io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => OpenOptions::new().write(true).create_new(true).mode(0o600).open(path),
+    }
 }
 
 /// What the file holds; none when there is no file.

@@ -34,6 +34,11 @@ use segments::{Dimension, Segments};
 /// Whether anything happened in an interval.
 const PRESENCE: Measure = Measure::Rows(When::Always);
 
+/// Segments in all intervals of a range at most: they are all counted, whatever page is shown.
+const CELLS_MAX: usize = 4_000_000;
+/// Segments in one answer at most.
+const CELLS_SHOWN_MAX: usize = 100_000;
+
 /// A report over time.
 pub struct Stats {
     /// After `/reports`, such as `/orders/stats`.
@@ -95,7 +100,7 @@ impl Stats {
     pub fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let inquiry = desk.inquire(call)?;
         let (range, unit) = (inquiry.range(call), unit(call));
-        let segments = Segments::asked(self, call, &inquiry)?;
+        let mut segments = Segments::asked(self, call, &inquiry)?;
         let count = inquiry.calendar.count(unit, range);
         let path = format!("{}/reports{}", desk.base, self.path);
         let wanted = self.wanted(call);
@@ -109,6 +114,13 @@ impl Stats {
             return Err(too_many().into());
         };
         let asked = Asked::new(self, call, &inquiry, range)?;
+        if let Some(segments) = &mut segments {
+            if inquiry.is_bound() {
+                segments.keep_found(&asked.query, &inquiry);
+            }
+            let shown = wanted.per_page.min(intervals.len());
+            check_cells(segments.count(), intervals.len(), shown)?;
+        }
         let totals = asked.totals(segments.as_ref(), &inquiry);
         let places = asked.page(&intervals, &wanted, &inquiry);
         let known = places.iter().filter_map(|at| Some((intervals.get(at.index)?, at.is_blank)));
@@ -174,6 +186,18 @@ impl Wanted {
 
 fn unit(call: &Call<'_>) -> Unit {
     call.params.text("interval").and_then(Unit::named).unwrap_or(Unit::Week)
+}
+
+/// Refuses what would keep everybody else waiting: too many segments of too many intervals.
+fn check_cells(segments: usize, intervals: usize, shown: usize) -> Result<(), Refusal> {
+    let message = if segments.saturating_mul(intervals) > CELLS_MAX {
+        "This range has too many intervals to be split; ask for longer intervals or a shorter range."
+    } else if segments.saturating_mul(shown) > CELLS_SHOWN_MAX {
+        "These are too many segments for one page; ask for fewer per_page, or choose what to split."
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::new(400, "woocommerce_rest_too_many_segments", message))
 }
 
 fn too_many() -> Refusal {
@@ -325,5 +349,25 @@ impl<'r> Asked<'r> {
         let buckets = ranges.iter().map(bucket).collect();
         let bounds = bounds.iter().map(|second| timestamp(*second)).collect();
         (Query { bounds, measures, group: Group::None, ..self.query.clone() }, buckets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_very_many_intervals_are_refused() {
+        for (segments, intervals, shown, is_refused) in [
+            (1_000, 730, 100, false),
+            (2, 95_689, 100, false),
+            (160, 95_689, 100, true),
+            (1_001, 100, 100, true),
+            (1_001, 100, 10, false),
+            (usize::MAX, 2, 1, true),
+        ] {
+            let refused = check_cells(segments, intervals, shown).err();
+            assert_eq!(refused.is_some(), is_refused, "{segments} {intervals} {shown}");
+        }
     }
 }

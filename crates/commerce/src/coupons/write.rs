@@ -65,10 +65,12 @@ impl<'c> Given<'c> {
         }
     }
 
-    fn set_amount(&self, field: &'static str, amount: &mut Amount) {
+    fn set_amount(&self, field: &'static str, amount: &mut Amount) -> Result<(), Refusal> {
         if let Some(value) = self.value(field) {
+            amounts::check(self.name(field).unwrap_or(field), Some(value), amounts::MONEY_MAX)?;
             *amount = amounts::read(value).unwrap_or_default();
         }
+        Ok(())
     }
 }
 
@@ -195,7 +197,7 @@ fn set_discount(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
         }
         coupon.row.discount_kind = kind;
     }
-    given.set_amount("amount", &mut coupon.row.amount);
+    given.set_amount("amount", &mut coupon.row.amount)?;
     let too_much = coupon.row.discount_kind == PERCENT && coupon.row.amount > Amount::HUNDRED;
     if coupon.row.amount.is_negative() || too_much {
         let message = "The amount must not be below zero, nor above 100 percent.";
@@ -207,8 +209,8 @@ fn set_discount(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
 /// The amounts between which an order may be. When one of them is given it has to fit the other.
 fn set_bounds(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     let details = &mut coupon.details;
-    given.set_amount("minimum_amount", &mut details.minimum_amount);
-    given.set_amount("maximum_amount", &mut details.maximum_amount);
+    given.set_amount("minimum_amount", &mut details.minimum_amount)?;
+    given.set_amount("maximum_amount", &mut details.maximum_amount)?;
     let (least, most) = (details.minimum_amount, details.maximum_amount);
     let (has_least, has_most) =
         (given.value("minimum_amount").is_some(), given.value("maximum_amount").is_some());

@@ -11,26 +11,62 @@ use super::goods::{Good, Goods};
 use super::record::{Line, Order};
 use super::totals::Shop;
 use super::write::FIELDS;
-use crate::common::{amounts, meta};
+use crate::common::amounts::{self, MONEY_MAX, QUANTITY_MAX};
+use crate::common::meta;
 
 /// Lines of one order at most.
 pub(super) const LINES_MAX: usize = 5_000;
 /// Fields of which a null removes the line.
 const REMOVING: [&str; 5] = ["product_id", "method_id", "method_title", "name", "code"];
 
-type Posted = Map<String, Value>;
+pub(super) type Posted = Map<String, Value>;
 
 /// Takes over the lines of the request.
 pub(super) fn apply(call: &mut Call<'_>, order: &mut Order, shop: &Shop) -> Result<(), Stop> {
     for (field, kind) in FIELDS {
         let Some(Value::Array(list)) = call.params.get(field).cloned() else { continue };
-        for posted in list.iter().filter_map(Value::as_object) {
+        for (index, posted) in list.iter().enumerate() {
+            let Some(posted) = posted.as_object() else { continue };
+            check(&format!("{field}[{index}]"), posted)?;
             one(call, order, kind, posted, shop)?;
         }
     }
     if order.items.len() > LINES_MAX {
         let message = format!("An order has {LINES_MAX} lines at most.");
         return Err(Refusal::new(400, "rest_invalid_param", message).into());
+    }
+    Ok(())
+}
+
+/// Refuses numbers of a line that nothing can be calculated with.
+pub(super) fn check(param: &str, posted: &Posted) -> Result<(), Refusal> {
+    for (names, most) in [
+        (&["quantity", "qty"][..], QUANTITY_MAX),
+        (&["total", "subtotal", "refund_total"], MONEY_MAX),
+    ] {
+        for name in names {
+            amounts::check(&format!("{param}[{name}]"), posted.get(*name), most)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an order whose lines come to more than can be added up to the last digit, such as very
+/// many of something dear.
+pub(super) fn check_sums(order: &Order) -> Result<(), Refusal> {
+    let most = Amount::from_whole(MONEY_MAX);
+    let sums: [fn(&Line) -> Amount; 4] = [
+        |line| line.row.total,
+        |line| line.row.subtotal,
+        |line| line.row.total_tax,
+        |line| line.row.subtotal_tax,
+    ];
+    let is_beyond = |of: &fn(&Line) -> Amount| {
+        order.items.iter().map(|line| of(line).abs()).sum::<Amount>() > most
+    };
+    if sums.iter().any(is_beyond) {
+        let message = format!("The lines of an order come to {MONEY_MAX} at most in all.");
+        return Err(amounts::wrong("line_items", message));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use site::action::{read, write};
 use site::paging::with_totals;
 use site::{Action, Call};
@@ -16,7 +16,7 @@ use super::effects::{self, Before, REDUCED, RESTOCKED};
 use super::goods::Goods;
 use super::record::{Line, Order};
 use super::totals::{self, Shop};
-use super::{legacy, list, schema, view};
+use super::{legacy, lines, list, schema, view};
 use crate::common::version::Version;
 use crate::common::{amounts, meta, moments};
 
@@ -200,29 +200,32 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn read(id: Option<&str>, posted: &Map<String, Value>) -> Self {
+    fn read(param: &str, id: Option<&str>, posted: &lines::Posted) -> Result<Self, Refusal> {
+        lines::check(param, posted)?;
         let whole = |name: &str| posted.get(name).map(loose::to_int).unwrap_or_default();
         let amount = |value: Option<&Value>| value.and_then(amounts::read).unwrap_or_default();
         let quantity = if posted.contains_key("quantity") { "quantity" } else { "qty" };
-        let taxes = match posted.get("refund_tax") {
-            Some(Value::Array(list)) => list
-                .iter()
-                .map(|tax| {
-                    (tax.get("id").map_or(0, loose::to_int), amount(tax.get("refund_total")))
-                })
-                .collect(),
-            Some(Value::Object(by_rate)) => by_rate
-                .iter()
-                .map(|(id, tax)| (loose::to_int(&json!(id)), amount(Some(tax))))
-                .collect(),
+        let given: Vec<(i64, Option<&Value>)> = match posted.get("refund_tax") {
+            Some(Value::Array(list)) => {
+                let id = |tax: &Value| tax.get("id").map_or(0, loose::to_int);
+                list.iter().map(|tax| (id(tax), tax.get("refund_total"))).collect()
+            }
+            Some(Value::Object(by_rate)) => {
+                by_rate.iter().map(|(id, tax)| (loose::to_int(&json!(id)), Some(tax))).collect()
+            }
             _ => Vec::new(),
         };
-        Self {
+        let mut taxes = Vec::with_capacity(given.len());
+        for (rate_id, tax) in given {
+            amounts::check(&format!("{param}[refund_tax]"), tax, amounts::MONEY_MAX)?;
+            taxes.push((rate_id, amount(tax)));
+        }
+        Ok(Self {
             item_id: id.map_or_else(|| whole("id"), |id| loose::to_int(&json!(id))),
             quantity: whole(quantity).max(0),
             total: amount(posted.get("refund_total")),
             taxes,
-        }
+        })
     }
 
     fn is_nothing(&self) -> bool {
@@ -235,22 +238,26 @@ impl Part {
 }
 
 /// The lines of a request: a list, or an object by the numbers of the order's lines.
-fn parts(call: &Call<'_>) -> Vec<Part> {
+fn parts(call: &Call<'_>) -> Result<Vec<Part>, Refusal> {
     let mut parts = Vec::new();
     for name in ["line_items", "shipping_lines", "fee_lines"] {
         match call.params.get(name) {
             Some(Value::Array(list)) => {
-                let posted = list.iter().filter_map(Value::as_object);
-                parts.extend(posted.map(|posted| Part::read(None, posted)));
+                for (index, posted) in list.iter().enumerate() {
+                    let Some(posted) = posted.as_object() else { continue };
+                    parts.push(Part::read(&format!("{name}[{index}]"), None, posted)?);
+                }
             }
             Some(Value::Object(by_id)) => {
-                let posted = by_id.iter().filter_map(|(id, part)| Some((id, part.as_object()?)));
-                parts.extend(posted.map(|(id, posted)| Part::read(Some(id), posted)));
+                for (id, posted) in by_id {
+                    let Some(posted) = posted.as_object() else { continue };
+                    parts.push(Part::read(&format!("{name}[{id}]"), Some(id), posted)?);
+                }
             }
             _ => {}
         }
     }
-    parts
+    Ok(parts)
 }
 
 fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -260,7 +267,8 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         return Err(Refusal::new(400, code, message).into());
     }
     let order = order_of(call)?;
-    let parts = parts(call);
+    amounts::check("amount", call.params.get("amount"), amounts::MONEY_MAX)?;
+    let parts = parts(call)?;
     let of_parts: Amount = parts.iter().map(|part| part.total + part.tax()).sum();
     let amount = call.params.get("amount").and_then(amounts::read).unwrap_or(of_parts);
     if amount.is_negative() {

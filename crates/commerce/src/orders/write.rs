@@ -42,6 +42,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     lines::apply(call, &mut order, &shop)?;
     let goods = Goods::of_orders(call.conn()?, [&order].into_iter())?;
     totals::calculate(&mut order, &goods, &shop);
+    lines::check_sums(&order)?;
     coupons::replace(call, &mut order, &goods, &shop)?;
     order.row.modified = now;
     let order = order.insert(call.conn()?)?;
@@ -61,6 +62,7 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let goods = Goods::of_orders(call.conn()?, [&order].into_iter())?;
     if PRICED.iter().any(|name| call.params.get(name).is_some()) {
         totals::calculate(&mut order, &goods, &shop);
+        lines::check_sums(&order)?;
     }
     coupons::replace(call, &mut order, &goods, &shop)?;
     order.row.modified = moments::now(call);

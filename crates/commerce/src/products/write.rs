@@ -15,12 +15,21 @@ use super::record::{
     SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
 };
 use super::{address, events, skus, sync, trash};
+use crate::common::amounts::{self, MONEY_MAX, QUANTITY_MAX};
 use crate::common::{meta, moments};
 
 /// Statuses in which a product needs no slug yet.
 const UNFINISHED: &[&str] = &["draft", "pending", "auto-draft"];
 /// Ids of products that a product may name in one list.
 const IDS_MAX: usize = 1_000;
+/// The greatest numbers that a request may name.
+const BOUNDED: [(&str, i64); 5] = [
+    ("regular_price", MONEY_MAX),
+    ("sale_price", MONEY_MAX),
+    ("stock_quantity", QUANTITY_MAX),
+    ("inventory_delta", QUANTITY_MAX),
+    ("low_stock_amount", QUANTITY_MAX),
+];
 
 /// What a name is that nobody gives.
 const NAMELESS: &str = "Product";
@@ -132,6 +141,9 @@ pub(super) fn shared(
     product: &mut Product,
 ) -> Result<Vec<Values>, Stop> {
     let id = product.id();
+    for (name, most) in BOUNDED {
+        amounts::check(name, asked.call.params.get(name), most)?;
+    }
     if let Some(sku) = asked.text("sku") {
         product.row.sku = skus::checked(asked.call, &sku, id)?;
     }
@@ -264,7 +276,7 @@ fn stock(asked: &Asked<'_, '_>, product: &mut Product) {
 /// How many there are, and from which quantity on there are few.
 pub(super) fn quantities(asked: &Asked<'_, '_>, product: &mut Product) {
     let params = &asked.call.params;
-    let amount = |name: &str| params.get(name).and_then(crate::common::amounts::read);
+    let amount = |name: &str| params.get(name).and_then(amounts::read);
     if let Some(quantity) = amount("stock_quantity") {
         product.row.stock_quantity = Some(quantity);
     } else if let Some(delta) = amount("inventory_delta") {

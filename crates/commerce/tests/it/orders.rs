@@ -368,3 +368,65 @@ fn notes_are_written_and_deleted() {
     let missing = shop.ask("POST", &path, ADMIN, &json!({}));
     assert_eq!(missing.refusal(), (400, "rest_missing_callback_param"));
 }
+
+#[test]
+fn what_is_beyond_every_sale_is_refused_by_name() {
+    let shop = TestShop::new();
+    let tee = product(&shop, "Tee", "10");
+    let dear = product(&shop, "Yacht", "1000000");
+    let line = |name: &str, value: Value| {
+        let mut line = json!({ "product_id": tee, "quantity": 1 });
+        line[name] = value;
+        json!({ "line_items": [{ "product_id": tee }, line] })
+    };
+    let fee = |total: Value| json!({ "fee_lines": [{ "name": "x", "total": total }] });
+    let shipping = |total: Value| json!({ "shipping_lines": [{ "method_id": "x", "method_title": "x", "total": total }] });
+    let many = vec![json!({ "product_id": tee, "total": "60000000000" }); 2];
+    for (body, param) in [
+        (line("quantity", json!(1_000_000_000_000_000_i64)), "line_items[1][quantity]"),
+        (line("quantity", json!("-1e15")), "line_items[1][quantity]"),
+        (line("quantity", json!(1_000_000_001)), "line_items[1][quantity]"),
+        (line("total", json!("99999999999999")), "line_items[1][total]"),
+        (line("total", json!("1e308")), "line_items[1][total]"),
+        (line("subtotal", json!(1e300)), "line_items[1][subtotal]"),
+        (fee(json!("-100000000000.01")), "fee_lines[0][total]"),
+        (shipping(json!("9223372036854")), "shipping_lines[0][total]"),
+        (json!({ "line_items": many }), "line_items"),
+        (json!({ "line_items": [{ "product_id": dear, "quantity": 900_000 }] }), "line_items"),
+    ] {
+        let answer = shop.ask("POST", ORDERS, ADMIN, &body);
+        assert_eq!(answer.refusal(), (400, "rest_invalid_param"), "{param} {body}");
+        assert!(answer.json["data"]["params"][param].is_string(), "{param} {}", answer.json);
+    }
+    assert_eq!(shop.get(ORDERS, ADMIN).header("x-wp-total"), "0", "nothing was written");
+    let most = create(&shop, &line("quantity", json!(1_000_000_000)));
+    assert_eq!(most["total"], json!("10000000010.00"));
+    let own = format!("{ORDERS}/{}", most["id"]);
+    let more = shop.ask("PUT", &own, ADMIN, &fee(json!("99999999999")));
+    assert_eq!(more.refusal(), (400, "rest_invalid_param"), "{}", more.json);
+    let written = create(&shop, &line("total", json!("1.5e3")));
+    assert_eq!(written["total"], json!("1510.00"), "an exponent is read");
+    let refunds = format!("{ORDERS}/{}/refunds", written["id"]);
+    let id = &written["line_items"][1]["id"];
+    let part = |name: &str, value: Value| {
+        let mut part = json!({ "id": id });
+        part[name] = value;
+        json!({ "api_refund": false, "line_items": [part] })
+    };
+    for (body, param) in [
+        (json!({ "api_refund": false, "amount": "1e15" }), "amount"),
+        (part("quantity", json!(9_000_000_000_000_i64)), "line_items[0][quantity]"),
+        (part("refund_total", json!(-1e15)), "line_items[0][refund_total]"),
+        (part("refund_tax", json!({ "1": "-9e15" })), "line_items[0][refund_tax]"),
+        (
+            part("refund_tax", json!([{ "id": 1, "refund_total": 1e15 }])),
+            "line_items[0][refund_tax]",
+        ),
+    ] {
+        let answer = shop.ask("POST", &refunds, ADMIN, &body);
+        assert!(answer.json["data"]["params"][param].is_string(), "{param} {}", answer.json);
+    }
+    let off = json!({ "code": "all", "amount": "1e15" });
+    let answer = shop.ask("POST", "/wc/v3/coupons", ADMIN, &off);
+    assert!(answer.json["data"]["params"]["amount"].is_string(), "{}", answer.json);
+}

@@ -187,7 +187,13 @@ fn wrong_choices_are_told() {
         params[member] = value;
         refused(&house, "webhook_create", params)
     };
-    for url in ["ftp://iso.example/", "https://", "https://a:b@iso.example/", "/relative/path"] {
+    for url in [
+        "ftp://iso.example/",
+        "https://",
+        "https://a:b@iso.example/",
+        "/relative/path",
+        "https://iso.example/\r\nX: y",
+    ] {
         assert_eq!(with("url", json!(url)), ["invalid_format url"], "{url}");
     }
     assert_eq!(with("events", json!(["mer*"])), ["invalid_format events[0]"]);

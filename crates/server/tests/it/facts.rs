@@ -2,6 +2,7 @@
 //! of them in a file is either whole or not used.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -254,10 +255,13 @@ fn facts_follow_every_change() {
 fn a_file_of_facts_saves_reading_the_records() {
     let recorded = Recorded::new();
     recorded.change(&[77], |_| Ok(()));
+    std::fs::write(recorded.file().with_extension("new"), "left behind").unwrap();
     let (mut feed, facts) = opened(&recorded, Some(recorded.file()));
     feed.save();
     // A record that changed without an event: only who reads the records sees it.
     recorded.store().write_blocking(|conn| order::delete(conn, 79)).unwrap();
+    let mode = std::fs::metadata(recorded.file()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "nobody else reads the sales, not even of a leftover file");
     let (_, kept) = opened(&recorded, Some(recorded.file()));
     agree(&all(&kept.snapshot()), &all(&facts.snapshot()));
     assert!(kept.snapshot().downloads() == facts.snapshot().downloads());

@@ -3,6 +3,7 @@
 
 use types::{Amount, Error, Result, Timestamp};
 
+use super::wide::{amount, order, sum};
 use crate::conn::sql;
 use crate::{Conn, Row, SITE, Sql, Val};
 
@@ -32,60 +33,81 @@ pub struct Sold {
     pub discount: Amount,
 }
 
-// A sum is of a wider type on PostgreSQL, and none at all without rows.
 sql!(
     SALES_SUM,
-    "SELECT COUNT(*), CAST(COALESCE(SUM(total), 0) AS BIGINT),
-            CAST(COALESCE(SUM(shipping_total), 0) AS BIGINT),
-            CAST(COALESCE(SUM(cart_tax), 0) AS BIGINT),
-            CAST(COALESCE(SUM(shipping_tax), 0) AS BIGINT)
-     FROM orders
+    concat!(
+        "SELECT COUNT(*), ",
+        sum!("total"),
+        ", ",
+        sum!("shipping_total"),
+        ", ",
+        sum!("cart_tax"),
+        ", ",
+        sum!("shipping_tax"),
+        " FROM orders
      WHERE site_id = $1 AND kind = 'order' AND created_us >= $2 AND created_us < $3
        AND status IN ($4, $5, $6, $7)"
+    )
 );
 sql!(
     SALES_LINES,
-    "SELECT CAST(COALESCE(SUM(CASE WHEN items.kind = 'line' THEN items.quantity ELSE 0 END), 0)
-                 AS BIGINT),
-            CAST(COALESCE(SUM(CASE WHEN items.kind = 'coupon' THEN items.total ELSE 0 END), 0)
-                 AS BIGINT)
-     FROM orders AS sales
+    concat!(
+        "SELECT ",
+        sum!("CASE WHEN items.kind = 'line' THEN items.quantity ELSE 0 END"),
+        ", ",
+        sum!("CASE WHEN items.kind = 'coupon' THEN items.total ELSE 0 END"),
+        " FROM orders AS sales
      JOIN order_items AS items
        ON items.site_id = sales.site_id AND items.order_id = sales.order_id
      WHERE sales.site_id = $1 AND sales.kind = 'order'
        AND sales.created_us >= $2 AND sales.created_us < $3
        AND sales.status IN ($4, $5, $6, $7)"
+    )
 );
 sql!(
     SALES_REFUNDED_IN_PART,
-    "SELECT COUNT(*), CAST(COALESCE(SUM(refunds.refund_amount), 0) AS BIGINT),
-            CAST(COALESCE(SUM(refunds.shipping_total), 0) AS BIGINT),
-            CAST(COALESCE(SUM(refunds.cart_tax), 0) AS BIGINT),
-            CAST(COALESCE(SUM(refunds.shipping_tax), 0) AS BIGINT)
-     FROM orders AS refunds
+    concat!(
+        "SELECT COUNT(*), ",
+        sum!("refunds.refund_amount"),
+        ", ",
+        sum!("refunds.shipping_total"),
+        ", ",
+        sum!("refunds.cart_tax"),
+        ", ",
+        sum!("refunds.shipping_tax"),
+        " FROM orders AS refunds
      JOIN orders AS sales
        ON sales.site_id = refunds.site_id AND sales.order_id = refunds.parent_id
      WHERE refunds.site_id = $1 AND refunds.kind = 'refund'
        AND refunds.created_us >= $2 AND refunds.created_us < $3
        AND sales.status IN ($4, $5, $6)"
+    )
 );
 sql!(
     SALES_REFUNDED_WHOLE,
-    "SELECT COUNT(*), CAST(COALESCE(SUM(total), 0) AS BIGINT),
-            CAST(COALESCE(SUM(shipping_total), 0) AS BIGINT),
-            CAST(COALESCE(SUM(cart_tax), 0) AS BIGINT),
-            CAST(COALESCE(SUM(shipping_tax), 0) AS BIGINT)
-     FROM orders
+    concat!(
+        "SELECT COUNT(*), ",
+        sum!("total"),
+        ", ",
+        sum!("shipping_total"),
+        ", ",
+        sum!("cart_tax"),
+        ", ",
+        sum!("shipping_tax"),
+        " FROM orders
      WHERE site_id = $1 AND kind = 'order' AND order_id IN (
          SELECT refunds.parent_id FROM orders AS refunds
          WHERE refunds.site_id = $1 AND refunds.kind = 'refund'
            AND refunds.created_us >= $2 AND refunds.created_us < $3)
        AND status = $4"
+    )
 );
 sql!(
     SALES_BEST_SELLERS,
-    "SELECT product_id, CAST(SUM(quantity) AS BIGINT) AS sold
-     FROM (
+    concat!(
+        "SELECT product_id, ",
+        sum!("quantity"),
+        " FROM (
        SELECT items.product_id, items.quantity
        FROM orders AS sales
        JOIN order_items AS items
@@ -104,7 +126,10 @@ sql!(
          AND refunds.created_us >= $2 AND refunds.created_us < $3
          AND sales.status IN ($4, $5, $6) AND items.kind = 'line' AND items.product_id <> 0
      ) AS lines
-     GROUP BY product_id ORDER BY sold DESC, product_id LIMIT $7"
+     GROUP BY product_id ORDER BY ",
+        order!("quantity"),
+        " DESC, product_id LIMIT $7"
+    )
 );
 
 pub(crate) const STATEMENTS: &[&Sql] = &[
@@ -122,7 +147,7 @@ pub fn sold(conn: &mut dyn Conn, span: Span, statuses: [&str; 4]) -> Result<Sold
     if sum.count == 0 {
         return Ok(Sold::default());
     }
-    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let read = |row: &dyn Row| Ok((amount(row, 0)?, amount(row, 2)?));
     let (items, discount) = one(conn, &SALES_LINES, &params, read)?;
     Ok(Sold { sum, items, discount })
 }
@@ -148,7 +173,7 @@ pub fn best_sellers(
 ) -> Result<Vec<(i64, Amount)>> {
     let mut params = in_span(span, statuses);
     params.push(limit.into());
-    conn.rows(&SALES_BEST_SELLERS, &params, |row| Ok((row.get(0)?, row.get(1)?)))
+    conn.rows(&SALES_BEST_SELLERS, &params, |row| Ok((row.get(0)?, amount(row, 1)?)))
 }
 
 fn in_span<const N: usize>(span: Span, statuses: [&str; N]) -> Vec<Val<'_>> {
@@ -171,10 +196,10 @@ impl SalesSum {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             count: row.get(0)?,
-            total: row.get(1)?,
-            shipping: row.get(2)?,
-            tax: row.get(3)?,
-            shipping_tax: row.get(4)?,
+            total: amount(row, 1)?,
+            shipping: amount(row, 3)?,
+            tax: amount(row, 5)?,
+            shipping_tax: amount(row, 7)?,
         })
     }
 }

@@ -4,6 +4,7 @@ use types::{Amount, Error, Result, Timestamp};
 
 use super::OrderKind;
 use super::list::NOT_BY_ID;
+use super::wide::{amount, sum};
 use crate::conn::sql;
 use crate::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
 use crate::{Conn, Row, SITE, Sql};
@@ -31,9 +32,13 @@ sql!(
 sql!(ORDER_FIRST, "SELECT MIN(order_id) FROM orders WHERE site_id = $1 AND kind = 'order'");
 sql!(
     ORDER_SUMS_BETWEEN,
-    "SELECT status, CAST(COALESCE(SUM(total), 0) AS BIGINT) FROM orders
+    concat!(
+        "SELECT status, ",
+        sum!("total"),
+        " FROM orders
      WHERE site_id = $1 AND kind = 'order' AND created_us >= $2 AND created_us < $3
      GROUP BY status ORDER BY status"
+    )
 );
 
 pub(crate) const STATEMENTS: &[&Sql] = &[&ORDER_COUNT_BY_STATUS, &ORDER_FIRST, &ORDER_SUMS_BETWEEN];
@@ -55,7 +60,7 @@ pub fn sums_between(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<(String, Amount)>> {
-    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let read = |row: &dyn Row| Ok((row.get(0)?, amount(row, 1)?));
     conn.rows(&ORDER_SUMS_BETWEEN, &[SITE.into(), from.into(), to.into()], read)
 }
 
@@ -69,10 +74,12 @@ pub fn sums_of_customers(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<Vec<Cu
     let keys = ["customer_id", "status"];
     let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
     let (columns, table) = (
-        "customer_id, status, order_count, order_total, last_order_id, last_created_us",
-        // A sum is of a wider type on PostgreSQL. Both engines apply the conditions inside.
+        "customer_id, status, order_count, total_upper, total_lower, last_order_id,
+         last_created_us",
+        // Both engines apply the conditions inside.
         "(SELECT site_id, customer_id, status, COUNT(*) AS order_count,
-                 CAST(SUM(total) AS BIGINT) AS order_total,
+                 CAST(SUM(total / 4294967296) AS BIGINT) AS total_upper,
+                 CAST(SUM(total % 4294967296) AS BIGINT) AS total_lower,
                  MAX(order_id) AS last_order_id, MAX(created_us) AS last_created_us
           FROM orders WHERE kind = 'order' AND customer_id <> 0
           GROUP BY site_id, customer_id, status) AS sums",
@@ -91,9 +98,9 @@ impl CustomerSum {
             customer_id: row.get(0)?,
             status: row.get(1)?,
             orders: row.get(2)?,
-            total: row.get(3)?,
-            last_order_id: row.get(4)?,
-            last_created: row.get(5)?,
+            total: amount(row, 3)?,
+            last_order_id: row.get(5)?,
+            last_created: row.get(6)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! Every segment that is known is shown, be it with zeros; **what belongs to none that is known,
 //! such as a deleted product, is in no segment**.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use contract::rest::{Refusal, Stop};
@@ -130,6 +130,25 @@ impl Segments {
         let answer = answer.unwrap_or_default();
         let rows = 0..answer.len();
         Found { segments: self, plan, answer, rows, is_strict: inquiry.is_strict }
+    }
+
+    /// Leaves those in which something was found. Who sees some sales only is not to learn from the
+    /// names of the others what else there is.
+    pub(super) fn keep_found(&mut self, query: &Query, inquiry: &Inquiry) {
+        let found = self.of(query, inquiry).answer;
+        if let Known::Ids(known) = &mut self.known {
+            let rows = (0..found.len()).filter_map(|index| found.row(index));
+            let ids: BTreeSet<i64> = rows.map(|row| id_of(row.key)).collect();
+            known.retain(|id, _| ids.contains(id));
+        }
+    }
+
+    /// How many there are at least.
+    pub(super) fn count(&self) -> usize {
+        match &self.known {
+            Known::Ids(known) => known.len(),
+            Known::Found => 1,
+        }
     }
 
     fn id(&self, id: i64, is_found: bool, is_strict: bool) -> Value {

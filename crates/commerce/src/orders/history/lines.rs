@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use contract::rest::check::Fault;
-use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, clean, loose};
 use serde_json::{Value, json};
 use store::order::ItemKind;
 use types::Amount;
 
 use super::Body;
+pub(super) use crate::common::amounts::wrong;
 use crate::common::meta;
 use crate::orders::lines::LINES_MAX;
 use crate::orders::record::{Line, Order, TaxShare};
@@ -23,10 +22,6 @@ const KINDS: [(&str, ItemKind); 5] = [
     ("tax_lines", ItemKind::Tax),
     ("coupon_lines", ItemKind::Coupon),
 ];
-
-pub(super) fn wrong(name: &str, message: impl Into<String>) -> Refusal {
-    invalid_params(vec![(name.to_owned(), Some(Fault::new("rest_invalid_param", message)))])
-}
 
 pub(super) fn whole(body: &Body, name: &str) -> i64 {
     body.get(name).map(loose::to_int).unwrap_or_default()
