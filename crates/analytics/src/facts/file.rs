@@ -91,7 +91,7 @@ fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result
 /// may be for others, too.
 fn new_file(path: &Path) -> std::io::Result<File> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => OpenOptions::new().write(true).create_new(true).mode(0o600).open(path),
     }
 }

@@ -14,13 +14,14 @@ pub const MONEY_MAX: i64 = 100_000_000_000;
 pub const QUANTITY_MAX: i64 = 1_000_000_000;
 
 /// Refuses a number that is greater than `most`, whatever its sign. What is no number is left to
-/// whoever reads it.
+/// whoever reads it. `param` is the way to it, such as `line_items[0][total]`.
 pub fn check(param: &str, value: Option<&Value>, most: i64) -> Result<(), Refusal> {
     let size = value.map(loose::to_float).unwrap_or_default().abs();
     if size <= Amount::from_whole(most).to_f64() {
         return Ok(());
     }
-    Err(wrong(param, format!("Write a number of at most {most} here.")))
+    let outermost = param.split('[').next().unwrap_or(param);
+    Err(wrong(outermost, format!("{param} must be at most {most}.")))
 }
 
 /// The refusal of a parameter that is wrong by itself.

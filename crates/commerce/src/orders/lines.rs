@@ -65,7 +65,7 @@ pub(super) fn check_sums(order: &Order) -> Result<(), Refusal> {
         order.items.iter().map(|line| of(line).abs()).sum::<Amount>() > most
     };
     if sums.iter().any(is_beyond) {
-        let message = format!("The lines of an order come to {MONEY_MAX} at most in all.");
+        let message = format!("The lines of an order come to at most {MONEY_MAX} in all.");
         return Err(amounts::wrong("line_items", message));
     }
     Ok(())
