@@ -191,7 +191,7 @@ fn unit(call: &Call<'_>) -> Unit {
 /// Refuses what would keep everybody else waiting: too many segments of too many intervals.
 fn check_cells(segments: usize, intervals: usize, shown: usize) -> Result<(), Refusal> {
     let message = if segments.saturating_mul(intervals) > CELLS_MAX {
-        "This range has too many intervals to be split; ask for longer intervals or a shorter range."
+        "Too many intervals to be split; ask for longer intervals or a shorter range."
     } else if segments.saturating_mul(shown) > CELLS_SHOWN_MAX {
         "These are too many segments for one page; ask for fewer per_page, or choose what to split."
     } else {
