@@ -242,6 +242,7 @@ export const texts = {
     },
   },
   register: {
+    hints: { name: 'What your organisation is called.', contactName: 'The person whom letters are for.' } as Record<string, string>,
     title: 'Register an ISO', explain: 'An ISO onboards merchants for card acceptance. After the form you get a letter with a link; it leads to your first API key.', send: 'Register', sent: 'Look into your mailbox', sentHint: (expires: string) => `The link in the letter can be opened until ${expires}.`,
     confirm: 'Choose a password', confirmExplain: 'The password is for signing in to this portal. Your programs get keys of their own.', finish: 'Finish', done: 'Welcome on board', login: (login: string) => `Sign in as ${login}.`, key: 'This is your first API key', waiting: 'The operator still has to approve you. Your first key comes after that.',
     closed: 'Registration is closed here; ask the operator of this server.', back: 'Back',
