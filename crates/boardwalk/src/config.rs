@@ -124,18 +124,10 @@ impl Config {
                 variable.map(|(_, value)| PathBuf::from(value))
             })
             .unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
-        let (mut table, path) = read_file(common.config.as_deref(), &data)?;
-        let checked = |table: &Table, what: String| {
-            let config = table.clone().try_into::<Self>();
-            config.map_err(|error| Error::invalid(format!("{what} is wrong")).because(error))
-        };
-        let mut config = checked(&table, format!("the configuration file {}", path.display()))?;
-        let schema = schema();
-        for (name, value) in variables.iter().filter(|(name, _)| name != DATA_VARIABLE) {
-            set_from_variable(&mut table, &schema, name, value)?;
-            // One by one, so that the message can name the variable that is to be mended.
-            config = checked(&table, format!("the environment variable {name}"))?;
-        }
+        let (table, path) = read_file(common.config.as_deref(), &data)?;
+        let variables: Vec<(String, OsString)> =
+            variables.into_iter().filter(|(name, _)| name != DATA_VARIABLE).collect();
+        let mut config = layered(&table, &path, &variables)?;
         config.data = data;
         config.server.mail = config.mail.clone();
         config.server.admin = config.admin.clone();
@@ -144,6 +136,31 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// The settings of the file with those of the variables over them. Either may need the other to be
+/// whole, so they are judged together; who is to blame is looked for afterwards.
+fn layered(file: &Table, path: &Path, variables: &[(String, OsString)]) -> Result<Config> {
+    let schema = schema();
+    let with_all_but = |left_out: Option<&str>| {
+        let mut table = file.clone();
+        for (name, value) in variables.iter().filter(|(name, _)| Some(&**name) != left_out) {
+            set_from_variable(&mut table, &schema, name, value)?;
+        }
+        Ok::<_, Error>(table.try_into::<Config>())
+    };
+    let error = match with_all_but(None)? {
+        Ok(config) => return Ok(config),
+        Err(error) => error,
+    };
+    // Without it all is well.
+    let is_to_blame = |name: &&str| matches!(with_all_but(Some(name)), Ok(Ok(_)));
+    let what = match variables.iter().map(|(name, _)| name.as_str()).find(is_to_blame) {
+        Some(name) => format!("the environment variable {name}"),
+        None if variables.is_empty() => format!("the configuration file {}", path.display()),
+        None => format!("the configuration, of {} and of variables,", path.display()),
+    };
+    Err(Error::invalid(format!("{what} is wrong")).because(error))
 }
 
 /// `postgres://user:secret@host/db?password=secret` with stars for both secrets.
