@@ -1,8 +1,9 @@
 //! News for pages that stay open: one short event whenever reports would say something new, as a
 //! stream of server-sent events. Whether the caller may have it was decided by the route itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,31 +34,53 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 /// Who listens: the same number is somebody else in another environment.
 pub(crate) type User = (Environment, Option<i64>);
 
-/// How many streams each user has open; none has 0.
-static PLACES: LazyLock<Mutex<HashMap<User, usize>>> = LazyLock::new(Mutex::default);
+/// The streams of each user, the oldest first. A flag that is set tells its stream to end.
+type Streams = HashMap<User, VecDeque<Arc<AtomicBool>>>;
+
+static PLACES: LazyLock<Mutex<Streams>> = LazyLock::new(Mutex::default);
 
 /// A place among the streams, which is free again when this is dropped.
 #[derive(Debug)]
-struct Place(User);
+struct Place {
+    user: User,
+    is_over: Arc<AtomicBool>,
+}
 
 impl Place {
+    /// **Of one user the newest streams stay**: a window that was closed is noticed only when
+    /// something is sent to it, and must not stand in the way of the one that was opened after it.
     fn take(user: User) -> Option<Self> {
         let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = open.get(&user).copied().unwrap_or_default();
-        if own >= STREAMS_OF_USER_MAX || open.values().sum::<usize>() >= STREAMS_MAX {
+        let total: usize = open.values().map(VecDeque::len).sum();
+        let is_full = total >= STREAMS_MAX;
+        let own = open.entry(user).or_default();
+        if own.len() >= STREAMS_OF_USER_MAX {
+            if let Some(oldest) = own.pop_front() {
+                oldest.store(true, Ordering::Relaxed);
+            }
+        } else if is_full {
+            if own.is_empty() {
+                open.remove(&user);
+            }
             return None;
         }
-        open.insert(user, own + 1);
-        Some(Self(user))
+        let is_over = Arc::new(AtomicBool::new(false));
+        own.push_back(Arc::clone(&is_over));
+        Some(Self { user, is_over })
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-        match open.get_mut(&self.0) {
-            Some(own) if *own > 1 => *own -= 1,
-            _ => drop(open.remove(&self.0)),
+        let Some(own) = open.get_mut(&self.user) else { return };
+        own.retain(|other| !Arc::ptr_eq(other, &self.is_over));
+        if own.is_empty() {
+            open.remove(&self.user);
         }
     }
 }
@@ -68,15 +91,14 @@ struct Listener {
     shared: Arc<Shared>,
     ends: Instant,
     is_greeted: bool,
-    _place: Place,
+    place: Place,
 }
 
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
     headers.get(ACCEPT).is_some_and(|accept| accept.as_bytes() == MEDIA_TYPE.as_bytes())
 }
 
-/// Turns a good answer of the route into a stream. Stays as it is when too many are open, of this
-/// user or in all.
+/// Turns a good answer of the route into a stream. Stays as it is when too many are open.
 pub(crate) fn go_on(
     response: &mut axum::http::Response<Body>,
     positions: watch::Receiver<Option<i64>>,
@@ -89,7 +111,7 @@ pub(crate) fn go_on(
         shared: Arc::clone(shared),
         ends: Instant::now() + LIFE,
         is_greeted: false,
-        _place: place,
+        place,
     };
     let events = stream::unfold(listener, async |mut listener| {
         let text = listener.next().await?;
@@ -112,7 +134,7 @@ impl Listener {
             return Some(format!("retry: 1000\n{}", self.event()));
         }
         let quiet_since = Instant::now();
-        while Instant::now() < self.ends && !self.shared.is_stopping() {
+        while Instant::now() < self.ends && !self.shared.is_stopping() && !self.place.is_over() {
             match tokio::time::timeout(LOOK, self.positions.changed()).await {
                 Ok(Ok(())) => {
                     tokio::time::sleep(PAUSE).await;
@@ -141,14 +163,14 @@ mod tests {
     #[test]
     fn one_user_leaves_places_to_others() {
         let (greedy, other) = ((Environment::Sandbox, Some(-1)), (Environment::Sandbox, Some(-2)));
-        let mut taken: Vec<Place> = std::iter::from_fn(|| Place::take(greedy)).take(600).collect();
-        assert_eq!(taken.len(), STREAMS_OF_USER_MAX);
+        let taken: Vec<Place> =
+            std::iter::from_fn(|| Place::take(greedy)).take(STREAMS_MAX + 88).collect();
+        let over = taken.iter().take_while(|place| place.is_over()).count();
+        assert_eq!(taken.len() - over, STREAMS_OF_USER_MAX, "the newest stay");
+        assert!(taken.iter().skip(over).all(|place| !place.is_over()));
         assert!(Place::take(other).is_some());
         assert!(Place::take((Environment::Production, Some(-1))).is_some(), "is somebody else");
-        taken.pop();
-        let again = Place::take(greedy);
-        assert!(again.is_some() && Place::take(greedy).is_none(), "a place is free again, once");
-        drop((taken, again));
+        drop(taken);
         let open = PLACES.lock().unwrap();
         assert!(!open.contains_key(&greedy) && !open.contains_key(&other), "nothing is left");
     }
