@@ -34,7 +34,7 @@ describe('the account', () => {
 
   test('somebody registers an ISO, opens the letter, chooses a password, and signs in', () =>
     walk(async (page) => {
-      const email = `ada-${Date.now()}@pier.example`;
+      const email = `ada-${Date.now().toString(36)}@pier.example`;
       await open(page, '/register');
       await isFitForEverybody(page, 'the registration');
       await page.getByLabel(/^Phone/).fill('212');
