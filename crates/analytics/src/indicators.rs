@@ -120,9 +120,12 @@ fn show(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let is_known = is_bounded || desk.inquire(call)?.is_strict;
     let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
     let mut bodies = Vec::new();
-    for indicator in all().filter(|indicator| wanted.iter().any(|name| name == indicator.stat)) {
-        if is_known && !totals.contains_key(indicator.report.path) {
-            totals.insert(indicator.report.path, indicator.report.totals(desk, call)?);
+    let is_wanted = |stat: &str| wanted.iter().any(|name| name == stat);
+    for indicator in all().filter(|indicator| is_wanted(indicator.stat)) {
+        let Indicator { report, name, .. } = &indicator;
+        if is_known && !totals.contains_key(report.path) {
+            let is_shown = |column: &str| is_wanted(&format!("{name}/{column}"));
+            totals.insert(report.path, report.totals(desk, call, is_shown)?);
         }
         let numbers = totals.get(indicator.report.path);
         let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();

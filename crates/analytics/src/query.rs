@@ -8,6 +8,7 @@
 //! of its days and weeks as instants. Money is in millionths, a quantity in whole pieces.
 
 mod answer;
+mod best;
 mod compile;
 mod distinct;
 mod downloads;

@@ -189,6 +189,26 @@ impl Column {
         }
     }
 
+    /// The least and the greatest value; none where there is nothing.
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
+        let wide = |step: i64| self.base.wrapping_add(self.scale.wrapping_mul(step));
+        macro_rules! bounds {
+            ($steps:expr, $least:expr) => {{
+                let known = || $steps.iter().filter(|step| **step != $least);
+                Some((wide(i64::from(*known().min()?)), wide(i64::from(*known().max()?))))
+            }};
+        }
+        match &self.steps {
+            Steps::Same(rows) => {
+                (*rows > 0 && self.base != NOTHING).then_some((self.base, self.base))
+            }
+            Steps::I8(steps) => bounds!(steps, i8::MIN),
+            Steps::I16(steps) => bounds!(steps, i16::MIN),
+            Steps::I32(steps) => bounds!(steps, i32::MIN),
+            Steps::I64(steps) => bounds(steps),
+        }
+    }
+
     pub(crate) fn get(&self, row: usize) -> i64 {
         let mut one = [0];
         self.decode(row, &mut one);
@@ -287,6 +307,7 @@ mod tests {
         assert_eq!(column.to_vec(), values);
         assert_eq!(column.bytes(), bytes, "{column:?}");
         assert_eq!(column.len(), values.len());
+        assert_eq!(column.bounds(), bounds(values));
         for (row, value) in values.iter().enumerate() {
             assert_eq!(column.get(row), *value);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
 use super::{Scope, Table};
-use crate::facts::chunk::order;
+use crate::facts::chunk::{Chunk, order};
 use crate::facts::{LENT, Snapshot};
 
 /// Which numbers of a dictionary are wanted.
@@ -68,6 +68,26 @@ impl Compiled {
         compiler.split(filter, &mut rows, &mut units);
         let unit = (!units.is_empty()).then_some(UnitTest::All(units));
         Self { row: RowTest::All(rows), unit }
+    }
+
+    /// Whether no row of the chunk can pass, as far as its bounds tell.
+    pub(super) fn skips(&self, chunk: &Chunk) -> bool {
+        self.row.skips(chunk)
+    }
+}
+
+impl RowTest {
+    fn skips(&self, chunk: &Chunk) -> bool {
+        match self {
+            Self::All(list) => list.iter().any(|test| test.skips(chunk)),
+            Self::Any(list) => list.iter().all(|test| test.skips(chunk)),
+            Self::Ids(ids) => chunk.ids.is_none_or(|(least, greatest)| {
+                let next = ids.ids().partition_point(|id| *id < least);
+                ids.ids().get(next).is_none_or(|id| *id > greatest)
+            }),
+            Self::Refund(true) => chunk.parents.is_none(),
+            _ => false,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! What runs of chunks came to, kept for the next question of the same kind.
 //!
 //! A chunk never changes, so what a question comes to in it does not change either. [`RUN_CHUNKS`]
-//! chunks in a row that lie wholly within the span of a question are a run. Its part of the answer
-//! depends on the question without the span, and on the bounds of those buckets that it reaches
-//! into. So whoever asks the same of another span, or asks again after some orders came in, reads
-//! the chunks at the edges only. **A part is never patched**: when one of its chunks is replaced,
+//! chunks in a row that lie wholly within the span of a question are a run, and so is each single
+//! one that does, between the runs and the edges of the span. Its part of the answer depends on the
+//! question without the span, and on the bounds between the buckets that it reaches into. So
+//! whoever asks the same of another span, or asks again after some orders came in, reads the one or
+//! two chunks that the edges cut. **A part is never patched**: when one of its chunks is replaced,
 //! nobody finds it any more.
 
 use std::collections::HashMap;
@@ -20,8 +21,9 @@ use crate::facts::chunk::Chunk;
 
 /// Chunks of a run. Longer ones make fewer parts to add up, and more to read at the edges.
 const RUN_CHUNKS: usize = 8;
-/// Cells of a part. With more of them, adding it up is hardly faster than reading the rows.
-const CELLS_MAX: usize = 1 << 15;
+/// Cells of a part for each of its chunks. With more of them, adding it up is hardly faster than
+/// reading the rows.
+const CELLS_PER_CHUNK: usize = 1 << 12;
 /// Memory that parts may take: so much for each order, and a little for small sites.
 const BYTES_PER_ORDER: usize = 16;
 const BYTES_MIN: usize = 4 << 20;
@@ -47,7 +49,9 @@ struct Key {
     question: Arc<Question>,
     /// Where the first chunk lies in memory. The entry holds on to the place.
     first: usize,
-    /// Bounds of the buckets that the run reaches into.
+    chunks: usize,
+    /// Bounds between the buckets that the run reaches into. Where the first begins and the last
+    /// ends is all the same, for no row of the run is outside.
     bounds: Box<[i64]>,
 }
 
@@ -87,6 +91,8 @@ pub(super) struct Run<'a> {
     number: usize,
     /// The first bucket that it reaches into.
     pub(super) bucket: usize,
+    /// Bounds of the buckets that it reaches into.
+    bounds: Vec<i64>,
     key: Key,
 }
 
@@ -98,7 +104,7 @@ impl Run<'_> {
 
     /// Reads the rows.
     pub(super) fn carry_out(&self, plan: &Plan<'_>) -> Part {
-        let plan = plan.within(&self.key.bounds);
+        let plan = plan.within(&self.bounds);
         let mut work = Work::new(&plan, Totals::new(&plan));
         for (number, chunk) in (self.number..).zip(self.chunks) {
             work.chunk(number, chunk);
@@ -119,29 +125,53 @@ impl<'a> Pieces<'a> {
         let mut pieces = Self { runs: Vec::new(), chunks: Vec::new() };
         // The last chunk is about to change; a run that it is part of is not worth keeping.
         let settled = facts.chunks.len().saturating_sub(1);
+        let run = |number: usize, chunks: &'a [Arc<Chunk>]| {
+            let is_settled = number + chunks.len() <= settled;
+            if is_settled { Run::new(plan, &question, number, chunks) } else { None }
+        };
         for (index, chunks) in facts.chunks.chunks(RUN_CHUNKS).enumerate() {
             let number = index * RUN_CHUNKS;
-            let is_run = chunks.len() == RUN_CHUNKS && number + RUN_CHUNKS <= settled;
-            let buckets = if is_run { buckets(plan, chunks) } else { None };
-            if let (Some(buckets), Some(first)) = (buckets, chunks.first()) {
-                let bounds = plan.bounds.get(buckets.start..=buckets.end);
-                let key = Key {
-                    question: Arc::clone(&question),
-                    first: Arc::as_ptr(first).addr(),
-                    bounds: bounds.unwrap_or_default().into(),
-                };
-                pieces.runs.push(Run { chunks, number, bucket: buckets.start, key });
-            } else {
-                let numbered = (number..).zip(chunks);
-                pieces.chunks.extend(numbered.filter(|(_, chunk)| !plan.skips(chunk)));
+            if chunks.iter().all(|chunk| plan.skips(chunk)) {
+                continue;
+            }
+            if let Some(whole) = run(number, chunks).filter(|_| chunks.len() == RUN_CHUNKS) {
+                pieces.runs.push(whole);
+                continue;
+            }
+            for (number, chunk) in (number..).zip(chunks).filter(|(_, chunk)| !plan.skips(chunk)) {
+                match run(number, std::slice::from_ref(chunk)) {
+                    Some(single) => pieces.runs.push(single),
+                    None => pieces.chunks.push((number, chunk)),
+                }
             }
         }
         pieces
     }
 }
 
-/// The buckets that the chunks reach into, if they lie wholly within the span and there are so few
-/// cells that keeping them is worth while.
+impl<'a> Run<'a> {
+    /// The chunks as a run, if they lie wholly within the span and there are so few cells that
+    /// keeping them is worth while.
+    fn new(
+        plan: &Plan<'_>,
+        question: &Arc<Question>,
+        number: usize,
+        chunks: &'a [Arc<Chunk>],
+    ) -> Option<Self> {
+        let buckets = buckets(plan, chunks)?;
+        let bounds = plan.bounds.get(buckets.start..=buckets.end).unwrap_or_default();
+        let between = bounds.get(1..bounds.len().saturating_sub(1)).unwrap_or_default();
+        let key = Key {
+            question: Arc::clone(question),
+            first: Arc::as_ptr(chunks.first()?).addr(),
+            chunks: chunks.len(),
+            bounds: between.into(),
+        };
+        Some(Self { chunks, number, bucket: buckets.start, bounds: bounds.to_vec(), key })
+    }
+}
+
+/// The buckets that the chunks reach into.
 fn buckets(plan: &Plan<'_>, chunks: &[Arc<Chunk>]) -> Option<Range<usize>> {
     let dated = || chunks.iter().filter_map(|chunk| date_bounds(chunk, plan.date));
     let first = dated().map(|(first, _)| first).min()?;
@@ -151,7 +181,8 @@ fn buckets(plan: &Plan<'_>, chunks: &[Arc<Chunk>]) -> Option<Range<usize>> {
     }
     let start = plan.bucket(first, 0);
     let buckets = start..plan.bucket(last, start) + 1;
-    (buckets.len().saturating_mul(plan.keys) <= CELLS_MAX).then_some(buckets)
+    let cells_max = CELLS_PER_CHUNK.saturating_mul(chunks.len());
+    (buckets.len().saturating_mul(plan.keys) <= cells_max).then_some(buckets)
 }
 
 impl Question {

@@ -251,7 +251,7 @@ impl<'a> Plan<'a> {
     /// Whether no row of the chunk can count.
     pub(super) fn skips(&self, chunk: &Chunk) -> bool {
         let Some((first, last)) = date_bounds(chunk, self.date) else { return true };
-        last < self.from || first >= self.until
+        last < self.from || first >= self.until || self.filter.skips(chunk)
     }
 
     /// The bucket in which all rows of the chunk lie that have the date at all. None when they lie

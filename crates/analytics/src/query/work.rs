@@ -77,6 +77,9 @@ impl<'a> Work<'a> {
         for index in 0..chunk.blocks() {
             let block = Block { facts: self.plan.facts, chunk, index };
             let mut passes = block.rows(&self.plan.filter.row);
+            if !passes.contains(&true) {
+                continue;
+            }
             let (first, last) = match common {
                 Some(bucket) => {
                     block.keep_dated(self.plan.date, &mut passes);

@@ -134,11 +134,19 @@ impl Stats {
         Ok(with_totals(Reply::new(body), call, &path, count))
     }
 
-    /// The totals alone, over a range. For indicators.
-    pub fn totals(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Map<String, Value>, Stop> {
+    /// Some of the totals alone, over a range. For indicators.
+    pub fn totals(
+        &self,
+        desk: &Desk,
+        call: &mut Call<'_>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Map<String, Value>, Stop> {
         let inquiry = desk.inquire(call)?;
         let range = inquiry.range(call);
-        Ok(Asked::new(self, call, &inquiry, range)?.totals(None, &inquiry))
+        let mut asked = Asked::new(self, call, &inquiry, range)?;
+        asked.columns.retain(|column| is_wanted(column.name));
+        asked.of_totals.clear();
+        Ok(asked.totals(None, &inquiry))
     }
 
     fn wanted(&self, call: &Call<'_>) -> Wanted {

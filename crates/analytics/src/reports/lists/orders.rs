@@ -143,16 +143,9 @@ impl More {
         orders: &[OrderFact],
     ) -> Result<Self, Stop> {
         let parent_ids: IdSet = orders.iter().map(|order| order.parent_id).collect();
-        let paging = Paging { descending: false, offset: 0, limit: parent_ids.len() };
-        let parents = inquiry.snapshot.list_orders(
-            inquiry.scope(),
-            (DateColumn::Created, Span::ALWAYS),
-            &Filter::Orders(parent_ids),
-            OrderSort::Id,
-            paging,
-        );
+        let parents = inquiry.snapshot.orders_with_ids(inquiry.scope(), parent_ids);
         let parents: BTreeMap<i64, OrderFact> =
-            parents.orders.into_iter().map(|order| (order.order_id, order)).collect();
+            parents.into_iter().map(|order| (order.order_id, order)).collect();
         let ids: BTreeSet<i64> = orders.iter().map(sale).collect();
         let cards = (desk.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
         let extended = if call.params.flag("extended_info") {

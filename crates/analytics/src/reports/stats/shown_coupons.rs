@@ -99,11 +99,9 @@ impl Asked<'_> {
 
     fn coupons_of_earliest(&self, interval: &Interval, inquiry: &Inquiry) -> usize {
         let Query { date, filter, .. } = &self.query;
-        let one = Paging { descending: false, offset: 0, limit: 1 };
         let when = (*date, span(interval.range));
-        let sort = OrderSort::Date;
-        let first = inquiry.snapshot.list_orders(inquiry.scope(), when, filter, sort, one);
-        first.orders.first().map_or(0, |order| order.coupons.len())
+        let first = inquiry.snapshot.earliest_order(inquiry.scope(), when, filter);
+        first.map_or(0, |order| order.coupons.len())
     }
 }
 
