@@ -45,6 +45,9 @@ fn mix(number: i64, salt: i64) -> i64 {
     (spread % 998_244_353) * 31 % 1_000_000_007
 }
 
+/// Far from the ids of orders that a server makes on top of these.
+const FIRST_ID: i64 = 1_000_000_000;
+
 struct Shape {
     orders: i64,
     customers: i64,
@@ -118,7 +121,7 @@ impl Shape {
         let paid = created + mix(order, 7) % 7_200;
         let status = Self::status(order);
         OrderFact {
-            order_id: order + 1,
+            order_id: FIRST_ID + order,
             created: at(created),
             paid: (status != 3).then(|| at(paid)),
             completed: (status == 0).then(|| at(paid + DAY)),

@@ -145,7 +145,13 @@ impl Writer {
         come.sort_by_key(Row::place);
         let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
         let settled = self.chunks.last().map_or(NO_FIRST, |chunk| start(chunk));
-        let lost = self.rewrite(gone, with_refunds, come);
+        let mut lost = self.rewrite(gone, with_refunds, come);
+        // Most changes leave an order where it was; then nobody else's can be the first.
+        for (customer, place) in &new {
+            if self.first(*customer) == *place {
+                lost.remove(customer);
+            }
+        }
         let touched: HashSet<usize> =
             new.iter().map(|(customer, _)| *customer).chain(lost.iter().copied()).collect();
         let before: Vec<(usize, First)> =

@@ -33,18 +33,6 @@ impl Snapshot {
         OrderPage { orders, total: usize::try_from(total).unwrap_or_default() }
     }
 
-    /// The order or refund that passes and comes first by the date, within the span.
-    pub fn earliest_order(
-        &self,
-        scope: &Scope,
-        (date, span): (DateColumn, Span),
-        filter: &Filter,
-    ) -> Option<OrderFact> {
-        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
-        let first = Paging { descending: false, offset: 0, limit: 1 };
-        self.best(&Plan::new(self, scope, &query), OrderSort::Date, first).pop()
-    }
-
     /// The orders and refunds with these ids, by id.
     pub fn orders_with_ids(&self, scope: &Scope, ids: IdSet) -> Vec<OrderFact> {
         let all = Paging { descending: false, offset: 0, limit: ids.len() };

@@ -5,7 +5,7 @@
 
 #[derive(Clone, Debug)]
 pub(super) enum Distinct {
-    /// Without doubles up to the given length, and as they came after it.
+    /// In order and without doubles up to the given length, and as they came after it.
     List(Vec<u32>, usize),
     Bits(Vec<u64>),
 }
@@ -49,17 +49,22 @@ impl Distinct {
                 let list = std::mem::replace(self, other.clone());
                 self.merge(&list, size);
             }
+            (Self::List(own, sorted), Self::List(other, others))
+                if *sorted == own.len() && *others == other.len() =>
+            {
+                *own = merged(own, other);
+                *sorted = own.len();
+                self.widen(size);
+            }
             (_, Self::List(list, _)) => list.iter().for_each(|code| self.insert(*code, size)),
         }
     }
 
     /// Gives back memory that was taken for more to come.
     pub(super) fn shrink(&mut self) {
-        if let Self::List(list, sorted) = self {
-            list.sort_unstable();
-            list.dedup();
+        self.sort();
+        if let Self::List(list, _) = self {
             list.shrink_to_fit();
-            *sorted = list.len();
         }
     }
 
@@ -73,12 +78,9 @@ impl Distinct {
     }
 
     pub(super) fn count(&mut self) -> i64 {
+        self.sort();
         let count = match self {
-            Self::List(list, _) => {
-                list.sort_unstable();
-                list.dedup();
-                list.len()
-            }
+            Self::List(list, _) => list.len(),
             Self::Bits(bits) => {
                 let ones = bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
                 usize::try_from(ones).unwrap_or(usize::MAX)
@@ -88,16 +90,49 @@ impl Distinct {
     }
 
     fn tidy(&mut self, size: usize) {
+        self.sort();
+        self.widen(size);
+    }
+
+    /// Puts what came last in order, too.
+    fn sort(&mut self) {
         let Self::List(list, sorted) = self else { return };
-        list.sort_unstable();
-        list.dedup();
+        let Some((first, last)) = list.split_at_mut_checked(*sorted) else { return };
+        if last.is_empty() {
+            return;
+        }
+        last.sort_unstable();
+        *list = merged(first, last);
         *sorted = list.len();
+    }
+
+    /// Makes bits of a list that is long for its dictionary.
+    fn widen(&mut self, size: usize) {
+        let Self::List(list, _) = self else { return };
         if list.len() > size / 64 {
             let mut bits = vec![0; size.div_ceil(64)];
             for code in list {
                 set(&mut bits, *code);
             }
             *self = Self::Bits(bits);
+        }
+    }
+}
+
+/// Two lists in order as one, without doubles.
+fn merged(one: &[u32], other: &[u32]) -> Vec<u32> {
+    let mut all = Vec::with_capacity(one.len() + other.len());
+    let (mut one, mut other) = (one.iter().copied().peekable(), other.iter().copied().peekable());
+    loop {
+        let next = match (one.peek(), other.peek()) {
+            (Some(left), Some(right)) if left <= right => one.next(),
+            (_, Some(_)) => other.next(),
+            (_, None) => one.next(),
+        };
+        match next {
+            None => return all,
+            Some(code) if all.last() == Some(&code) => {}
+            Some(code) => all.push(code),
         }
     }
 }

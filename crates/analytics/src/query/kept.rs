@@ -1,8 +1,8 @@
 //! What runs of chunks came to, kept for the next question of the same kind.
 //!
-//! A chunk never changes, so what a question comes to in it does not change either. [`RUN_CHUNKS`]
-//! chunks in a row that lie wholly within the span of a question are a run, and so is each single
-//! one that does, between the runs and the edges of the span. Its part of the answer depends on the
+//! A chunk never changes, so what a question comes to in it does not change either. Chunks are cut
+//! into runs of about [`RUN_CHUNKS`]; one that lies wholly within the span of a question has a part
+//! of its answer, and so has each single chunk that does in a run that does not. Such a part of the answer depends on the
 //! question without the span, and on the bounds between the buckets that it reaches into. So
 //! whoever asks the same of another span, or asks again after some orders came in, reads the one or
 //! two chunks that the edges cut. **A part is never patched**: when one of its chunks is replaced,
@@ -19,8 +19,10 @@ use super::{DateColumn, Filter, Group, Measure, Query, Scope, Table};
 use crate::facts::Snapshot;
 use crate::facts::chunk::Chunk;
 
-/// Chunks of a run. Longer ones make fewer parts to add up, and more to read at the edges.
-const RUN_CHUNKS: usize = 8;
+/// Chunks of a run, on average. Longer ones make fewer parts to add up, and more at the edges.
+const RUN_CHUNKS: u64 = 8;
+/// Chunks of a run at most.
+const RUN_CHUNKS_MAX: usize = 16;
 /// Cells of a part for each of its chunks. With more of them, adding it up is hardly faster than
 /// reading the rows.
 const CELLS_PER_CHUNK: usize = 1 << 12;
@@ -129,12 +131,11 @@ impl<'a> Pieces<'a> {
             let is_settled = number + chunks.len() <= settled;
             if is_settled { Run::new(plan, &question, number, chunks) } else { None }
         };
-        for (index, chunks) in facts.chunks.chunks(RUN_CHUNKS).enumerate() {
-            let number = index * RUN_CHUNKS;
+        for (number, chunks) in cut(&facts.chunks) {
             if chunks.iter().all(|chunk| plan.skips(chunk)) {
                 continue;
             }
-            if let Some(whole) = run(number, chunks).filter(|_| chunks.len() == RUN_CHUNKS) {
+            if let Some(whole) = run(number, chunks) {
                 pieces.runs.push(whole);
                 continue;
             }
@@ -147,6 +148,27 @@ impl<'a> Pieces<'a> {
         }
         pieces
     }
+}
+
+/// Cuts the chunks into runs, each with the place of its first chunk. **A chunk tells by itself
+/// whether a run begins with it**, so that rows which come in late change the runs around them and
+/// no others.
+fn cut(chunks: &[Arc<Chunk>]) -> impl Iterator<Item = (usize, &[Arc<Chunk>])> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let (number, rest) = (next, chunks.get(next..)?);
+        let others = rest.get(1..)?.iter().take(RUN_CHUNKS_MAX - 1);
+        let run = rest.get(..1 + others.take_while(|chunk| !is_head(chunk)).count())?;
+        next += run.len();
+        Some((number, run))
+    })
+}
+
+/// Whether a run begins with the chunk: one in [`RUN_CHUNKS`] does, by the look of its date.
+fn is_head(chunk: &Chunk) -> bool {
+    let first = chunk.created.map_or(0, |(first, _)| first);
+    let mixed = first.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(7);
+    mixed.is_multiple_of(RUN_CHUNKS)
 }
 
 impl<'a> Run<'a> {
@@ -232,5 +254,49 @@ impl Kept {
 
     pub(super) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Generations::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::chunk::{Row, order};
+
+    fn chunks(count: i64) -> Vec<Arc<Chunk>> {
+        let chunk = |number: i64| {
+            let mut row = Row::default();
+            row.order[order::CREATED] = number * 90_000_000_000;
+            Arc::new(Chunk::of_rows(&[row]))
+        };
+        (0..count).map(chunk).collect()
+    }
+
+    #[test]
+    fn runs_are_all_chunks_in_their_order() {
+        for count in [0, 1, 2, 500] {
+            let chunks = chunks(count);
+            let mut expected = 0;
+            for (number, run) in cut(&chunks) {
+                assert_eq!(number, expected);
+                assert!((1..=RUN_CHUNKS_MAX).contains(&run.len()));
+                expected += run.len();
+            }
+            assert_eq!(expected, chunks.len());
+        }
+        let runs = cut(&chunks(500)).count();
+        assert!((40..=100).contains(&runs), "{runs} runs are not of eight chunks each");
+    }
+
+    #[test]
+    fn one_chunk_more_changes_the_runs_around_it_only() {
+        let all = chunks(500);
+        let fewer = [all.get(..250).unwrap(), all.get(251..).unwrap()].concat();
+        let starts = |chunks: &[Arc<Chunk>]| -> Vec<i64> {
+            let runs = cut(chunks);
+            runs.filter_map(|(_, run)| Some(run.first()?.created?.0)).collect()
+        };
+        let (before, after) = (starts(&all), starts(&fewer));
+        let lost = before.iter().filter(|start| !after.contains(start)).count();
+        assert!(lost <= 4, "{lost} runs of {} begin elsewhere", before.len());
     }
 }

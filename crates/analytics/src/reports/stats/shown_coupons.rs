@@ -2,7 +2,8 @@
 //!
 //! Clients know the first interval in which anything happened with the coupons of the whole range,
 //! and each other one with those of a single order: the one that their database met first, see
-//! [`arrival`]. Strict answers count the different coupons of each interval.
+//! [`arrival`]. Strict answers count the different coupons of each interval, and so does every
+//! answer about more orders than that can be followed for.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::Asked;
 use super::page::{Page, Question};
 use crate::arrival;
-use crate::calendar::{Interval, Range};
+use crate::calendar::Range;
 use crate::desk::{Inquiry, seconds, span};
 use crate::facts::OrderFact;
 use crate::intervals::Wanted;
@@ -37,23 +38,19 @@ impl Asked<'_> {
     ) {
         let Some(of_range) = totals.get("coupons_count") else { return };
         let question = page.question(self, inquiry);
-        let is_followed = question.rows() <= arrival::ROWS_MAX;
-        let first = if is_followed {
-            self.first_met(&question, &page.wanted, inquiry)
-        } else {
-            BTreeMap::new()
-        };
+        if question.rows() > arrival::ROWS_MAX {
+            return;
+        }
+        let first = self.first_met(&question, &page.wanted, inquiry);
         let pairs = bodies.iter_mut().zip(&page.shown);
         let pairs = pairs.filter(|(_, interval)| question.meets_any_in(interval));
         for (place, (body, interval)) in pairs.enumerate() {
             let Some(count) = body.pointer_mut("/subtotals/coupons_count") else { return };
-            if place == 0 {
-                *count = of_range.clone();
-            } else if is_followed {
-                *count = json!(first.get(&interval.range.first).copied().unwrap_or_default());
-            } else if *count != json!(0) {
-                *count = json!(self.coupons_of_earliest(interval, inquiry));
-            }
+            *count = if place == 0 {
+                of_range.clone()
+            } else {
+                json!(first.get(&interval.range.first).copied().unwrap_or_default())
+            };
         }
     }
 
@@ -95,13 +92,6 @@ impl Asked<'_> {
             }
         }
         coupons
-    }
-
-    fn coupons_of_earliest(&self, interval: &Interval, inquiry: &Inquiry) -> usize {
-        let Query { date, filter, .. } = &self.query;
-        let when = (*date, span(interval.range));
-        let first = inquiry.snapshot.earliest_order(inquiry.scope(), when, filter);
-        first.map_or(0, |order| order.coupons.len())
     }
 }
 
