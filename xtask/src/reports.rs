@@ -192,13 +192,13 @@ fn picture(measured: &BTreeMap<u64, Lines>) -> String {
         );
     }
     for size in measured.keys() {
-        let millions = f64::from(u32::try_from(*size).unwrap_or(u32::MAX));
+        let orders = f64::from(u32::try_from(*size).unwrap_or(u32::MAX));
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            x(millions),
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{} million</text>",
+            x(orders),
             height - margin + 18.0,
-            size
+            orders / 1_000_000.0
         );
     }
     let _ = writeln!(

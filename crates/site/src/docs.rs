@@ -8,6 +8,7 @@ mod markdown;
 mod search;
 
 use std::ops::Range;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -46,7 +47,7 @@ const GUIDES: &[(&str, &str)] = &[
     ("performance", include_str!("../../../docs/performance.md")),
 ];
 
-/// Files that guides link to, by their path below [`ROOT_PATH`].
+/// Files that guides link to or show, by their path below [`ROOT_PATH`].
 const ATTACHMENTS: &[Attachment] = &[
     Attachment {
         path: "examples/full.json",
@@ -57,6 +58,10 @@ const ATTACHMENTS: &[Attachment] = &[
         text: include_str!("../../../docs/examples/store.json"),
     },
     Attachment { path: "examples/tpn.json", text: include_str!("../../../docs/examples/tpn.json") },
+    Attachment {
+        path: "images/reports-growth.svg",
+        text: include_str!("../../../docs/images/reports-growth.svg"),
+    },
 ];
 
 /// All pages and the index over them.
@@ -90,11 +95,18 @@ pub struct Heading {
     pub id: String,
 }
 
-/// A JSON file that goes with the guides.
+/// A file that goes with the guides: an example, or a picture.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attachment {
     pub path: &'static str,
     pub text: &'static str,
+}
+
+impl Attachment {
+    pub fn content_type(&self) -> &'static str {
+        let is_picture = Path::new(self.path).extension().is_some_and(|kind| kind == "svg");
+        if is_picture { "image/svg+xml" } else { "application/json" }
+    }
 }
 
 /// A page as an item of a list.

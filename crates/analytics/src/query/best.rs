@@ -84,7 +84,7 @@ struct Best {
     sort: OrderSort,
     paging: Paging,
     kept: Vec<Entry>,
-    /// The last of the rows that are wanted, once there were enough; whatever comes after it is out.
+    /// The last of the rows that are wanted, once there were enough; what comes after it is out.
     last: Option<Entry>,
 }
 

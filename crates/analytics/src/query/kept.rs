@@ -2,11 +2,11 @@
 //!
 //! A chunk never changes, so what a question comes to in it does not change either. Chunks are cut
 //! into runs of about [`RUN_CHUNKS`]; one that lies wholly within the span of a question has a part
-//! of its answer, and so has each single chunk that does in a run that does not. Such a part of the answer depends on the
-//! question without the span, and on the bounds between the buckets that it reaches into. So
-//! whoever asks the same of another span, or asks again after some orders came in, reads the one or
-//! two chunks that the edges cut. **A part is never patched**: when one of its chunks is replaced,
-//! nobody finds it any more.
+//! of its answer, and so has each single chunk that does in a run that does not. Such a part
+//! depends on the question without the span, and on the bounds between the buckets that it reaches
+//! into. So whoever asks the same of another span, or asks again after some orders came in, reads
+//! the one or two chunks that the edges cut. **A part is never patched**: when one of its chunks is
+//! replaced, nobody finds it any more.
 
 use std::collections::HashMap;
 use std::ops::Range;

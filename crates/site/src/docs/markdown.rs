@@ -115,6 +115,11 @@ impl<'text> Reader<'text> {
                 }
                 None => self.drops_link = true,
             },
+            Tag::Image { link_type, dest_url, title, id } => {
+                // One that the site does not serve is shown by its text.
+                let dest_url = address(&dest_url).unwrap_or_default().into();
+                self.events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
             Tag::CodeBlock(_) => self.push_html("<pre tabindex=\"0\"><code>"),
             Tag::Table(ref columns) => {
                 self.columns.clone_from(columns);
@@ -277,7 +282,8 @@ mod tests {
     const TEXT: &str = "# A `guide`\n\nWhat it *is*,\nand <why>.\n\nMore.\n\n## One & two\n\n\
         | Name | Count |\n|---|--:|\n| a<b | 1 |\n\n```sh\necho \"$A\" > b\n```\n\n## One two\n\n\
         ### One two\n\nSee [there](security.md#transport), [a decision](adr/0001-x.md), \
-        [a file](examples/full.json), [here](#one--two), [outside](https://e.example/).\n";
+        [a file](examples/full.json), [here](#one--two), [outside](https://e.example/).\n\n\
+        ![A curve](images/reports-growth.svg)\n";
 
     #[test]
     fn a_guide_is_read() {
@@ -303,6 +309,7 @@ mod tests {
             "<pre tabindex=\"0\"><code>echo \"$A\" &gt; b\n</code></pre>",
             "<a href=\"/docs/security/#transport\">there</a>, a decision, ",
             "<a href=\"/docs/examples/full.json\">a file</a>",
+            "<img src=\"/docs/images/reports-growth.svg\" alt=\"A curve\" />",
             "<a href=\"#one--two\">here</a>, <a href=\"https://e.example/\">outside</a>",
         ] {
             assert!(html.contains(expected), "{expected} is not in {html}");

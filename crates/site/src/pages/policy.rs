@@ -35,7 +35,9 @@ impl Policy<'_> {
         let common = format!("default-src 'none'; base-uri 'none'; style-src {style}");
         match self {
             Self::Page => {
-                format!("{common}; img-src data:; form-action 'self'; frame-ancestors 'none'")
+                format!(
+                    "{common}; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'"
+                )
             }
             Self::Post => format!(
                 "{common}; style-src-attr 'unsafe-inline'; img-src 'self' https: data:; \

@@ -58,7 +58,7 @@ impl Desk<'_> {
         let file = self.site.docs().attachment(path)?;
         let body = file.text.to_owned();
         let mut answer = self.open_page(KIND, Policy::Page, body);
-        headers::set(&mut answer.headers, "content-type", "application/json");
+        headers::set(&mut answer.headers, "content-type", file.content_type());
         Some(answer)
     }
 
