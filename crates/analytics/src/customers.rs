@@ -181,12 +181,15 @@ pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<
     let asked = Asked::of(call, inquiry, "customers");
     if asked.must_have_bought && asked.filter.is_empty() {
         let mut buyers = asked.buyers();
-        let spend = |id: &i64| std::cmp::Reverse(asked.sums(*id).spend);
-        buyers.sort_by_key(|id| (spend(id), *id));
-        buyers.truncate(count);
+        let place = |spend: i64, id: i64| (std::cmp::Reverse(spend), id);
+        if count < buyers.len() {
+            buyers.select_nth_unstable_by_key(count, |(id, sums)| place(sums.spend, *id));
+            buyers.truncate(count);
+        }
+        let ids: Vec<i64> = buyers.into_iter().map(|(id, _)| id).collect();
         let mut best: Vec<Customer> =
-            rows_of(call, &buyers)?.into_iter().map(|row| asked.with_sums(row)).collect();
-        best.sort_by_key(|customer| (spend(&customer.row.customer_id), customer.row.customer_id));
+            rows_of(call, &ids)?.into_iter().map(|row| asked.with_sums(row)).collect();
+        best.sort_by_key(|Customer { sums, row }| place(sums.spend, row.customer_id));
         return Ok(best);
     }
     let found = asked.found(call)?;
@@ -244,13 +247,13 @@ impl Asked {
         Customer { sums: self.sums(row.customer_id), row }
     }
 
-    /// The numbers of those who bought something.
-    fn buyers(&self) -> Vec<i64> {
+    /// The numbers of those who bought something, with what they bought.
+    fn buyers(&self) -> Vec<(i64, Sums)> {
         let buyers = self.answer.rows().filter_map(|found| match found.key {
-            Key::Id(id) if *id > 0 && Sums::of(found.values).rows > 0 => Some(*id),
+            Key::Id(id) if *id > 0 => Some((*id, Sums::of(found.values))),
             _ => None,
         });
-        buyers.collect()
+        buyers.filter(|(_, sums)| sums.rows > 0).collect()
     }
 
     /// The numbers of those who bought most of everybody, as far as the facts alone can tell; and
@@ -260,8 +263,8 @@ impl Asked {
             return None;
         }
         let mut ranked: Vec<(Rank, i64)> = Vec::new();
-        for id in self.buyers() {
-            let rank = rank_of_sums(by, &self.sums(id))?;
+        for (id, sums) in self.buyers() {
+            let rank = rank_of_sums(by, &sums)?;
             if matches!(rank, Rank::Number(number) if number > 0.0) {
                 ranked.push((rank, id));
             }
@@ -274,7 +277,7 @@ impl Asked {
     /// What everybody bought, with how many they are. Reads no customers if nobody is left out.
     fn everything(&self, call: &mut Call<'_>) -> Result<(Vec<Sums>, usize), Stop> {
         if self.is_everybody() {
-            let sums = self.buyers().into_iter().map(|id| self.sums(id)).collect();
+            let sums = self.buyers().into_iter().map(|(_, sums)| sums).collect();
             return Ok((sums, count_all(call)?));
         }
         let found = self.found(call)?;
@@ -283,9 +286,12 @@ impl Asked {
 
     /// All who pass, by their numbers. Reads those alone who can, if these are few.
     fn found(&self, call: &mut Call<'_>) -> Result<Vec<Customer>, Stop> {
-        let candidates = match &self.chosen {
+        let candidates: Option<Vec<i64>> = match &self.chosen {
             Some(chosen) => Some(chosen.clone()),
-            None => self.must_have_bought.then(|| self.buyers()),
+            None if self.must_have_bought => {
+                Some(self.buyers().into_iter().map(|(id, _)| id).collect())
+            }
+            None => None,
         };
         let rows = match candidates.filter(|candidates| candidates.len() <= CANDIDATES_MAX) {
             Some(candidates) => rows_of(call, &candidates)?,
