@@ -95,9 +95,9 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Adds a block whose rows all go into one cell, of a plan without groups.
-    pub(super) fn add_whole(&mut self, bucket: usize, whole: &Whole<'_, '_>) {
-        let cell = self.cell(bucket, 0);
+    /// Adds rows of a block that all go into one cell.
+    pub(super) fn add_whole(&mut self, bucket: usize, key: u32, whole: &Whole<'_, '_>) {
+        let cell = self.cell(bucket, key);
         self.note(&[cell]);
         let cell = place(cell.into());
         for (step, total) in self.plan.steps.iter().zip(&mut self.by_step) {

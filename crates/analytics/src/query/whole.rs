@@ -1,8 +1,8 @@
-//! The short way: blocks whose rows all go into one cell. No row is moved anywhere; each measure is
-//! one pass over a column, with a mask for the rows that count.
+//! The short way: rows of a block that all go into one cell. No row is moved anywhere; each measure
+//! is one pass over a column, with a mask for the rows that count.
 //!
-//! Most blocks are of this kind when there are no groups: rows lie in the order of their dates, and
-//! an interval holds many blocks.
+//! Most blocks have few cells when there are no groups, or few: rows lie in the order of their
+//! dates, and an interval holds many blocks.
 
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
@@ -12,6 +12,9 @@ use super::{Per, Subject, Table, When};
 use crate::facts::chunk::order;
 use crate::facts::column::NOTHING;
 use crate::query;
+
+/// Groups up to which a block is gone through once for each.
+const GROUPS_MAX: usize = 4;
 
 /// Whether all measures of the plan can go this way.
 pub(super) fn suits(plan: &Plan<'_>) -> bool {
@@ -37,7 +40,14 @@ pub(super) fn suits(plan: &Plan<'_>) -> bool {
         }
         Step::Rows { .. } | Step::Distinct { .. } | Step::Latest { .. } => true,
     };
-    matches!(*plan.grouping, Grouping::None) && plan.steps.iter().all(is_simple)
+    let has_few_groups = match *plan.grouping {
+        Grouping::None => true,
+        Grouping::Row(_) | Grouping::Returning => {
+            plan.table == Table::Orders && plan.keys <= GROUPS_MAX
+        }
+        _ => false,
+    };
+    has_few_groups && plan.steps.iter().all(is_simple)
 }
 
 /// The rows of a block that count.

@@ -2,8 +2,8 @@
 //!
 //! Of each block the rows that count are found first, then each row gets the number of its cell
 //! (bucket and group), and then each measure goes over its column once. **What does not count goes
-//! into a cell of its own that nobody reads**, so that no row has to be moved. A block without
-//! groups and with few buckets has a shorter way, [`whole`].
+//! into a cell of its own that nobody reads**, so that no row has to be moved. A block with few
+//! buckets, and without groups or with few of them, has a shorter way, [`whole`].
 
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
@@ -127,18 +127,27 @@ impl<'a> Work<'a> {
         Some(bounds)
     }
 
-    /// Adds a block without groups, bucket by bucket.
+    /// Adds a block cell by cell.
     fn whole(&mut self, block: &Block<'_>, passes: &[bool], first: usize, last: usize) {
+        let mut orders = Vec::new();
+        block.unit_rows(Table::Orders, &mut orders);
+        let keys = match self.keys(block, &orders) {
+            Keys::Each(keys) => keys,
+            Keys::Same | Keys::Lists(_) => Vec::new(),
+        };
         for bucket in first..=last {
-            let whole = if first == last {
-                Whole::new(self.plan, block, passes)
-            } else {
-                let own = passes.iter().zip(&self.buckets);
-                let own: Vec<bool> = own.map(|(passes, own)| *passes && *own == bucket).collect();
-                Whole::new(self.plan, block, &own)
-            };
-            if whole.count > 0 {
-                self.totals.add_whole(bucket, &whole);
+            let mut in_bucket = passes.to_vec();
+            if first != last {
+                let rows = in_bucket.iter_mut().zip(&self.buckets);
+                rows.for_each(|(passes, own)| *passes &= *own == bucket);
+            }
+            for key in (0..).take(self.plan.keys) {
+                let mut in_cell = in_bucket.clone();
+                in_cell.iter_mut().zip(&keys).for_each(|(passes, own)| *passes &= *own == key);
+                let whole = Whole::new(self.plan, block, &in_cell);
+                if whole.count > 0 {
+                    self.totals.add_whole(bucket, key, &whole);
+                }
             }
         }
     }
