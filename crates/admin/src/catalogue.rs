@@ -10,7 +10,9 @@ mod remote;
 #[cfg(test)]
 mod tests;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +30,8 @@ use crate::settings::Settings;
 
 /// How long folder and address are believed before they are looked at again.
 const LIFE: Duration = Duration::from_secs(30);
+/// How long the folder may take to be read.
+const FOLDER_TIME: Duration = Duration::from_secs(4);
 /// Archives of a folder that are looked at.
 const FOLDER_FILES_MAX: usize = 200;
 /// What is shown for a package without a picture.
@@ -90,13 +94,17 @@ pub struct Catalogue {
     trust: Trust,
     bundled: Vec<Offer>,
     listed: Mutex<Listed>,
+    /// Of many who find the list old, one looks; the others wait for what is found.
+    looking: tokio::sync::Mutex<()>,
+    is_reading: Arc<AtomicBool>,
     market: Arc<Market>,
 }
 
 #[derive(Debug, Default)]
 struct Listed {
     offers: Arc<Vec<Offer>>,
-    /// What the address listed when it last answered; it stays while the address is away.
+    /// What folder and address listed when they last answered; it stays while they are away.
+    in_folder: Vec<Offer>,
     remote: Vec<Offer>,
     at: Option<Timestamp>,
 }
@@ -115,6 +123,8 @@ impl Catalogue {
             trust: Trust { keys: settings.trusted_keys.clone() },
             bundled,
             listed: Mutex::new(listed),
+            looking: tokio::sync::Mutex::default(),
+            is_reading: Arc::default(),
             market,
         })
     }
@@ -123,16 +133,18 @@ impl Catalogue {
     /// what cannot be read there is left out, and the log tells.
     pub async fn offers(&self, site: &Site) -> Arc<Vec<Offer>> {
         let now = site.clock().now();
-        let mut remote = {
+        if self.is_fixed() {
+            return self.known();
+        }
+        let _only_one = self.looking.lock().await;
+        let (before, mut remote) = {
             let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_fresh = listed.at.is_some_and(|at| now.since(at) < LIFE);
-            if is_fresh || self.is_fixed() {
+            if listed.at.is_some_and(|at| now.since(at) < LIFE) {
                 return Arc::clone(&listed.offers);
             }
-            listed.remote.clone()
+            (listed.in_folder.clone(), listed.remote.clone())
         };
-        let mut offers = self.bundled.clone();
-        offers.extend(self.in_folder().await);
+        let in_folder = self.in_folder().await.unwrap_or(before);
         if let Some(url) = &self.settings.catalogue_url {
             match remote::list(site, url).await {
                 Ok(listed) => remote = listed,
@@ -141,14 +153,15 @@ impl Catalogue {
                 }
             }
         }
-        offers.extend(remote.iter().cloned());
+        let listed = in_folder.iter().chain(&remote).cloned();
+        let mut offers: Vec<Offer> = self.bundled.iter().cloned().chain(listed).collect();
         // A stable sort keeps the order of the sources among those of one name.
         let key = |offer: &Offer| (offer.manifest.slug().to_owned(), offer.manifest.kind());
         offers.sort_by_key(key);
         offers.dedup_by_key(|offer| key(offer));
         let offers = Arc::new(offers);
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        *listed = Listed { offers: Arc::clone(&offers), remote, at: Some(now) };
+        *listed = Listed { offers: Arc::clone(&offers), in_folder, remote, at: Some(now) };
         offers
     }
 
@@ -163,11 +176,29 @@ impl Catalogue {
         self.settings.catalogue_folder.is_none() && self.settings.catalogue_url.is_none()
     }
 
-    async fn in_folder(&self) -> Vec<Offer> {
-        let Some(folder) = self.settings.catalogue_folder.clone() else { return Vec::new() };
-        let trust = self.trust.clone();
-        let reading = tokio::task::spawn_blocking(move || read_folder(&folder, &trust));
-        reading.await.unwrap_or_default()
+    /// What the folder holds; nothing if it does not answer in time. A disk that hangs costs one
+    /// thread, however many ask.
+    async fn in_folder(&self) -> Option<Vec<Offer>> {
+        let Some(folder) = self.settings.catalogue_folder.clone() else { return Some(Vec::new()) };
+        if self.is_reading.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        let (trust, turn) = (self.trust.clone(), Turn(Arc::clone(&self.is_reading)));
+        let reading = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            read_folder(&folder, &trust)
+        });
+        let Ok(read) = tokio::time::timeout(FOLDER_TIME, reading).await else {
+            tracing::warn!("the folder of packages does not answer");
+            return None;
+        };
+        read.ok()
+    }
+
+    /// Whether a package of this kind and name comes with the program.
+    pub(crate) fn is_bundled(&self, kind: PackageKind, slug: &str) -> bool {
+        let mut bundled = self.bundled.iter().map(|offer| &offer.manifest);
+        bundled.any(|manifest| manifest.kind() == kind && manifest.slug() == slug)
     }
 
     /// The archive of an offer, read and checked.
@@ -208,6 +239,15 @@ impl Catalogue {
     }
 }
 
+/// The right to read the folder, which ends with whoever has it.
+struct Turn(Arc<AtomicBool>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 /// The package, if it is what it was listed as.
 fn named(obtained: Obtained, kind: PackageKind, slug: &str) -> Result<Obtained> {
     let manifest = &obtained.package.manifest;
@@ -242,11 +282,18 @@ fn read_folder(folder: &Path, trust: &Trust) -> Vec<Offer> {
 fn read_file(path: &Path, trust: &Trust) -> Result<Package> {
     let unreadable =
         |error: std::io::Error| Error::unavailable("the archive cannot be read").because(error);
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > u64::try_from(ARCHIVE_BYTES_MAX).unwrap_or(u64::MAX) {
+    // Opening a pipe waits for somebody to write into it, perhaps for ever.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(Error::invalid("the archive is no file"));
+    }
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let most = u64::try_from(ARCHIVE_BYTES_MAX).unwrap_or(u64::MAX);
+    let mut archive = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut archive).map_err(unreadable)?;
+    if archive.len() > ARCHIVE_BYTES_MAX {
         return Err(Error::invalid("the archive is too large"));
     }
-    Package::read(&std::fs::read(path).map_err(unreadable)?, trust)
+    Package::read(&archive, trust)
 }
 
 fn offer(manifest: &Manifest, files: &Files, source: Source) -> Offer {

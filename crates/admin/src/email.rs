@@ -216,6 +216,7 @@ fn send(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let code = "woocommerce_rest_email_preview_not_sent";
         return Err(Refusal::new(409, code, message).into());
     }
+    mail::count_letter(call)?;
     let subject = full_subject(call, kind)?;
     let site_name = sender_name(call)?;
     let footer = text_of(call, "woocommerce_email_footer_text")?;

@@ -18,9 +18,10 @@ use site::action::{read, write};
 use site::managers::{linked, may_edit, may_view};
 use site::{Action, Call, Names};
 use store::admin_note::{self, NoteActionRow, NoteFilter, NoteKind, NoteRow, NoteSort, NoteStatus};
+use store::background_job;
 use store::filter::{Direction, Page};
 
-pub use self::raise::{NewNote, raise, raise_once};
+pub use self::raise::{NewAction, NewNote, raise, raise_once};
 
 /// Notes on a page at most.
 const PER_PAGE_MAX: i64 = 100;
@@ -142,10 +143,28 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     Ok(shown(call, base, &notes)?.header("x-wp-total", total.to_string()))
 }
 
+/// The actions of these notes that the caller can take.
+fn actions_of(call: &mut Call<'_>, note_ids: &[i64]) -> Result<Vec<NoteActionRow>, Stop> {
+    let mut actions = Vec::new();
+    for mut action in admin_note::actions_of(call.conn()?, note_ids)? {
+        if let Some(job_id) = raise::job_of(&action) {
+            let job = background_job::get(call.conn()?, job_id)?;
+            let address = job.and_then(|job| {
+                let kind = call.site.job_kind(&job.kind)?;
+                kind.result_address(call.site, call.visit, &job)
+            });
+            let Some(address) = address else { continue };
+            action.query = address;
+        }
+        actions.push(action);
+    }
+    Ok(actions)
+}
+
 /// The notes as a list with their actions.
 fn shown(call: &mut Call<'_>, base: &str, notes: &[NoteRow]) -> Result<Reply, Stop> {
     let ids: Vec<i64> = notes.iter().map(|note| note.note_id).collect();
-    let actions = admin_note::actions_of(call.conn()?, &ids)?;
+    let actions = actions_of(call, &ids)?;
     let items = notes.iter().map(|note| {
         let own: Vec<&NoteActionRow> =
             actions.iter().filter(|action| action.note_id == note.note_id).collect();
@@ -166,7 +185,7 @@ fn shown_with_rest(call: &mut Call<'_>, base: &str, notes: &[NoteRow]) -> Result
 }
 
 fn one(call: &mut Call<'_>, base: &str, note: &NoteRow) -> Result<Reply, Stop> {
-    let actions = admin_note::actions_of(call.conn()?, &[note.note_id])?;
+    let actions = actions_of(call, &[note.note_id])?;
     let actions: Vec<&NoteActionRow> = actions.iter().collect();
     Ok(Reply::new(view::body(call, note, &actions)).links(view::links(call, base, note)))
 }

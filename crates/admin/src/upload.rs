@@ -43,6 +43,9 @@ pub(crate) async fn take(
         return Ok(Err(told.to_owned()));
     }
     let (slug, now) = (package.manifest.slug().to_owned(), asked.visit.now);
+    if catalogue.is_bundled(kind, &slug) {
+        return Ok(Err(format!("`{slug}` comes with the program; give yours another name")));
+    }
     let obtained = Obtained { package, origin: "upload" };
     let is_new = asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
     Ok(is_new.then_some(slug).ok_or_else(|| String::from("one of this name is installed already")))

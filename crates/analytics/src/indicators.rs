@@ -60,7 +60,7 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let document = document();
     vec![
         Route::at(namespace, "/reports/performance-indicators")
-            .on(READ, list_args(), read(may_view, show))
+            .on(READ, list_args(), read(may_view, show).in_turns())
             .schema(document.clone()),
         Route::at(namespace, "/reports/performance-indicators/allowed")
             .on(READ, list_args(), read(may_view, allowed))

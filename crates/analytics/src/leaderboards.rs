@@ -80,13 +80,17 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let document = document();
     vec![
         Route::at(namespace, "/leaderboards")
-            .on(READ, list_args(), read(may_view, all))
+            .on(READ, list_args(), read(may_view, all).in_turns())
             .schema(document.clone()),
         Route::at(namespace, "/leaderboards/allowed")
             .on(READ, Args::new(), read(may_view, |_| Ok(allowed())))
             .schema(document.clone()),
         Route::at(namespace, r"/leaderboards/(?P<leaderboard>\w+)")
-            .on(READ, Args::new().arg("leaderboard", name).with(list_args()), read(may_view, one))
+            .on(
+                READ,
+                Args::new().arg("leaderboard", name).with(list_args()),
+                read(may_view, one).in_turns(),
+            )
             .schema(document),
     ]
 }

@@ -72,7 +72,8 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
         let desk = Arc::clone(desk);
         let waiting = Arc::clone(&desk);
         let run = read(may_view, move |call: &mut Call<'_>| list(&desk, call))
-            .after(move |site, visit, params| waiting.fresh(site, visit, params));
+            .after(move |site, visit, params| waiting.fresh(site, visit, params))
+            .in_turns();
         let route = Route::at(namespace, &format!("/reports{path}"));
         routes.push(route.on(READ, args(), run).schema(document()));
     }

@@ -38,6 +38,7 @@ fn customer_routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
         let waiting = Arc::clone(&desk);
         read(may_view, move |call: &mut Call<'_>| customers::list(&desk, call, door))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
+            .in_turns()
     };
     vec![
         Route::at(namespace, "/customers")

@@ -19,9 +19,9 @@ pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Templa
 pub(crate) use self::plugin::Plugin;
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
-/// Merchant onboarding in one binary.
+/// Merchant onboarding and a shop with its REST interface, in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "boardwalk", version, propagate_version = true)]
+#[command(name = "boardwalk", version)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -29,23 +29,26 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+/// Above the options that every command takes.
+const GLOBAL: &str = "Global options";
+
 /// Taken by every command.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct Common {
     /// Folder with the databases, the master key and the configuration [default: ./boardwalk-data]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// PostgreSQL URL [default: SQLite files in the data folder]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "URL")]
     pub(crate) database: Option<String>,
     /// Which environment to work on [default: sandbox; `serve` runs both]
-    #[arg(long, global = true, value_name = "ENVIRONMENT")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "ENVIRONMENT")]
     pub(crate) environment: Option<Environment>,
     /// Configuration file [default: boardwalk.toml in the data folder, if there is one]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
 }
 
@@ -172,7 +175,11 @@ pub(crate) enum User {
     /// Make a user
     Create(UserCreate),
     /// List the users
-    List,
+    List {
+        /// Only users with this role
+        #[arg(long, value_enum)]
+        role: Option<Role>,
+    },
     /// Make an application password; it is shown this once
     AppPassword {
         /// Whose password it is
@@ -246,7 +253,8 @@ pub(crate) struct ImportWoocommerce {
     /// A consumer key of the store that may read
     #[arg(long, value_name = "KEY")]
     pub(crate) consumer_key: String,
-    /// The secret of the consumer key
+    /// The secret of the consumer key; `-` reads it from standard input, where no other user of the
+    /// machine sees it
     #[arg(long, value_name = "SECRET")]
     pub(crate) consumer_secret: String,
     /// Only products, coupons and orders that were changed after this time, such as

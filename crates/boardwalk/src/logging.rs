@@ -1,6 +1,7 @@
 //! Logs to standard error: text for people, JSON lines for collectors.
 
 use std::io::{BufWriter, IsTerminal as _};
+use std::panic::PanicHookInfo;
 
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
@@ -46,5 +47,15 @@ pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
     } else {
         builder.init();
     }
+    std::panic::set_hook(Box::new(note_panic));
     Ok(guard)
+}
+
+/// A panic is a line of the log like any other, so that collectors find it.
+fn note_panic(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    let thread = thread.name().unwrap_or("unnamed");
+    let place = panic.location().map(ToString::to_string);
+    let message = panic.payload_as_str();
+    tracing::error!(panic = message, thread, place, "a check failed; this is a fault of ours");
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, LineStyle, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
@@ -48,7 +48,8 @@ impl Printer {
             return document("There are none yet.");
         }
         let mut table = Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        // One rule below the headings, and none between the rows.
+        table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_header(headings.iter().copied());
         for (_, cells) in rows {

@@ -6,6 +6,7 @@
 //! published as itself or [`BLANK`].
 
 use serde_json::{Map, Value, json};
+use types::Environment;
 
 use crate::table::{Compiled, Table, description};
 use crate::{Formats, Permission, Route};
@@ -97,8 +98,8 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
                 ),
                 "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
                 "session": {
-                    "type": "apiKey", "in": "cookie", "name": "boardwalk_session",
-                    "description": "The session of an administrator who signed in.",
+                    "type": "apiKey", "in": "cookie", "name": Environment::Production.session_cookie(),
+                    "description": session_description(),
                 },
                 "nonce": {
                     "type": "apiKey", "in": "header", "name": "X-WP-Nonce",
@@ -107,6 +108,11 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
             },
         },
     })
+}
+
+fn session_description() -> String {
+    let sandbox = Environment::Sandbox.session_cookie();
+    format!("The session of somebody who signed in; in the sandbox the cookie is `{sandbox}`.")
 }
 
 /// The schema of what counts as absent.

@@ -8,10 +8,10 @@ use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use store::Conn;
 use store::iso::{self, IsoRow};
 use store::iso_account::{self, IsoAccount};
 use store::outbox::{self, Event};
-use store::{Conn, Store};
 use types::{Error, IsoId, Result, Scope, Secret, Timestamp};
 use vault::{Aad, DataKey, Vault, WrappedKey};
 
@@ -290,24 +290,18 @@ impl Endpoint<Cx> for IsoList {
     type Reply = Page<IsoView>;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
-        let after = usize::try_from(self.cursor.unwrap_or(0)).unwrap_or(0);
-        let wanted = usize::try_from(self.limit).unwrap_or(1).saturating_add(1);
+        let (offset, limit) = (self.cursor.unwrap_or(0), self.limit.saturating_add(1));
         let status = self.status.map(IsoStatus::into_string);
-        let records = all(&cx.platform.store).await?;
-        let fits = |record: &IsoRecord| {
-            status.as_ref().is_none_or(|status| *status == record.account.status)
-        };
-        // ISOs are few; their places in the list are their cursors.
-        let found = records.into_iter().filter(fits).enumerate().skip(after).take(wanted);
-        let found = found.map(|(place, record)| {
-            Ok((place.saturating_add(1).to_string(), IsoView::of(record, &cx.platform)?))
+        let page = store::filter::Page { offset, limit };
+        let read = move |conn: &mut dyn Conn| iso_account::page(conn, status.as_deref(), page);
+        let rows = cx.platform.store.read(read).await?;
+        // ISOs stay and new ones come last, so their places in the list are good cursors.
+        let places = (offset.saturating_add(1)..).map(|place| place.to_string());
+        let found = places.zip(rows).map(|(place, (row, account))| {
+            Ok((place, IsoView::of(IsoRecord { row, account }, &cx.platform)?))
         });
         Ok(Answer::new(Page::of(found.collect::<Result<Vec<_>>>()?, self.limit)))
     }
-}
-
-async fn all(store: &Store) -> Result<Vec<IsoRecord>> {
-    store.read(records).await
 }
 
 /// Every ISO with its account.

@@ -18,10 +18,13 @@ use crate::audit::{self, Entry};
 use crate::fields::{IpRange, Line, ScopeName};
 use crate::iso::{self, KEYS_MAX, NewKeyRow, is_live};
 use crate::perform::{accept, perform, perform_once_shown, refusal};
+use crate::registration::letters;
 use crate::{Caller, Code, Cx, Platform};
 
 /// Days before its end at which an ISO is told of a key, the last one first.
 const WARNED_DAYS: [i64; 4] = [1, 3, 7, 30];
+/// With the first of the warnings that come this late, a letter goes to the ISO: one for each key.
+const LETTER_DAYS: i64 = 7;
 const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// Keys that one look for those about to end finds; the rest is found by the next.
 const WARNED_MAX: i64 = 1_000;
@@ -332,11 +335,16 @@ impl Platform {
         if self.store.read(due).await? == 0 {
             return Ok(0);
         }
+        let (site, vault) = (self.site(), std::sync::Arc::clone(&self.vault));
         let warn = move |conn: &mut dyn Conn| {
             let due = due_warnings(conn, iso_id.as_ref(), now)?;
             for (row, days) in &due {
                 outbox::append(conn, &expiring(row, *days, now))?;
                 api_key::set_warned(conn, &row.iso_id, &row.key_id, *days)?;
+                let is_first = row.warned_days.is_none_or(|warned| warned > LETTER_DAYS);
+                if let (true, true, Some(site)) = (*days <= LETTER_DAYS, is_first, &site) {
+                    letters::key_expires(conn, (site, &vault), row, now)?;
+                }
             }
             Ok(due.len())
         };

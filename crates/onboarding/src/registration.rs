@@ -250,6 +250,9 @@ impl Endpoint<Cx> for IsoConfirm {
                 return Ok(Err(stale_link()));
             }
             made.store(conn, now)?;
+            if made.record.account.status == PENDING_APPROVAL {
+                letters::waits_for_approval(conn, &site, &made.record.row.name, now)?;
+            }
             Ok(Ok(Answer::new(IsoConfirmed {
                 iso_id: made.record.row.iso_id.clone(),
                 status: made.record.account.status.clone(),

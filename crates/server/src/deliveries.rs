@@ -92,6 +92,16 @@ enum Ending {
     GivenUp,
 }
 
+/// An attempt, for the log and the metrics.
+#[derive(Debug)]
+struct Attempt {
+    ending: Ending,
+    /// What the receiver answered.
+    status: Option<i64>,
+    /// Why there is no answer.
+    reason: Option<String>,
+}
+
 impl Ending {
     fn name(self) -> &'static str {
         match self {
@@ -181,7 +191,7 @@ impl Engine {
         let (kind, endpoint_id) = (endpoint.kind.as_str(), endpoint.id.as_str());
         let (delivery_id, attempt) = (delivery.delivery_id, delivery.attempt);
         match ended {
-            Ok((ending, status)) => {
+            Ok(Attempt { ending, status, reason }) => {
                 let (outcome, environment) = (ending.name(), self.parties.site.environment());
                 self.shared.metrics.count_delivery(environment, kind, outcome);
                 tracing::info!(
@@ -191,6 +201,7 @@ impl Engine {
                     endpoint_id,
                     outcome,
                     status,
+                    reason,
                     "a delivery was attempted"
                 );
             }
@@ -203,22 +214,19 @@ impl Engine {
     }
 
     /// Sends the delivery once and writes down what came of it.
-    async fn attempt(
-        &self,
-        kind: &'static dyn Kind,
-        delivery: &DeliveryRow,
-    ) -> Result<(Ending, Option<i64>)> {
+    async fn attempt(&self, kind: &'static dyn Kind, delivery: &DeliveryRow) -> Result<Attempt> {
         let (parties, wanted, now) = (self.parties.clone(), delivery.clone(), self.now());
         let request = self.store().read(move |conn| kind.request(&parties, conn, &wanted, now));
         let Some(request) = request.await? else {
             let unwanted = "the endpoint does not want it any more";
+            let reason = Some(unwanted.to_owned());
             let answer = Answer { body: unwanted.to_owned(), ..Answer::default() };
             let claimed = delivery.clone();
             let finish = move |conn: &mut dyn Conn| {
                 webhook_delivery::finish(conn, &claimed, now, Outcome::Failed, &answer)
             };
             self.store().write(finish).await?;
-            return Ok((Ending::GivenUp, None));
+            return Ok(Attempt { ending: Ending::GivenUp, status: None, reason });
         };
         let started = Instant::now();
         let fetched = match self.parties.platform.catch_webhook(&request, now).await? {
@@ -226,10 +234,12 @@ impl Engine {
             None => self.parties.site.outbound().fetch(request).await,
         };
         let attempted = attempted(kind, &fetched, self.now());
+        // What a receiver answers may be anybody's business but the log's; why nobody answers is not.
+        let reason = fetched.as_ref().err().map(ToString::to_string);
         let answer = answer_of(fetched, started.elapsed());
         let status = answer.status;
         let ending = self.finish(kind, delivery, attempted, answer).await?;
-        Ok((ending, status))
+        Ok(Attempt { ending, status, reason })
     }
 
     async fn finish(

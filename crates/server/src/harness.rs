@@ -4,14 +4,13 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
 use onboarding::Platform;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::{Reports, Settings, Shared, listen, make_site, metrics, pipeline};
+use crate::{Reports, Settings, Shared, listen, make_site, pipeline};
 
 /// How long an exchange may take before it counts as hung.
 const EXCHANGE_MAX: Duration = Duration::from_secs(30);
@@ -29,8 +28,7 @@ impl Harness {
     /// Must be called within a tokio runtime, from a thread that may block.
     pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
         let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default())?;
-        let metrics = metrics::Metrics::default();
-        let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
+        let shared = Arc::new(Shared::new(settings));
         let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
         Ok(Self { shared, router })
     }

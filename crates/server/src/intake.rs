@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::HeaderMap;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Version};
 use contract::{FILE_CONTENT, FileKind, Route};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use onboarding::{Code, dialect};
@@ -16,6 +18,31 @@ use crate::answer::{Answer, Voice};
 /// A body over the limit is read on up to this much, so that the client can read the answer.
 const DRAINED_BYTES_MAX: usize = 1024 * 1024;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Whether the request says properly whom it is for: RFC 9112 wants one `Host`, which must be one.
+pub(crate) fn has_proper_host(parts: &Parts) -> bool {
+    let mut stated = parts.headers.get_all(HOST).iter();
+    let (first, second) = (stated.next(), stated.next());
+    match first {
+        Some(host) => second.is_none() && host.to_str().is_ok_and(is_host),
+        // Newer versions state it elsewhere, older ones need not.
+        None => parts.version != Version::HTTP_11 || parts.uri.authority().is_some(),
+    }
+}
+
+fn is_host(text: &str) -> bool {
+    if text.is_empty() {
+        return true;
+    }
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    let after = text.strip_prefix(authority.host()).unwrap_or(text);
+    // Some ports are no numbers of two bytes, and what is before an @ is no host.
+    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok();
+    !authority.host().is_empty()
+        && (after.is_empty() || after.strip_prefix(':').is_some_and(is_port))
+}
+
+pub(crate) const WRONG_HOST: &str = "Send one proper Host header.";
 
 pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), Answer> {
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -144,4 +171,39 @@ pub(crate) async fn drain(body: Body) {
     let mut limited = std::pin::pin!(limited);
     let drained = async { while let Some(Ok(_)) = limited.frame().await {} };
     let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    #[test]
+    fn a_request_says_whom_it_is_for() {
+        for (hosts, version, expected) in [
+            (&["shop.example"][..], Version::HTTP_11, true),
+            (&["shop.example:8080"], Version::HTTP_11, true),
+            (&["[::1]:8080"], Version::HTTP_11, true),
+            (&["127.0.0.1"], Version::HTTP_11, true),
+            (&[""], Version::HTTP_11, true),
+            (&[], Version::HTTP_11, false),
+            (&[], Version::HTTP_10, true),
+            (&[], Version::HTTP_2, true),
+            (&["a.example", "b.example"], Version::HTTP_11, false),
+            (&["a b"], Version::HTTP_11, false),
+            (&["[::1"], Version::HTTP_11, false),
+            (&["evil.example:99999"], Version::HTTP_11, false),
+            (&["me@evil.example"], Version::HTTP_11, false),
+            (&[":80"], Version::HTTP_11, false),
+            (&["a/b"], Version::HTTP_11, false),
+        ] {
+            let mut request = Request::builder().uri("/").version(version);
+            for host in hosts {
+                request = request.header(HOST, *host);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            assert_eq!(has_proper_host(&parts), expected, "{hosts:?} {version:?}");
+        }
+    }
 }

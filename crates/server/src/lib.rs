@@ -39,7 +39,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
@@ -77,10 +77,22 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) metrics: metrics::Metrics,
+    probes: admin::WriteProbes,
+    started: Instant,
     stopping: AtomicBool,
 }
 
 impl Shared {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            metrics: metrics::Metrics::default(),
+            probes: admin::WriteProbes::default(),
+            started: Instant::now(),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
@@ -117,8 +129,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let metrics = metrics::Metrics::default();
-    let shared = Arc::new(Shared { settings, metrics, stopping: AtomicBool::new(false) });
+    let shared = Arc::new(Shared::new(settings));
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
@@ -276,6 +287,9 @@ pub fn make_site(
         site = site.with_job(Box::new(mail));
     }
     site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
+    if platform.settings.registration != onboarding::Registration::Closed {
+        site = site.with_registrations();
+    }
     // The shop stands on the site, which must be there first.
     let now = platform.clock.now();
     platform.store.write_blocking(move |conn| {

@@ -105,6 +105,10 @@ impl Outbound for Client {
             ended.unwrap_or(Err(FetchFault::TimedOut))
         })
     }
+
+    fn may_ever_ask(&self, url: &Url) -> Result<(), Refusal> {
+        self.connector.guard().may_ever_ask(url)
+    }
 }
 
 fn bad_answer(error: hyper::Error) -> FetchFault {

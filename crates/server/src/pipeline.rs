@@ -28,7 +28,10 @@ use types::{Environment, Timestamp};
 
 use crate::answer::{Answer, Envelope, Voice, ignored_fields};
 use crate::client_address::Client;
-use crate::intake::{add_query, check_headers, check_media_type, drain, read_file, read_params};
+use crate::intake::{
+    WRONG_HOST, add_query, check_headers, check_media_type, drain, has_proper_host, read_file,
+    read_params,
+};
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
 use crate::noting::Exchange;
@@ -238,6 +241,9 @@ impl Visit<'_> {
     ) -> Result<Accepted, Answer> {
         let voice = Voice::default();
         check_headers(&parts.headers, &self.desk.shared.settings.limits)?;
+        if !has_proper_host(parts) {
+            return Err(voice.refuse(Code::InvalidFormat, "header.Host", WRONG_HOST));
+        }
         let Some((methods, params)) = route else {
             return Err(voice.refuse(Code::RouteNotFound, "", "There is nothing at this path."));
         };

@@ -5,10 +5,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY, VARY,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, REFERRER_POLICY, VARY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use portal::{Asset, Found};
 
 const PLAIN_TEXT: &str = "text/plain; charset=UTF-8";
@@ -18,6 +18,9 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// The answer to a request below the portal's path; nothing if it is not.
 pub(crate) fn answer(request: &Request) -> Option<Response<Body>> {
     let found = portal::find(request.uri().path())?;
+    if let Some(target) = with_slash(request.uri()).filter(|_| portal::is_here()) {
+        return Some(moved(&target));
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "The portal can only be read.\n");
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -32,6 +35,21 @@ pub(crate) fn answer(request: &Request) -> Option<Response<Body>> {
         *response.body_mut() = Body::empty();
     }
     Some(response)
+}
+
+/// Where the application is for who left out the slash: its own addresses are all below it.
+fn with_slash(uri: &Uri) -> Option<String> {
+    let is_bare = !uri.path().trim_start_matches('/').contains('/');
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    is_bare.then(|| format!("{}/{query}", uri.path()))
+}
+
+fn moved(target: &str) -> Response<Body> {
+    let mut response = text(StatusCode::PERMANENT_REDIRECT, "");
+    if let Ok(target) = HeaderValue::from_str(target) {
+        response.headers_mut().insert(LOCATION, target);
+    }
+    response
 }
 
 fn file(asset: &'static Asset, asked: &HeaderMap) -> Response<Body> {

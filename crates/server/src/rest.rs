@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 
 use crate::Shared;
 use crate::client_address::client_address;
-use crate::intake::{BodyFault, drain, receive};
+use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
 use crate::live;
 use crate::panics::catch_panic;
@@ -116,6 +116,10 @@ impl RestDesk {
         if parts.headers.len() > limits.header_fields || bytes > limits.header_bytes {
             drain(body).await;
             return refusal(431, "rest_headers_too_large", "The headers are too large.");
+        }
+        if !has_proper_host(&parts) {
+            drain(body).await;
+            return refusal(400, "rest_invalid_host", WRONG_HOST);
         }
         let path = match path {
             RestPath::Path(path) => path,

@@ -16,7 +16,7 @@ use site::{FileFound, Site};
 use tracing::Instrument as _;
 use types::Error;
 
-use crate::intake::{BodyFault, drain, receive};
+use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestDesk;
 use crate::rest::set;
@@ -108,6 +108,10 @@ impl WebDesk {
 
     async fn handle(&self, parts: &Parts, body: Body) -> Option<WebAnswer> {
         let limits = &self.rest.shared.settings.limits;
+        if !has_proper_host(parts) {
+            drain(body).await;
+            return Some(WebAnswer::sentence(400, WRONG_HOST));
+        }
         let form = if parts.method == Method::POST {
             match receive(body, &parts.headers, FORM_BYTES_MAX, limits).await {
                 Ok(form) => form.to_vec(),

@@ -26,9 +26,18 @@ pub struct Action {
     pub(crate) permit: Permit,
     pub(crate) work: Work,
     pub(crate) wait: Option<Wait>,
+    /// Whether it is much work, of which one user has little at once.
+    pub(crate) in_turns: bool,
 }
 
 impl Action {
+    /// Says that the operation is much work: of one user few such run at once.
+    #[must_use]
+    pub fn in_turns(mut self) -> Self {
+        self.in_turns = true;
+        self
+    }
+
     /// Lets the operation wait for something first.
     #[must_use]
     pub fn after(
@@ -77,7 +86,12 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Memory(Box::new(run)), wait: None }
+    Action {
+        permit: Box::new(permit),
+        work: Work::Memory(Box::new(run)),
+        wait: None,
+        in_turns: false,
+    }
 }
 
 /// An operation on a snapshot of the storage.
@@ -86,7 +100,12 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Read(Box::new(run)), wait: None }
+    Action {
+        permit: Box::new(permit),
+        work: Work::Read(Box::new(run)),
+        wait: None,
+        in_turns: false,
+    }
 }
 
 /// An operation that changes something, as one transaction. What it refuses leaves no trace.
@@ -95,7 +114,12 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
     R: Fn(&mut Call<'_>) -> Outcome + Send + Sync + 'static,
 {
-    Action { permit: Box::new(permit), work: Work::Write(Box::new(run)), wait: None }
+    Action {
+        permit: Box::new(permit),
+        work: Work::Write(Box::new(run)),
+        wait: None,
+        in_turns: false,
+    }
 }
 
 /// An operation that waits for the network.
@@ -108,7 +132,12 @@ where
     let run = move |later: Later| -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         Box::pin(run(later))
     };
-    Action { permit: Box::new(permit), work: Work::Later(Box::new(run)), wait: None }
+    Action {
+        permit: Box::new(permit),
+        work: Work::Later(Box::new(run)),
+        wait: None,
+        in_turns: false,
+    }
 }
 
 /// The permission of what is open to everybody.

@@ -14,6 +14,7 @@ mod response;
 use std::sync::Arc;
 
 use contract::rest::route::CompiledRoute;
+use contract::rest::table::Found;
 use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
 use serde_json::{Value, json};
 use types::Error;
@@ -27,6 +28,7 @@ use self::perform::{Asked, Performed, accept, no_route};
 use self::response::Wrapping;
 use crate::action::{Later, Work};
 use crate::call::Call;
+use crate::turns::Turn;
 use crate::{Action, Identity, Request, Site, Visit};
 
 /// A path with one slash before and none after.
@@ -137,6 +139,24 @@ impl Site {
         {
             waiting.await;
         }
+        let turn = match visit.identity.user.as_ref() {
+            Some(user) if found.endpoint.operation.in_turns => self.turns().take(user.id()).await,
+            _ => return self.perform_any(found, asked, visit, None).await,
+        };
+        match turn {
+            Ok(turn) => self.perform_any(found, asked, visit, Some(turn)).await,
+            Err(refusal) => Reply::from(&refusal),
+        }
+    }
+
+    /// The turn ends with the operation, also when nobody waits for that any more.
+    async fn perform_any(
+        self: &Arc<Self>,
+        found: Found<'_, Action>,
+        asked: Asked,
+        visit: &Arc<Visit>,
+        turn: Option<Turn>,
+    ) -> Reply {
         let performed = match &found.endpoint.operation.work {
             Work::Later(run) if asked.refused.is_none() => {
                 let later = |params| {
@@ -148,7 +168,7 @@ impl Site {
                 perform::perform(self, visit, &asked, None)
             }
             Work::Write(_) if asked.refused.is_none() => self.perform_writing(asked, visit).await,
-            _ => self.perform_reading(asked, visit).await,
+            _ => self.perform_reading(asked, visit, turn).await,
         };
         performed.map_or_else(|error| Reply::from(&failed(&error)), |performed| performed.reply)
     }
@@ -157,9 +177,14 @@ impl Site {
         self: &Arc<Self>,
         asked: Asked,
         visit: &Arc<Visit>,
+        turn: Option<Turn>,
     ) -> Result<Performed, Error> {
         let (site, visit) = (Arc::clone(self), Arc::clone(visit));
-        self.store().read(move |conn| perform::perform(&site, &visit, &asked, Some(conn))).await
+        let read = move |conn: &mut dyn store::Conn| {
+            let _until_the_end = &turn;
+            perform::perform(&site, &visit, &asked, Some(conn))
+        };
+        self.store().read(read).await
     }
 
     /// What is refused leaves no trace.

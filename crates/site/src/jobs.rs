@@ -54,7 +54,7 @@ use types::{Error, Kind as ErrorKind, Result, Timestamp};
 
 pub use store::background_job::Progress;
 
-use crate::Site;
+use crate::{Site, Visit};
 
 /// The job that makes the reports' figures from the records again, and the one that writes a report
 /// into a file. Their names stand here because those who tell people of their end know neither.
@@ -77,6 +77,11 @@ pub trait JobKind: Send + Sync + Debug {
     /// failed or was cancelled has left, or to tell somebody of the result.
     fn ended(&self, _site: &Site, _conn: &mut dyn Conn, _ended: &JobRow) -> Result<()> {
         Ok(())
+    }
+
+    /// Where the visitor finds what a job made, if it made something that they may have.
+    fn result_address(&self, _site: &Site, _visit: &Visit, _job: &JobRow) -> Option<String> {
+        None
     }
 
     fn limits(&self) -> Limits {

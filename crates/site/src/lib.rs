@@ -46,6 +46,7 @@ pub mod signing;
 mod site;
 mod site_settings;
 pub mod throttle;
+mod turns;
 pub mod users;
 mod visit;
 pub mod web;

@@ -5,16 +5,19 @@
 //! letter says is sealed while it waits, since it may hold a link that lets its reader in. Where
 //! the operator named no relay, there is no mail, and callers are told so.
 
+pub(crate) mod allowance;
+
 use askama::Template;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use contract::rest::{Refusal, Stop};
 use serde::{Deserialize, Serialize};
 use store::Conn;
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 
 use crate::pages::{Address, LetterLook, Link, THEME_OPTION};
-use crate::{Options, Site, jobs};
+use crate::{Call, Options, Site, jobs};
 
 /// The kind of job that sends a letter. **A site without it sends no mail.**
 pub const JOB: &str = "mail";
@@ -84,6 +87,17 @@ struct Waiting {
 /// Whether there is somebody who sends mail.
 pub fn is_on(site: &Site) -> bool {
     site.job_kind(JOB).is_some()
+}
+
+/// Counts a letter that the caller sends to whomever they like, and refuses it if there were too
+/// many: a shop's manager writes to customers, and floods nobody.
+pub fn count_letter(call: &Call<'_>) -> std::result::Result<(), Stop> {
+    let now = call.now();
+    call.site.letters().take(call.user_id(), now).map_err(|wait| {
+        let seconds = wait.as_secs().max(1);
+        let message = format!("You have sent many letters; send the next in {seconds} seconds.");
+        Refusal::new(429, "rest_too_many_letters", message).with("retry_after", seconds).into()
+    })
 }
 
 /// Queues a letter, and returns the number of its job. Refused where mail is off.

@@ -4,9 +4,8 @@ use contract::rest::Table;
 use contract::rest::openapi::{self, About};
 use contract::rest::route::Route;
 use serde_json::Value;
-use types::{Error, Result};
+use types::{Environment, Error, Result};
 
-use crate::auth::session::COOKIE;
 use crate::{Action, Settings, routes};
 
 const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
@@ -35,7 +34,7 @@ pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> 
         version: env!("CARGO_PKG_VERSION"),
         description: DESCRIPTION,
         servers: &servers,
-        session_cookie: COOKIE,
+        session_cookie: Environment::Production.session_cookie(),
     };
     Ok(openapi::document(&table, &about, &|pattern| names.is_commerce(pattern)))
 }

@@ -17,6 +17,12 @@ pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Fetched, FetchFault>>
 pub trait Outbound: Send + Sync + Debug {
     /// Sends one request and follows its redirects. Any status counts as an answer.
     fn fetch(&self, request: Fetch) -> Fetching<'_>;
+
+    /// Whether a target can ever be asked, as far as its address tells without looking anything up:
+    /// for whoever keeps an address that is to be asked later.
+    fn may_ever_ask(&self, _url: &Url) -> Result<(), Refusal> {
+        Ok(())
+    }
 }
 
 /// What the request wants done.

@@ -16,8 +16,10 @@ use crate::frame::Hashes;
 use crate::frame::recent::Recent;
 use crate::index::Documents;
 use crate::jobs::JobKind;
+use crate::mail::allowance::Allowance;
 use crate::me::Neighbour;
 use crate::outbound::Outbound;
+use crate::turns::Turns;
 use crate::{
     FileSource, Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs,
     routes,
@@ -55,6 +57,9 @@ pub struct Site {
     job_kinds: Vec<Box<dyn JobKind>>,
     neighbours: OnceLock<Vec<Neighbour>>,
     versions: Vec<Version>,
+    takes_registrations: bool,
+    turns: Turns,
+    letters: Allowance,
 }
 
 /// A number that grows whenever something changes that answers depend on besides the storage.
@@ -89,6 +94,9 @@ impl Site {
             job_kinds: Vec::new(),
             neighbours: OnceLock::new(),
             versions: Vec::new(),
+            takes_registrations: false,
+            turns: Turns::default(),
+            letters: Allowance::default(),
         })
     }
 
@@ -104,6 +112,18 @@ impl Site {
     pub fn with_version(mut self, version: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.versions.push(Version(Box::new(version)));
         self
+    }
+
+    /// Says that strangers may register here by themselves, if the site can write to them.
+    #[must_use]
+    pub fn with_registrations(mut self) -> Self {
+        self.takes_registrations = crate::mail::is_on(&self);
+        self
+    }
+
+    /// Whether strangers may register here by themselves, in the word that pages are told.
+    pub(crate) fn registration(&self) -> &'static str {
+        if self.takes_registrations { "open" } else { "closed" }
     }
 
     /// A number that grows with every change that answers can show.
@@ -192,6 +212,14 @@ impl Site {
 
     pub(crate) fn recent(&self) -> &Recent {
         &self.recent
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    pub(crate) fn letters(&self) -> &Allowance {
+        &self.letters
     }
 
     pub(crate) fn gate(&self) -> &Gate {

@@ -8,7 +8,7 @@
 mod authorize;
 mod callback;
 mod coming_soon;
-mod cookies;
+pub(crate) mod cookies;
 mod desk;
 mod form;
 mod guides;

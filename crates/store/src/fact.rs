@@ -8,7 +8,18 @@ use crate::{Conn, Sql, Val};
 sql!(FACT_GET, "SELECT value FROM facts WHERE name = $1");
 sql!(FACT_INSERT, "INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&FACT_GET, &FACT_INSERT];
+sql!(
+    FACT_PUT,
+    "INSERT INTO facts (name, value) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+);
+
+pub(crate) const STATEMENTS: &[&Sql] = &[&FACT_GET, &FACT_INSERT, &FACT_PUT];
+
+/// States the fact, whatever it was before.
+pub fn put(conn: &mut dyn Conn, name: &str, value: &str) -> Result<()> {
+    conn.execute_one(&FACT_PUT, &[Val::Text(name), Val::Text(value)])
+}
 
 /// The fact, if it is known.
 pub fn get(conn: &mut dyn Conn, name: &str) -> Result<Option<String>> {

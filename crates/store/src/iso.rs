@@ -36,7 +36,7 @@ sql!(ISO_UPDATE, "UPDATE isos SET name = $1, response_style = $2 WHERE iso_id = 
 pub(crate) const STATEMENTS: &[&Sql] = &[&ISO_INSERT, &ISO_LIST, &ISO_GET, &ISO_UPDATE];
 
 impl IsoRow {
-    fn read(row: &dyn Row) -> Result<Self> {
+    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             iso_id: row.get(0)?,
             name: row.get(1)?,

@@ -7,6 +7,8 @@ use std::time::Duration;
 use types::{IsoId, Result, Timestamp};
 
 use crate::conn::sql;
+use crate::filter::Page;
+use crate::iso::IsoRow;
 use crate::{Conn, Row, Sql};
 
 /// The state of an ISO that may work.
@@ -57,6 +59,29 @@ macro_rules! account_columns {
 
 sql!(ACCOUNT_GET, concat!("SELECT ", account_columns!(), " FROM iso_accounts WHERE iso_id = $1"));
 sql!(ACCOUNT_LIST, concat!("SELECT ", account_columns!(), " FROM iso_accounts ORDER BY iso_id"));
+/// An ISO, and its account as it is where nothing was noted.
+macro_rules! with_iso {
+    () => {
+        "SELECT isos.iso_id, isos.name, isos.response_style, isos.data_key, isos.created_us,
+           isos.iso_id, COALESCE(noted.status, 'active'), noted.status_reason,
+           COALESCE(noted.version, 1), noted.contact_sealed, COALESCE(noted.limits, '{}'),
+           COALESCE(noted.clock_ahead_us, 0), noted.updated_us
+         FROM isos LEFT JOIN iso_accounts AS noted ON noted.iso_id = isos.iso_id "
+    };
+}
+
+sql!(
+    ACCOUNT_PAGE,
+    concat!(with_iso!(), "ORDER BY isos.created_us, isos.iso_id LIMIT $1 OFFSET $2")
+);
+sql!(
+    ACCOUNT_PAGE_IN_STATE,
+    concat!(
+        with_iso!(),
+        "WHERE COALESCE(noted.status, 'active') = $1
+         ORDER BY isos.created_us, isos.iso_id LIMIT $2 OFFSET $3"
+    )
+);
 sql!(
     ACCOUNT_PUT,
     concat!(
@@ -79,7 +104,14 @@ sql!(
     )
 );
 
-pub(crate) const STATEMENTS: &[&Sql] = &[&ACCOUNT_GET, &ACCOUNT_LIST, &ACCOUNT_PUT, &ACCOUNT_AHEAD];
+pub(crate) const STATEMENTS: &[&Sql] = &[
+    &ACCOUNT_GET,
+    &ACCOUNT_LIST,
+    &ACCOUNT_PAGE,
+    &ACCOUNT_PAGE_IN_STATE,
+    &ACCOUNT_PUT,
+    &ACCOUNT_AHEAD,
+];
 
 /// The account of an ISO that exists.
 pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<IsoAccount> {
@@ -90,6 +122,20 @@ pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<IsoAccount> {
 /// All accounts of which something was noted.
 pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoAccount>> {
     conn.rows(&ACCOUNT_LIST, &[], read)
+}
+
+/// A page of the ISOs, the oldest first, or of those in a state.
+pub fn page(
+    conn: &mut dyn Conn,
+    status: Option<&str>,
+    page: Page,
+) -> Result<Vec<(IsoRow, IsoAccount)>> {
+    let (limit, offset) = (page.limit.into(), page.offset.into());
+    let read = |row: &dyn Row| Ok((IsoRow::read(row)?, read_from(row, ISO_COLUMNS)?));
+    match status {
+        None => conn.rows(&ACCOUNT_PAGE, &[limit, offset], read),
+        Some(status) => conn.rows(&ACCOUNT_PAGE_IN_STATE, &[status.into(), limit, offset], read),
+    }
 }
 
 /// Up to `limit` accounts whose clock is ahead.
@@ -116,14 +162,21 @@ pub fn put(conn: &mut dyn Conn, account: &IsoAccount, now: Timestamp) -> Result<
 }
 
 fn read(row: &dyn Row) -> Result<IsoAccount> {
+    read_from(row, 0)
+}
+
+/// Columns of an ISO before those of its account.
+const ISO_COLUMNS: usize = 5;
+
+fn read_from(row: &dyn Row, first: usize) -> Result<IsoAccount> {
     Ok(IsoAccount {
-        iso_id: row.get(0)?,
-        status: row.get(1)?,
-        status_reason: row.get(2)?,
-        version: row.get(3)?,
-        contact_sealed: row.get(4)?,
-        limits: row.get(5)?,
-        clock_ahead: Duration::from_micros(row.get::<i64>(6)?.unsigned_abs()),
-        updated: row.get(7)?,
+        iso_id: row.get(first)?,
+        status: row.get(first + 1)?,
+        status_reason: row.get(first + 2)?,
+        version: row.get(first + 3)?,
+        contact_sealed: row.get(first + 4)?,
+        limits: row.get(first + 5)?,
+        clock_ahead: Duration::from_micros(row.get::<i64>(first + 6)?.unsigned_abs()),
+        updated: row.get(first + 7)?,
     })
 }

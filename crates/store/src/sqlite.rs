@@ -27,7 +27,8 @@ use crate::{Conn, Engine, Row, Sql, Val};
 
 /// Closures committed together at most.
 pub(crate) const GROUP_MAX: usize = 256;
-const READERS: usize = 2;
+/// More than one user may keep busy at once, so that others find one.
+const READERS: usize = 4;
 /// Another process may be writing: a command beside the running server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);

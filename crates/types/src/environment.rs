@@ -34,6 +34,15 @@ impl Environment {
         }
     }
 
+    /// Name of the cookie that carries a browser's session. Both environments may be called by one
+    /// host name, and cookies do not know ports.
+    pub const fn session_cookie(self) -> &'static str {
+        match self {
+            Self::Sandbox => "boardwalk_sandbox_session",
+            Self::Production => "boardwalk_session",
+        }
+    }
+
     /// What every API key of this environment starts with.
     pub const fn key_prefix(self) -> &'static str {
         match self {

@@ -48,7 +48,8 @@ let granted: Granted | undefined;
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  granted = answer.ok ? ((await answer.json()) as Granted) : undefined;
+  const told = answer.ok ? ((await answer.json()) as Granted & { signed_in: boolean }) : undefined;
+  granted = told?.signed_in ? told : undefined;
   return granted !== undefined;
 }
 

@@ -63,7 +63,7 @@ impl Scene {
             catalogue: Catalogue::new(&settings, market).unwrap(),
             network: Arc::default(),
             folder,
-            runtime: tokio::runtime::Builder::new_current_thread().build().unwrap(),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
         }
     }
 
@@ -213,4 +213,30 @@ fn a_folder_offers_what_is_in_it_and_whole() {
     assert_eq!(scene.refusal(3, "near").0, Kind::Unavailable, "it was there a moment ago");
     assert_eq!(scene.offered(60), ["far", "near"], "now the address has it");
     assert_eq!(scene.refusal(61, "nowhere").0, Kind::NotFound);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let scene = Scene::new();
+    let packages = scene.folder.path().join("packages");
+    std::fs::write(packages.join("near.zip"), archive("near")).unwrap();
+    std::fs::create_dir(packages.join("folder.zip")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(packages.join("pipe.zip")).status();
+    assert!(made.unwrap().success());
+    let started = std::time::Instant::now();
+    assert_eq!(scene.offered(0), ["near"]);
+    assert!(started.elapsed() < FOLDER_TIME, "nobody waits for who writes into the pipe");
+}
+
+#[test]
+fn a_disk_that_hangs_costs_one_thread_and_takes_away_nothing() {
+    let scene = Scene::new();
+    std::fs::write(scene.folder.path().join("packages/near.zip"), archive("near")).unwrap();
+    assert_eq!(scene.offered(0), ["near"]);
+    // As if the reading that began before had not ended.
+    scene.catalogue.is_reading.store(true, Ordering::Release);
+    assert_eq!(scene.offered(60), ["near"], "what was listed last is still offered");
+    scene.catalogue.is_reading.store(false, Ordering::Release);
+    std::fs::remove_file(scene.folder.path().join("packages/near.zip")).unwrap();
+    assert_eq!(scene.offered(120), Vec::<String>::new());
 }

@@ -8,10 +8,10 @@ use site::{Options, jobs};
 use store::admin_note::{self, NoteKind, NoteRow};
 use store::outbox::{self, SequencedEvent};
 use store::product::ProductRow;
-use store::{Conn, order, product, webhook};
-use types::{Amount, Result, Timestamp};
+use store::{Conn, iso, order, product, webhook};
+use types::{Amount, IsoId, Result, Timestamp};
 
-use super::raise::{NewNote, raise, raise_once};
+use super::raise::{NewAction, NewNote, raise, raise_once};
 
 /// The name under which the follower's place is kept.
 const FOLLOWER: &str = "admin_notes";
@@ -21,7 +21,12 @@ const EVENTS_MAX: i64 = 200;
 const NAMED_MAX: i64 = 10;
 const FIRST_ORDER: &str = "first-order";
 const LOW_STOCK: &str = "low-stock";
+const ISO_WAITS: &str = "iso-waits";
+/// The state of an ISO that registered itself and was not decided on.
+const PENDING_APPROVAL: &str = "pending_approval";
 const WEBHOOK_DISABLED: &str = "webhook-disabled";
+/// Where people read how webhooks of the shop are mended.
+const WEBHOOK_GUIDE: &str = "/docs/rest/#webhooks";
 
 /// Whether there are events to look at.
 pub fn is_behind(conn: &mut dyn Conn) -> Result<bool> {
@@ -43,6 +48,11 @@ pub fn step(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
 }
 
 fn tell(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+    match event.kind.as_str() {
+        "iso.registered" => return iso_waits(conn, event, now),
+        "iso.activated" | "iso.rejected" => return iso_decided(conn, event),
+        _ => {}
+    }
     let Ok(id) = event.object_id.parse::<i64>() else { return Ok(()) };
     match event.kind.as_str() {
         "order.created" => first_order(conn, id, now),
@@ -63,6 +73,11 @@ fn first_order(conn: &mut dyn Conn, order_id: i64, now: Timestamp) -> Result<()>
         title: String::from("Your first order is here"),
         content: String::from("Somebody has bought from your shop. Have a look and send it off."),
         data: json!({ "order_id": order_id }),
+        action: Some(NewAction::page(
+            "view-order",
+            "See the order",
+            &format!("/portal/store/orders/{order_id}"),
+        )),
     };
     raise_once(conn, &note, now).map(drop)
 }
@@ -83,6 +98,11 @@ fn stock(conn: &mut dyn Conn, product_id: i64, now: Timestamp) -> Result<()> {
                 title: format!("Little is left of {}", product.name),
                 content: format!("{left} in stock. Order more before it runs out."),
                 data: json!({ "product_id": product_id, "stock_quantity": left }),
+                action: Some(NewAction::page(
+                    "view-product",
+                    "See the product",
+                    &format!("/portal/store/products/{product_id}"),
+                )),
             };
             raise(conn, &note, now).map(drop)
         }
@@ -120,8 +140,37 @@ fn webhook_disabled(conn: &mut dyn Conn, webhook_id: i64, now: Timestamp) -> Res
             "Its address failed too often. Mend it, then make the webhook active again.",
         ),
         data: json!({ "webhook_id": webhook_id }),
+        action: Some(NewAction::page("read-webhooks", "Read how", WEBHOOK_GUIDE)),
     };
     raise(conn, &note, now).map(drop)
+}
+
+/// Tells that an ISO waits for an administrator's word.
+fn iso_waits(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+    let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
+    if payload.get("status").and_then(Value::as_str) != Some(PENDING_APPROVAL) {
+        return Ok(());
+    }
+    let iso_id = IsoId::new(event.object_id.clone());
+    let Some(iso) = iso::get(conn, &iso_id)? else { return Ok(()) };
+    let name = format!("{ISO_WAITS}-{iso_id}");
+    let note = NewNote {
+        name: &name,
+        kind: NoteKind::Info,
+        title: format!("{} waits for approval", iso.name),
+        content: String::from("It registered as an ISO. An administrator decides on it."),
+        data: json!({ "iso_id": iso_id }),
+        action: Some(NewAction::page("view-isos", "Decide", "/portal/console/isos")),
+    };
+    raise_once(conn, &note, now).map(drop)
+}
+
+/// What was decided on waits no more.
+fn iso_decided(conn: &mut dyn Conn, event: &SequencedEvent) -> Result<()> {
+    match unseen(conn, &format!("{ISO_WAITS}-{}", event.object_id))? {
+        Some(told) => admin_note::update(conn, &NoteRow { is_deleted: true, ..told }),
+        None => Ok(()),
+    }
 }
 
 /// Jobs whose end people wait for.
@@ -132,16 +181,18 @@ fn job_done(
     now: Timestamp,
 ) -> Result<()> {
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
-    let (name, title, content) = match payload.get("kind").and_then(Value::as_str) {
+    let (name, title, content, action) = match payload.get("kind").and_then(Value::as_str) {
         Some(jobs::REPORT_IMPORT) => (
             "report-import-finished",
             "The figures are up to date",
             "The reports have been made from your records again.",
+            NewAction::page("view-reports", "See the reports", "/portal/analytics"),
         ),
         Some(jobs::REPORT_EXPORT) => (
             "report-export-ready",
             "Your export is ready",
             "The report that you asked for has been written and can be downloaded.",
+            NewAction::result_of("download-report", "Download", job_id),
         ),
         _ => return Ok(()),
     };
@@ -151,6 +202,7 @@ fn job_done(
         title: title.to_owned(),
         content: content.to_owned(),
         data: json!({ "job_id": job_id }),
+        action: Some(action),
     };
     raise(conn, &note, now).map(drop)
 }

@@ -7,7 +7,7 @@ use store::admin_note::{self, NoteKind};
 use store::{Conn, counter, order};
 use types::{Amount, Result, Timestamp};
 
-use super::raise::{NewNote, raise};
+use super::raise::{NewAction, NewNote, raise};
 
 const NAME: &str = "new-sales-record";
 /// The greatest sum of a day, in millionths.
@@ -15,6 +15,7 @@ const RECORD: &str = "admin.sales_record";
 /// States in which an order counts as sold.
 const SOLD: &[&str] = &["processing", "on-hold", "completed"];
 const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
+const REVENUE: &str = "/portal/analytics/revenue";
 const DECIMALS_MAX: u32 = 6;
 
 /// Whether [`tend`] would change anything.
@@ -46,6 +47,7 @@ pub fn tend(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
         title: String::from("Yesterday was your best day so far"),
         content: format!("You sold for {sold} {currency}; the record was {before} {currency}."),
         data: json!({ "sold": sold, "record": before, "currency": currency }),
+        action: Some(NewAction::page("view-revenue", "See the revenue", REVENUE)),
     };
     raise(conn, &note, now).map(drop)
 }

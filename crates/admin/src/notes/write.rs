@@ -110,6 +110,7 @@ pub(super) fn activate_promotion(call: &mut Call<'_>) -> Result<Reply, Stop> {
             title: name.clone(),
             content: String::new(),
             data: json!({}),
+            action: None,
         };
         let row = NoteRow { status: NoteStatus::Actioned, ..row_of(&promotion, now) };
         admin_note::insert(conn, &row, &[])?;

@@ -2,17 +2,15 @@
 //! wants shown, told, suggested or sent, and the site does it.
 
 mod theme;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use types::{Error, Result};
 
 pub use self::theme::{Colours, Fonts, PICTURES, Texts, ThemeManifest};
+use self::words::{TEXT_LENGTH_MAX, check_address, check_texts, is_web};
 
-/// Characters of one text at most.
-const TEXT_LENGTH_MAX: usize = 4_000;
-/// Items of one list at most.
-const ITEMS_MAX: usize = 50;
 const SLUG_LENGTH_MAX: usize = 80;
 const VERSION_LENGTH_MAX: usize = 40;
 
@@ -293,9 +291,23 @@ impl PluginManifest {
         self.icon.as_deref().into_iter().chain(pages).collect()
     }
 
+    /// The addresses that people are led to.
+    fn addresses(&self) -> impl Iterator<Item = &str> {
+        let Contributions { tasks, payment_gateways, shipping_partners, .. } = &self.contributes;
+        let Contributions { channels, campaigns, campaign_types, .. } = &self.contributes;
+        let own = [&self.uri, &self.documentation, &self.support].into_iter();
+        let all = own.chain(tasks.iter().map(|task| &task.action_url));
+        let all = all.chain(payment_gateways.iter().map(|gateway| &gateway.external_link));
+        let all = all.chain(shipping_partners.iter().map(|partner| &partner.learn_more));
+        let all = all.chain(channels.iter().map(|channel| &channel.settings_url));
+        let all = all.chain(campaigns.iter().map(|campaign| &campaign.manage_url));
+        all.chain(campaign_types.iter().map(|kind| &kind.create_url)).map(String::as_str)
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         check_head(&self.slug, &self.name, &self.version)?;
         check_texts(&serde_json::to_value(self).unwrap_or_default())?;
+        self.addresses().try_for_each(check_address)?;
         let Contributions {
             tasks,
             notes,
@@ -382,30 +394,4 @@ pub fn is_slug(text: &str) -> bool {
 fn wrong_slug(slug: &str) -> Error {
     let shown: String = slug.chars().take(SLUG_LENGTH_MAX).collect();
     Error::invalid(format!("`{shown}` is no name; use lower-case letters, digits and dashes"))
-}
-
-fn is_web(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
-}
-
-/// No text is endless or holds what no text should, and no list is endless.
-fn check_texts(value: &Value) -> Result<()> {
-    match value {
-        Value::String(text) => {
-            let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-            if text.chars().count() > TEXT_LENGTH_MAX || text.chars().any(is_odd) {
-                return Err(Error::invalid(format!(
-                    "a text of the manifest has more than {TEXT_LENGTH_MAX} characters, or one \
-                     that cannot be shown"
-                )));
-            }
-            Ok(())
-        }
-        Value::Array(items) if items.len() > ITEMS_MAX => {
-            Err(Error::invalid(format!("a list of the manifest has more than {ITEMS_MAX} items")))
-        }
-        Value::Array(items) => items.iter().try_for_each(check_texts),
-        Value::Object(members) => members.values().try_for_each(check_texts),
-        _ => Ok(()),
-    }
 }

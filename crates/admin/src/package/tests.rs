@@ -22,6 +22,20 @@ fn with(path: &str, content: &[u8]) -> Files {
     files
 }
 
+/// A manifest with something more in it.
+fn demo(more: &str) -> Vec<u8> {
+    let name = if more.contains("name") { "" } else { r#""name": "Demo", "# };
+    format!(r#"{{"slug": "demo", {name}"version": "1.0.0", {more}}}"#).into_bytes()
+}
+
+/// Something that leads to an address.
+fn contributed(address: &str) -> String {
+    format!(
+        r#""contributes": {{"channels": [{{"slug": "demo", "name": "Demo", "description": "Where",
+            "settings_url": "{address}"}}]}}"#
+    )
+}
+
 /// Why an archive is refused.
 fn refused(archive: &[u8]) -> String {
     Package::read(archive, &Trust::default()).unwrap_err().to_string()
@@ -100,6 +114,9 @@ fn what_is_broken_or_hostile_is_refused() {
         (packed(&with("plugin.json", b"{")), "manifest of the package is wrong"),
         (packed(&with("plugin.json", br#"{"code": "rm"}"#)), "unknown field"),
         (packed(&with("plugin.json", br#"{"slug": "../x", "name": "X"}"#)), "is no name"),
+        (packed(&with("plugin.json", &demo(r#""uri": "javascript:alert(1)""#))), "leads elsewhere"),
+        (packed(&with("plugin.json", &demo(r#""name": "<b>Demo</b>""#))), "has markup"),
+        (packed(&with("plugin.json", &demo(&contributed("data:text/html,x")))), "leads elsewhere"),
     ] {
         let message = refused(&archive);
         assert!(message.contains(reason), "{reason}: {message}");

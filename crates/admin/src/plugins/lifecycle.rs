@@ -15,7 +15,7 @@ use types::{Error, Result, Timestamp};
 
 use super::secrets;
 use crate::catalogue::Obtained;
-use crate::notes::{NewNote, raise};
+use crate::notes::{NewAction, NewNote, raise};
 use crate::package::{Manifest, PluginManifest};
 
 /// The records that an activation made.
@@ -143,6 +143,11 @@ pub(crate) fn activate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Re
             title: note.title.clone(),
             content: note.content.clone(),
             data: json!({ "plugin": slug }),
+            action: Some(NewAction::page(
+                "view-plugin",
+                "Open the plugin",
+                &format!("/portal/plugins/{slug}"),
+            )),
         };
         made.notes.push(raise(conn, &note, doing.now)?);
     }

@@ -8,11 +8,12 @@ use admin::notes::{follow, tend};
 use serde_json::json;
 use site::jobs;
 use store::admin_note::{self, NoteFilter, NoteRow};
+use store::iso::{self, IsoRow};
 use store::order::{Order, OrderRow};
 use store::outbox::{self, Event};
 use store::webhook::{self, WebhookRow};
 use store::{Conn, Location, Store, order};
-use types::{Amount, Environment, Result, Timestamp};
+use types::{Amount, Environment, IsoId, Result, Timestamp};
 
 /// Runs functions of a store as tests, each on both engines.
 macro_rules! on_both_engines {
@@ -34,7 +35,11 @@ macro_rules! on_both_engines {
     )+};
 }
 
-on_both_engines!(events_become_notes_once, the_best_day_is_told_of);
+on_both_engines!(
+    events_become_notes_once,
+    an_iso_that_waits_is_told_of_until_it_is_decided_on,
+    the_best_day_is_told_of,
+);
 
 fn open(url: Option<&str>, folder: &tempfile::TempDir) -> Store {
     let location = Location::parse(url, folder.path(), Environment::Sandbox, 2);
@@ -88,6 +93,41 @@ fn events_become_notes_once(store: &Store) {
     let first = notes(store).remove(0);
     assert!(first.title.contains("Till"), "{first:?}");
     assert_eq!(first.content_data, json!({ "webhook_id": webhook_id }).to_string());
+}
+
+fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Store) {
+    let iso = IsoRow {
+        iso_id: IsoId::new("iso_1"),
+        name: String::from("Pier <b>Payments</b>"),
+        response_style: String::from("detailed"),
+        data_key: vec![1],
+        created: noon(),
+    };
+    write(store, move |conn| iso::insert(conn, &iso));
+    let event = |kind: &'static str, status: &'static str| {
+        write(store, move |conn| {
+            let event = Event {
+                iso_id: Some(IsoId::new("iso_1")),
+                kind,
+                object_id: String::from("iso_1"),
+                payload: json!({ "status": status }).to_string(),
+                created: noon(),
+            };
+            outbox::append(conn, &event)?;
+            outbox::sequence(conn, 100)?;
+            follow::step(conn, noon()).map(drop)
+        });
+    };
+    event("iso.registered", "active");
+    assert_eq!(names(store), Vec::<String>::new(), "who may work at once waits for nobody");
+    event("iso.registered", "pending_approval");
+    let note = notes(store).remove(0);
+    assert_eq!(note.title, "Pier Payments waits for approval", "names bring no markup");
+    let ids = [note.note_id];
+    let actions = store.read_blocking(move |conn| admin_note::actions_of(conn, &ids)).unwrap();
+    assert_eq!(actions[0].query, "{{site}}/portal/console/isos");
+    event("iso.activated", "active");
+    assert_eq!(names(store), Vec::<String>::new());
 }
 
 fn sell(store: &Store, created: &str, total: i64, status: &str) {

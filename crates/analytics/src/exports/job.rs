@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
-use site::{Options, Site};
+use site::{Options, Site, Visit};
 use store::background_job::{JobRow, JobState};
 use store::{Conn, report_file};
 use types::{Error, Result, Timestamp};
@@ -77,6 +77,18 @@ impl JobKind for ExportJob {
             return Ok(());
         }
         tell(site, conn, &ordered, export_id, ended.finished.unwrap_or(ended.due))
+    }
+
+    fn result_address(&self, site: &Site, visit: &Visit, job: &JobRow) -> Option<String> {
+        let export_id = job.key.as_deref()?;
+        let ordered: Ordered = serde_json::from_str(&job.arguments).ok()?;
+        let is_there = job.state == JobState::Done
+            && job.finished.is_some_and(|finished| visit.now < finished.plus(KEPT));
+        let user = visit.identity.user.as_ref()?;
+        // Who sees some sales only sees their own exports only.
+        let may_have = !user.is_bound() || ordered.user_id == user.id();
+        let named = (ordered.report.as_str(), export_id);
+        (is_there && may_have).then(|| link::address(site, &visit.home, named))
     }
 
     fn limits(&self) -> Limits {

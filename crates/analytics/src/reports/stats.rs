@@ -90,7 +90,8 @@ impl Stats {
     pub fn route(&'static self, namespace: &str, desk: &Arc<Desk>) -> Route<Action> {
         let (desk, waiting) = (Arc::clone(desk), Arc::clone(desk));
         let run = read(may_view, move |call: &mut Call<'_>| self.run(&desk, call))
-            .after(move |site, visit, params| waiting.fresh(site, visit, params));
+            .after(move |site, visit, params| waiting.fresh(site, visit, params))
+            .in_turns();
         Route::at(namespace, &format!("/reports{}", self.path))
             .on(READ, (self.args)(), run)
             .schema(body::document(self))

@@ -84,8 +84,12 @@ pub(crate) enum Key {
         /// What the key is for
         #[arg(long, default_value = "API key")]
         name: String,
-        /// A scope of the key, repeatable [default: everything]
-        #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
+        #[arg(
+            long = "scope",
+            value_name = "SCOPE",
+            value_delimiter = ',',
+            help = format!("A scope of the key, repeatable [default: everything]: {}", scopes())
+        )]
         scopes: Vec<Scope>,
         /// How long the key lives, such as 365d or 12h; `never` in the sandbox only
         #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
@@ -161,4 +165,9 @@ pub(crate) struct Reviewed {
     /// Why, in a few words; the ISO can read it
     #[arg(long)]
     pub(crate) reason: Option<String>,
+}
+
+fn scopes() -> String {
+    let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
+    names.join(", ")
 }

@@ -30,9 +30,12 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             let user_id = made?.user_id;
             out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
         }
-        User::List => {
+        User::List { role } => {
             let platform = environment::open_existing(config, common.environment())?;
-            let rows = platform.store.read_blocking(user::all)?.into_iter().map(|user| {
+            let wanted = role.map(role_of).transpose()?;
+            let fits = |user: &UserRow| wanted.is_none_or(|role| user.roles.contains(&role));
+            let users = platform.store.read_blocking(user::all)?;
+            let rows = users.into_iter().filter(fits).map(|user| {
                 let roles: Vec<&str> = user.roles.iter().map(|role| role.name()).collect();
                 let roles = roles.join(" ");
                 let bound = user.iso_id.or(user.merchant_id).or(user.store_id);
@@ -206,8 +209,7 @@ fn new_user(
     now: types::Timestamp,
 ) -> Result<NewUser> {
     check_binding(&create)?;
-    let role = create.role.to_possible_value().map(|value| value.get_name().to_owned());
-    let role = role.unwrap_or_default().parse().map_err(Error::invalid)?;
+    let role = role_of(create.role)?;
     let bound_to = match (create.iso, create.merchant, create.store) {
         (Some(iso), _, _) => BoundTo::Iso(iso),
         (_, Some(merchant), _) => BoundTo::Merchant(merchant),
@@ -220,6 +222,12 @@ fn new_user(
         bound_to,
         ..NewUser::new(create.login, create.email, now)
     })
+}
+
+/// The role of that name.
+fn role_of(role: Role) -> Result<types::Role> {
+    let name = role.to_possible_value().map(|value| value.get_name().to_owned());
+    name.unwrap_or_default().parse().map_err(Error::invalid)
 }
 
 /// A user who acts for someone must be bound to exactly that one.

@@ -36,6 +36,7 @@ const LEARNED: &[(&str, &str)] = &[
     ("bulkId", "BULK"),
     ("code", "CODE"),
     ("deviceToken", "TOKEN"),
+    ("url", "RECEIVER"),
 ];
 
 /// Printed behind each answer, followed by its status.

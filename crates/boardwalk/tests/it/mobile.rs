@@ -13,7 +13,7 @@ use crate::support::{Running, Site};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const STRANGER: &str = "stranger.example";
-const COOKIE: &str = "boardwalk_session=";
+const COOKIE: &str = "boardwalk_sandbox_session=";
 
 #[test]
 fn a_link_from_a_letter_signs_in_once_on_sqlite() {

@@ -43,6 +43,13 @@ impl Desk {
         listed.as_array().unwrap().iter().map(|note| text(note, "name")).collect()
     }
 
+    /// Where the first action of the note of a name leads.
+    fn action_of(&self, name: &str) -> Option<String> {
+        let listed = self.get(&format!("{NOTES}?per_page=100"));
+        let note = listed.as_array().unwrap().iter().find(|note| note["name"] == *name)?;
+        note["actions"][0]["url"].as_str().map(str::to_owned)
+    }
+
     fn waits_for(&self, name: &str) {
         eventually(name, PATIENCE, || self.names().iter().any(|known| known == name));
     }
@@ -153,8 +160,10 @@ fn the_system_tells(site: Site) {
         "status": "processing",
         "line_items": [{ "product_id": product["id"], "quantity": 3 }],
     });
-    desk.ask("POST", "/wp-json/wc/v3/orders", &order);
+    let order = desk.ask("POST", "/wp-json/wc/v3/orders", &order);
     desk.waits_for("first-order");
+    let leads_to = desk.action_of("first-order").expect("something to do");
+    assert!(leads_to.ends_with(&format!("/portal/store/orders/{}", order["id"])), "{leads_to}");
     let low = format!("low-stock-{}", product["id"]);
     desk.waits_for(&low);
     desk.ask("POST", "/wp-json/wc/v3/orders", &json!({ "status": "pending" }));
@@ -165,4 +174,16 @@ fn the_system_tells(site: Site) {
     desk.ask("PUT", &path, &json!({ "stock_quantity": 1 }));
     desk.waits_for(&low);
     assert_eq!(desk.names(), [String::from("first-order"), low], "the second order is no news");
+    an_export_can_be_downloaded_from_its_note(&desk);
+}
+
+fn an_export_can_be_downloaded_from_its_note(desk: &Desk) {
+    let wanted = json!({ "report_args": { "after": "2020-01-01T00:00:00" } });
+    desk.ask("POST", "/wp-json/wc-analytics/reports/orders/export", &wanted);
+    desk.waits_for("report-export-ready");
+    let address = desk.action_of("report-export-ready").expect("a link to the file");
+    let path = address.strip_prefix(&desk.running.url).expect("an address of this site");
+    let file = http::get(&desk.running.url, path, &[]).unwrap();
+    assert_eq!(file.status, 200, "{address}");
+    assert!(file.text().contains("Order #"), "{}", file.text());
 }

@@ -242,6 +242,10 @@ fn themes_change_the_pages(desk: &ShopDesk) {
     assert!(warnings.contains("ink on paper"), "{warnings}");
 
     let before = desk.get("/boardwalk/v1/themes");
+    let taken = pale.replace("\"pale\"", "\"harbour\"");
+    let taken: Files = [(String::from("theme.json"), taken.into())].into();
+    let told = upload(&pack(&taken, None).unwrap()).json().unwrap();
+    assert!(told["message"].as_str().unwrap().contains("comes with the program"), "{told}");
     let mut cut = archive.clone();
     cut.truncate(archive.len() / 2);
     let hostile: Files = [(String::from("theme.json"), vec![0; 3 << 20])].into();

@@ -79,6 +79,12 @@ fn approved_iso_onboards(site: Site) {
     assert_eq!(ada.send("POST", &format!("{path}/approve"), Some(&json!({}))).status, 401);
 
     let boss = Browser::sign_in(&running, "boss", "the boss's password").unwrap();
+    let told = || {
+        let notes = boss.done("GET", "/wp-json/wc-analytics/admin/notes", None);
+        let titles = notes.as_array().unwrap().iter().map(|note| text(note, "title"));
+        titles.filter(|title| title == "Pier Payments waits for approval").count()
+    };
+    eventually("administrators are told", PATIENCE, || told() == 1);
     let waiting = boss.done("GET", "/v1/isos?status=pending_approval", None);
     assert_eq!(waiting["data"][0]["isoId"], made["isoId"], "{waiting}");
     let reason = json!({ "reason": "Looks fine", "expectedVersion": 1 });
@@ -86,8 +92,14 @@ fn approved_iso_onboards(site: Site) {
     assert_eq!((&approved["status"], &approved["version"]), (&json!("active"), &json!(2)));
     let twice = boss.send("POST", &format!("{path}/approve"), Some(&json!({})));
     assert_eq!(twice.status, 409, "{}", twice.text());
-    let letters = sink.wait_for(2, PATIENCE).unwrap();
-    assert!(letters[1].data.contains("Your registration was approved"));
+    let letters = sink.wait_for(3, PATIENCE).unwrap();
+    let has = |to: &str, words: &str| {
+        letters.iter().any(|letter| letter.to == [to] && letter.data.contains(words))
+    };
+    assert!(has("boss@site.example", "An ISO waits for your approval"));
+    assert!(has(EMAIL, "Your registration was approved"));
+
+    eventually("what was decided waits no more", PATIENCE, || told() == 0);
 
     let key = ada.done("POST", "/v1/keys", Some(&json!({ "name": "first" })));
     let key = text(&key, "text");
@@ -151,6 +163,8 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
     let sink = Sink::start().unwrap();
     let site = with_relay(Site::sqlite(), &sink).set("onboarding.registration", "open");
     let running = site.serve();
+    let session = http::get(&running.url, "/session/nonce", &[]).unwrap().json().unwrap();
+    assert_eq!(session, json!({ "signed_in": false, "registration": "open" }));
     let first = post(&running, "/v1/isos", &registration(EMAIL));
     let token = token_in_letter(&sink, 1);
     let short = json!({ "token": token, "password": "short" });
@@ -190,6 +204,8 @@ fn registration_is_closed_unless_the_operator_opens_it_and_sends_mail() {
         assert_eq!(answer.status, 409, "{setting}: {}", answer.text());
         assert!(answer.text().contains("registration_closed"), "{}", answer.text());
         assert!(answer.text().contains(said), "{setting}: {}", answer.text());
+        let session = http::get(&running.url, "/session/nonce", &[]).unwrap().json().unwrap();
+        assert_eq!(session["registration"], "closed", "{setting}");
     }
 }
 

@@ -156,6 +156,7 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
         let message = "No mail can be sent: the operator has not set mail.relay.";
         return Err(refused("woocommerce_rest_email_not_sent", message));
     }
+    mail::count_letter(call)?;
     write_letter(call, &order, template, &to)?;
     let message = format!("{} sent to {to}.", template.subject);
     effects::note(call, order.id(), message.clone())?;

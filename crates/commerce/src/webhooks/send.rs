@@ -41,10 +41,12 @@ pub(super) fn namespace<'n>(names: &'n Names, api_version: &str) -> &'n str {
     }
 }
 
-/// Whether something can be delivered there as far as the text tells.
-pub(super) fn is_address(text: &str) -> bool {
-    Url::parse(text)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
+/// The address, if something can be delivered there as far as the text tells.
+pub(super) fn address(text: &str) -> Option<Url> {
+    // Parsers of addresses pass over line breaks; who reads the text later would not.
+    let is_plain = !text.chars().any(char::is_control);
+    let url = Url::parse(text).ok().filter(|_| is_plain)?;
+    (matches!(url.scheme(), "http" | "https") && url.host().is_some()).then_some(url)
 }
 
 fn place(webhook_id: &str) -> Aad<'_> {

@@ -1,5 +1,7 @@
 //! Making and changing webhooks. A new one is told by a ping that it is there.
 
+use std::borrow::Cow;
+
 use contract::rest::{Refusal, Stop, clean};
 use site::Call;
 use store::webhook::{self, WebhookRow};
@@ -72,7 +74,7 @@ pub(super) fn update(call: &mut Call<'_>, before: &WebhookRow) -> Result<Webhook
     Ok(webhook)
 }
 
-fn refused(what: &str, message: &'static str) -> Stop {
+fn refused(what: &str, message: impl Into<Cow<'static, str>>) -> Stop {
     Refusal::new(400, format!("woocommerce_rest_shop_webhook_invalid_{what}"), message).into()
 }
 
@@ -101,10 +103,17 @@ fn apply(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
 
 fn set_url(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
     let url = call.params.text("delivery_url").unwrap_or_default().trim();
-    if !send::is_address(url) || url.chars().count() > URL_LENGTH_MAX {
+    let parsed = send::address(url).filter(|_| url.chars().count() <= URL_LENGTH_MAX);
+    let Some(parsed) = parsed else {
         let message = "Give an address to deliver to that begins with http:// or https://.";
         return Err(refused("delivery_url", message));
-    }
+    };
+    // Who is told now need not wonder for days why nothing arrives.
+    call.site.outbound().may_ever_ask(&parsed).map_err(|refusal| {
+        let rule =
+            format!("Give another address; nothing is ever delivered to this one: {refusal}.");
+        refused("delivery_url", rule)
+    })?;
     url.clone_into(&mut webhook.delivery_url);
     Ok(())
 }

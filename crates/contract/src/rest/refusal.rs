@@ -6,6 +6,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use types::{Error, Kind};
 
+const NOT_NOW: &str = "Not now; try again.";
+const OUR_FAULT: &str = "Something went wrong on our side.";
+
 /// Why a request is not served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
@@ -63,15 +66,16 @@ impl Refusal {
         json!({ "code": self.code, "message": self.message, "data": data })
     }
 
-    /// How a failure of ours is told. Its cause is for the log; see [`Error::report`].
+    /// How a failure is told. **What is wrong inside is for the log alone**; see [`Error::report`].
     pub fn of_error(error: &Error) -> Self {
-        let (status, code) = match error.kind() {
-            Kind::Invalid => (400, "invalid_request"),
-            Kind::NotFound => (404, "not_found"),
-            Kind::Conflict => (409, "conflict"),
-            Kind::Unavailable => (503, "unavailable"),
-            Kind::Internal => (500, "internal_server_error"),
+        let told = || error.to_string();
+        let (status, code, message) = match error.kind() {
+            Kind::Invalid => (400, "invalid_request", told()),
+            Kind::NotFound => (404, "not_found", told()),
+            Kind::Conflict => (409, "conflict", told()),
+            Kind::Unavailable => (503, "unavailable", NOT_NOW.to_owned()),
+            Kind::Internal => (500, "internal_server_error", OUR_FAULT.to_owned()),
         };
-        Self::new(status, code, error.to_string())
+        Self::new(status, code, message)
     }
 }

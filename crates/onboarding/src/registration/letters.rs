@@ -1,10 +1,14 @@
-//! The letters of a registration, queued in the transaction of what they tell of.
+//! The letters to ISOs and about them, queued in the transaction of what they tell of.
 
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
 use site::{Options, Site};
 use store::Conn;
-use types::{Result, Timestamp};
+use store::api_key::ApiKeyRow;
+use store::filter::Page;
+use store::user::{self, UserFilter};
+use types::{Kind, Result, Role, Timestamp};
+use vault::Vault;
 
 use crate::Platform;
 use crate::isos::{Decision, IsoRecord};
@@ -13,6 +17,10 @@ use crate::isos::{Decision, IsoRecord};
 const CONFIRM_PATH: &str = "/portal/register?token=";
 /// Where people sign in.
 const SIGN_IN_PATH: &str = "/login?redirect_to=/portal/";
+const KEYS_PATH: &str = "/portal/console/keys";
+const ISOS_PATH: &str = "/portal/console/isos";
+/// Administrators who are written to, those first who were there first.
+const ADMINISTRATORS_MAX: i64 = 5;
 
 /// To somebody who registered: the link.
 pub(super) fn confirm(
@@ -80,6 +88,60 @@ pub(crate) fn decided(
     let reason = record.account.status_reason.as_ref();
     paragraphs.extend(reason.map(|reason| format!("The reason given: {reason}")));
     send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
+}
+
+/// To the contact of the ISO of a key that ends soon. Nobody is told where mail is off, or where
+/// there is no address.
+pub(crate) fn key_expires(
+    conn: &mut dyn Conn,
+    (site, vault): (&Site, &Vault),
+    key: &ApiKeyRow,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(expires) = key.expires.filter(|_| mail::is_on(site)) else { return Ok(()) };
+    let Some(to) = IsoRecord::load(conn, &key.iso_id)?.contact(vault)?.email else {
+        return Ok(());
+    };
+    let day = expires.to_string();
+    let day = day.split('T').next().unwrap_or_default();
+    let paragraphs = [
+        format!("Your API key {} ({}) ends on {day} (UTC).", key.name, key.key_id.as_str()),
+        String::from("Make a new key and change over to it before; then revoke the old one."),
+    ];
+    let subject = format!("An API key ends on {day}");
+    unless_impossible(send(conn, site, &to, (&subject, &paragraphs), ("Keys", KEYS_PATH), now))
+}
+
+/// To the administrators: somebody registered, and waits for their word.
+pub(super) fn waits_for_approval(
+    conn: &mut dyn Conn,
+    site: &Site,
+    name: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let administrators = UserFilter {
+        roles: vec![Role::Administrator],
+        page: Page { offset: 0, limit: ADMINISTRATORS_MAX },
+        ..UserFilter::default()
+    };
+    let paragraphs = [
+        format!("{name} registered as an ISO and waits for your approval."),
+        String::from("Until then it can do nothing but read its own account."),
+    ];
+    let subject = "An ISO waits for your approval";
+    for user in user::list(conn, &administrators)?.0 {
+        let text = (subject, &paragraphs[..]);
+        unless_impossible(send(conn, site, &user.email, text, ("Decide", ISOS_PATH), now))?;
+    }
+    Ok(())
+}
+
+/// Who has no proper address gets no letter; what it tells of happens all the same.
+fn unless_impossible(sent: Result<()>) -> Result<()> {
+    match sent {
+        Err(error) if error.kind() == Kind::Invalid => Ok(()),
+        sent => sent,
+    }
 }
 
 fn send(

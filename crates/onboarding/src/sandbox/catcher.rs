@@ -44,6 +44,11 @@ impl Platform {
         is_own.then_some(iso_id)
     }
 
+    /// Whether webhooks to this address are taken by a catcher and never leave the server.
+    pub(crate) fn catches(&self, url: &Url) -> bool {
+        self.environment == Environment::Sandbox && self.catcher_of(url).is_some()
+    }
+
     /// Takes a request that is for a catcher, and answers it. None if it is for somebody else, as
     /// all are in production.
     pub async fn catch_webhook(&self, request: &Fetch, now: Timestamp) -> Result<Option<Fetched>> {

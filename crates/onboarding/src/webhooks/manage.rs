@@ -10,6 +10,7 @@ use store::Conn;
 use store::webhook_delivery;
 use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 use types::{Environment, Error, IsoId, Result, Scope, Secret};
+use url::Url;
 use vault::DataKey;
 
 use super::{MASKED, SealedHeader, WEBHOOKS_MAX};
@@ -17,7 +18,7 @@ use crate::audit::{self, Entry};
 use crate::fields::{EventPattern, HeaderName, HeaderText, Line, WebhookStatus, WebhookUrl};
 use crate::iso::random_text;
 use crate::perform::{accept, perform, perform_once_shown, refusal};
-use crate::{Code, Cx, text};
+use crate::{Code, Cx, Platform, text};
 
 /// Fields that are ours or the connection's, and so not for the ISO to set.
 const RESERVED_HEADERS: &[&str] = &[
@@ -137,12 +138,9 @@ fn patterns_json(patterns: &[EventPattern]) -> String {
 }
 
 /// What a schema cannot say about an address and header fields.
-fn check_choices(draft: &mut Draft<'_>, environment: Environment) {
+fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
     let url = draft.params.get("url").and_then(Value::as_str);
-    if let Some(url) = url.filter(|_| environment == Environment::Production)
-        && !(url.starts_with("https:") && text::is_logo_url(url))
-    {
-        let message = "Send an https address of a public host.";
+    if let Some(message) = url.and_then(|url| undeliverable(platform, url)) {
         draft.issues.add("url", Fault::rule(Code::InvalidFormat.name(), message));
     }
     let headers = draft.params.get("headers").and_then(Value::as_array);
@@ -154,6 +152,21 @@ fn check_choices(draft: &mut Draft<'_>, environment: Environment) {
             draft.issues.add(path, Fault::rule(Code::InvalidValue.name(), message));
         }
     }
+}
+
+/// Why nothing would ever be delivered to an address, as far as the address tells. Names are looked
+/// up when something is delivered.
+fn undeliverable(platform: &Platform, url: &str) -> Option<String> {
+    let is_public = || url.starts_with("https:") && text::is_logo_url(url);
+    if platform.environment == Environment::Production && !is_public() {
+        return Some(String::from("Send an https address of a public host."));
+    }
+    let (site, url) = (platform.site()?, Url::parse(url).ok()?);
+    if platform.catches(&url) {
+        return None;
+    }
+    let refusal = site.outbound().may_ever_ask(&url).err()?;
+    Some(format!("Send another address; nothing is ever delivered to this one: {refusal}."))
 }
 
 /// Create a webhook.
@@ -177,7 +190,7 @@ impl Endpoint<Cx> for WebhookCreate {
     type Reply = WebhookWithSecret;
 
     async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
-        check_choices(draft, cx.platform.environment);
+        check_choices(draft, &cx.platform);
         Ok(())
     }
 
@@ -295,7 +308,7 @@ impl Endpoint<Cx> for WebhookUpdate {
     type Reply = WebhookView;
 
     async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
-        check_choices(draft, cx.platform.environment);
+        check_choices(draft, &cx.platform);
         Ok(())
     }
 

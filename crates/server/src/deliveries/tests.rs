@@ -15,7 +15,7 @@ use types::{Clock, Environment};
 use vault::{Aad, MasterKey};
 
 use super::*;
-use crate::{Reports, Settings, make_site, metrics};
+use crate::{Reports, Settings, make_site};
 
 const SECRET: &str = "known to both";
 const FAST: Pace = Pace {
@@ -112,12 +112,7 @@ impl Bench {
             let url = Some(String::from("https://shop.example"));
             let of_site = site::Settings { url, ..site::Settings::default() };
             let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
-            let metrics = metrics::Metrics::default();
-            let shared = Arc::new(Shared {
-                settings,
-                metrics,
-                stopping: std::sync::atomic::AtomicBool::new(false),
-            });
+            let shared = Arc::new(Shared::new(settings));
             let settings = WebhookSettings {
                 retry_seconds: vec![0; 10],
                 timeout_ms: 500,

@@ -13,7 +13,7 @@ use types::{Clock, Environment};
 use vault::MasterKey;
 
 use super::*;
-use crate::{Reports, Settings, make_site, metrics};
+use crate::{Reports, Settings, make_site};
 
 const FAST: Pace = Pace {
     pause: Duration::from_millis(10),
@@ -117,9 +117,7 @@ fn workers(location: &Location, key: &str) -> Workers {
         make_site(&Arc::new(platform), &settings, site::Settings::default(), &Reports::default());
     let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
-    let metrics = metrics::Metrics::default();
-    let stopping = std::sync::atomic::AtomicBool::new(false);
-    let shared = Arc::new(Shared { settings, metrics, stopping });
+    let shared = Arc::new(Shared::new(settings));
     Workers { site, shared, pace: FAST }
 }
 

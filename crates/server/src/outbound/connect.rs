@@ -76,6 +76,10 @@ impl Debug for Connector {
 }
 
 impl Connector {
+    pub(super) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
     pub(super) fn new(guard: Guard, resolver: Box<dyn Resolve>, trust: Trust) -> Self {
         let tls = match tls_config(trust) {
             Ok(config) => Some(TlsConnector::from(Arc::new(config))),

@@ -107,6 +107,17 @@ impl Guard {
         Ok(Target { host, port, is_tls })
     }
 
+    /// Checks what can be known before a name is looked up.
+    pub(super) fn may_ever_ask(&self, url: &Url) -> Result<(), Refusal> {
+        let target = self.target(url)?;
+        let known = match &target.host {
+            Host::Ipv4(address) => Some(IpAddr::V4(*address)),
+            Host::Ipv6(address) => Some(IpAddr::V6(*address)),
+            Host::Domain(name) => is_own_name(name).then_some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        };
+        self.admit(&target, known.as_slice())
+    }
+
     /// Checks all addresses of a target. One bad one spoils the lot: a name that mixes public
     /// and private addresses is up to something.
     pub(super) fn admit(&self, target: &Target, addresses: &[IpAddr]) -> Result<(), Refusal> {
@@ -124,6 +135,12 @@ impl Guard {
         }
         Ok(())
     }
+}
+
+/// The names that mean the machine itself everywhere.
+fn is_own_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 fn is_public(address: IpAddr) -> bool {
@@ -299,6 +316,31 @@ mod tests {
         assert_eq!(verdict(&guard, "http://127.0.0.2/"), Err(Refusal::Address));
         assert_eq!(verdict(&guard, "http://8.8.8.8:22/"), Err(Refusal::Port));
         assert_eq!(verdict(&guard, "http://a.example:22/"), Err(Refusal::Port));
+    }
+
+    #[test]
+    fn what_can_never_be_asked_is_known_without_a_look_up() {
+        let check = |guard: &Guard, url: &str| guard.may_ever_ask(&Url::parse(url).unwrap());
+        let strict = guard(&[]);
+        for (url, expected) in [
+            ("https://hooks.example/in", Ok(())),
+            ("http://8.8.8.8:8080/", Ok(())),
+            ("http://hooks.example:21420/in", Err(Refusal::Port)),
+            ("http://127.0.0.1:21420/in", Err(Refusal::Port)),
+            ("http://127.0.0.1/in", Err(Refusal::Address)),
+            ("http://169.254.169.254/", Err(Refusal::Address)),
+            ("http://[fd00::1]/", Err(Refusal::Address)),
+            ("http://localhost/in", Err(Refusal::Address)),
+            ("http://Hook.LocalHost./in", Err(Refusal::Address)),
+            ("https://a:b@hooks.example/", Err(Refusal::UserInfo)),
+            ("ftp://hooks.example/", Err(Refusal::Scheme)),
+        ] {
+            assert_eq!(check(&strict, url), expected, "{url}");
+        }
+        let exempt = guard(&["127.0.0.1"]);
+        assert_eq!(check(&exempt, "http://127.0.0.1:21420/in"), Ok(()));
+        assert_eq!(check(&exempt, "http://localhost:21420/in"), Ok(()));
+        assert_eq!(check(&exempt, "http://127.0.0.2:21420/in"), Err(Refusal::Address));
     }
 
     #[test]

@@ -23,6 +23,16 @@ fn submit(browser: &mut Browser<'_>, changes: &[(&str, &str)]) -> crate::web_sup
     browser.post("/wp-login.php", &fields)
 }
 
+/// Whether pages are told that somebody is signed in.
+fn signed_in(browser: &mut Browser<'_>) -> bool {
+    let answer = browser.get("/session/nonce");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let told: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(told["registration"], "closed", "{told}");
+    assert_eq!(told["nonce"].is_string(), told["signed_in"] == true, "{told}");
+    told["signed_in"] == true
+}
+
 #[test]
 fn a_session_begins_and_ends() {
     let shop = shop();
@@ -60,7 +70,7 @@ fn a_session_begins_and_ends() {
 
     // The token is worth nothing now, wherever it is kept.
     browser.cookies.insert(SESSION.to_owned(), token);
-    assert_eq!(browser.get("/session/nonce").status, 403);
+    assert!(!signed_in(&mut browser));
     assert_eq!(browser.get("/wp-login.php").status, 200);
 }
 
@@ -94,7 +104,7 @@ fn a_planted_session_is_not_the_one_that_begins() {
     assert_eq!(anna.post("/wp-login.php", &fields).status, 302);
     assert_ne!(anna.cookies[SESSION], planted);
     // The session that the browser came with is over.
-    assert_eq!(mallory.get("/session/nonce").status, 403);
+    assert!(!signed_in(&mut mallory));
     let user: Value = serde_json::from_str(&anna.get("/session/nonce").body).unwrap();
     assert_eq!(user["user_id"], 1);
 }
@@ -245,7 +255,7 @@ fn scripts_of_our_own_pages_get_a_nonce() {
     let mut browser = shop.browser();
     let known = "/wp-admin/admin-ajax.php?action=rest-nonce";
     assert_eq!((browser.get(known).status, browser.get(known).body), (403, String::from("0")));
-    assert_eq!(browser.get("/session/nonce").status, 403);
+    assert!(!signed_in(&mut browser));
     assert_eq!(browser.get("/wp-admin/admin-ajax.php?action=other").status, 400);
     browser.sign_in("anna");
     let nonce = browser.get(known);
@@ -266,12 +276,25 @@ fn scripts_of_our_own_pages_get_a_nonce() {
 
     browser.set("Sec-Fetch-Site", "cross-site");
     assert_eq!(browser.get(known).body, "0");
-    assert_eq!(browser.get("/session/nonce").status, 403);
+    assert!(!signed_in(&mut browser));
     browser.set("Sec-Fetch-Site", "");
 
     // The same answer tells where the session ends, without a question.
     let left = browser.get(&format!("{sign_out}&redirect_to=%2Fportal%2F"));
     assert_eq!(left.status, 302, "{left:?}");
     assert!(left.header("location").ends_with("/portal/"), "{left:?}");
-    assert_eq!(browser.get("/session/nonce").status, 403);
+    assert!(!signed_in(&mut browser));
+}
+
+#[test]
+fn one_browser_is_signed_in_to_both_environments_of_a_host() {
+    let (sandbox, production) = (Shop::new(Environment::Sandbox), shop());
+    let (mut here, mut there) = (sandbox.browser(), production.browser());
+    here.sign_in("anna");
+    // Cookies are kept by host, whatever the port: the other environment sees them all.
+    there.cookies.extend(here.cookies.clone());
+    assert!(!signed_in(&mut there));
+    there.sign_in("anna");
+    here.cookies.extend(there.cookies.clone());
+    assert!(signed_in(&mut here) && signed_in(&mut there), "{:?}", here.cookies);
 }

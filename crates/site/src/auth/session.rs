@@ -6,15 +6,14 @@ use std::time::Duration;
 use contract::rest::{Refusal, form};
 use serde_json::Value;
 use store::session::{self as rows, SessionRow};
-use types::{Error, Result, Secret, Timestamp};
+use types::{Environment, Error, Result, Secret, Timestamp};
 use vault::Vault;
 
 use super::Found;
 use super::nonce::{self, Holder};
+use crate::web::cookies;
 use crate::{Identity, Request, Site, User, Via};
 
-/// Name of the cookie.
-pub const COOKIE: &str = "boardwalk_session";
 /// A session lives this long without being renewed.
 pub const LIFE: Duration = Duration::from_hours(48);
 /// A session that was to be kept.
@@ -36,11 +35,9 @@ pub fn hash(vault: &Vault, token: &str) -> Vec<u8> {
     vault.site_hash(HASH_PURPOSE, token, "").to_vec()
 }
 
-/// The session's token in the request's cookies.
-pub fn token_of(request: &Request) -> Option<&str> {
-    let cookies = request.headers.iter().filter(|(name, _)| name == "cookie");
-    let mut pairs = cookies.flat_map(|(_, value)| value.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+/// The token of the environment's session in the request's cookies.
+pub fn token_of(request: &Request, environment: Environment) -> Option<&str> {
+    cookies::get(request, environment.session_cookie())
 }
 
 impl Site {
@@ -76,7 +73,7 @@ impl Site {
         request: &Request,
         now: Timestamp,
     ) -> Result<Option<(Arc<User>, Vec<u8>)>> {
-        let Some(token) = token_of(request) else { return Ok(None) };
+        let Some(token) = token_of(request, self.environment()) else { return Ok(None) };
         let hash = hash(self.vault(), token);
         let wanted = hash.clone();
         let user = self.store().read(move |conn| match rows::get(conn, &wanted, now)? {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Request;
 
 /// The value of the first cookie of this name.
-pub(super) fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+pub(crate) fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let cookies = request.headers.iter().filter(|(header, _)| header == "cookie");
     let mut pairs = cookies.flat_map(|(_, value)| value.split(';'));
     pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))

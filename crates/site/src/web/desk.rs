@@ -73,7 +73,7 @@ impl<'a> Desk<'a> {
         body: String,
     ) -> WebAnswer {
         let mut headers = headers::of_page(policy, Privacy::Open, self.look());
-        if session::token_of(self.request).is_some() {
+        if session::token_of(self.request, self.site.environment()).is_some() {
             headers::set(&mut headers, "cache-control", headers::NO_STORE);
         }
         WebAnswer { kind, status: 200, headers, body, user_id: None }

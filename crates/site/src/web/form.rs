@@ -3,7 +3,7 @@
 use contract::rest::form;
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value};
-use types::Error;
+use types::{Environment, Error};
 
 use super::cookies::{self, Life};
 use super::desk::Desk;
@@ -11,8 +11,6 @@ use super::headers;
 use crate::auth::nonce::{self, Holder};
 use crate::pages::CSRF_FIELD;
 
-/// Binds the sign-in form to the browser that it was given to, before there is a session.
-const VISITOR_COOKIE: &str = "boardwalk_visitor";
 const VISITOR_BYTES: usize = 16;
 
 /// The fields of a form, or of a query string.
@@ -78,21 +76,30 @@ impl Desk<'_> {
         Ok(Visitor { mark: BASE64URL_NOPAD.encode(&bytes), is_new: true })
     }
 
+    /// Name of the cookie that binds the sign-in form to the browser that it was given to, before
+    /// there is a session.
+    fn visitor_cookie_name(&self) -> &'static str {
+        match self.site.environment() {
+            Environment::Sandbox => "boardwalk_sandbox_visitor",
+            Environment::Production => "boardwalk_visitor",
+        }
+    }
+
     pub(super) fn known_visitor(&self) -> Option<Visitor> {
-        let mark = cookies::get(self.request, VISITOR_COOKIE)?;
+        let mark = cookies::get(self.request, self.visitor_cookie_name())?;
         let bytes = BASE64URL_NOPAD.decode(mark.as_bytes()).ok()?;
         (bytes.len() == VISITOR_BYTES).then(|| Visitor { mark: mark.to_owned(), is_new: false })
     }
 
     /// The cookie that lets the visitor be known again, unless they have it.
     pub(super) fn visitor_cookie(&self, visitor: &Visitor) -> Option<String> {
-        let secure = self.request.secure;
-        visitor.is_new.then(|| cookies::set(VISITOR_COOKIE, &visitor.mark, Life::Visit, secure))
+        let (name, secure) = (self.visitor_cookie_name(), self.request.secure);
+        visitor.is_new.then(|| cookies::set(name, &visitor.mark, Life::Visit, secure))
     }
 
     /// Forgets the visitor; who they are is known now.
     pub(super) fn visitor_over(&self) -> String {
-        cookies::set(VISITOR_COOKIE, "", Life::Over, self.request.secure)
+        cookies::set(self.visitor_cookie_name(), "", Life::Over, self.request.secure)
     }
 }
 

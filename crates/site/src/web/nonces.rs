@@ -22,14 +22,15 @@ impl Desk<'_> {
         let asked_here = headers::is_same_origin(self.request, &self.visit.home);
         let session = if asked_here { self.session().await? } else { None };
         let Some(session) = session else {
-            let body = match spelling {
-                Spelling::Known => NOTHING.to_owned(),
+            return Ok(match spelling {
+                Spelling::Known => answer(403, spelling, NOTHING.to_owned()),
+                // To have nobody signed in is no fault: pages ask so that they know what to show.
                 Spelling::Neutral => {
-                    let message = "Log in first; nobody is logged in.";
-                    json!({ "code": "rest_not_logged_in", "message": message }).to_string()
+                    let registration = self.site.registration();
+                    let body = json!({ "signed_in": false, "registration": registration });
+                    answer(200, spelling, body.to_string())
                 }
-            };
-            return Ok(answer(403, spelling, body));
+            });
         };
         Ok(self.granted(spelling, &session))
     }
@@ -41,7 +42,14 @@ impl Desk<'_> {
             Spelling::Known => nonce,
             Spelling::Neutral => {
                 let sign_out = self.sign_out_path(spelling, session, None);
-                json!({ "nonce": nonce, "user_id": user_id, "sign_out": sign_out }).to_string()
+                let body = json!({
+                    "signed_in": true,
+                    "nonce": nonce,
+                    "user_id": user_id,
+                    "sign_out": sign_out,
+                    "registration": self.site.registration(),
+                });
+                body.to_string()
             }
         };
         WebAnswer { user_id: Some(user_id), ..answer(200, spelling, body) }

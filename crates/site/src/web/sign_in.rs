@@ -207,7 +207,7 @@ impl Desk<'_> {
         let mut answer = WebAnswer::redirect(KIND, target);
         let secure = self.request.secure;
         let life = Life::Lasting(begun.life);
-        let cookie = cookies::set(session::COOKIE, begun.token.expose(), life, secure);
+        let cookie = cookies::set(self.session_cookie(), begun.token.expose(), life, secure);
         answer.headers.push(("set-cookie", cookie));
         answer.headers.push(("set-cookie", self.visitor_over()));
         Ok(answer)
@@ -236,15 +236,20 @@ impl Desk<'_> {
         }
         self.end_session().await?;
         let mut answer = WebAnswer::redirect(KIND_OUT, &self.visit.page(after));
-        let cookie = cookies::set(session::COOKIE, "", Life::Over, self.request.secure);
+        let cookie = cookies::set(self.session_cookie(), "", Life::Over, self.request.secure);
         answer.headers.push(("set-cookie", cookie));
         answer.user_id = Some(session.user.id());
         Ok(answer)
     }
 
+    fn session_cookie(&self) -> &'static str {
+        self.site.environment().session_cookie()
+    }
+
     /// Forgets the session that the browser's cookie names, if there is one.
     async fn end_session(&self) -> Result<()> {
-        let Some(token) = session::token_of(self.request) else { return Ok(()) };
+        let environment = self.site.environment();
+        let Some(token) = session::token_of(self.request, environment) else { return Ok(()) };
         let hash = session::hash(self.site.vault(), token);
         self.site.store().write(move |conn| rows::delete(conn, &hash).map(drop)).await
     }

@@ -296,7 +296,8 @@ fn whoever_changes_their_password_stays_signed_in() {
     let change = |token: &str, hash: &[u8]| {
         let holder = Holder { user_id: 4, session: hash };
         let nonce = nonce::make(site.site.vault(), nonce::REST, holder, now());
-        let cookie = ("cookie".to_owned(), format!("{}={token}", session::COOKIE));
+        let cookie =
+            ("cookie".to_owned(), format!("{}={token}", site.site.environment().session_cookie()));
         let headers = vec![cookie, ("x-wp-nonce".to_owned(), nonce)];
         site.send("POST", "/wp/v2/users/me", headers, &json!({ "password": PASSWORD }))
     };

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use store::audit::Link;
 use store::caught_webhook::{self, CaughtWebhook, KEPT_MAX};
+use store::filter::Page;
+use store::iso::IsoRow;
 use store::iso_account::{self, IsoAccount};
 use store::iso_registration::{self, IsoRegistration};
 use store::{Conn, audit_keeping, iso as isos};
-use types::Result;
+use types::{IsoId, Result};
 
 use crate::platform;
 use crate::support::{Database, iso, time};
 
 on_both_engines!(
     accounts_take_the_place_of_each_other,
+    accounts_are_listed_by_pages,
     links_work_once_and_not_for_ever,
     the_newest_of_what_is_caught_is_kept,
 );
@@ -76,6 +79,38 @@ fn accounts_take_the_place_of_each_other(database: &Database) {
     assert!(!after.is_active());
     assert_eq!(renamed.unwrap().name, "Other");
     assert_eq!(store.read_blocking(iso_account::list).unwrap(), [account("suspended")]);
+}
+
+fn accounts_are_listed_by_pages(database: &Database) {
+    let store = database.open();
+    store
+        .write_blocking(|conn| {
+            for number in 0..5 {
+                let row = IsoRow {
+                    iso_id: IsoId::new(format!("iso_{number}")),
+                    created: time(10 - number),
+                    ..iso()
+                };
+                isos::insert(conn, &row)?;
+            }
+            let waiting = IsoAccount { iso_id: IsoId::new("iso_3"), ..account("pending_approval") };
+            iso_account::put(conn, &waiting, time(5))
+        })
+        .unwrap();
+    let page = |status: Option<&'static str>, offset: i64, limit: i64| {
+        let page = Page { offset, limit };
+        let rows = store.read_blocking(move |conn| iso_account::page(conn, status, page)).unwrap();
+        let told = |(row, account): (IsoRow, IsoAccount)| {
+            assert_eq!(row.iso_id, account.iso_id);
+            format!("{} {}", row.iso_id, account.status)
+        };
+        rows.into_iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(page(None, 0, 2), ["iso_4 active", "iso_3 pending_approval"], "the oldest first");
+    assert_eq!(page(None, 3, 9), ["iso_1 active", "iso_0 active"]);
+    assert_eq!(page(Some("pending_approval"), 0, 9), ["iso_3 pending_approval"]);
+    assert_eq!(page(Some("active"), 1, 2), ["iso_2 active", "iso_1 active"]);
+    assert_eq!(page(Some("suspended"), 0, 9), Vec::<String>::new());
 }
 
 fn links_work_once_and_not_for_ever(database: &Database) {

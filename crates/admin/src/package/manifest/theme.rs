@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use types::{Error, Result};
 
-use super::{check_head, check_texts};
+use super::check_head;
+use super::words::check_texts;
 
 /// `theme.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -42,7 +42,7 @@ pub(super) fn import(
     let shop = Shop {
         url: args.url,
         consumer_key: args.consumer_key,
-        consumer_secret: Secret::new(args.consumer_secret),
+        consumer_secret: secret(args.consumer_secret)?,
         since: args.since,
     };
     let mut road = Wire::new(config, args.allow_private, platform.clock)?;
@@ -53,6 +53,18 @@ pub(super) fn import(
     drop(bar);
     out.result(&json!(report), &summary(&report));
     Ok(())
+}
+
+/// The secret as it was given, or from standard input.
+fn secret(given: String) -> Result<Secret<String>> {
+    if given != "-" {
+        return Ok(Secret::new(given));
+    }
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(|error| {
+        Error::invalid("cannot read the secret from standard input").because(error)
+    })?;
+    Ok(Secret::new(line.trim().to_owned()))
 }
 
 /// The network, from a program that waits.
