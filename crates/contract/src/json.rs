@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 use serde_json::{Map, Number, Value};
 
 /// Depth of nesting; the root counts as one.
@@ -23,9 +24,19 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let members = Cell::new(0);
     let reader = Reader { depth: 1, members: &members };
-    let value = reader.deserialize(&mut deserializer).map_err(|error| error.to_string())?;
-    deserializer.end().map_err(|error| error.to_string())?;
+    let value = reader.deserialize(&mut deserializer).map_err(|error| told(&error))?;
+    deserializer.end().map_err(|error| told(&error))?;
     Ok(value)
+}
+
+/// Our own rules in their words; of a mistake in the writing, the place is what helps.
+fn told(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    match error.classify() {
+        Category::Syntax => format!("it is no JSON from line {line}, column {column} on"),
+        Category::Eof => format!("it is cut off at line {line}, column {column}"),
+        Category::Data | Category::Io => error.to_string(),
+    }
 }
 
 /// [`parse`] for a document that must be an object.

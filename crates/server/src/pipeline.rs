@@ -245,7 +245,9 @@ impl Visit<'_> {
             return Err(voice.refuse(Code::InvalidFormat, "header.Host", WRONG_HOST));
         }
         let Some((methods, params)) = route else {
-            return Err(voice.refuse(Code::RouteNotFound, "", "There is nothing at this path."));
+            let message =
+                "There is nothing at this path; GET /v1/openapi.json tells what there is.";
+            return Err(voice.refuse(Code::RouteNotFound, "", message));
         };
         let endpoint = find_method(&methods, &parts.method)?;
         self.op = Arc::clone(&endpoint.get().name);

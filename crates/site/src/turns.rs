@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Operations of one user at once.
 pub(crate) const AT_ONCE_MAX: usize = 2;
 /// How long one waits for a turn.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(7);
 /// When to come back, in seconds.
 const COME_BACK_S: u64 = 2;
 /// Users who are remembered; beyond that those who have nothing under way are forgotten.

@@ -24,7 +24,7 @@ fn with(path: &str, content: &[u8]) -> Files {
 
 /// A manifest with something more in it.
 fn demo(more: &str) -> Vec<u8> {
-    let name = if more.contains("name") { "" } else { r#""name": "Demo", "# };
+    let name = if more.starts_with("\"name\"") { "" } else { r#""name": "Demo", "# };
     format!(r#"{{"slug": "demo", {name}"version": "1.0.0", {more}}}"#).into_bytes()
 }
 
