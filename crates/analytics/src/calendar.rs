@@ -76,6 +76,14 @@ impl Calendar {
         zoned.map_or(0, jiff::Timestamp::as_second)
     }
 
+    /// The name of the site's zone, if it has one; else how far it is from UTC at a moment.
+    pub fn zone_name(&self, second: Second) -> Result<String, String> {
+        let name = self.zone.iana_name().map(str::to_owned);
+        let moment = jiff::Timestamp::from_second(second).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let zoned = moment.to_zoned(self.zone.clone());
+        name.ok_or_else(|| jiff::fmt::strtime::format("%:z", &zoned).unwrap_or_default())
+    }
+
     /// `2026-03-31 12:00:00` in the site's time.
     pub fn text(&self, second: Second) -> String {
         self.local(second).strftime("%Y-%m-%d %H:%M:%S").to_string()

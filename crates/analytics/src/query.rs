@@ -118,7 +118,7 @@ pub enum Group {
     /// Of taxes: the id of the rate with the code and the percentage that it had then.
     TaxCode,
     Customer,
-    /// New and returning customers. Refunds are of neither kind and left out.
+    /// New and returning customers. A refund is of the kind of its order.
     CustomerType,
     Merchant,
     Store,

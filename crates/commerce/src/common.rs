@@ -3,6 +3,7 @@
 pub mod amounts;
 pub mod args;
 pub mod events;
+pub mod first;
 pub mod meta;
 pub mod paging;
 pub mod version;

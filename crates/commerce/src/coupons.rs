@@ -19,7 +19,7 @@ use types::Capability;
 pub(crate) use self::bundle::import;
 pub use self::coupon::{Coupon, Details};
 use crate::common::version::Version;
-use crate::common::{args, events, meta, moments};
+use crate::common::{args, events, first, meta, moments};
 use crate::resource::{self, Listed, Resource, Rights};
 
 const TRASH: &str = "trash";
@@ -70,7 +70,7 @@ impl Resource for Coupons {
     }
 
     fn list_args(&self) -> Args {
-        args::records().with(list::code_arg())
+        first::listed(self.version, args::records().with(list::code_arg()), &[])
     }
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Coupon>, Stop> {
@@ -78,6 +78,9 @@ impl Resource for Coupons {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Coupon>, Stop> {
+        if self.version == Version::One {
+            first::take_conditions(call);
+        }
         list::list(self.version, call)
     }
 

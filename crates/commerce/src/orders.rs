@@ -50,7 +50,7 @@ pub(crate) use self::status::STATUSES;
 pub(crate) use self::till::{KEY_BYTES, Till, count, event, order_key, status_note};
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;
-use crate::common::{meta, moments};
+use crate::common::{first, meta, moments};
 use crate::resource::{self, Listed, Resource, Rights};
 
 /// The entry of a coupon's line that says what the coupon was.
@@ -77,6 +77,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.push(refunds::route_of_all(&names.commerce_v3));
     routes
 }
+
+/// What an order can be made with since the second version.
+const AFTER_FIRST: &[&str] = &["created_via", "meta_data", "manual_update"];
 
 #[derive(Debug)]
 struct Orders {
@@ -132,6 +135,14 @@ impl Resource for Orders {
         &self.item
     }
 
+    fn create_args(&self) -> Args {
+        first::published(self.version, self.item.create_args(), AFTER_FIRST)
+    }
+
+    fn update_args(&self) -> Args {
+        first::published(self.version, self.item.update_args(), AFTER_FIRST)
+    }
+
     fn list_args(&self) -> Args {
         list::order_args(self.version)
     }
@@ -153,6 +164,9 @@ impl Resource for Orders {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
+        if self.version == Version::One {
+            first::take_conditions(call);
+        }
         list::repeat_in_links(self.version, call);
         let wanted = list::order_filter(call);
         let (rows, total) = store::order::list(call.conn()?, &wanted)?;

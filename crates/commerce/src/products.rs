@@ -41,6 +41,7 @@ use store::product;
 use self::loaded::Loaded;
 use self::record::{Product, TRASH};
 use self::version::{RIGHTS, is_current};
+use crate::common::first;
 use crate::common::version::Version;
 use crate::resource::{self, Listed, Resource, Rights};
 
@@ -114,6 +115,9 @@ impl Resource for Products {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
+        if self.version == Version::One {
+            first::take_conditions(call);
+        }
         let wanted = filter::of_products(call, self.version)?;
         let (rows, total) = product::list(call.conn()?, &wanted)?;
         let mut records = of_rows(call, rows)?;

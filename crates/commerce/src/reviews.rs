@@ -304,7 +304,13 @@ impl Resource for ReviewsBelow {
     }
 
     fn path_args(&self) -> Args {
-        Args::new().arg("product_id", Schema::integer().about("Number of the product."))
+        let id = |about: &str| Schema::integer().about(about);
+        let args = Args::new().arg("product_id", id("Number of the product."));
+        match self.version {
+            // It names the review wherever it names the product.
+            Version::One => args.arg("id", id("Unique number of the resource.")),
+            _ => args,
+        }
     }
 
     fn has_batch(&self) -> bool {
@@ -333,6 +339,7 @@ impl Resource for ReviewsBelow {
         let product = product_of(call, Self::product_id(call))?;
         let wanted = ReviewFilter {
             products: vec![product.product_id],
+            include: call.params.ints("id"),
             statuses: vec![APPROVED.to_owned()],
             direction: Direction::Ascending,
             page: Page::default(),

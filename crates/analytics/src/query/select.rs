@@ -141,6 +141,18 @@ impl<'a> Block<'a> {
 
     /// Of each order, whether its customer had bought before; nothing for refunds.
     pub(super) fn returning(&self) -> Vec<Option<bool>> {
+        self.is_after_first(|_, _| None)
+    }
+
+    /// The same, where a refund is of the kind of its order: of a new customer if that is the
+    /// customer's first one, or if there was none yet when it was refunded.
+    pub(super) fn returning_with_refunds(&self) -> Vec<Option<bool>> {
+        self.is_after_first(|is_after, is_of_first| Some(is_after && !is_of_first))
+    }
+
+    /// Of each order, whether it came after its customer's first one. A refund is told whether it
+    /// did, and whether it is of the first one.
+    fn is_after_first(&self, of_refund: fn(bool, bool) -> Option<bool>) -> Vec<Option<bool>> {
         let read = |column: usize| {
             let mut buffer = Vec::new();
             self.orders(column, &mut buffer);
@@ -151,7 +163,11 @@ impl<'a> Block<'a> {
         let rows = customers.iter().zip(created).zip(ids).zip(parents);
         rows.map(|(((customer, created), id), parent)| {
             let first = self.facts.firsts.get(place(*customer)).copied().unwrap_or(NO_FIRST);
-            (parent == NOTHING).then_some((created, id) > first)
+            let is_after = (created, id) > first;
+            match parent {
+                NOTHING => Some(is_after),
+                distance => of_refund(is_after, id.wrapping_sub(distance) == first.1),
+            }
         })
         .collect()
     }

@@ -204,7 +204,7 @@ impl<'a> Work<'a> {
                 Keys::Each(orders.iter().map(|order| code(of_order(order))).collect())
             }
             Grouping::Returning => {
-                let flags = block.returning();
+                let flags = block.returning_with_refunds();
                 let of_order = |order: &i64| flags.get(place(*order)).copied().flatten();
                 let key = |order: &i64| of_order(order).map_or(u32::MAX, u32::from);
                 Keys::Each(orders.iter().map(key).collect())

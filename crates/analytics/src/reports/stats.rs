@@ -6,12 +6,14 @@
 mod body;
 pub mod coupons;
 pub mod downloads;
+mod meeting;
 pub mod orders;
 mod page;
 pub mod products;
 pub mod segments;
 mod shown_coupons;
 pub mod taxes;
+mod told;
 pub mod variations;
 
 use std::sync::Arc;
@@ -63,6 +65,8 @@ pub struct Stats {
     /// The parameter that chooses coupons to split by.
     pub coupons_param: &'static str,
     pub args: fn() -> Args,
+    /// What an envelope tells of the arguments, besides those of all reports.
+    pub told: &'static [told::Told],
     pub date: fn(&Call<'_>) -> DateColumn,
     pub filter: fn(&mut Call<'_>, &Inquiry) -> Result<Filter, Stop>,
     /// How the numbers come out when they are split.
@@ -132,7 +136,9 @@ impl Stats {
             asked.show_coupons_as_known(&mut bodies, &page, &totals, &inquiry);
         }
         let body = json!({ "totals": totals, "intervals": bodies });
-        Ok(with_totals(Reply::new(body), call, &path, count))
+        let told = told::of_cache(self, call, &inquiry, range);
+        let reply = Reply::new(body).beside("debug_cache", told);
+        Ok(with_totals(reply, call, &path, count))
     }
 
     /// Some of the totals alone, over a range. For indicators.

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analytics::facts::{OrderFact, Snapshot, Writer};
-use analytics::query::{OrderSort, Paging, Query};
+use analytics::query::{
+    Column, Group, Key, Measure, OrderSort, Paging, Per, Query, Scope, Table, When,
+};
 use proptest::prelude::*;
 
 use crate::naive::{self, Naive, Rows};
@@ -92,7 +94,7 @@ fn questions(dice: &mut Dice) -> Vec<(Query, Bound)> {
 fn check_list(
     dice: &mut Dice,
     snapshot: &Snapshot,
-    scope: &analytics::query::Scope,
+    scope: &Scope,
     naive: &Naive<'_>,
     query: Query,
 ) -> Result<(), TestCaseError> {
@@ -140,6 +142,38 @@ proptest! {
         let asked = questions(&mut dice);
         facts(&mut dice, size, |dice, snapshot, facts| check(dice, snapshot, facts, &asked))?;
     }
+
+    /// An order with its refunds is in one segment, whatever is asked.
+    #[test]
+    fn new_and_returning_customers_add_up_to_all(seed: u64) {
+        let mut dice = Dice::new(seed);
+        let size = (1 + dice.below(60), 1 + dice.below(3), dice.of(&[1, 8_192]));
+        facts(&mut dice, size, |dice, snapshot, _| check_kinds(snapshot, &random::query(dice)))?;
+    }
+}
+
+/// Sums over everything, and those of new and of returning customers.
+fn check_kinds(snapshot: &Snapshot, query: &Query) -> Result<(), TestCaseError> {
+    let sums = [Column::Items, Column::Total, Column::Tax, Column::Shipping, Column::Net];
+    let sums = sums.map(|column| Measure::Sum(column, When::Always, Per::Row));
+    let all = Query {
+        table: Table::Orders,
+        group: Group::None,
+        measures: sums.into_iter().chain([Measure::Rows(When::Order)]).collect(),
+        ..query.clone()
+    };
+    let kinds = Query { group: Group::CustomerType, ..all.clone() };
+    let scope = Scope::everything();
+    let (all, kinds) = (snapshot.answer(&scope, &all), snapshot.answer(&scope, &kinds));
+    for row in all.rows() {
+        let of_kind = |kind: bool| kinds.get(row.bucket, &Key::Returning(kind));
+        let both = [of_kind(false), of_kind(true)];
+        for (place, value) in row.values.iter().enumerate() {
+            let sum: i64 = both.iter().flatten().map(|values| values[place]).sum();
+            prop_assert_eq!(sum, *value, "{:#?}", query);
+        }
+    }
+    Ok(())
 }
 
 /// So many that there are several chunks, each of several blocks, and several threads.

@@ -9,6 +9,8 @@ use analytics::query::{
 };
 use types::Timestamp;
 
+use crate::random::EXCLUDED;
+
 /// A row of a table, with its order.
 #[derive(Clone, Copy)]
 struct Unit<'a> {
@@ -82,6 +84,20 @@ impl Naive<'_> {
         is_in(merchants, &order.merchant_id) && is_in(stores, &order.store_id)
     }
 
+    /// A refund is of a new customer if it is of the first order that counts, or was made before it.
+    fn is_returning(&self, order: &OrderFact) -> bool {
+        let firsts = self.facts.iter().filter(|other| {
+            other.parent_id == 0
+                && other.customer_id == order.customer_id
+                && !EXCLUDED.contains(&&*other.status)
+        });
+        let place = |order: &OrderFact| (order.created, order.order_id);
+        let first = firsts.min_by_key(|other| place(other)).filter(|_| order.customer_id != 0);
+        let is_late =
+            |first: &OrderFact| place(order) > place(first) && order.parent_id != first.order_id;
+        order.returning.unwrap_or_else(|| first.is_some_and(is_late))
+    }
+
     fn keys(&self, group: Group, unit: Unit<'_>) -> Vec<Key> {
         let order = unit.order;
         match group {
@@ -113,7 +129,7 @@ impl Naive<'_> {
                 .into_iter()
                 .collect(),
             Group::Customer => vec![Key::Id(order.customer_id)],
-            Group::CustomerType => order.returning.map(Key::Returning).into_iter().collect(),
+            Group::CustomerType => vec![Key::Returning(self.is_returning(order))],
             Group::Merchant => vec![Key::Text(order.merchant_id.clone())],
             Group::Store => vec![Key::Text(order.store_id.clone())],
         }

@@ -8,6 +8,8 @@ use crate::common::{amounts, meta};
 
 const BOTH: &[&str] = &["view", "edit"];
 
+const AMOUNTS: &[&str] = &["amount", "minimum_amount", "maximum_amount"];
+
 /// Ways of reckoning the discount.
 pub(super) const KINDS: &[&str] = &[PERCENT, DEFAULT_KIND, "fixed_product"];
 pub(super) const PERCENT: &str = "percent";
@@ -15,7 +17,13 @@ pub(super) const DEFAULT_KIND: &str = "fixed_cart";
 
 pub(super) fn item(version: Version) -> Item {
     let fields = fields().into_iter();
-    let named = fields.filter_map(|(field, schema)| Some((shape::name(version, field)?, schema)));
+    // The first version takes amounts as texts only.
+    let spelt = |field: &str, schema: Schema| match version {
+        Version::One if AMOUNTS.contains(&field) => schema.keyword("type", "string"),
+        _ => schema,
+    };
+    let named = fields
+        .filter_map(|(field, schema)| Some((shape::name(version, field)?, spelt(field, schema))));
     Item::new("shop_coupon", Schema::object(named.map(|(name, s)| (name, s.context(BOTH)))))
 }
 

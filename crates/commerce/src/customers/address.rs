@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 const BOTH: &[&str] = &["view", "edit"];
 
 /// A field, and what it is.
-type Field = (&'static str, &'static str);
+pub(super) type Field = (&'static str, &'static str);
 
 /// Where something is sent to, in the order in which it is shown.
 pub(super) const SHIPPING: &[Field] = &[

@@ -24,7 +24,7 @@ fn fields(version: Version) -> Vec<(&'static str, Schema)> {
     fields.extend(names());
     fields.push(("role", both(Schema::text(), "What the user is on the site.").readonly()));
     fields.extend(credentials());
-    fields.extend(addresses());
+    fields.extend(addresses(address::SHIPPING));
     let paying = both(Schema::typed("bool"), "Whether an order of theirs was ever paid.");
     fields.push(("is_paying_customer", paying.readonly()));
     if version == Version::Two {
@@ -50,7 +50,9 @@ fn oldest() -> Vec<(&'static str, Schema)> {
     fields.push(("last_order", both(last, "The newest order.").readonly()));
     fields.extend(counts());
     fields.push(("avatar_url", avatar()));
-    fields.extend(addresses());
+    // Telephones of recipients came later.
+    let without_phone = address::SHIPPING.split_last().map_or(address::SHIPPING, |(_, rest)| rest);
+    fields.extend(addresses(without_phone));
     fields
 }
 
@@ -83,10 +85,10 @@ fn credentials() -> [(&'static str, Schema); 2] {
     [("username", both(Schema::text(), "What the customer logs in with.")), ("password", password)]
 }
 
-fn addresses() -> [(&'static str, Schema); 2] {
+fn addresses(shipping: &'static [address::Field]) -> [(&'static str, Schema); 2] {
     [
         ("billing", address::schema(address::BILLING, "Where the bill is sent to.")),
-        ("shipping", address::schema(address::SHIPPING, "Where the goods are sent to.")),
+        ("shipping", address::schema(shipping, "Where the goods are sent to.")),
     ]
 }
 

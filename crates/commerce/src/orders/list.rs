@@ -9,9 +9,18 @@ use super::record::TRASH;
 use super::status::STATUSES;
 use super::view;
 use crate::common::version::Version;
-use crate::common::{args, moments, paging};
+use crate::common::{args, first, moments, paging};
 
 const ANY: &str = "any";
+/// Parameters that came after the first version.
+const AFTER_FIRST: &[&str] = &[
+    "parent",
+    "parent_exclude",
+    "order_item_display_meta",
+    "include_meta",
+    "exclude_meta",
+    "created_via",
+];
 /// Orders that nobody has placed yet.
 const DRAFTS: [&str; 2] = ["auto-draft", "checkout-draft"];
 
@@ -22,10 +31,11 @@ pub(super) fn order_args(version: Version) -> Args {
         statuses.push("auto-draft");
     }
     statuses.extend(STATUSES.iter().map(|(slug, _)| *slug));
-    let status = Schema::list(Schema::text().choices(&statuses));
+    let several = || Schema::list(Schema::text().choices(&statuses));
     let status = match version {
-        Version::Analytics => status.default(vec![ANY]),
-        _ => status.default(ANY),
+        Version::Analytics => several().default(vec![ANY]),
+        Version::One => one_status(),
+        _ => several().default(ANY),
     };
     let args = args::records()
         .with(args::parents())
@@ -34,15 +44,26 @@ pub(super) fn order_args(version: Version) -> Args {
         .arg("product", Schema::integer().about("Keep only orders of this product."))
         .with(shown_args())
         .arg("created_via", Schema::list(Schema::text()).about("Keep only orders made there."));
+    let args = first::listed(version, args, AFTER_FIRST);
     if version != Version::Analytics {
         return args;
     }
     args.arg("number", Schema::text().about("Keep only orders whose number begins like this."))
 }
 
-/// The parameters of a list of refunds.
-pub(super) fn refund_args() -> Args {
+/// The parameters of a list of refunds. The first version has those of orders there.
+pub(super) fn refund_args(version: Version) -> Args {
+    if version == Version::One {
+        return order_args(version);
+    }
     args::records().with(args::parents()).with(shown_args())
+}
+
+/// The first version keeps orders of one status.
+fn one_status() -> Schema {
+    let known = STATUSES.iter().map(|(slug, _)| *slug);
+    let statuses: Vec<&str> = [ANY].into_iter().chain(known).collect();
+    Schema::text().default(ANY).choices(&statuses)
 }
 
 /// Parameters that say how orders are shown.

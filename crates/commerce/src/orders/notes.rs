@@ -13,7 +13,7 @@ use super::effects;
 use super::record::Order;
 use super::schema::{shown, told};
 use crate::common::version::Version;
-use crate::common::{events, moments};
+use crate::common::{events, first, moments};
 
 /// Who writes notes that no person wrote.
 pub(super) const SYSTEM: &str = "system";
@@ -44,10 +44,12 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
         .about("Whether to list only notes for the customer, or only the others.");
     let force = Schema::boolean().default(false).about("Must be true: notes have no trash.");
     let list_args = on_order().arg("context", item.context_arg()).arg("type", kind);
+    let list_args = first::published(version, list_args, &["type"]);
+    let create_args = first::published(version, item.create_args(), &["added_by_user"]);
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes")
             .on(READ, list_args, read(may_list, of_place!(list)))
-            .on(CREATE, on_order().with(item.create_args()), write(may_create, of_place!(create)))
+            .on(CREATE, on_order().with(create_args), write(may_create, of_place!(create)))
             .schema(document.clone()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes/(?P<id>[\d]+)")
             .on(READ, on_note().arg("context", item.context_arg()), read(may_read, of_place!(get)))

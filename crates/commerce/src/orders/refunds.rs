@@ -18,7 +18,7 @@ use super::record::{Line, Order};
 use super::totals::{self, Shop};
 use super::{legacy, lines, list, schema, view};
 use crate::common::version::Version;
-use crate::common::{amounts, meta, moments};
+use crate::common::{amounts, first, meta, moments};
 
 /// The entry that says of which line a line of a refund is.
 pub(super) const REFUNDED_LINE: &str = "_refunded_item_id";
@@ -28,6 +28,10 @@ pub(super) const REFUND_TYPE: &str = "_refund_type";
 pub(super) fn type_of(is_full: bool) -> &'static str {
     if is_full { "full" } else { "partial" }
 }
+
+/// What a refund can be made with since the second version.
+const AFTER_FIRST: &[&str] =
+    &["refunded_by", "meta_data", "shipping_lines", "fee_lines", "api_refund", "api_restock"];
 
 struct Place {
     version: Version,
@@ -56,8 +60,9 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     let on_order = || Args::new().arg("order_id", order_id());
     let on_refund = || on_order().arg("id", Schema::integer().about("Number of the refund."));
     let force = Schema::boolean().default(true).about("Must be true: refunds have no trash.");
-    let list_args = on_order().arg("context", item.context_arg()).with(list::refund_args());
-    let create_args = on_order().with(crate::resource::request_args(item.create_args()));
+    let list_args = on_order().arg("context", item.context_arg()).with(list::refund_args(version));
+    let create_args = crate::resource::request_args(item.create_args());
+    let create_args = on_order().with(first::published(version, create_args, AFTER_FIRST));
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds")
             .on(READ, list_args, read(may_list, of_place!(list)))
@@ -77,7 +82,8 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
 /// The refunds of all orders.
 pub(super) fn route_of_all(namespace: &str) -> Route<Action> {
     let item = schema::refund_item(true);
-    let args = Args::new().arg("context", item.context_arg()).with(list::refund_args());
+    let args =
+        Args::new().arg("context", item.context_arg()).with(list::refund_args(Version::Three));
     let place = Place::new(namespace, Version::Three, true);
     let list = move |call: &mut Call<'_>| list(&place, call);
     Route::at(namespace, "/refunds").on(READ, args, read(may_list, list)).schema(item.document())
@@ -140,6 +146,9 @@ fn links(place: &Place, call: &Call<'_>, refund: &Order) -> Links {
 }
 
 fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if place.version == Version::One {
+        first::take_conditions(call);
+    }
     let decimals = view::decimals(call);
     call.params.set("dp", decimals);
     let mut wanted = list::filter(call, OrderKind::Refund);

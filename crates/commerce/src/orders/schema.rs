@@ -19,8 +19,9 @@ pub(super) fn told(schema: Schema, about: &str) -> Schema {
 }
 
 /// Statuses that a request may give an order.
-fn status() -> Schema {
-    let mut names = vec!["auto-draft"];
+fn status(version: Version) -> Schema {
+    let drafts: &[&str] = if version == Version::One { &[] } else { &["auto-draft"] };
+    let mut names = drafts.to_vec();
     names.extend(STATUSES.iter().map(|(slug, _)| *slug));
     shown(Schema::text().default("pending").choices(&names), "Where the order stands.")
 }
@@ -41,7 +42,7 @@ pub(super) fn item(version: Version) -> Item {
         ("order_key", told(text(), "Secret that lets a guest see the order.")),
         ("created_via", shown(text(), "Where the order was made.")),
         ("version", told(text(), "Version of the software that last wrote the order.")),
-        ("status", status()),
+        ("status", status(version)),
         ("currency", currency()),
         ("currency_symbol", told(text(), "Sign of the currency.")),
         ("date_created", told(moment(), "When it was made, in the site's time.")),
@@ -65,8 +66,8 @@ pub(super) fn item(version: Version) -> Item {
         ("customer_ip_address", told(text(), "Network address of the buyer.")),
         ("customer_user_agent", told(text(), "Program of the buyer.")),
         ("customer_note", shown(text(), "What the buyer wants the shop to know.")),
-        ("billing", shown(address(true), "Where to send the bill.")),
-        ("shipping", shown(address(false), "Where to send the goods.")),
+        ("billing", shown(address(Some(email(version))), "Where to send the bill.")),
+        ("shipping", shown(address(None), "Where to send the goods.")),
         ("payment_method", shown(text(), "Id of the way to pay.")),
         ("payment_method_title", shown(text(), "How the way to pay is called.")),
         ("transaction_id", shown(text(), "Id that the provider gave the payment.")),
@@ -76,11 +77,11 @@ pub(super) fn item(version: Version) -> Item {
         ("date_completed_gmt", told(moment(), "When it was completed, in GMT.")),
         ("cart_hash", told(text(), "Fingerprint of the cart.")),
         ("meta_data", meta::schema()),
-        ("line_items", shown(Schema::list(line()), "What is sold.")),
+        ("line_items", shown(Schema::list(line_of(version)), "What is sold.")),
         ("tax_lines", told(Schema::list(tax()), "Taxes by rate.")),
-        ("shipping_lines", shown(Schema::list(shipping()), "How the goods are sent.")),
-        ("fee_lines", shown(Schema::list(fee()), "Fees.")),
-        ("coupon_lines", shown(Schema::list(coupon()), "Coupons that were used.")),
+        ("shipping_lines", shown(Schema::list(shipping_of(version)), "How the goods are sent.")),
+        ("fee_lines", shown(Schema::list(fee_of(version)), "Fees.")),
+        ("coupon_lines", shown(Schema::list(coupon_of(version)), "Coupons that were used.")),
         ("refunds", told(Schema::list(refund()), "What was paid back.")),
         ("payment_url", told(text(), "Where the buyer can pay.")),
         ("is_editable", told(Schema::boolean(), "Whether its lines may still change.")),
@@ -96,7 +97,17 @@ fn on_write(about: &str) -> Schema {
     Schema::boolean().default(false).about(about).context(&["edit"])
 }
 
-fn address(is_billing: bool) -> Schema {
+/// An address can be taken away again, but not in the first version.
+fn email(version: Version) -> Schema {
+    let schema = match version {
+        Version::One => Schema::text(),
+        _ => Schema::types(&["string", "null"]),
+    };
+    shown(schema.format("email"), "E-mail address.")
+}
+
+/// With an e-mail address and a phone number, it is where the bill goes.
+fn address(email: Option<Schema>) -> Schema {
     let names = [
         ("first_name", "First name."),
         ("last_name", "Last name."),
@@ -110,12 +121,76 @@ fn address(is_billing: bool) -> Schema {
     ];
     let mut fields: Vec<(&str, Schema)> =
         names.into_iter().map(|(name, about)| (name, shown(Schema::text(), about))).collect();
-    if is_billing {
-        let email = Schema::types(&["string", "null"]).format("email");
-        fields.push(("email", shown(email, "E-mail address.")));
+    if let Some(email) = email {
+        fields.push(("email", email));
         fields.push(("phone", shown(Schema::text(), "Phone number.")));
     }
     Schema::object(fields)
+}
+
+/// The lines of the first version have less in them, and more of it can be written.
+fn older(schema: &Schema, left_out: &[&str], written: &[&str]) -> Schema {
+    let mut document = schema.document().clone();
+    if let Some(Value::Object(fields)) = document.get_mut("properties") {
+        fields.retain(|name, _| !left_out.contains(&name.as_str()));
+        let written = fields.iter_mut().filter(|(name, _)| written.contains(&name.as_str()));
+        for (_, field) in written {
+            field.as_object_mut().map(|field| field.shift_remove("readonly"));
+        }
+    }
+    Schema::from_document(document)
+}
+
+fn line_of(version: Version) -> Schema {
+    if version == Version::One { first_line() } else { line() }
+}
+
+fn shipping_of(version: Version) -> Schema {
+    match version {
+        Version::One => older(&shipping(), &["instance_id", "meta_data"], &[]),
+        _ => shipping(),
+    }
+}
+
+fn fee_of(version: Version) -> Schema {
+    match version {
+        Version::One => older(&fee(), &["meta_data"], &["total_tax"]),
+        _ => fee(),
+    }
+}
+
+fn coupon_of(version: Version) -> Schema {
+    let later = ["discount_type", "nominal_amount", "free_shipping", "meta_data"];
+    match version {
+        Version::One => older(&coupon(), &later, &["discount"]),
+        _ => coupon(),
+    }
+}
+
+fn first_line() -> Schema {
+    let text = Schema::text;
+    let any = || Schema::typed("mixed");
+    let entry = Schema::object([
+        ("key", told(text(), "Key of the entry.")),
+        ("label", told(text(), "The key as people read it.")),
+        ("value", told(any(), "Value of the entry.")),
+    ]);
+    Schema::object([
+        ("id", told(Schema::integer(), "Number of the line.")),
+        ("name", told(any(), "Name of the product.")),
+        ("sku", told(text(), "The product's own code.")),
+        ("product_id", shown(any(), "Number of the product.")),
+        ("variation_id", shown(Schema::integer(), "Number of the variation, if it is one.")),
+        ("quantity", shown(Schema::integer(), "How many are sold.")),
+        ("tax_class", told(text(), "Slug of the tax class.")),
+        ("price", told(text(), "What one costs.")),
+        ("subtotal", shown(text(), "What the line costs before discounts.")),
+        ("subtotal_tax", shown(text(), "Taxes before discounts.")),
+        ("total", shown(text(), "What the line costs.")),
+        ("total_tax", shown(text(), "Taxes on the line.")),
+        ("taxes", shares(true)),
+        ("meta", told(Schema::list(entry), "Entries of the line.")),
+    ])
 }
 
 fn line() -> Schema {

@@ -5,6 +5,7 @@ use contract::rest::{Args, Schema};
 use super::record::{KINDS, STOCK_STATUSES};
 use super::version::is_current;
 use crate::common::args::{self, created, id_list, ids, modified, offset, order, paging, parents};
+use crate::common::first;
 use crate::common::version::Version;
 
 const STATUSES: &[&str] = &["any", "future", "trash", "draft", "pending", "private", "publish"];
@@ -88,14 +89,25 @@ fn older(version: Version) -> Args {
             .with(created())
             .with(ids())
             .with(offset())
-            .with(order("desc", orders.get(..5).unwrap_or(orders))),
+            .with(order("desc", orders)),
         _ => start(orders),
     };
-    args.with(which())
+    let args = args
+        .with(which())
         .with(taxes())
         .arg("in_stock", flag("Keep only products that can be had, or cannot."))
         .arg("on_sale", flag("Keep only products that are in a sale, or are not."))
-        .with(price_bounds())
+        .with(price_bounds());
+    let later = ["featured", "tax_class", "in_stock", "on_sale", "min_price", "max_price"];
+    let args = first::listed(version, args, &later);
+    match version {
+        // Its clients cannot ask for what is in the trash.
+        Version::One => {
+            let statuses = || STATUSES.iter().copied().filter(|status| *status != "trash");
+            args.revise("status", |schema| schema.choices(&statuses().collect::<Vec<_>>()))
+        }
+        _ => args,
+    }
 }
 
 /// The parameters of a list of variations.

@@ -86,7 +86,7 @@ fn identity(version: Version) -> Fields {
         fields.push(("date_modified_gmt", moment("When it was last changed, in GMT.").readonly()));
     }
     let statuses =
-        if is_current(version) { STATUSES } else { STATUSES.get(..4).unwrap_or(STATUSES) };
+        if is_current(version) { STATUSES } else { STATUSES.get(..5).unwrap_or(STATUSES) };
     fields.extend([
         ("type", choice(KINDS, "simple", "Kind of product.")),
         ("status", choice(statuses, "publish", "Whether it is published.")),
@@ -286,6 +286,11 @@ pub(super) fn image(version: Version) -> Fields {
 }
 
 fn rest(version: Version) -> Fields {
+    // The first version does not say what its values are.
+    let options = match version {
+        Version::One => Schema::typed("array"),
+        _ => Schema::list(Schema::text()),
+    };
     let attribute = Schema::object([
         ("id", number("Number of an attribute of the shop.")),
         ("name", text("Its name.")),
@@ -298,7 +303,7 @@ fn rest(version: Version) -> Fields {
                 .default(false)
                 .context(BOTH),
         ),
-        ("options", field(Schema::list(Schema::text()), "Its values.")),
+        ("options", field(options, "Its values.")),
     ]);
     let mut fields = vec![
         ("attributes", field(Schema::list(attribute), "Attributes.")),

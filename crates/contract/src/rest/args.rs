@@ -80,6 +80,15 @@ impl Args {
         self
     }
 
+    /// Takes these parameters as before, and publishes them no more. What is not there is passed
+    /// over.
+    pub fn unpublished(mut self, names: &[&str]) -> Self {
+        for arg in self.list.iter_mut().filter(|arg| names.contains(&arg.name.as_str())) {
+            arg.schema = std::mem::take(&mut arg.schema).ours();
+        }
+        self
+    }
+
     /// Changes how a parameter is treated.
     pub fn treat(self, name: &str, treatment: Treatment) -> Self {
         self.change(name, |arg| arg.treatment = treatment)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use types::Error;
 
 use super::{Links, Refusal};
@@ -16,6 +16,8 @@ pub struct Reply {
     pub headers: Vec<(&'static str, String)>,
     /// Links of a single item. A list carries them in its items' bodies, where `_fields` sees them.
     pub links: Links,
+    /// What an envelope tells beside the body.
+    pub beside: Map<String, Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,12 +59,19 @@ impl Reply {
     }
 
     pub fn of(status: u16, body: Body) -> Self {
-        Self { status, body, headers: Vec::new(), links: Links::default() }
+        Self { status, body, headers: Vec::new(), links: Links::default(), beside: Map::new() }
     }
 
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Tells something beside the body, to those who ask for an envelope.
+    #[must_use]
+    pub fn beside(mut self, name: &str, value: Value) -> Self {
+        self.beside.insert(name.to_owned(), value);
         self
     }
 

@@ -5,6 +5,7 @@ mod bytes;
 mod facts;
 mod oembed_proxy;
 mod report_params;
+mod report_patience;
 mod reports;
 mod web_authorize;
 mod web_pages;

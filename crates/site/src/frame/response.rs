@@ -161,10 +161,14 @@ impl Site {
             return Response { status, headers: out, payload, route: None, user_id: None };
         }
         let nothing = matches!(reply.body, Body::Nothing) && !wrapping.envelope;
+        let beside = reply.beside.clone();
         let (inner_status, inner_headers, mut body) = reply.into_json();
         if wrapping.envelope {
             let headers = header_map(&inner_headers);
             body = json!({ "body": body, "status": inner_status, "headers": headers });
+            if let Value::Object(members) = &mut body {
+                members.extend(beside);
+            }
             status = 200;
         }
         let payload = if nothing || status == 204 {

@@ -4,7 +4,7 @@ use contract::rest::Args;
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::columns::{Column, Shape, column};
 use crate::desk::Inquiry;
 use crate::query::Measure::{Distinct, Sum};
@@ -57,6 +57,14 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "coupons",
     args: stats_args,
+    told: &[
+        told::FIELDS,
+        told::list("coupons"),
+        told::no("extended_info"),
+        told::INTERVAL,
+        told::SEGMENTS,
+        told::REFRESH,
+    ],
     date: |_| DateColumn::Created,
     filter: |call, inquiry| Ok(filter(call, inquiry)),
     split,

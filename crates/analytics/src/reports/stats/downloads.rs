@@ -4,7 +4,7 @@ use contract::rest::{Args, Stop};
 use site::Call;
 use store::customer_lookup;
 
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::columns::{Shape, column};
 use crate::desk::Inquiry;
 use crate::query::{DateColumn, Filter, IdSet, Measure, Table, When};
@@ -30,6 +30,20 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "",
     args: stats_args,
+    told: &[
+        told::FIELDS,
+        told::INTERVAL,
+        told::text("match", "all"),
+        told::list("product_includes"),
+        told::list("product_excludes"),
+        told::list("customer_includes"),
+        told::list("customer_excludes"),
+        told::list("order_includes"),
+        told::list("order_excludes"),
+        told::list("ip_address_includes"),
+        told::list("ip_address_excludes"),
+        told::REFRESH,
+    ],
     date: |_| DateColumn::Created,
     filter,
     split: |_, _, _| None,

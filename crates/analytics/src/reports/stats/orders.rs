@@ -4,7 +4,7 @@ use contract::rest::{Args, Schema, Stop};
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::columns::{Column, Shape, column};
 use crate::desk::{Inquiry, date_named, date_of_orders};
 use crate::query::Measure::{self, Distinct, Rows, Sum};
@@ -216,16 +216,6 @@ const OF_COUPONS: &[Column] = segment_columns!(
     total(Of::Net)
 );
 
-const OF_ORDERS: &[Column] = segment_columns!(
-    total(Of::Items),
-    total(Of::Total),
-    total(Of::Discounts),
-    Sum(Of::Total, When::Refund, Per::Row),
-    total(Of::Tax),
-    total(Of::Shipping),
-    total(Of::Net)
-);
-
 const DIMENSIONS: &[Dimension] = &[
     Dimension::Product,
     Dimension::Category,
@@ -250,6 +240,28 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "coupons",
     args: orders_args,
+    told: &[
+        told::FIELDS,
+        told::INTERVAL,
+        told::SEGMENTS,
+        told::text("match", "all"),
+        told::list("status_is"),
+        told::list("status_is_not"),
+        told::list("product_includes"),
+        told::list("product_excludes"),
+        told::list("coupon_includes"),
+        told::list("coupon_excludes"),
+        told::list("tax_rate_includes"),
+        told::list("tax_rate_excludes"),
+        told::text("customer_type", ""),
+        told::list("category_includes").of("categories"),
+        told::list("variation_includes"),
+        told::list("variation_excludes"),
+        told::text("refunds", ""),
+        told::list("attribute_is"),
+        told::list("attribute_is_not"),
+        told::REFRESH,
+    ],
     date: |call| date_of_orders(call.options()),
     filter: orders_filter,
     split,
@@ -261,6 +273,24 @@ pub static REVENUE: Stats = Stats {
     product_params: ("", ""),
     variations_param: "",
     args: revenue_args,
+    told: &[
+        told::FIELDS,
+        told::INTERVAL,
+        told::SEGMENTS,
+        told::text("match", "all"),
+        told::list("status_is").of(""),
+        told::list("status_is_not").of(""),
+        told::list("product_includes").of(""),
+        told::list("product_excludes").of(""),
+        told::list("coupon_includes").of(""),
+        told::list("coupon_excludes").of(""),
+        told::list("tax_rate_includes").of(""),
+        told::list("tax_rate_excludes").of(""),
+        told::text("customer_type", "").of(""),
+        told::list("category_includes").of(""),
+        told::REFRESH,
+        told::null("date_type"),
+    ],
     date: |call| {
         let asked = call.params.text("date_type").and_then(date_named);
         asked.unwrap_or_else(|| date_of_orders(call.options()))
@@ -396,12 +426,13 @@ fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Spl
         }
         // Clients know these segments with nothing in them.
         Dimension::CustomerType if !strict => {
-            let nothing = of(Table::Orders, Group::CustomerType, OF_ORDERS);
+            let nothing = of(Table::Orders, Group::CustomerType, OF_COUPONS);
             Split { filter: Filter::nothing(), ..nothing }
         }
-        Dimension::CustomerType => of(Table::Orders, Group::CustomerType, OF_ORDERS),
-        Dimension::Merchant => of(Table::Orders, Group::Merchant, OF_ORDERS),
-        Dimension::Store => of(Table::Orders, Group::Store, OF_ORDERS),
+        // An order, with its refunds, is in one of these: they add up to the totals.
+        Dimension::CustomerType => of(Table::Orders, Group::CustomerType, COLUMNS),
+        Dimension::Merchant => of(Table::Orders, Group::Merchant, COLUMNS),
+        Dimension::Store => of(Table::Orders, Group::Store, COLUMNS),
         Dimension::TaxRate => return None,
     })
 }

@@ -62,8 +62,4 @@ impl Question<'_> {
         let count = self.place(interval).and_then(|place| self.counts.get(place));
         count.is_some_and(|count| *count > 0)
     }
-
-    pub(super) fn rows(&self) -> usize {
-        usize::try_from(self.counts.iter().sum::<i64>()).unwrap_or(usize::MAX)
-    }
 }

@@ -4,7 +4,7 @@ use contract::rest::Args;
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::columns::{Column, Shape, column};
 use crate::desk::Inquiry;
 use crate::query::Measure::{self, Distinct, Sum};
@@ -61,6 +61,16 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "",
     args: stats_args,
+    told: &[
+        told::ALL_FIELDS,
+        told::list("category_includes").of("categories"),
+        told::list("product_includes").of("products"),
+        told::null("variation_includes").of("variations").if_given(),
+        told::INTERVAL,
+        told::SEGMENTS.if_given(),
+        told::REFRESH.if_given(),
+        told::text("context", "view"),
+    ],
     date: |_| DateColumn::Created,
     filter: |call, inquiry| Ok(filter(call, inquiry)),
     split,

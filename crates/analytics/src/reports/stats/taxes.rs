@@ -4,7 +4,7 @@ use contract::rest::{Args, Stop};
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::columns::{Column, Shape, column};
 use crate::desk::Inquiry;
 use crate::query::Measure::{self, Distinct, Sum};
@@ -60,6 +60,7 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "",
     args: stats_args,
+    told: &[told::FIELDS, told::list("taxes"), told::INTERVAL, told::SEGMENTS, told::REFRESH],
     date: |_| DateColumn::Created,
     filter,
     split: |_, _, _| {

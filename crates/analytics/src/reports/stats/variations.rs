@@ -7,7 +7,7 @@ use super::products::{
     DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, SORTS, VARIATIONS_COUNT,
 };
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats};
+use super::{Habit, Stats, told};
 use crate::desk::Inquiry;
 use crate::query::{DateColumn, Filter, Group, LineTest, Table};
 use crate::reports::{args, filters};
@@ -26,6 +26,21 @@ pub static STATS: Stats = Stats {
     splits_all_variations: true,
     coupons_param: "",
     args: stats_args,
+    told: &[
+        told::ALL_FIELDS,
+        told::list("category_includes"),
+        told::null("category_excludes").if_given(),
+        told::list("product_includes"),
+        told::null("product_excludes").if_given(),
+        told::list("variation_includes").of("variations"),
+        told::null("attribute_is").if_given(),
+        told::null("attribute_is_not").if_given(),
+        told::INTERVAL,
+        told::text("match", "all"),
+        told::SEGMENTS.if_given(),
+        told::REFRESH.if_given(),
+        told::text("context", "view"),
+    ],
     date: |_| DateColumn::Created,
     filter,
     split,

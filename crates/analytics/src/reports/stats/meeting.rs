@@ -1,0 +1,247 @@
+//! In which order the reference's database meets the orders of a report over time.
+//!
+//! It chooses between walking an index and reading everything by what it expects either to cost,
+//! and by how few groups it was asked for. Orders that the first table decides about are sorted
+//! before the others are looked at; where a short list of orders comes first, they are taken in the
+//! order of that list. What that costs is in hundredths of a read.
+
+use std::collections::BTreeSet;
+
+use crate::arrival;
+use crate::calendar::Range;
+use crate::desk::{Inquiry, seconds, span};
+use crate::facts::OrderFact;
+use crate::query::{
+    DateColumn, Filter, LineTest, Measure, OrderSort, Paging, Query, Span, Table, When,
+};
+
+/// Orders of a shop up to which its database is followed.
+const SHOP_MAX: usize = 10_000;
+
+/// A read of a row by an index, with the check whether it counts.
+const ROW_BY_INDEX: usize = 120;
+/// The check of a row that is read with all others.
+const ROW_OF_ALL: usize = 20;
+const READ: usize = 100;
+/// Rows that are read at once.
+const ROWS_OF_PAGE: usize = 70;
+/// What reading everything costs more than its rows.
+const ALL_MORE: usize = 210;
+/// A list of orders comes first if there are so many times more orders in the range; one that
+/// follows from a single number always does.
+const LIST_PART: usize = 12;
+
+/// By what the database meets orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Index {
+    /// The date that the report is about, and then the status.
+    Date,
+    /// Their status, and then their number.
+    Status,
+    /// Their number.
+    Number,
+}
+
+/// What the database is asked about orders.
+#[derive(Debug)]
+pub(super) struct Meeting<'a> {
+    pub(super) date: DateColumn,
+    pub(super) range: Range,
+    pub(super) filter: &'a Filter,
+    /// The groups that it is to give, with those to be skipped.
+    pub(super) limit: usize,
+    /// Whether it groups downwards.
+    pub(super) is_reversed: bool,
+}
+
+/// A list of orders that the database may look through first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum List<'a> {
+    Products(&'a [i64]),
+    Coupons(&'a [i64]),
+    Rates(&'a [i64]),
+    /// Of orders with certain goods, which it never looks through first.
+    Others,
+}
+
+impl Meeting<'_> {
+    /// The orders that count, so that the first of each group is the one whose columns are shown.
+    /// Nothing if the shop is large, or if there are more than the database sorts in this way.
+    pub(super) fn orders(
+        &self,
+        group: impl Fn(&OrderFact) -> i64,
+        inquiry: &Inquiry,
+    ) -> Option<Vec<OrderFact>> {
+        if inquiry.snapshot.orders() > SHOP_MAX {
+            return None;
+        }
+        let demands = demands(self.filter);
+        let (lists, own): (Vec<_>, Vec<_>) =
+            demands.into_iter().partition(|filter| list(filter).is_some());
+        let lists: Vec<List<'_>> = lists.into_iter().filter_map(list).collect();
+        let counted = self.listed(self.filter, inquiry)?;
+        let dated = self.count(&Filter::everything(), inquiry);
+        if let Some(leading) = leading(&lists, dated, inquiry) {
+            let mut met = counted;
+            met.sort_by_key(|order| (leading.place(order), order.order_id));
+            return Some(self.grouped(&met, group));
+        }
+        let own = Filter::All(own.into_iter().cloned().collect());
+        let mut met = if lists.is_empty() { counted.clone() } else { self.listed(&own, inquiry)? };
+        match self.index(&own, dated, inquiry) {
+            Index::Date => {}
+            Index::Status => met.sort_by(|one, other| {
+                (&one.status, one.order_id).cmp(&(&other.status, other.order_id))
+            }),
+            Index::Number => met.sort_by_key(|order| order.order_id),
+        }
+        let counted: BTreeSet<i64> = counted.iter().map(|order| order.order_id).collect();
+        let mut sorted = self.grouped(&met, group);
+        sorted.retain(|order| counted.contains(&order.order_id));
+        Some(sorted)
+    }
+
+    /// The orders as the database sorts them by group.
+    fn grouped(&self, met: &[OrderFact], group: impl Fn(&OrderFact) -> i64) -> Vec<OrderFact> {
+        let sign = if self.is_reversed { -1 } else { 1 };
+        let keys: Vec<i64> = met.iter().map(|order| group(order).saturating_mul(sign)).collect();
+        arrival::grouped(&keys).into_iter().filter_map(|place| met.get(place).cloned()).collect()
+    }
+
+    /// Orders of the range by date.
+    fn listed(&self, filter: &Filter, inquiry: &Inquiry) -> Option<Vec<OrderFact>> {
+        let paging = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
+        let when = (self.date, span(self.range));
+        let page =
+            inquiry.snapshot.list_orders(inquiry.scope(), when, filter, OrderSort::Date, paging);
+        (page.total <= arrival::ROWS_MAX).then_some(page.orders)
+    }
+
+    fn count(&self, filter: &Filter, inquiry: &Inquiry) -> usize {
+        rows((self.date, span(self.range)), filter, inquiry)
+    }
+
+    fn index(&self, own: &Filter, dated: usize, inquiry: &Inquiry) -> Index {
+        let all = inquiry.snapshot.orders();
+        let statuses: Vec<Filter> =
+            demands(own).into_iter().filter(|filter| is_of_status(filter)).cloned().collect();
+        let is_by_status = !statuses.is_empty();
+        let of_statuses =
+            rows((DateColumn::Created, Span::ALWAYS), &Filter::All(statuses), inquiry);
+        // There is no index of the date of completion.
+        let by_date = (self.date != DateColumn::Completed).then_some((dated, Index::Date));
+        let by_status = is_by_status.then_some((of_statuses, Index::Status));
+        let Some((found, index)) = by_date.into_iter().chain(by_status).min_by_key(|of| of.0)
+        else {
+            return Index::Number;
+        };
+        let by_index = found.saturating_mul(ROW_BY_INDEX).saturating_add(READ);
+        let by_all = all.saturating_mul(ROW_OF_ALL) + (all / ROWS_OF_PAGE + 1) * READ + ALL_MORE;
+        // Where fewer groups are wanted than there are rows, it takes any index for better.
+        let is_for_few = self.limit < found;
+        if by_index < by_all || is_for_few { index } else { Index::Number }
+    }
+}
+
+impl List<'_> {
+    /// How many rows the database expects there.
+    fn rows(&self, inquiry: &Inquiry) -> usize {
+        let of = |table: Table, filter: Filter| {
+            let query = Query {
+                filter,
+                measures: vec![Measure::Rows(When::Always)],
+                ..Query::of(table, DateColumn::Created, Span::ALWAYS)
+            };
+            first_value(&query, inquiry)
+        };
+        let ids = |ids: &[i64]| ids.iter().copied().collect();
+        match self {
+            Self::Products(own) => of(Table::Lines, Filter::Line(LineTest::Product(ids(own)))),
+            Self::Coupons(own) => of(Table::Coupons, Filter::Coupon(ids(own))),
+            Self::Rates(own) => of(Table::Taxes, Filter::TaxRate(ids(own))),
+            Self::Others => usize::MAX,
+        }
+    }
+
+    /// By which number of the list the order is found first.
+    fn place(&self, order: &OrderFact) -> i64 {
+        let least = |own: &[i64], found: &mut dyn Iterator<Item = i64>| {
+            found.filter(|id| own.contains(id)).min().unwrap_or_default()
+        };
+        match self {
+            Self::Products(own) => least(own, &mut order.lines.iter().map(|line| line.product_id)),
+            Self::Coupons(own) => {
+                least(own, &mut order.coupons.iter().map(|coupon| coupon.coupon_id))
+            }
+            Self::Rates(own) => least(own, &mut order.taxes.iter().map(|tax| tax.rate_id)),
+            Self::Others => 0,
+        }
+    }
+}
+
+/// The list that comes before the orders of the range: the shortest, if it is short.
+fn leading<'l>(lists: &[List<'l>], dated: usize, inquiry: &Inquiry) -> Option<List<'l>> {
+    let is_short = |list: &List<'_>| match list {
+        List::Coupons(_) | List::Products([_]) | List::Rates([_]) => true,
+        List::Products(_) | List::Rates(_) => list.rows(inquiry).saturating_mul(LIST_PART) <= dated,
+        List::Others => false,
+    };
+    let short = lists.iter().filter(|list| is_short(list));
+    short.min_by_key(|list| list.rows(inquiry)).cloned()
+}
+
+/// All that must hold, each by itself.
+fn demands(filter: &Filter) -> Vec<&Filter> {
+    match filter {
+        Filter::All(all) => all.iter().flat_map(demands).collect(),
+        Filter::Any(any) => match any.as_slice() {
+            [only] => demands(only),
+            _ => vec![filter],
+        },
+        other => vec![other],
+    }
+}
+
+/// The list of orders that the condition asks for.
+fn list(filter: &Filter) -> Option<List<'_>> {
+    match filter {
+        Filter::HasLine(LineTest::Product(products)) => Some(List::Products(products.ids())),
+        Filter::HasLine(_) => Some(List::Others),
+        Filter::HasCoupon(coupons) => Some(List::Coupons(coupons.ids())),
+        Filter::HasTaxRate(rates) => Some(List::Rates(rates.ids())),
+        _ => None,
+    }
+}
+
+fn is_of_status(filter: &Filter) -> bool {
+    match filter {
+        Filter::Status(_) => true,
+        Filter::Not(inner) => matches!(**inner, Filter::Status(_)),
+        _ => false,
+    }
+}
+
+fn rows((date, span): (DateColumn, Span), filter: &Filter, inquiry: &Inquiry) -> usize {
+    let query = Query {
+        filter: filter.clone(),
+        measures: vec![Measure::Rows(When::Always)],
+        ..Query::of(Table::Orders, date, span)
+    };
+    first_value(&query, inquiry)
+}
+
+fn first_value(query: &Query, inquiry: &Inquiry) -> usize {
+    let answer = inquiry.answer(query);
+    let value = answer.totals(0).first().copied().unwrap_or_default();
+    usize::try_from(value).unwrap_or_default()
+}
+
+/// The place of an order in time.
+pub(super) fn second_of(order: &OrderFact, date: DateColumn) -> Option<i64> {
+    let at = match date {
+        DateColumn::Created => Some(order.created),
+        DateColumn::Paid => order.paid,
+        DateColumn::Completed => order.completed,
+    };
+    at.map(seconds)
+}

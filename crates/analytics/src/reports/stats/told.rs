@@ -1,0 +1,107 @@
+//! What an envelope tells of a report beside its body: how the request was understood, and whether
+//! the figures were at hand. They always are, unless the request waits for newer ones.
+
+use serde_json::{Map, Value, json};
+use site::Call;
+
+use super::Stats;
+use crate::calendar::{Range, Second};
+use crate::desk::Inquiry;
+
+/// An argument that is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    name: &'static str,
+    /// The parameter that it is.
+    param: &'static str,
+    usual: Usual,
+}
+
+/// What is told of an argument that nobody gave.
+#[derive(Clone, Copy, Debug)]
+enum Usual {
+    Null,
+    List,
+    No,
+    Text(&'static str),
+    /// The columns of the report.
+    Columns,
+    /// Nothing at all.
+    Nothing,
+}
+
+pub(super) const FIELDS: Told = null("fields");
+pub(super) const ALL_FIELDS: Told = Told { usual: Usual::Columns, ..FIELDS };
+pub(super) const INTERVAL: Told = text("interval", "week");
+pub(super) const SEGMENTS: Told = null("segmentby");
+pub(super) const REFRESH: Told = null("force_cache_refresh");
+const COMMON: &[Told] = &[null("per_page"), null("page"), null("order"), null("orderby")];
+
+pub(super) const fn null(name: &'static str) -> Told {
+    Told { name, param: name, usual: Usual::Null }
+}
+
+pub(super) const fn list(name: &'static str) -> Told {
+    Told { name, param: name, usual: Usual::List }
+}
+
+pub(super) const fn no(name: &'static str) -> Told {
+    Told { name, param: name, usual: Usual::No }
+}
+
+pub(super) const fn text(name: &'static str, usual: &'static str) -> Told {
+    Told { name, param: name, usual: Usual::Text(usual) }
+}
+
+impl Told {
+    /// Told under another name than that of its parameter.
+    pub(super) const fn of(self, param: &'static str) -> Self {
+        Self { param, ..self }
+    }
+
+    /// Told only if it was given.
+    pub(super) const fn if_given(self) -> Self {
+        Self { usual: Usual::Nothing, ..self }
+    }
+
+    fn value(self, report: &Stats, call: &Call<'_>) -> Option<Value> {
+        let given = call.params.get(self.param).filter(|value| !value.is_null());
+        let usual = || match self.usual {
+            Usual::Null => Some(Value::Null),
+            Usual::List => Some(json!([])),
+            Usual::No => Some(json!(false)),
+            Usual::Text(text) => Some(json!(text)),
+            Usual::Columns => {
+                Some(report.columns.iter().map(|column| column.name).collect::<Value>())
+            }
+            Usual::Nothing => None,
+        };
+        given.cloned().or_else(usual)
+    }
+}
+
+/// How the request was understood, and whether the figures were at hand.
+pub(super) fn of_cache(report: &Stats, call: &Call<'_>, inquiry: &Inquiry, range: Range) -> Value {
+    let told = |told: &Told| Some((told.name.to_owned(), told.value(report, call)?));
+    let bounds = [("before", range.last), ("after", range.first)];
+    let bounds = bounds.map(|(name, at)| (name.to_owned(), moment(inquiry, at)));
+    let common = COMMON.iter().filter_map(told).chain(bounds);
+    let arguments: Map<String, Value> = common.chain(report.told.iter().filter_map(told)).collect();
+    let is_forced = call.params.flag("force_cache_refresh");
+    json!({
+        "query_args": arguments,
+        "should_use_cache": true,
+        "force_cache_refresh": is_forced,
+        "cache_hit": !is_forced,
+    })
+}
+
+/// A moment in the site's time, with its zone.
+fn moment(inquiry: &Inquiry, at: Second) -> Value {
+    let (kind, zone) = match inquiry.calendar.zone_name(at) {
+        Ok(name) => (3, name),
+        Err(offset) => (1, offset),
+    };
+    let date = format!("{}.000000", inquiry.calendar.text(at));
+    json!({ "date": date, "timezone_type": kind, "timezone": zone })
+}
