@@ -3,6 +3,7 @@
 pub mod args;
 pub mod filters;
 pub mod lists;
+mod meeting;
 pub mod stats;
 
 use std::sync::Arc;

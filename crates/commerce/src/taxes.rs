@@ -68,15 +68,11 @@ impl Resource for TaxRates {
     }
 
     fn list_args(&self) -> Args {
-        let fields: &[&str] = match self.version {
-            Version::One | Version::Two => &["id", "order"],
-            Version::Three | Version::Analytics => &["id", "order", "priority"],
-        };
         let class = schema::class().about("Keep only the rates of this class.");
         let shared = args::paging()
             .with(args::offset())
             .with(args::order("asc", &["order"]))
-            .revise("orderby", |orderby| orderby.choices(fields))
+            .revise("orderby", |orderby| orderby.choices(&["id", "order", "priority"]))
             .treated("class", class, Treatment::Own(text_field));
         if self.version != Version::Analytics {
             return shared;

@@ -6,7 +6,6 @@
 mod body;
 pub mod coupons;
 pub mod downloads;
-mod meeting;
 pub mod orders;
 mod page;
 pub mod products;

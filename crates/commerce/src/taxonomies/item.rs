@@ -29,9 +29,8 @@ pub(super) fn item(kind: Kind, version: Version) -> Item {
         fields.push(("display", display));
         fields.push(("image", image::schema(version)));
     }
-    // The current version shows the order of categories, and publishes it no more.
-    let hides_order = kind == Kind::Category && version >= Version::Three;
-    if kind.has_menu_order() && !hides_order {
+    // The order of categories is shown, and published no more.
+    if kind.has_menu_order() && kind != Kind::Category {
         fields.push(("menu_order", integer("Its place among the others.")));
     }
     fields.push(("count", integer("How many published products bear it.").readonly()));

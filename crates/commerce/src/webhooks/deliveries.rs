@@ -42,7 +42,9 @@ fn whole(about: &str) -> Schema {
 }
 
 fn item(version: Version) -> Item {
-    let shown = |schema: Schema, about: &str| schema.about(about).context(VIEW).readonly();
+    // Only the first version knows a second view, and nothing differs there.
+    let views: &[&str] = if version == Version::One { &["view", "edit"] } else { VIEW };
+    let shown = |schema: Schema, about: &str| schema.about(about).context(views).readonly();
     let text = |about: &str| shown(Schema::text(), about);
     let moment = |about: &str| shown(Schema::typed("date-time"), about);
     let mut fields = vec![

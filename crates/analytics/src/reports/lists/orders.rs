@@ -11,14 +11,15 @@ use types::Timestamp;
 
 use super::{Beyond, described, linked, page, record, reply};
 use crate::arrival;
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, Range};
 use crate::columns::{float, money};
 use crate::customers;
 use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
 use crate::facts::{CouponFact, OrderFact};
 use crate::known;
-use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging, Span};
+use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging};
 use crate::reports::args;
+use crate::reports::meeting::Meeting;
 
 /// Where an order came from, if nothing is known about it.
 const UNKNOWN_ORIGIN: &str = "Unknown";
@@ -75,8 +76,7 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         Some("net_total") => OrderSort::Net,
         _ => OrderSort::Date,
     };
-    let when = (date, span(inquiry.range(call)));
-    let found = found(&inquiry, when, &filter, (sort, paging));
+    let found = found(&inquiry, (date, inquiry.range(call)), &filter, (sort, paging));
     let more = More::of(desk, call, &inquiry, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
         let address = record(call, desk, &format!("/orders/{}", order.order_id));
@@ -88,23 +88,27 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 /// The orders of the page. Among equals in a column, clients know those first that their database
-/// meets first by date.
+/// meets first.
 fn found(
     inquiry: &Inquiry,
-    when: (DateColumn, Span),
+    (date, range): (DateColumn, Range),
     filter: &Filter,
     (sort, paging): (OrderSort, Paging),
 ) -> OrderPage {
     let (snapshot, scope) = (&inquiry.snapshot, inquiry.scope());
+    let when = (date, span(range));
     let usual = || snapshot.list_orders(scope, when, filter, sort, paging);
     if inquiry.is_strict || sort == OrderSort::Date {
         return usual();
     }
     let all = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
-    let all = snapshot.list_orders(scope, when, filter, OrderSort::Date, all);
+    let mut all = snapshot.list_orders(scope, when, filter, OrderSort::Date, all);
     if all.total > arrival::ROWS_MAX {
         return usual();
     }
+    let limit = paging.offset.saturating_add(paging.limit);
+    let meeting = Meeting { date, range, filter, limit, is_reversed: false };
+    meeting.arrange(&mut all.orders, inquiry);
     let value = |order: &OrderFact| match sort {
         OrderSort::Items => float(order.items),
         _ => float(order.net.as_millionths()),

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::Asked;
-use super::meeting::{Meeting, second_of};
 use super::page::{Page, Question};
 use crate::calendar::Range;
 use crate::desk::Inquiry;
 use crate::facts::OrderFact;
 use crate::intervals::Wanted;
 use crate::query::Query;
+use crate::reports::meeting::{Meeting, second_of};
 
 impl Asked<'_> {
     /// Replaces the number of coupons of each interval on the page by the known one.

@@ -1,4 +1,4 @@
-//! In which order the reference's database meets the orders of a report over time.
+//! In which order the reference's database meets orders.
 //!
 //! It chooses between walking an index and reading everything by what it expects either to cost,
 //! and by how few groups it was asked for. Orders that the first table decides about are sorted
@@ -27,9 +27,14 @@ const READ: usize = 100;
 const ROWS_OF_PAGE: usize = 70;
 /// What reading everything costs more than its rows.
 const ALL_MORE: usize = 210;
-/// A list of orders comes first if there are so many times more orders in the range; one that
-/// follows from a single number always does.
-const LIST_PART: usize = 12;
+/// Rows of a list of orders that may come first, in percent of all orders; one that follows from a
+/// single number always comes first.
+const SHORT_LIST: usize = 8;
+/// The same where the orders are neither few nor most of all, so that no index helps much.
+const MIDDLING_LIST: usize = 20;
+/// What is more than so many percent of all orders is most of them.
+const MOST: usize = 75;
+const PERCENT: usize = 100;
 
 /// By what the database meets orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +45,19 @@ enum Index {
     Status,
     /// Their number.
     Number,
+}
+
+impl Index {
+    /// Sorts orders that are by date.
+    fn arrange(self, orders: &mut [OrderFact]) {
+        match self {
+            Self::Date => {}
+            Self::Status => orders.sort_by(|one, other| {
+                (&one.status, one.order_id).cmp(&(&other.status, other.order_id))
+            }),
+            Self::Number => orders.sort_by_key(|order| order.order_id),
+        }
+    }
 }
 
 /// What the database is asked about orders.
@@ -88,17 +106,30 @@ impl Meeting<'_> {
         }
         let own = Filter::All(own.into_iter().cloned().collect());
         let mut met = if lists.is_empty() { counted.clone() } else { self.listed(&own, inquiry)? };
-        match self.index(&own, dated, inquiry) {
-            Index::Date => {}
-            Index::Status => met.sort_by(|one, other| {
-                (&one.status, one.order_id).cmp(&(&other.status, other.order_id))
-            }),
-            Index::Number => met.sort_by_key(|order| order.order_id),
-        }
+        self.index(&own, dated, inquiry).arrange(&mut met);
         let counted: BTreeSet<i64> = counted.iter().map(|order| order.order_id).collect();
         let mut sorted = self.grouped(&met, group);
         sorted.retain(|order| counted.contains(&order.order_id));
         Some(sorted)
+    }
+
+    /// Puts the orders of a list, which are by date, into the order in which they are met.
+    pub(super) fn arrange(&self, orders: &mut [OrderFact], inquiry: &Inquiry) {
+        let demands = demands(self.filter);
+        let is_of_orders = |filter: &&Filter| {
+            matches!(filter, Filter::Returning(_) | Filter::Kind(_) | Filter::Orders(_))
+                || matches!(filter, Filter::Not(inner) if matches!(**inner, Filter::Orders(_)))
+                || is_of_status(filter)
+        };
+        if inquiry.snapshot.orders() > SHOP_MAX || !demands.iter().all(is_of_orders) {
+            return;
+        }
+        if demands.iter().any(|filter| matches!(filter, Filter::Orders(_))) {
+            Index::Number.arrange(orders);
+        } else {
+            let dated = self.count(&Filter::everything(), inquiry);
+            self.index(self.filter, dated, inquiry).arrange(orders);
+        }
     }
 
     /// The orders as the database sorts them by group.
@@ -128,18 +159,20 @@ impl Meeting<'_> {
         let is_by_status = !statuses.is_empty();
         let of_statuses =
             rows((DateColumn::Created, Span::ALWAYS), &Filter::All(statuses), inquiry);
-        // There is no index of the date of completion.
-        let by_date = (self.date != DateColumn::Completed).then_some((dated, Index::Date));
+        // There is no index of the date of completion, so that nobody knows how many there are.
+        let is_indexed = self.date != DateColumn::Completed;
+        let by_date = is_indexed.then_some((dated, Index::Date));
+        let dated = if is_indexed { dated } else { all };
         let by_status = is_by_status.then_some((of_statuses, Index::Status));
         let Some((found, index)) = by_date.into_iter().chain(by_status).min_by_key(|of| of.0)
         else {
             return Index::Number;
         };
-        let by_index = found.saturating_mul(ROW_BY_INDEX).saturating_add(READ);
-        let by_all = all.saturating_mul(ROW_OF_ALL) + (all / ROWS_OF_PAGE + 1) * READ + ALL_MORE;
-        // Where fewer groups are wanted than there are rows, it takes any index for better.
-        let is_for_few = self.limit < found;
-        if by_index < by_all || is_for_few { index } else { Index::Number }
+        // Where fewer are wanted than there may be, it takes any index for better.
+        let with_status = dated.saturating_mul(of_statuses) / all.max(1);
+        let expected = if is_by_status { with_status } else { dated };
+        let is_for_few = self.limit < expected;
+        if by_index(found) < by_all(all) || is_for_few { index } else { Index::Number }
     }
 }
 
@@ -181,13 +214,30 @@ impl List<'_> {
 
 /// The list that comes before the orders of the range: the shortest, if it is short.
 fn leading<'l>(lists: &[List<'l>], dated: usize, inquiry: &Inquiry) -> Option<List<'l>> {
+    let all = inquiry.snapshot.orders();
+    let is_most = dated.saturating_mul(PERCENT) > all.saturating_mul(MOST);
+    let share = if is_most || by_index(dated) < by_all(all) { SHORT_LIST } else { MIDDLING_LIST };
     let is_short = |list: &List<'_>| match list {
         List::Coupons(_) | List::Products([_]) | List::Rates([_]) => true,
-        List::Products(_) | List::Rates(_) => list.rows(inquiry).saturating_mul(LIST_PART) <= dated,
+        List::Products(_) | List::Rates(_) => {
+            list.rows(inquiry).saturating_mul(PERCENT) <= all.saturating_mul(share)
+        }
         List::Others => false,
     };
     let short = lists.iter().filter(|list| is_short(list));
     short.min_by_key(|list| list.rows(inquiry)).cloned()
+}
+
+/// What so many rows by an index cost.
+fn by_index(rows: usize) -> usize {
+    rows.saturating_mul(ROW_BY_INDEX).saturating_add(READ)
+}
+
+/// What reading so many rows, which are all, costs.
+fn by_all(rows: usize) -> usize {
+    let pages = (rows / ROWS_OF_PAGE).saturating_add(1);
+    let checks = rows.saturating_mul(ROW_OF_ALL).saturating_add(ALL_MORE);
+    checks.saturating_add(pages.saturating_mul(READ))
 }
 
 /// All that must hold, each by itself.
