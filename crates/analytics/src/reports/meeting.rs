@@ -83,16 +83,18 @@ enum List<'a> {
 }
 
 impl Meeting<'_> {
+    /// Whether the database of such a shop is followed; there are no records of greater ones.
+    pub(super) fn is_followed(inquiry: &Inquiry) -> bool {
+        inquiry.snapshot.orders() <= SHOP_MAX
+    }
+
     /// The orders that count, so that the first of each group is the one whose columns are shown.
-    /// Nothing if the shop is large, or if there are more than the database sorts in this way.
+    /// Nothing if there are more than the database sorts in this way.
     pub(super) fn orders(
         &self,
         group: impl Fn(&OrderFact) -> i64,
         inquiry: &Inquiry,
     ) -> Option<Vec<OrderFact>> {
-        if inquiry.snapshot.orders() > SHOP_MAX {
-            return None;
-        }
         let demands = demands(self.filter);
         let (lists, own): (Vec<_>, Vec<_>) =
             demands.into_iter().partition(|filter| list(filter).is_some());
@@ -121,7 +123,7 @@ impl Meeting<'_> {
                 || matches!(filter, Filter::Not(inner) if matches!(**inner, Filter::Orders(_)))
                 || is_of_status(filter)
         };
-        if inquiry.snapshot.orders() > SHOP_MAX || !demands.iter().all(is_of_orders) {
+        if !Self::is_followed(inquiry) || !demands.iter().all(is_of_orders) {
             return;
         }
         if demands.iter().any(|filter| matches!(filter, Filter::Orders(_))) {

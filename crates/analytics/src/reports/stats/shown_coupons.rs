@@ -27,7 +27,8 @@ impl Asked<'_> {
         totals: &Map<String, Value>,
         inquiry: &Inquiry,
     ) {
-        let Some(of_range) = totals.get("coupons_count") else { return };
+        let of_range = totals.get("coupons_count").filter(|_| Meeting::is_followed(inquiry));
+        let Some(of_range) = of_range else { return };
         let question = page.question(self, inquiry);
         let Some(first) = self.first_met(&question, &page.wanted, inquiry) else { return };
         let pairs = bodies.iter_mut().zip(&page.shown);
