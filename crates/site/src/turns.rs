@@ -3,14 +3,18 @@
 //! The others of that user wait a while, and are then told to come back.
 
 use std::collections::HashMap;
+use std::num::NonZero;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use contract::rest::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Operations of one user at once.
-pub(crate) const AT_ONCE_MAX: usize = 2;
+/// Operations of one user at once: as many as there are processors, but never fewer, and never more
+/// than this.
+const AT_ONCE: RangeInclusive<usize> = 2..=8;
 /// How long one waits for a turn.
 const PATIENCE: Duration = Duration::from_secs(7);
 /// When to come back, in seconds.
@@ -19,9 +23,18 @@ const COME_BACK_S: u64 = 2;
 const USERS_MAX: usize = 1_024;
 
 /// Who has how many turns.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Turns {
+    at_once: usize,
     users: Mutex<HashMap<i64, Arc<Semaphore>>>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let at_once = processors.clamp(*AT_ONCE.start(), *AT_ONCE.end());
+        Self { at_once, users: Mutex::default() }
+    }
 }
 
 /// A turn; it ends when this goes.
@@ -36,7 +49,7 @@ impl Turns {
         let places = self.places_of(user_id);
         match tokio::time::timeout(PATIENCE, places.acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Turn { _permit: permit }),
-            _ => Err(too_many()),
+            _ => Err(too_many(self.at_once)),
         }
     }
 
@@ -46,14 +59,14 @@ impl Turns {
             // Whoever waits or works holds on to theirs.
             users.retain(|_, places| Arc::strong_count(places) > 1);
         }
-        let places = users.entry(user_id).or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE_MAX)));
-        Arc::clone(places)
+        let places = users.entry(user_id);
+        Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(self.at_once))))
     }
 }
 
-fn too_many() -> Refusal {
+fn too_many(at_once: usize) -> Refusal {
     let message = format!(
-        "{AT_ONCE_MAX} reports of yours are being made already; try again in {COME_BACK_S} seconds."
+        "{at_once} reports of yours are being made already; try again in {COME_BACK_S} seconds."
     );
     Refusal::new(429, "rest_too_many_at_once", message).with("retry_after", COME_BACK_S)
 }
@@ -66,7 +79,7 @@ mod tests {
     async fn one_user_has_few_turns_and_keeps_nobody_else_waiting() {
         let turns = Turns::default();
         let mut taken = Vec::new();
-        for _ in 0..AT_ONCE_MAX {
+        for _ in 0..turns.at_once {
             taken.push(turns.take(1).await.unwrap());
         }
         let refused = turns.take(1).await.unwrap_err();
@@ -79,7 +92,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn users_are_forgotten_but_not_while_they_work() {
         let turns = Turns::default();
-        let held = [turns.take(0).await.unwrap(), turns.take(0).await.unwrap()];
+        let mut held = Vec::new();
+        for _ in 0..turns.at_once {
+            held.push(turns.take(0).await.unwrap());
+        }
         for user in 1..=i64::try_from(USERS_MAX).unwrap() {
             turns.take(user).await.unwrap();
         }
