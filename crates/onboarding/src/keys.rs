@@ -336,6 +336,8 @@ impl Platform {
             return Ok(0);
         }
         let (site, vault) = (self.site(), std::sync::Arc::clone(&self.vault));
+        // Letters are sent by the real time, whatever the ISO's clock says.
+        let today = self.clock.now();
         let warn = move |conn: &mut dyn Conn| {
             let due = due_warnings(conn, iso_id.as_ref(), now)?;
             for (row, days) in &due {
@@ -343,7 +345,7 @@ impl Platform {
                 api_key::set_warned(conn, &row.iso_id, &row.key_id, *days)?;
                 let is_first = row.warned_days.is_none_or(|warned| warned > LETTER_DAYS);
                 if let (true, true, Some(site)) = (*days <= LETTER_DAYS, is_first, &site) {
-                    letters::key_expires(conn, (site, &vault), row, now)?;
+                    letters::key_expires(conn, (site, &vault), row, today)?;
                 }
             }
             Ok(due.len())

@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 use site::{Options, jobs};
 use store::admin_note::{self, NoteKind, NoteRow};
+use store::filter::Page;
 use store::outbox::{self, SequencedEvent};
-use store::product::ProductRow;
+use store::product::{LowStock, ProductFilter, ProductRow};
 use store::{Conn, iso, order, product, webhook};
 use types::{Amount, IsoId, Result, Timestamp};
 
@@ -19,6 +20,8 @@ const FOLLOWER: &str = "admin_notes";
 const EVENTS_MAX: i64 = 200;
 /// Notes of one name that are looked at for one that is still to be seen.
 const NAMED_MAX: i64 = 10;
+/// Products that a shop which came to be at once is told of.
+const LOOKED_OVER_MAX: i64 = 3;
 const FIRST_ORDER: &str = "first-order";
 const LOW_STOCK: &str = "low-stock";
 const ISO_WAITS: &str = "iso-waits";
@@ -45,6 +48,30 @@ pub fn step(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
         tell(conn, event, now)?;
     }
     Ok(events.len())
+}
+
+/// Tells of the first order, and of a few products of which little is left, in a shop that came to
+/// be at once: no event told of them.
+pub fn look_over(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
+    if let Some(order_id) = order::first(conn)? {
+        first_order(conn, order_id, now)?;
+    }
+    let threshold =
+        |options: &Options, name: &str| Amount::from_whole(options.integer(name).max(0));
+    let options = Options::read(conn)?;
+    let low = LowStock {
+        threshold: threshold(&options, "woocommerce_notify_low_stock_amount"),
+        above: Some(threshold(&options, "woocommerce_notify_no_stock_amount")),
+    };
+    let few = ProductFilter {
+        low_stock: Some(low),
+        page: Page { offset: 0, limit: LOOKED_OVER_MAX },
+        ..ProductFilter::default()
+    };
+    for row in product::list(conn, &few)?.0 {
+        stock(conn, row.product_id, now)?;
+    }
+    Ok(())
 }
 
 fn tell(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {

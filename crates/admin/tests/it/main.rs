@@ -11,8 +11,9 @@ use store::admin_note::{self, NoteFilter, NoteRow};
 use store::iso::{self, IsoRow};
 use store::order::{Order, OrderRow};
 use store::outbox::{self, Event};
+use store::product::ProductRow;
 use store::webhook::{self, WebhookRow};
-use store::{Conn, Location, Store, order};
+use store::{Conn, Location, Store, order, product};
 use types::{Amount, Environment, IsoId, Result, Timestamp};
 
 /// Runs functions of a store as tests, each on both engines.
@@ -38,6 +39,7 @@ macro_rules! on_both_engines {
 on_both_engines!(
     events_become_notes_once,
     an_iso_that_waits_is_told_of_until_it_is_decided_on,
+    a_shop_that_came_to_be_at_once_is_looked_over,
     the_best_day_is_told_of,
 );
 
@@ -139,6 +141,26 @@ fn sell(store: &Store, created: &str, total: i64, status: &str) {
     };
     let sold = Order { row, items: Vec::new() };
     write(store, move |conn| order::insert(conn, &sold).map(drop));
+}
+
+fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Store) {
+    let look = || write(store, |conn| follow::look_over(conn, noon()));
+    look();
+    assert_eq!(names(store), Vec::<String>::new(), "an empty shop has nothing to tell");
+    sell(store, "2026-11-15T10:00:00Z", 100, "completed");
+    for (name, left) in [("Plenty", 50), ("Few", 1), ("Gone", 0)] {
+        let row = ProductRow {
+            name: name.to_owned(),
+            manage_stock: true,
+            stock_quantity: Some(Amount::from_whole(left)),
+            ..ProductRow::default()
+        };
+        write(store, move |conn| product::insert(conn, &row).map(drop));
+    }
+    look();
+    look();
+    let titles: Vec<String> = notes(store).into_iter().map(|note| note.title).collect();
+    assert_eq!(titles, ["Your first order is here", "Little is left of Few"]);
 }
 
 fn the_best_day_is_told_of(store: &Store) {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use onboarding::Platform;
 use serde_json::json;
-use store::Store;
 use store::backup::{self, Summary};
+use store::{Location, Store};
 use types::{Clock, Error, Result};
 
 use crate::args::Common;
@@ -29,8 +29,9 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     partial.push(format!(".partial-{}", std::process::id()));
     let partial = PathBuf::from(partial);
     let (target, now) = (partial.clone(), platform.clock.now());
+    let wanted = file.to_owned();
     let written = platform.store.read_blocking(move |conn| {
-        let mut out = create(&target)?;
+        let mut out = create(&target).map_err(|error| cannot_write(&wanted, error))?;
         let summary = backup::write(conn, environment, now, &mut out)?;
         out.sync_all().map_err(|error| cannot_write(&target, error))?;
         Ok(summary)
@@ -60,11 +61,9 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
 }
 
 /// A new file for the owner only; never one that somebody put there.
-fn create(path: &Path) -> Result<File> {
+fn create(path: &Path) -> std::io::Result<File> {
     let _ = fs::remove_file(path);
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(0o600);
-    options.open(path).map_err(|error| cannot_write(path, error))
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn cannot_write(path: &Path, error: std::io::Error) -> Error {
@@ -75,8 +74,17 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     let environment = common.environment();
     environment::make_folder(&config.data)?;
     let master = environment::existing_master_key(&config.data)?;
-    let store = Store::open(&environment::location(config, environment)?)?;
-    let summary = backup::restore(&store, file, environment)?;
+    let location = environment::location(config, environment)?;
+    let is_new = matches!(&location, Location::File(path) if fs::symlink_metadata(path).is_err());
+    let restored = Store::open(&location).and_then(|store| {
+        let summary = backup::restore(&store, file, environment)?;
+        Ok((store, summary))
+    });
+    let (store, summary) = restored.inspect_err(|_| {
+        if let (true, Location::File(path)) = (is_new, &location) {
+            remove_database(path);
+        }
+    })?;
     // The platform refuses to start on data that another key sealed.
     Platform::new(environment, store, &master, config.onboarding, Clock::System).map_err(
         |error| Error::invalid("everything is restored, but it cannot be read yet").because(error),
@@ -85,6 +93,15 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
         format!("Restored {} rows of {environment} from {}.", summary.rows_total(), file.display());
     out.result(&object(&summary, file), &text);
     Ok(())
+}
+
+/// What was refused leaves no database behind that was not there before.
+fn remove_database(path: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(end);
+        let _ = fs::remove_file(PathBuf::from(file));
+    }
 }
 
 fn object(summary: &Summary, file: &Path) -> serde_json::Value {

@@ -126,6 +126,11 @@ fn fill(
     let progress = out.progress("making orders", plan.orders);
     let made = demo::make(&serving.site, &plan, &mut |orders| progress.set_position(orders));
     progress.finish_and_clear();
+    let now = serving.platform.clock.now();
+    serving
+        .platform
+        .store
+        .write_blocking(move |conn| admin::notes::follow::look_over(conn, now))?;
     Ok((made?, devices))
 }
 

@@ -40,6 +40,8 @@ impl Original {
         let file = self.file.to_str().unwrap();
         assert!(complaint(&site.run(&["restore", file]), 1).contains("master key"));
         fs::copy(self.site.data().join("master.key"), site.data().join("master.key")).unwrap();
+        complaint(&site.run(&["restore", file, "--environment", "production"]), 1);
+        assert!(!site.data().join("production.db").exists(), "what is refused leaves nothing");
         let told = site.json(&["restore", file]);
         assert_eq!(told["rows"]["merchants"], MERCHANTS, "{told}");
         complaint(&site.run(&["restore", file]), 1);

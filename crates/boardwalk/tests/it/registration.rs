@@ -191,6 +191,18 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
     }
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(sink.got().len(), 2);
+    // A letter comes before the key ends, and one only.
+    let headers = [("Authorization", &*crate::support::authorization(&key))];
+    for days in [357, 1, 2] {
+        let ahead = json!({ "advanceSeconds": days * 86_400 });
+        let moved = http::post(&running.url, "/v1/sandbox/clock", &headers, &ahead).unwrap();
+        assert_eq!(moved.status, 200, "{}", moved.text());
+    }
+    let letters = sink.wait_for(3, PATIENCE).unwrap();
+    assert_eq!(letters[2].to, [EMAIL]);
+    assert!(letters[2].data.contains("An API key ends on"), "{}", letters[2].data);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(sink.got().len(), 3, "one letter for each key");
     let log = running.server.stderr();
     assert!(!log.contains("pier.example") && !log.contains(&token), "personal data in the log");
 }

@@ -17,6 +17,7 @@ use types::Environment;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_boardwalk");
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const LOGGED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A data folder and a database, with the settings that the program is run with.
 pub(crate) struct Site {
@@ -166,12 +167,14 @@ impl Running {
 
     /// The base URL of the operator's address, which the log tells.
     pub(crate) fn admin_url(&self) -> String {
-        let log = self.server.stderr();
-        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let mut addresses = lines.filter_map(|line| {
-            line.get("admin_address").and_then(Value::as_str).map(str::to_owned)
-        });
-        format!("http://{}", addresses.next().expect("the log tells the admin address"))
+        let told = || {
+            let log = self.server.stderr();
+            let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.find_map(|line| line.get("admin_address")?.as_str().map(str::to_owned))
+        };
+        // Lines of the log are written by a thread of their own.
+        eventually("the log tells the admin address", LOGGED_WITHIN, || told().is_some());
+        format!("http://{}", told().unwrap_or_default())
     }
 }
 
