@@ -98,7 +98,8 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
                 ),
                 "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
                 "session": {
-                    "type": "apiKey", "in": "cookie", "name": Environment::Production.session_cookie(),
+                    "type": "apiKey", "in": "cookie",
+                    "name": Environment::Production.session_cookie(),
                     "description": session_description(),
                 },
                 "nonce": {

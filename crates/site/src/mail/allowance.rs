@@ -1,5 +1,5 @@
-//! How many letters one user may have sent to addresses of their choice. Counted by each process for
-//! itself, like every rate.
+//! How many letters one user may have sent to addresses of their choice. Counted by each process
+//! for itself, like every rate.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

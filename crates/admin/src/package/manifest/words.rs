@@ -1,5 +1,5 @@
-//! What the words of a manifest may hold. They are shown by programs that take them for HTML and for
-//! links: **no text has markup, and no address leads to anything but a page**.
+//! What the words of a manifest may hold. They are shown by programs that take them for HTML and
+//! for links: **no text has markup, and no address leads to anything but a page**.
 
 use serde_json::Value;
 use types::{Error, Result};
