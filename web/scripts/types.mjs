@@ -26,6 +26,7 @@ const ONBOARDING = {
 /** Schemas of the REST interface, by their names. */
 const REST = {
   Me: 'boardwalk.v1.me',
+  User: 'wp.v2.user',
   ConsumerKey: 'boardwalk.v1.consumer-key',
   ApplicationPassword: 'wp.v2.application-password',
   Order: 'wc.v3.shop_order',

@@ -25,8 +25,11 @@ export const ROUTES: readonly Route[] = [
   { path: '/console/audit', load: () => import('./pages/console/AuditLog.svelte') },
   { path: '/register', load: () => import('./pages/account/Register.svelte'), isOpen: true },
   { path: '/account', load: () => import('./pages/account/Account.svelte') },
+  { path: '/users', load: () => import('./pages/users/Users.svelte') },
+  { path: '/users/:id', load: () => import('./pages/users/User.svelte') },
   { path: '/reference', load: () => import('./pages/reference/Reference.svelte') },
   { path: '/store/orders', load: () => import('./pages/store/Orders.svelte') },
+  { path: '/store/orders/new', load: () => import('./pages/store/NewOrder.svelte') },
   { path: '/store/orders/:id', load: () => import('./pages/store/Order.svelte') },
   { path: '/store/products', load: () => import('./pages/store/Products.svelte') },
   { path: '/store/products/:id', load: () => import('./pages/store/Product.svelte') },
@@ -55,7 +58,7 @@ export interface Entry {
 
 export interface Section {
   label: string;
-  /** The path of a drawing on 24 by 24 points. */
+  /** The path of a drawing. */
   icon: string;
   isFor: (user: Me['user']) => boolean;
   entries: Entry[];
@@ -69,10 +72,20 @@ const may =
 /** People of an ISO, and those who administer all of them. */
 const isOfIso = (user: Me['user']): boolean => user.iso_id !== null || may('manage_options')(user);
 
+/** Drawings on 24 by 24 points. */
+export const ICONS = {
+  analytics: 'M4 20V10m5 10V4m5 16v-7m5 7V7',
+  store: 'M4 9h16l-1-5H5zm1 0v11h14V9M9 20v-6h6v6',
+  merchants: 'M3 6h18v12H3zm0 4h18M6 15h4',
+  isos: 'M12 3l8 3v6c0 4.5-3.2 7.6-8 9-4.8-1.4-8-4.5-8-9V6z',
+  console: 'M4 5h16v14H4zm3 4l3 3-3 3m6 0h4',
+  help: 'M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zm0 13a3 3 0 0 1 3-3h11',
+};
+
 export const MENU: readonly Section[] = [
   {
     label: texts.shell.sections.analytics,
-    icon: 'M4 20V10m5 10V4m5 16v-7m5 7V7',
+    icon: ICONS.analytics,
     isFor: may('view_woocommerce_reports'),
     entries: [
       { label: texts.analytics.overview, path: '/analytics' },
@@ -81,7 +94,7 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.store,
-    icon: 'M4 9h16l-1-5H5zm1 0v11h14V9M9 20v-6h6v6',
+    icon: ICONS.store,
     isFor: may('manage_woocommerce'),
     entries: [
       { label: texts.store.setup.title, path: '/store/setup' },
@@ -96,7 +109,7 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.merchants,
-    icon: 'M3 6h18v12H3zm0 4h18M6 15h4',
+    icon: ICONS.merchants,
     isFor: isOfIso,
     entries: [
       { label: texts.merchants.title, path: '/merchants' },
@@ -106,13 +119,16 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.isos,
-    icon: 'M12 3l8 3v6c0 4.5-3.2 7.6-8 9-4.8-1.4-8-4.5-8-9V6z',
+    icon: ICONS.isos,
     isFor: may('manage_options'),
-    entries: [{ label: texts.console.isos.title, path: '/console/isos' }],
+    entries: [
+      { label: texts.console.isos.title, path: '/console/isos' },
+      { label: texts.users.title, path: '/users' },
+    ],
   },
   {
     label: texts.shell.sections.console,
-    icon: 'M4 5h16v14H4zm3 4l3 3-3 3m6 0h4',
+    icon: ICONS.console,
     isFor: isOfIso,
     entries: [
       { label: texts.console.keys.title, path: '/console/keys' },
@@ -124,7 +140,7 @@ export const MENU: readonly Section[] = [
   },
   {
     label: texts.shell.sections.help,
-    icon: 'M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zm0 13a3 3 0 0 1 3-3h11',
+    icon: ICONS.help,
     isFor: () => true,
     entries: [
       { label: texts.shell.reference, path: '/reference' },

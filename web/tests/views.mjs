@@ -35,7 +35,8 @@ const EXAMPLES = {
     return first('/console/webhooks')(page);
   },
   '/store/orders/:id': first('/store/orders'),
-  '/store/products/:id': first('/store/products'),
+  '/store/products/:id': async (page) => ['/store/products/new', ...(await first('/store/products')(page))],
+  '/users/:id': async (page) => ['/users/new', ...(await first('/users')(page))],
   '/store/coupons/:id': async (page) => ['/store/coupons/new', ...(await first('/store/coupons')(page))],
   '/store/settings/:group': async () => (await call('GET', 'wc/v3/settings')).filter((group) => !group.parent_id).map((group) => `/store/settings/${group.id}`),
   '/plugins/:slug': async () => ['/plugins/letters'],

@@ -44,12 +44,17 @@ interface Granted {
 }
 
 let granted: Granted | undefined;
+let isRegistrationOpen = false;
+
+/** Whether ISOs may register by themselves here, as far as the server was asked. */
+export const mayRegister = (): boolean => isRegistrationOpen;
 
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  const told = answer.ok ? ((await answer.json()) as Granted & { signed_in: boolean }) : undefined;
+  const told = answer.ok ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string }) : undefined;
   granted = told?.signed_in ? told : undefined;
+  isRegistrationOpen = told?.registration === 'open';
   return granted !== undefined;
 }
 

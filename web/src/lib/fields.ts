@@ -1,6 +1,6 @@
 // Fields of forms, made from what the server says of its parameters and settings. No rule is written
 // down here: bounds, choices and explanations are the server's own.
-import { send } from './api';
+import { send, type Json } from './api';
 import { texts } from './texts';
 
 const t = texts.fields.faults;
@@ -13,6 +13,8 @@ export interface Field {
   options: { value: string; text: string }[];
   isRequired: boolean;
   rules: Rules;
+  /** What a browser may fill in by itself. */
+  autocomplete?: 'name' | 'organization' | 'email' | 'tel' | 'username' | 'new-password';
 }
 
 export interface Rules {
@@ -73,7 +75,7 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   return {
     name,
     label,
-    hint: isEcho(schema.description ?? '', label) ? '' : (schema.description ?? ''),
+    hint: withoutEcho(schema.description ?? '', label),
     kind,
     options: choices.map((choice) => ({ value: String(choice), text: texts.fields.options[String(choice)] ?? String(choice) })),
     isRequired: isRequired || schema.required === true,
@@ -81,10 +83,28 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   };
 }
 
-/** Whether an explanation says no more than the label. */
-function isEcho(hint: string, label: string): boolean {
-  const bare = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '');
-  return bare(hint) === bare(label);
+/** A field that no schema describes. */
+export const plainField = (name: string, label: string, more: Partial<Field> = {}): Field => ({ name, label, hint: '', kind: 'text', options: [], isRequired: false, rules: {}, ...more });
+
+const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+/** What was filled in or ticked. */
+export function given(values: Record<string, unknown>): Record<string, Json> {
+  const isGiven = (value: unknown): boolean => !isBlank(value) && value !== false && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isGiven(value))) as Record<string, Json>;
+}
+
+/** What is not as it was before. */
+export function changed(values: Record<string, unknown>, before: Record<string, unknown>): Record<string, Json> {
+  const isOther = (value: unknown, old: unknown): boolean => !(isBlank(value) && isBlank(old)) && JSON.stringify(value) !== JSON.stringify(old);
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => isOther(value, before[name]))) as Record<string, Json>;
+}
+
+/** An explanation without a first sentence that says no more than the label. */
+function withoutEcho(hint: string, label: string): string {
+  const bare = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '').replace(/address$/, '');
+  const [first = '', ...others] = hint.split(/(?<=\.) /);
+  return bare(first) === bare(label) ? others.join(' ') : hint;
 }
 
 interface Described {

@@ -1,6 +1,7 @@
 // Money, numbers and moments as this site writes them. Amounts come as numbers in the currency's
 // unit, moments as the server's local text (`2026-03-01 12:00:00` or with a T) or as ISO text.
 import { site } from './session.svelte';
+import { texts } from './texts';
 
 export type Kind = 'money' | 'count' | 'average' | 'text' | 'date' | 'moment' | 'percent';
 
@@ -90,6 +91,20 @@ export function instant(text: string): string {
     hour12: false,
   });
 }
+
+/** What the site's wall clock shows at an instant, as controls take it. */
+export const inZone = (at: Date): string => at.toLocaleString('sv', { timeZone: site().timezone }).replace(' ', 'T');
+
+/** The instant at which the site's wall clock shows this. */
+export function ofZone(wall: string): Date {
+  const guess = Date.parse(`${wall}Z`);
+  // The distance from UTC is that of a moment close by; once more, for the days on which clocks are changed.
+  const near = guess - (Date.parse(`${inZone(new Date(guess))}Z`) - guess);
+  return new Date(guess - (Date.parse(`${inZone(new Date(near))}Z`) - near));
+}
+
+/** What a state is called. */
+export const stateName = (value: string): string => texts.states[value] ?? value.replaceAll('_', ' ').replaceAll('-', ' ');
 
 export function show(value: unknown, kind: Kind): string {
   if (value === null || value === undefined || value === '') return '–';

@@ -193,6 +193,15 @@ export type Me = {
   site: { name: string; environment: string; environments: Record<string, unknown>; timezone: string; start_of_week: number; version: string };
 };
 
+export type User = {
+  id: number;
+  username: string;
+  name: string;
+  email: string;
+  registered_date: string;
+  roles: string[];
+};
+
 export type ConsumerKey = {
   id: number;
   description: string;

@@ -62,6 +62,20 @@ export async function bodyFields(path: string): Promise<Field[]> {
   return Object.entries(schema?.properties ?? {}).map(([name, rule]) => fieldOf(name, rule, isNeeded(schema ?? {}, name)));
 }
 
+/** The paths of all fields of an onboarding in any of its shapes, with dots; items of a list are called 0. */
+export async function knownPaths(): Promise<Set<string>> {
+  const paths = new Set<string>();
+  const walk = (schema: Schema, path: string): void => {
+    const parts = Object.entries(schema.properties ?? {});
+    for (const shape of schema.anyOf ?? schema.oneOf ?? []) walk(shape, path);
+    for (const [name, part] of parts) walk(part, path ? `${path}.${name}` : name);
+    if (schema.items) walk(schema.items, `${path}.0`);
+    else if (parts.length === 0) paths.add(path);
+  };
+  walk((await bodySchema('/v1/onboardmerchant')) ?? {}, '');
+  return paths;
+}
+
 /** What can be changed of a record, and which of it can be emptied. */
 export interface Change {
   fields: Field[];

@@ -20,6 +20,12 @@ export function readRows(name: string, text: string): RowsFile {
 export const fileOf = (file: RowsFile, rows: readonly string[]): Blob =>
   new Blob([[...(file.header ? [file.header] : []), ...rows].join('\n'), '\n'], { type: file.type });
 
+/** One row as a file of CSV. */
+export function csvOf(row: Record<string, string>): string {
+  const quoted = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return [Object.keys(row), Object.values(row)].map((line) => `${line.map(quoted).join(',')}\n`).join('');
+}
+
 /** Records of CSV with their text as it stands: a line end between quotes does not end one. */
 function records(text: string): string[] {
   const found: string[] = [];
@@ -50,6 +56,11 @@ export function fieldsOfRow(file: RowsFile, row: string): Record<string, string>
     const values = cells(row);
     return Object.fromEntries(cells(file.header).map((name, index) => [name, values[index] ?? '']));
   }
+  return flatRow(row);
+}
+
+/** The fields of a row of JSON by their paths. */
+export function flatRow(row: string): Record<string, string> {
   const flat: Record<string, string> = {};
   const walk = (value: unknown, path: string): void => {
     if (value !== null && typeof value === 'object') for (const [name, inner] of Object.entries(value)) walk(inner, path ? `${path}.${name}` : name);

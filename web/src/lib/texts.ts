@@ -22,6 +22,8 @@ export const texts = {
   fields: {
     noHint: 'No further explanation',
     none: 'None chosen',
+    show: 'Show',
+    summary: (labels: string) => `Look again at: ${labels}.`,
     optional: (count: number) => (count === 1 ? 'One more field that can stay empty' : `${count} more fields that can stay empty`),
     faults: {
       needed: 'This is needed.',
@@ -38,15 +40,16 @@ export const texts = {
       } as Record<string, string>,
     },
     rules: {
-      exactly: (length: number) => `Exactly ${length} characters`,
-      length: (least: number, most: number) => (least === 0 ? `Up to ${most} characters` : `${least} to ${most} characters`),
-      range: (least: number, most: number) => `${least} to ${most}`,
+      exactly: (length: number) => `Exactly ${length} characters.`,
+      length: (least: number, most: number) => (least === 0 ? `Up to ${most} characters.` : `${least} to ${most} characters.`),
+      range: (least: number, most: number) => `${least} to ${most}.`,
     },
     options: {
       publish: 'Published', draft: 'Draft', pending: 'Waits for review', private: 'Private', future: 'Planned', instock: 'In stock', outofstock: 'Out of stock', onbackorder: 'On back-order',
       percent: 'Percentage', fixed_cart: 'Fixed, whole cart', fixed_product: 'Fixed, per product',
     } as Record<string, string>,
     labels: {
+      username: 'User name', regular_price: 'Price', sale_price: 'Price on sale', stock_status: 'Stock', stock_quantity: 'In stock', short_description: 'In short',
       limit_usage_to_x_items: 'Items it applies to', email_restrictions: 'Only for these addresses', exclude_sale_items: 'Not for what is on sale', individual_use: 'Not with other coupons', date_expires: 'Ends', discount_type: 'Kind', usage_limit: 'Uses in all', usage_limit_per_user: 'Uses per customer', minimum_amount: 'Order of at least', maximum_amount: 'Order of at most', manage_stock: 'Count the stock',
       dba: 'Trading name', email: 'E-mail', ISDcode: 'Calling code', zipCode: 'ZIP code', addressLine1: 'Street', addressLine2: 'Street, second line', ebt: 'EBT number', isoAgentReference: 'Your agent', isoMerchant: 'Your number of the merchant',
       contactName: 'Your name', phoneNumber: 'Phone', merchantLogoUrl: 'Address of the logo', mccCode: 'Category code (MCC)', tpnAssignTemplate: 'Template', tpnApplicationSign: 'Application', tpnBin: 'BIN', profileId: 'Profile', apiKey: 'API key', allowedIps: 'Used only from', expiresInDays: 'Days until it ends', neverExpires: 'It never ends', scopes: 'It may', sku: 'SKU', deviceModel: 'Model', deviceManufacturer: 'Manufacturer',
@@ -68,7 +71,6 @@ export const texts = {
     skip: 'Skip to the content',
     menu: 'Menu',
     signIn: 'Sign in',
-    signInHint: 'The portal shows merchants, sales and settings to people with an account.',
     register: 'Register an ISO',
     signOut: 'Sign out',
     account: 'Account',
@@ -82,6 +84,16 @@ export const texts = {
     live: 'Live',
     docs: 'Documentation',
     reference: 'API reference',
+  },
+  door: {
+    title: 'Merchants on board, sales in sight.',
+    explain: 'Take merchants on board for card acceptance, run the shop, and see what it sells, all in one place.',
+    reasons: [
+      { icon: 'merchants', title: 'Onboard merchants', text: 'One by one with each rule beside its field, ten thousand from a file, or by one call of the API.' },
+      { icon: 'analytics', title: 'See what sells', text: 'Revenue, orders, products and customers, against the period before. New orders show at once.' },
+      { icon: 'store', title: 'Run the shop', text: 'Orders and refunds, products, coupons, plugins and themes, beside the REST clients that you have.' },
+      { icon: 'isos', title: 'Know who did what', text: 'Every change is kept in a log that cannot be altered unnoticed, and you can verify it.' },
+    ] as const,
   },
   pager: {
     label: 'Pages',
@@ -140,6 +152,7 @@ export const texts = {
     performance: 'Performance',
     charts: 'Charts',
     leaderboards: 'Leaderboards',
+    parts: 'The parts need not add up to the whole: refunds belong to none of them, and an order with several products belongs to several.',
     leaderboardEmpty: 'Nothing sold in this range.',
   },
   reports: {
@@ -164,7 +177,7 @@ export const texts = {
   merchants: {
     title: 'Merchants', search: 'Name, e-mail, phone or ZIP', anyState: 'Any state', dba: 'Trading name', state: 'State', place: 'Place', contact: 'Contact', since: 'Onboarded', changed: 'Changed',
     empty: 'No merchants yet', emptyHint: 'The guided form tells each rule beside its field, and shows the same as curl. A file takes up to 10,000 at once.', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
-    asOf: 'As it was at (UTC)', now: 'Back to now', past: 'The past', lacking: 'Still missing', alike: 'Similar merchants', noStores: 'No stores', pool: 'TPNs without a store',
+    asOf: 'As it was at', now: 'Back to now', past: 'The past', lacking: 'Still missing', alike: 'Similar merchants', noStores: 'No stores', pool: 'TPNs without a store',
     history: 'History', noHistory: 'Nothing was changed yet', when: 'When', what: 'What', who: 'Who', fields: 'Fields', lookBack: 'See it then',
     seen: (at: string) => `seen ${at}`,
     mcc: (code: string) => `category ${code}`,
@@ -189,11 +202,12 @@ export const texts = {
       faults: (count: number) => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`),
     },
     bulk: {
-      open: 'Upload a file', title: 'Onboard from a file', help: 'How such a file looks', file: 'File', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', cancel: 'Cancel', cancelHint: 'Rows that were onboarded stay.', fine: 'These rows are fine. Nothing was stored.',
+      open: 'Upload a file', title: 'Onboard from a file', help: 'How such a file looks', sample: 'Download a sample (CSV)', sampleName: 'merchants.csv', file: 'File', progress: 'Progress', faulty: 'Rows to mend', row: 'Row', cancel: 'Cancel', cancelHint: 'Rows that were onboarded stay.', fine: 'These rows are fine. Nothing was stored.',
       mend: 'Everything that is wrong is said below. Mend the rows here and send only them; those that succeeded stay as they are.',
       explain: 'JSON lines or CSV, up to 10,000 rows. Good rows are onboarded, and for each bad one you see what to mend. The same file can be sent again: nothing is onboarded twice.',
       others: (rows: string) => `${rows} more rows were refused. Mend them in the file and send it again.`,
-      rows: (rows: string) => (rows === '1' ? 'One row:' : `${rows} rows. The first of them:`),
+      unknown: (columns: string, isAll: boolean) => `${isAll ? 'None of these columns is the name of a field' : 'These columns are the names of no field'}: ${columns}. Compare them with the sample.`,
+      rows: (rows: string) => (rows === '0' ? 'No rows.' : rows === '1' ? 'One row:' : `${rows} rows. The first of them:`),
       send: (rows: string) => (rows === '1' ? 'Onboard this row' : `Onboard all ${rows} rows`),
       check: (rows: string) => (rows === '1' ? 'Check it without storing' : `Check the first ${rows} without storing`),
       retry: (rows: string) => (rows === '1' ? 'Send the mended row' : `Send the ${rows} mended rows`),
@@ -214,7 +228,7 @@ export const texts = {
       otherwise: (value: string) => `Otherwise: ${value}.`,
     },
     webhooks: {
-      title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', allEvents: 'Told of every event.', empty: 'No webhooks yet', emptyHint: 'A webhook tells one of your servers what happens, signed and in order.', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
+      title: 'Webhooks', one: 'Webhook', create: 'New webhook', url: 'Address', urlHint: 'Where your server takes the events, with https://.', state: 'State', events: 'Events', eventsHint: 'Such as merchant.created or tpn.*, with commas; * is all.', allEvents: 'Told of every event.', empty: 'No webhooks yet', emptyHint: 'A webhook tells one of your servers what happens, signed and in order.', secret: 'The signing secret', secretHint: 'Shown this once. It proves that a request comes from here.',
       test: 'Send a test', rotate: 'New secret', rotated: 'A new secret is made and shown once. For 24 hours both sign; then only the new one does.', enable: 'Enable', disable: 'Disable', remove: 'Delete', removal: 'Nothing is sent there any more, and its deliveries are forgotten.', sent: 'On its way.', deliveries: 'Deliveries', nothing: 'Nothing was sent yet', event: 'Event', attempts: 'Attempts', answer: 'Answer', next: 'Next attempt', resend: 'Send again',
     },
     isos: {
@@ -230,7 +244,8 @@ export const texts = {
     },
   },
   account: {
-    title: 'Account', login: 'User name', email: 'E-mail', roles: 'Roles', bound: 'Works for', name: 'Name', used: 'Last used', created: 'Made', do: 'Actions', never: 'never', revoke: 'Revoke',
+    title: 'Account', login: 'User name', roles: 'Roles', password: 'Password', passwordExplain: 'A new password ends your sessions everywhere but here. Programs with passwords of their own go on.', newPassword: 'New password', newPasswordHint: 'Long is better than odd: a few words that nobody else puts together.', setPassword: 'Set the password', passwordSet: 'The password is set. Other sessions have ended.',
+    bound: 'Works for', name: 'Name', used: 'Last used', created: 'Made', do: 'Actions', never: 'never', revoke: 'Revoke',
     revocation: (name: string) => `${name} is refused from now on. This cannot be taken back.`,
     passwords: {
       title: 'Application passwords', explain: 'One for each program that signs in as you. Unlike your own password, it can be taken back alone.', create: 'New application password', name: 'Which program is it for?', empty: 'No application passwords',
@@ -240,6 +255,17 @@ export const texts = {
       title: 'Consumer keys', explain: 'A key and a secret for one program of the shop, such as a till or a warehouse.', create: 'New consumer key', name: 'What is it for?', may: 'It may', empty: 'No consumer keys yet',
       once: 'These are key and secret', key: 'Key', secret: 'Secret', ends: (end: string) => `ends in ${end}`, permissions: { read: 'read', write: 'write', read_write: 'read and write' } as Record<string, string>,
     },
+  },
+  users: {
+    title: 'Users', create: 'New user', name: 'Name', login: 'User name', email: 'E-mail', role: 'Roles', since: 'Since', staff: 'All who work here', empty: 'Nobody yet', self: 'you', remove: 'Remove',
+    roles: {
+      administrator: 'Administrator', shop_manager: 'Shop manager', iso_admin: 'ISO administrator', iso_staff: 'ISO staff', merchant: 'Merchant', store: 'Store', editor: 'Editor', author: 'Author', contributor: 'Contributor', subscriber: 'Subscriber', customer: 'Customer',
+    } as Record<string, string>,
+    hints: { username: 'For signing in; it cannot be changed later.', name: 'What others see. Empty: the user name.', roles: 'People of ISOs, merchants and stores are made on the command line, which says for whom they act.' } as Record<string, string>,
+    passwordRule: 'Tell it to them in person; they can change it on their account page.', keepPassword: 'Empty: it stays. A new one ends all sessions of this user.',
+    signsInAs: (login: string) => `Signs in as ${login}.`,
+    removal: (name: string) => `Remove ${name}?`,
+    consequence: 'The account, its sessions, keys and application passwords are gone for good. What the user wrote becomes yours.',
   },
   register: {
     hints: { name: 'What your organisation is called.', contactName: 'The person whom letters are for.' } as Record<string, string>,
@@ -276,17 +302,27 @@ export const texts = {
       consequences: { cancelled: 'The order counts no more, and its units go back into stock. Nothing is paid back by this.', failed: 'The order counts as not paid, and its units go back into stock.' } as Record<string, string>,
       moved: (status: string) => `The order is ${status.replaceAll('-', ' ')} now.`,
     },
+    newOrder: {
+      title: 'New order', goods: 'What is bought', buyer: 'Who buys', choose: 'Products', add: 'Add', none: 'Nothing yet: add products.', item: 'Item', quantity: 'Quantity', price: 'Price', remove: 'Remove', make: 'Make the order',
+      firstName: 'First name', lastName: 'Last name', email: 'E-mail', phone: 'Phone', status: 'Status', note: 'Note to the customer',
+      unitsOf: (name: string) => `Units of ${name}`,
+      adding: (name: string) => `Add ${name}`,
+      removal: (name: string) => `Remove ${name}`,
+      before: (sum: string) => `${sum} before taxes, discounts and shipping.`,
+      made: (number: string) => `Order #${number} is made.`,
+    },
     refund: {
       title: 'Refund',
       left: (amount: string) => `${amount} can still be refunded.`,
-      item: 'Item', bought: 'Bought', back: 'Give back', amount: 'Amount instead', reason: 'Reason',
+      item: 'Item', bought: 'Bought', back: 'Give back', amount: 'Amount instead', amountHint: 'Empty: what the units cost.', reason: 'Reason',
       unitsOf: (name: string) => `Units of ${name} to give back`,
       restock: 'Put these units back into stock',
       consequence: (amount: string) => `${amount} will be booked as refunded. The payment itself is returned at your processor.`,
       go: (amount: string) => `Refund ${amount}`,
     },
     products: {
-      title: 'Products', empty: 'No products yet', emptyHint: 'Bring a catalogue in by import, or make products over the REST interface.', anyStock: 'Any stock', name: 'Name', sku: 'SKU', type: 'Type', price: 'Price', state: 'Stock', left: 'Left',
+      title: 'Products', create: 'New product', empty: 'No products yet', emptyHint: 'Make the first one here, or bring a whole catalogue in by import.', anyStock: 'Any stock', name: 'Name', sku: 'SKU', type: 'Type', price: 'Price', state: 'Stock', left: 'Left',
+      types: { simple: 'Simple', variable: 'With variations', grouped: 'Group', external: 'Sold elsewhere' } as Record<string, string>,
       variations: 'Variations', visit: 'See it in the shop',
       stock: { instock: 'In stock', outofstock: 'Out of stock', onbackorder: 'On back-order' } as Record<string, string>,
     },

@@ -1,7 +1,7 @@
 // One's own account: passwords and keys of one's programs.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { becomes, isFitForEverybody, open, settled, signIn, walk, world } from '../support.mjs';
+import { becomes, call, isFitForEverybody, open, settled, signIn, walk, world } from '../support.mjs';
 
 describe('the account', () => {
   test('an application password is shown once, works, and ends when it is revoked', () =>
@@ -22,6 +22,43 @@ describe('the account', () => {
       await becomes(async () => (await asked()).status, 401);
       assert.equal(await page.getByText(password).count(), 0);
     }));
+
+  test('somebody changes their name, address and password, and stays signed in', async () => {
+    const login = `self-${Date.now()}`;
+    const user = { login, password: 'a walk on the pier 2026' };
+    const { id } = await call('POST', 'wp/v2/users', { username: login, email: `${login}@example.org`, password: user.password, roles: ['shop_manager'] });
+    await walk(async (page, context) => {
+      await signIn(page, user);
+      const other = await context.browser().newContext();
+      const elsewhere = await other.newPage();
+      await signIn(elsewhere, user);
+      await open(page, '/account');
+      await page.getByLabel('E-mail').fill('not-mail');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Look again at: E-mail.').waitFor();
+      await isFitForEverybody(page, 'faults of an account');
+      await page.getByLabel('E-mail').fill(`${login}@pier.example`);
+      await page.getByLabel('Name', { exact: true }).fill('Ada of the Pier');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved.').waitFor();
+      await page.getByRole('link', { name: /Ada of the Pier/ }).waitFor();
+      await page.getByLabel('New password').fill('short');
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByText('Look again at: New password.').waitFor();
+      await page.getByLabel('New password').fill('another walk on the pier');
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByText('The password is set.').waitFor();
+      await open(page, '/store/orders');
+      await page.locator('main tbody a').first().waitFor();
+      await open(elsewhere, '/store/orders');
+      await elsewhere.getByRole('link', { name: 'Sign in' }).waitFor();
+      await signIn(elsewhere, { login, password: 'another walk on the pier' });
+      await open(elsewhere, '/store/orders');
+      await elsewhere.locator('main tbody a').first().waitFor();
+      await other.close();
+    }, { isSignedIn: false, allowed: [/40[03]/] });
+    await call('DELETE', `wp/v2/users/${id}?force=true&reassign=1`);
+  });
 
   test('a program asks for a password of its own, and gets it when the user agrees', () =>
     walk(async (page) => {

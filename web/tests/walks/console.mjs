@@ -47,7 +47,7 @@ describe('the console', () => {
       await dialog.getByText('At most 730.').waitFor();
       await dialog.getByLabel('Days until it ends').fill('30');
       await dialog.getByRole('button', { name: 'New key' }).click();
-      await dialog.locator('[id="key-allowedIps-hint"] .fault').waitFor();
+      await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
       await isFitForEverybody(page, 'the form of a key');
       await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
       await dialog.getByRole('button', { name: 'New key' }).click();

@@ -1,5 +1,6 @@
 // Merchants: onboarding one by one and from a file, what can be done with one, and how it was.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { isFitForEverybody, open, settled, walk, world } from '../support.mjs';
 
@@ -163,6 +164,24 @@ describe('merchants', () => {
       await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
       await page.getByRole('button', { name: 'Send the mended row' }).click();
       await page.getByText('1 onboarded, 0 refused, of 1.').waitFor();
+    }));
+
+  test('the sample of a file is fine as it is, and columns that are no fields are told', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/bulk');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download a sample' }).click()]);
+      assert.equal(download.suggestedFilename(), 'merchants.csv');
+      const sample = await readFile(await download.path(), 'utf8');
+      const choose = (text) => page.setInputFiles('input[type=file]', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+      await choose(sample.replaceAll('Harbor Cafe', `Sample ${RUN}`).replace('demo-processor-key', `sample-${RUN}`));
+      await page.getByRole('button', { name: 'Check it without storing' }).click();
+      await page.getByText('These rows are fine.').waitFor();
+      assert.equal(await page.getByRole('alert').count(), 0);
+      await choose('name,merchantData.email\nHarbor,ada@example.org\n');
+      await page.getByText('These columns are the names of no field: name.').waitFor();
+      await isFitForEverybody(page, 'columns that are no fields');
+      await choose('name,email\nHarbor,ada@example.org\n');
+      await page.getByText('None of these columns is the name of a field: name, email.').waitFor();
     }));
 
   test('a file that cannot be read is refused with a sentence', () =>

@@ -21,7 +21,7 @@ describe('the store', () => {
         await page.fill('#code', 'portal-test');
         await page.fill('#amount', '10');
         await page.getByRole('button', { name: 'Save' }).click();
-        if (isSecond) await page.waitForSelector('.toasts .bad');
+        if (isSecond) await page.getByRole('alert').waitFor();
         else await page.waitForURL(/coupons\/\d+/);
       }
       await open(page, '/store/coupons?search=portal-test');
@@ -97,6 +97,44 @@ describe('the store', () => {
       await page.reload();
       await settled(page);
       assert.equal(await page.locator('#woocommerce_store_city').inputValue(), 'Ocean City');
+    }));
+
+  test('a product is made, and an order for it taken by telephone', () =>
+    walk(async (page) => {
+      const name = `Lantern ${Date.now().toString(36)}`;
+      await open(page, '/store/products');
+      await page.getByRole('link', { name: 'New product' }).click();
+      await settled(page);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Look again at: Name.').waitFor();
+      await isFitForEverybody(page, 'faults of a product');
+      await page.fill('#name', name);
+      await page.fill('#regular_price', '24.50');
+      await page.getByLabel('Count the stock').check();
+      await page.fill('#stock_quantity', '5');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL(/products\/\d+/);
+      await page.getByRole('heading', { name }).waitFor();
+      await open(page, '/store/orders/new');
+      assert.equal(await page.getByRole('button', { name: 'Make the order' }).isDisabled(), true);
+      await page.getByLabel('Search by name').fill(name);
+      const add = page.getByRole('button', { name: `Add ${name}` });
+      await add.click();
+      await page.getByLabel(`Units of ${name}`).fill('2');
+      await page.getByText('$49.00 before taxes').waitFor();
+      await page.getByLabel('First name').fill('Ada');
+      await page.getByLabel('E-mail').fill('not-mail');
+      await page.getByRole('button', { name: 'Make the order' }).click();
+      await page.getByText('Look again at: E-mail.').waitFor();
+      await isFitForEverybody(page, 'a new order');
+      await page.getByLabel('E-mail').fill('ada@example.org');
+      await page.getByRole('button', { name: 'Make the order' }).click();
+      await page.waitForURL(/orders\/\d+/);
+      await page.getByRole('link', { name }).waitFor();
+      const [product] = await call('GET', `wc/v3/products?search=${encodeURIComponent(name)}`);
+      const order = await call('GET', `wc/v3/orders/${page.url().split('/').pop()}`);
+      assert.deepEqual([order.status, order.billing.email, order.line_items[0].quantity, order.line_items[0].total], ['processing', 'ada@example.org', 2, '49.00']);
+      assert.equal(product.stock_quantity, 3);
     }));
 
   test('tasks of the setup lead to their pages', () =>

@@ -10,6 +10,7 @@ describe('every view', () => {
     ['on a desk', {}],
     ['in the dark', { colorScheme: 'dark' }],
     ['on a phone', { viewport: { width: 390, height: 844 } }],
+    ['on a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
   ]) {
     test(`${name} loads, is fit for everybody, and fits the screen`, () =>
       walk(async (page) => {

@@ -31,17 +31,74 @@ const DEMO_TEMPLATE: &str = "RESTAURANT01";
 const DEMO_LOGIN: &str = "admin";
 const DEMO_EMAIL: &str = "admin@site.example";
 
-/// Merchants of the demo: name, ZIP code, category code, and the names of their stores, each with
-/// how many terminals it has.
-type Merchant = (&'static str, &'static str, &'static str, &'static [(&'static str, usize)]);
+/// A merchant of the demo, with the person who answers for it.
+struct Merchant {
+    dba: &'static str,
+    zip_code: &'static str,
+    mcc_code: &'static str,
+    /// First and last name.
+    person: (&'static str, &'static str),
+    street: &'static str,
+    device_model: &'static str,
+    /// Each by its name, and how many terminals it has.
+    stores: &'static [(&'static str, usize)],
+}
 
 const MERCHANTS: [Merchant; 6] = [
-    ("Pier Nine Coffee", "08401", "5812", &[("Pier Nine Coffee", 2), ("Pier Nine Kiosk", 1)]),
-    ("Saltwater Books", "07030", "5942", &[("Saltwater Books", 1)]),
-    ("Lantern Outfitters", "10013", "5651", &[("Lantern Outfitters", 2)]),
-    ("Dune Street Bakery", "19103", "5462", &[("Dune Street Bakery", 1), ("Dune Street West", 1)]),
-    ("Tidepool Toys", "02110", "5945", &[("Tidepool Toys", 1)]),
-    ("Keeper Hardware", "21401", "5251", &[("Keeper Hardware", 1)]),
+    Merchant {
+        dba: "Pier Nine Coffee",
+        zip_code: "08401",
+        mcc_code: "5812",
+        person: ("Nora", "Whitlock"),
+        street: "Atlantic Avenue",
+        device_model: "P3",
+        stores: &[("Pier Nine Coffee", 2), ("Pier Nine Kiosk", 1)],
+    },
+    Merchant {
+        dba: "Saltwater Books",
+        zip_code: "07030",
+        mcc_code: "5942",
+        person: ("Theo", "Marsh"),
+        street: "Washington Street",
+        device_model: "P5",
+        stores: &[("Saltwater Books", 1)],
+    },
+    Merchant {
+        dba: "Lantern Outfitters",
+        zip_code: "10013",
+        mcc_code: "5651",
+        person: ("Imani", "Okafor"),
+        street: "Greene Street",
+        device_model: "P8",
+        stores: &[("Lantern Outfitters", 2)],
+    },
+    Merchant {
+        dba: "Dune Street Bakery",
+        zip_code: "19103",
+        mcc_code: "5462",
+        person: ("Lucia", "Ferrante"),
+        street: "Dune Street",
+        device_model: "P3",
+        stores: &[("Dune Street Bakery", 1), ("Dune Street West", 1)],
+    },
+    Merchant {
+        dba: "Tidepool Toys",
+        zip_code: "02110",
+        mcc_code: "5945",
+        person: ("Ben", "Ashworth"),
+        street: "Summer Street",
+        device_model: "P5",
+        stores: &[("Tidepool Toys", 1)],
+    },
+    Merchant {
+        dba: "Keeper Hardware",
+        zip_code: "21401",
+        mcc_code: "5251",
+        person: ("Grace", "Tillman"),
+        street: "Main Street",
+        device_model: "P8",
+        stores: &[("Keeper Hardware", 1)],
+    },
 ];
 
 pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printer) -> Result<()> {
@@ -211,7 +268,7 @@ fn onboard(platform: &Arc<Platform>, key: &str) -> Result<(Vec<Seller>, Devices)
     let mut sellers: Vec<Seller> = Vec::new();
     for merchant in &MERCHANTS {
         let first = sellers.len();
-        for (store, terminals) in merchant.3 {
+        for (store, terminals) in merchant.stores {
             for terminal in 0..*terminals {
                 let known = sellers.get(first..).unwrap_or_default();
                 let body = request(merchant, store, (terminal, sellers.len()), known);
@@ -233,44 +290,46 @@ fn onboard(platform: &Arc<Platform>, key: &str) -> Result<(Vec<Seller>, Devices)
 /// The request for a terminal of a store, with all that is not there yet. `known` are the
 /// terminals that the merchant has.
 fn request(
-    (dba, zip_code, mcc_code, _): &Merchant,
+    merchant: &Merchant,
     store: &str,
     (terminal, number): (usize, usize),
     known: &[Seller],
 ) -> Value {
+    let (first_name, last_name) = merchant.person;
+    let domain = merchant.dba.to_lowercase().replace(' ', "-");
     let contact = |dba: &str| {
         json!({
             "dba": dba,
-            "firstName": "Robin",
-            "lastName": "Keeper",
-            "email": format!("shop{number}@merchants.example"),
-            "addressLine1": format!("{} Pier Road", number + 10),
-            "zipCode": zip_code,
+            "firstName": first_name,
+            "lastName": last_name,
+            "email": format!("{}@{domain}.example", first_name.to_lowercase()),
+            "addressLine1": format!("{} {}", number * 7 + 10, merchant.street),
+            "zipCode": merchant.zip_code,
             "phoneNumber": format!("21255501{:02}", number + 10),
             "ISDcode": "+1",
         })
     };
-    let merchant = match known.first() {
+    let merchant_data = match known.first() {
         Some(seller) => json!({ "merchantId": seller.merchant_id }),
-        None => contact(dba),
+        None => contact(merchant.dba),
     };
     let mut place = match known.last().filter(|_| terminal > 0) {
         Some(seller) => json!({ "storeId": seller.store_id }),
         None => contact(store),
     };
     if let Some(place) = place.as_object_mut().filter(|place| place.contains_key("dba")) {
-        place.insert("mccCode".to_owned(), json!(mcc_code));
+        place.insert("mccCode".to_owned(), json!(merchant.mcc_code));
     }
     let profile = json!({ "profileId": "01", "apiKey": format!("demo-processor-key-{number}") });
     let terminal = json!({
         "deviceManufacturer": "Kozen",
-        "deviceModel": "P3",
+        "deviceModel": merchant.device_model,
         "tpnApplicationSign": "CRDT",
         "tpnRoutingType": "SIMPLE",
         "tpnAssignTemplate": DEMO_TEMPLATE,
         "tpnProcessor": { "processorName": "CKNX", "profile": [profile] },
     });
-    json!({ "merchantData": merchant, "storeData": place, "tpnData": terminal })
+    json!({ "merchantData": merchant_data, "storeData": place, "tpnData": terminal })
 }
 
 /// An ISO with a template and a fresh key. Run again on the same folder, it replaces the key only.

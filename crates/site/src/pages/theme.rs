@@ -13,16 +13,17 @@ use sha2::{Digest as _, Sha256};
 
 /// The option that holds the active theme; null for none.
 pub const THEME_OPTION: &str = "boardwalk_theme";
-/// The colours by their names in a theme and in the style sheet.
-const COLOURS: &[(&str, &str)] = &[
-    ("paper", "--paper"),
-    ("card", "--card"),
-    ("ink", "--ink"),
-    ("muted", "--muted"),
-    ("line", "--line"),
-    ("accent", "--accent"),
-    ("on_accent", "--on-accent"),
-    ("soft", "--soft"),
+/// The colours by their names in a theme and in the style sheet, each with the one that the style
+/// sheet has for the dark.
+const COLOURS: &[(&str, &str, &str)] = &[
+    ("paper", "--paper", "#11171a"),
+    ("card", "--card", "#192125"),
+    ("ink", "--ink", "#e5e9e8"),
+    ("muted", "--muted", "#9dabaf"),
+    ("line", "--line", "#2d393e"),
+    ("accent", "--accent", "#7fcbd8"),
+    ("on_accent", "--on-accent", "#0b1b1f"),
+    ("soft", "--soft", "#1f2a2e"),
 ];
 
 /// What pages show of the active theme.
@@ -44,9 +45,10 @@ impl Theme {
             let value = theme.get(member).and_then(|member| member.get(name));
             value.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
-        let mut style = root(theme.get("colours"));
+        let mut style = root(theme.get("colours"), Set::Day);
         if let Some(dark) = theme.get("dark").filter(|dark| dark.is_object()) {
-            let _ = write!(style, "@media (prefers-color-scheme:dark){{{}}}", root(Some(dark)));
+            let night = root(Some(dark), Set::Night);
+            let _ = write!(style, "@media (prefers-color-scheme:dark){{{night}}}");
         }
         for (selector, name) in [("body", "body"), ("h1,h2,h3,h4,.brand", "heading")] {
             let family = text("fonts", name);
@@ -103,17 +105,28 @@ impl LetterLook {
     }
 }
 
+/// For when a set of colours is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Set {
+    Day,
+    /// **What it leaves out is as dark as usual**, never as the theme has it by day: ink of the day
+    /// on paper of the night cannot be read.
+    Night,
+}
+
 /// The rule that sets the colours. What a theme does not name, such as the colour of a warning,
 /// follows the scheme; and that is told by the paper, not by what the reader prefers.
-fn root(colours: Option<&Value>) -> String {
+fn root(colours: Option<&Value>, set: Set) -> String {
     let of = |name: &str| {
         let colour = colours.and_then(|colours| colours.get(name)).and_then(Value::as_str);
         colour.filter(|colour| is_colour(colour))
     };
-    let scheme = if of("paper").is_some_and(is_dark) { "dark" } else { "light" };
+    let is_dark = of("paper").map_or(set == Set::Night, is_dark);
+    let has_usual = is_dark && set == Set::Night;
+    let scheme = if is_dark { "dark" } else { "light" };
     let mut text = format!(":root{{color-scheme:{scheme};");
-    for (name, variable) in COLOURS {
-        if let Some(colour) = of(name) {
+    for (name, variable, usual) in COLOURS {
+        if let Some(colour) = of(name).or(has_usual.then_some(*usual)) {
             let _ = write!(text, "{variable}:{colour};");
         }
     }
@@ -188,5 +201,21 @@ mod tests {
             style(json!({ "colours": { "paper": "#ffffff" }, "dark": { "paper": "#000000" } }));
         assert!(both.starts_with(":root{color-scheme:light;"), "{both}");
         assert!(both.contains("(prefers-color-scheme:dark){:root{color-scheme:dark;"), "{both}");
+    }
+
+    #[test]
+    fn what_a_dark_set_leaves_out_is_as_dark_as_usual() {
+        let theme = json!({
+            "colours": { "paper": "#ffffff", "ink": "#000000" }, "dark": { "accent": "#ff8800" },
+        });
+        let style = Theme::read(&theme).unwrap().style;
+        let (_, night) = style.split_once("@media (prefers-color-scheme:dark)").unwrap();
+        assert!(night.contains("color-scheme:dark;") && night.contains("--accent:#ff8800;"));
+        assert!(night.contains("--paper:#11171a;--card:#192125;--ink:#e5e9e8;"), "{night}");
+        let sheet = include_str!("../../templates/style.css");
+        let (_, usual) = sheet.split_once("@media (prefers-color-scheme:dark)").unwrap();
+        for (_, variable, colour) in COLOURS {
+            assert!(usual.contains(&format!("{variable}:{colour}")), "{variable} {colour}");
+        }
     }
 }
