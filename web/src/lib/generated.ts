@@ -197,9 +197,22 @@ export type User = {
   id: number;
   username: string;
   name: string;
+  first_name: string;
+  last_name: string;
   email: string;
+  url: string;
+  description: string;
+  link: string;
+  locale: "" | "en_US";
+  nickname: string;
+  slug: string;
   registered_date: string;
   roles: string[];
+  password: string;
+  capabilities: Record<string, unknown>;
+  extra_capabilities: Record<string, unknown>;
+  avatar_urls: { 24: string; 48: string; 96: string };
+  meta: { persisted_preferences: { _modified: string } };
 };
 
 export type ConsumerKey = {

@@ -5,7 +5,7 @@ import type { Action } from 'svelte/action';
 
 /** A table with more columns is for scrolling; one with fewer fits. */
 const COLUMNS_MIN = 3;
-const COLUMNS_MAX = 7;
+const COLUMNS_MAX = 10;
 
 function label(table: HTMLTableElement): void {
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent?.trim() ?? '');
