@@ -173,7 +173,7 @@ export const texts = {
       coupons: { orders_count: 'Discounted orders' }, stock: { name: 'Product', stock_status: 'Status' }, downloads: { product: 'File' }, customers: { avg_order_value: 'Average order' },
     } as Record<string, Record<string, string>>,
   },
-  iso: { one: 'ISO', none: 'No ISO is registered yet', noneHint: 'An ISO onboards merchants. Register one to get an API key and templates.' },
+  iso: { one: 'ISO', none: 'No ISO is registered yet', noneHint: 'An ISO onboards merchants with keys and templates of its own. The operator makes one on the command line:' },
   merchants: {
     title: 'Merchants', search: 'Name, e-mail, phone or ZIP', anyState: 'Any state', dba: 'Trading name', state: 'State', place: 'Place', contact: 'Contact', since: 'Onboarded', changed: 'Changed',
     empty: 'No merchants yet', emptyHint: 'The guided form tells each rule beside its field, and shows the same as curl. A file takes up to 10,000 at once.', nothing: 'No merchant fits', id: 'Merchant id', reference: 'Your reference', version: 'Version', device: 'Device', processor: 'Processor', template: 'Template', do: 'Actions',
@@ -271,7 +271,7 @@ export const texts = {
     hints: { name: 'What your organisation is called.', contactName: 'The person whom letters are for.' } as Record<string, string>,
     title: 'Register an ISO', explain: 'An ISO onboards merchants for card acceptance. After the form you get a letter with a link; it leads to your first API key.', send: 'Register', sent: 'Look into your mailbox', sentHint: (expires: string) => `The link in the letter can be opened until ${expires}.`,
     confirm: 'Choose a password', confirmExplain: 'The password is for signing in to this portal. Your programs get keys of their own.', finish: 'Finish', done: 'Welcome on board', login: (login: string) => `Sign in as ${login}.`, key: 'This is your first API key', waiting: 'The operator still has to approve you. Your first key comes after that.',
-    closed: 'Registration is closed here; ask the operator of this server.', back: 'Back',
+    closed: 'Nobody registers here by themselves', closedHint: 'The operator of this server makes accounts for ISOs. Ask there.', back: 'Back',
   },
   once: { hint: 'Shown this once. Keep it where your programs find it.', kept: 'I have kept it' },
   reference: {

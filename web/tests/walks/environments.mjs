@@ -51,13 +51,14 @@ describe('environments', () => {
       }
     }, { isSignedIn: false, hosts: hosts() }));
 
-  test('where registration is closed, that is told with what to do', () =>
+  test('where registration is closed, nothing leads there, and whoever comes is told what to do', () =>
     walk(async (page) => {
+      await open(page, '/', both.production);
+      await page.getByRole('link', { name: 'Sign in' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: 'Register an ISO' }).count(), 0);
       await open(page, '/register', both.production);
-      await page.getByLabel(/^Name/).fill('Pier Payments');
-      await page.getByLabel(/^Your name/).fill('Ada Pier');
-      await page.getByLabel(/^E-mail/).fill('ada@pier.example');
-      await page.getByRole('button', { name: 'Register' }).click();
-      await page.getByText(/ask the operator/).waitFor();
-    }, { isSignedIn: false, allowed: [/40\d/], hosts: hosts() }));
+      await page.getByText('Nobody registers here by themselves').waitFor();
+      assert.equal(await page.getByRole('textbox').count(), 0);
+      await isFitForEverybody(page, 'closed registration');
+    }, { isSignedIn: false, hosts: hosts() }));
 });
