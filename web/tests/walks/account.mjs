@@ -38,7 +38,7 @@ describe('the account', () => {
       await page.getByText('Look again at: E-mail.').waitFor();
       await isFitForEverybody(page, 'faults of an account');
       await page.getByLabel('E-mail').fill(`${login}@pier.example`);
-      await page.getByLabel('Name', { exact: true }).fill('Ada of the Pier');
+      await page.fill('#me-name', 'Ada of the Pier');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved.').waitFor();
       await page.getByRole('link', { name: /Ada of the Pier/ }).waitFor();
