@@ -188,8 +188,10 @@ fn terms(call: &mut Call<'_>) -> Result<Vec<TermCondition>, Stop> {
         ("brand", BRAND),
     ];
     for (name, _) in taxonomies {
-        let ids = call.params.ints(name);
-        if !ids.is_empty() {
+        let mut ids = call.params.ints(name);
+        ids.retain(|id| *id > 0);
+        // What is no number is nothing that a product could be in.
+        if !call.params.texts(name).is_empty() {
             // What is below a category is of it, too.
             let mut all = term::with_descendants(call.conn()?, &ids)?;
             all.push(NOBODY);

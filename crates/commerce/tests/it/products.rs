@@ -168,6 +168,9 @@ fn lists_keep_what_is_asked_for() {
         ("exclude_types=grouped".into(), vec![&shirt_id, &mug_id]),
         ("pos_products_only=true".into(), vec![&shirt_id, &mug_id]),
         (format!("category={parent}"), vec![&shirt_id]),
+        (format!("category={parent},none"), vec![&shirt_id]),
+        ("category=none".into(), vec![]),
+        ("category=0".into(), vec![]),
         (format!("tag={tag}"), vec![&shirt_id]),
         ("featured=false".into(), vec![&mug_id, &draft_id]),
         ("on_sale=true".into(), vec![&shirt_id]),
@@ -187,6 +190,9 @@ fn lists_keep_what_is_asked_for() {
     assert_eq!(low.each("id"), [mug_id]);
     let by_price = shop.get("/wc/v3/products?orderby=price&order=asc&_fields=name", ADMIN);
     assert_eq!(by_price.each("name"), ["Hidden", "Mug", "Linen shirt"]);
+    let conditions = "filter[posts_per_page]=1&filter[orderby]=ID&filter[order]=ASC";
+    let first = shop.get(&format!("/wc/v1/products?{conditions}"), ADMIN);
+    assert_eq!(first.each("name"), ["Linen shirt"], "the first version takes conditions");
 }
 
 #[test]

@@ -253,7 +253,7 @@ pub static STATS: Stats = Stats {
         told::list("coupon_excludes"),
         told::list("tax_rate_includes"),
         told::list("tax_rate_excludes"),
-        told::text("customer_type", ""),
+        told::null("customer_type"),
         told::list("category_includes").of("categories"),
         told::list("variation_includes"),
         told::list("variation_excludes"),
