@@ -118,7 +118,7 @@ pub enum Group {
     /// Of taxes: the id of the rate with the code and the percentage that it had then.
     TaxCode,
     Customer,
-    /// New and returning customers. A refund is of the kind of its order.
+    /// New and returning customers. A refund is of a new one if its order is their first.
     CustomerType,
     Merchant,
     Store,

@@ -167,7 +167,9 @@ impl Site {
             Work::Memory(_) if is_memory_only(found.route) => {
                 perform::perform(self, visit, &asked, None)
             }
-            Work::Write(_) if asked.refused.is_none() => self.perform_writing(asked, visit).await,
+            Work::Write(_) if asked.refused.is_none() => {
+                self.perform_writing(asked, visit, turn).await
+            }
             _ => self.perform_reading(asked, visit, turn).await,
         };
         performed.map_or_else(|error| Reply::from(&failed(&error)), |performed| performed.reply)
@@ -192,10 +194,12 @@ impl Site {
         self: &Arc<Self>,
         asked: Asked,
         visit: &Arc<Visit>,
+        turn: Option<Turn>,
     ) -> Result<Performed, Error> {
         let site = Arc::clone(self);
         let visit = self.with_hashes(&asked, visit).await?;
         let attempted = self.store().attempt(move |conn| {
+            let _until_the_end = &turn;
             let performed = perform::perform(&site, &visit, &asked, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })
         });

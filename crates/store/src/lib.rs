@@ -98,5 +98,8 @@ pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{GroupSizes, Location, Store};
 pub use statements::all as all_statements;
 
+/// Snapshots that are read at once. Who lets somebody read for long leaves one for everybody else.
+pub const READERS: usize = 4;
+
 /// One installation serves one site for now; the column is there so that tables can be distributed.
 pub(crate) const SITE: i64 = 1;

@@ -34,7 +34,6 @@ const ATTEMPTS_MAX: u32 = 20;
 const ATTEMPTS_BESIDE_OTHERS: u32 = 4;
 const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
 const RETRY_DOUBLINGS_MAX: u32 = 4;
-const READERS: usize = 4;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Statements that a connection keeps prepared. Lists with filters have more texts than this crate
@@ -112,7 +111,7 @@ pub(crate) fn start(target: &Target, writers: usize) -> Result<Threads> {
         let write = move || serve(&target, &queue, Mode::Write);
         threads.writers.push(spawn("postgres-writer", write)?);
     }
-    for _ in 0..READERS {
+    for _ in 0..crate::READERS {
         let (target, queue) = (target.clone(), Arc::clone(&threads.reads));
         let read = move || serve(&target, &queue, Mode::Read);
         threads.readers.push(spawn("postgres-reader", read)?);

@@ -27,8 +27,6 @@ use crate::{Conn, Engine, Row, Sql, Val};
 
 /// Closures committed together at most.
 pub(crate) const GROUP_MAX: usize = 256;
-/// More than one user may keep busy at once, so that others find one.
-const READERS: usize = 4;
 /// Another process may be writing: a command beside the running server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
@@ -40,7 +38,7 @@ pub(crate) fn start(path: &Path, groups: Arc<GroupSizes>) -> Result<Threads> {
     let mut writer = SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)? };
     migrate(&mut writer)?;
     let mut readers = Vec::new();
-    for _ in 0..READERS {
+    for _ in 0..crate::READERS {
         readers.push(SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)? });
     }
     let mut threads = Threads::default();

@@ -28,7 +28,8 @@ pub(crate) fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
     let tell = read(may_view, move |call: &mut Call<'_>| status(&telling, call));
     let waiting = Arc::clone(desk);
     // Who changed something finds it in the file.
-    let start = start.after(move |site, visit, params| waiting.fresh(site, visit, params));
+    let start =
+        start.after(move |site, visit, params| waiting.fresh(site, visit, params)).in_turns();
     vec![
         Route::at(namespace, "/reports/(?P<type>[a-z]+)/export")
             .on(EDIT, args(), start)
@@ -55,10 +56,6 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         Some(Value::Object(args)) => args.clone(),
         _ => Map::new(),
     };
-    if count(export, desk, call, &args)? == 0 {
-        let message = "There is nothing to export.";
-        return Ok(Reply::new(json!({ "message": message })));
-    }
     let (email, now) = (call.params.flag("email"), call.now());
     let ordered = Ordered {
         report: export.name.to_owned(),
@@ -71,6 +68,10 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         // Who is impatient gets no second file.
         Room::Waiting(export_id) => export_id,
         Room::None(message) => return Err(Refusal::new(429, quota::CODE, message).into()),
+        Room::Free if count(export, desk, call, &ordered.args)? == 0 => {
+            let message = "There is nothing to export.";
+            return Ok(Reply::new(json!({ "message": message })));
+        }
         Room::Free => {
             let export_id = new_id()?;
             let moments = (now, now.plus(HEAD_START));

@@ -29,8 +29,18 @@ impl Snapshot {
             ..Query::of(Table::Orders, date, span)
         };
         let total = self.answer(scope, &query).totals(0).first().copied().unwrap_or_default();
-        let orders = self.best(&Plan::new(self, scope, &query), sort, paging);
-        OrderPage { orders, total: usize::try_from(total).unwrap_or_default() }
+        let total = usize::try_from(total).unwrap_or_default();
+        let limit = paging.limit.min(total.saturating_sub(paging.offset));
+        let after = total.saturating_sub(paging.offset.saturating_add(limit));
+        let plan = Plan::new(self, scope, &query);
+        if after >= paging.offset {
+            return OrderPage { orders: self.best(&plan, sort, Paging { limit, ..paging }), total };
+        }
+        // The page is nearer to the end, so it is looked for from there.
+        let paging = Paging { descending: !paging.descending, offset: after, limit };
+        let mut orders = self.best(&plan, sort, paging);
+        orders.reverse();
+        OrderPage { orders, total }
     }
 
     /// The orders and refunds with these ids, by id.

@@ -5,8 +5,9 @@
 //! of its answer, and so has each single chunk that does in a run that does not. Such a part
 //! depends on the question without the span, and on the bounds between the buckets that it reaches
 //! into. So whoever asks the same of another span, or asks again after some orders came in, reads
-//! the one or two chunks that the edges cut. **A part is never patched**: when one of its chunks is
-//! replaced, nobody finds it any more.
+//! the last chunk and those that the edges cut: two by the date of creation, and more by others if
+//! some orders were paid long after they were made. **A part is never patched**: when one of its
+//! chunks is replaced, nobody finds it any more.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,6 +30,9 @@ const CELLS_PER_CHUNK: usize = 1 << 12;
 /// Memory that parts may take: so much for each order, and a little for small sites.
 const BYTES_PER_ORDER: usize = 16;
 const BYTES_MIN: usize = 4 << 20;
+/// What a part takes besides its numbers: its place in the table, its key, its share of the
+/// question, and what tells its chunks.
+const BYTES_PER_PART: usize = 512;
 
 /// A question without its span and buckets, and with what else its parts depend on.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -234,7 +238,7 @@ impl Kept {
         }
         let (key, entry) = generations.old.remove_entry(&run.key)?;
         let part = entry.is_of(run.chunks).then(|| Arc::clone(&entry.part))?;
-        generations.bytes += part.bytes();
+        generations.bytes += BYTES_PER_PART + part.bytes();
         generations.young.insert(key, entry);
         Some(part)
     }
@@ -243,12 +247,13 @@ impl Kept {
     pub(super) fn keep(&self, run: &Run<'_>, part: Arc<Part>, orders: usize) {
         let bytes_max = BYTES_MIN + orders.saturating_mul(BYTES_PER_ORDER);
         let chunks = run.chunks.iter().map(Arc::downgrade).collect();
+        let bytes = BYTES_PER_PART + part.bytes();
         let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if generations.bytes.saturating_add(part.bytes()) > bytes_max / 2 {
+        if generations.bytes.saturating_add(bytes) > bytes_max / 2 {
             generations.old = std::mem::take(&mut generations.young);
             generations.bytes = 0;
         }
-        generations.bytes += part.bytes();
+        generations.bytes += bytes;
         generations.young.insert(run.key.clone(), Entry { chunks, part });
     }
 
