@@ -42,6 +42,13 @@ class Location {
     this.go(link.pathname.slice(BASE.length) + link.search);
   }
 
+  /** Opens any address: one of the portal without a new document. */
+  open(address: string): void {
+    const url = new URL(address, location.href);
+    if (url.origin === location.origin && isInside(url.pathname)) this.go(url.pathname.slice(BASE.length) + url.search);
+    else location.assign(url);
+  }
+
   /** Opens a path below the base. */
   go(path: string, isReplacement = false): void {
     const target = BASE + path;

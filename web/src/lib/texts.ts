@@ -152,7 +152,6 @@ export const texts = {
     performance: 'Performance',
     charts: 'Charts',
     leaderboards: 'Leaderboards',
-    parts: 'The parts need not add up to the whole: refunds belong to none of them, and an order with several products belongs to several.',
     leaderboardEmpty: 'Nothing sold in this range.',
   },
   reports: {

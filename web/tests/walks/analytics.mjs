@@ -42,9 +42,13 @@ describe('analytics', () => {
       await page.getByLabel('Split by').selectOption('customer_type');
       await page.waitForURL(/segmentby=customer_type/);
       const row = (name) => page.locator('.scroll tr').filter({ has: page.getByRole('cell', { name, exact: true }) }).first();
-      await row('returning').waitFor();
-      const number = async (name) => Number((await row(name).locator('td').nth(1).textContent()).replace(/\D/g, ''));
-      assert.ok((await number('returning')) > 0 && (await number('new')) > 0);
+      await row('Returning').waitFor();
+      const number = async (cell) => Number((await cell.textContent()).replace(/[^\d.]/g, ''));
+      const part = (name, column) => number(row(name).locator('td').nth(column));
+      const [orders, sales] = [1, 2];
+      assert.ok((await part('Returning', orders)) > 0 && (await part('New', orders)) > 0);
+      const whole = await number(page.locator('.tile', { hasText: 'Net sales' }).locator('.value'));
+      assert.equal(((await part('Returning', sales)) + (await part('New', sales))).toFixed(2), whole.toFixed(2));
     }));
 
   test('split by product, revenue offers only what products have', () =>

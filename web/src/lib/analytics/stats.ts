@@ -20,32 +20,13 @@ export interface Stats {
   intervals: IntervalRow[];
 }
 
-/** New and returning customers are asked for one by one: the interface tells their sums only so. */
-export const BY_CUSTOMER = 'customer_type';
-const CUSTOMERS = ['new', 'returning'];
-
-/** The sums, split by what `by` names, where that is asked for. */
-export async function segmented(route: string, range: Range, interval: Interval, query: Query, by: string, signal: AbortSignal): Promise<Stats> {
-  if (by !== BY_CUSTOMER) return stats(route, range, interval, by ? { ...query, segmentby: by } : query, signal);
-  const [whole, ...parts] = await Promise.all([
-    stats(route, range, interval, query, signal),
-    ...CUSTOMERS.map((kind) => stats(route, range, interval, { ...query, [BY_CUSTOMER]: kind }, signal)),
-  ]);
-  const of = (pick: (part: Stats) => Record<string, number> | undefined): Segment[] =>
-    parts.map((part, index) => ({ segment_id: CUSTOMERS[index] ?? '', segment_label: CUSTOMERS[index] ?? null, subtotals: pick(part) ?? {} }));
-  const split = <T extends object>(sums: T, segments: Segment[]): T => ({ ...sums, segments });
-  return {
-    totals: split(whole!.totals, of((part) => part.totals)),
-    intervals: whole!.intervals.map((one, index) => ({ ...one, subtotals: split(one.subtotals, of((part) => part.intervals[index]?.subtotals)) })),
-  };
-}
-
 const PER_PAGE = 100;
 /** More intervals than a screen has pixels help nobody. */
 const PAGES_MAX = 12;
 
+/** The sums of a report over time; `query` may say by what they are split. Strictly, so that parts add up. */
 export async function stats(route: string, range: Range, interval: Interval, query: Query, signal: AbortSignal): Promise<Stats> {
-  const wanted = { ...query, ...bounds(range), interval, per_page: PER_PAGE, order: 'asc', orderby: 'date' };
+  const wanted = { ...query, strict: true, ...bounds(range), interval, per_page: PER_PAGE, order: 'asc', orderby: 'date' };
   const first = await getPage<Stats>(rest(`wc-analytics/reports/${route}`), wanted, signal);
   const rest_ = Array.from({ length: Math.min(first.pages, PAGES_MAX) - 1 }, (_, index) =>
     get<Stats>(rest(`wc-analytics/reports/${route}`), { ...wanted, page: index + 2 }, signal),
