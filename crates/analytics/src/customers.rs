@@ -168,8 +168,7 @@ fn shown(
         shown.sort_by_key(place);
         return Ok((shown, count_all(call)?));
     }
-    let found = asked.found(call)?;
-    let ranked = found.into_iter().map(|customer| (rank(&by, &customer), customer));
+    let ranked = asked.found(call)?.into_iter().map(|customer| (rank(&by, &customer), customer));
     let mut rows: Vec<(Rank, Customer)> = ranked.collect();
     sort(&mut rows, descending);
     let total = rows.len();
