@@ -144,8 +144,8 @@ impl<'a> Block<'a> {
         self.is_after_first(|_, _| None)
     }
 
-    /// The same, where a refund is of a new customer if its order is the customer's first one, or if
-    /// there was none yet when it was refunded.
+    /// The same, where a refund is of a new customer if its order is the customer's first one, or
+    /// if there was none yet when it was refunded.
     pub(super) fn returning_with_refunds(&self) -> Vec<Option<bool>> {
         self.is_after_first(|is_after, is_of_first| Some(is_after && !is_of_first))
     }
