@@ -79,7 +79,7 @@ impl Resource for Coupons {
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Coupon>, Stop> {
         if self.version == Version::One {
-            first::take_conditions(call);
+            first::take_conditions(call, || self.list_args());
         }
         list::list(self.version, call)
     }

@@ -165,7 +165,7 @@ impl Resource for Orders {
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
         if self.version == Version::One {
-            first::take_conditions(call);
+            first::take_conditions(call, || self.list_args());
         }
         list::repeat_in_links(self.version, call);
         let wanted = list::order_filter(call);

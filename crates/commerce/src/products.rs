@@ -116,7 +116,7 @@ impl Resource for Products {
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
         if self.version == Version::One {
-            first::take_conditions(call);
+            first::take_conditions(call, || self.list_args());
         }
         let wanted = filter::of_products(call, self.version)?;
         let (rows, total) = product::list(call.conn()?, &wanted)?;

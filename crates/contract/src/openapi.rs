@@ -97,11 +97,7 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
                     "The words `device-token`, a blank and the token that pairing gave."
                 ),
                 "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
-                "session": {
-                    "type": "apiKey", "in": "cookie",
-                    "name": Environment::Production.session_cookie(),
-                    "description": session_description(),
-                },
+                "session": session_scheme(),
                 "nonce": {
                     "type": "apiKey", "in": "header", "name": "X-WP-Nonce",
                     "description": "The nonce of the session, which `/session/nonce` tells.",
@@ -111,9 +107,15 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
     })
 }
 
-fn session_description() -> String {
-    let sandbox = Environment::Sandbox.session_cookie();
-    format!("The session of somebody who signed in; in the sandbox the cookie is `{sandbox}`.")
+/// The cookie of a session, whose name depends on the environment.
+pub(crate) fn session_scheme() -> Value {
+    let [name, sandbox] =
+        [Environment::Production, Environment::Sandbox].map(Environment::session_cookie);
+    let description = format!(
+        "The session of somebody who signed in; without a nonce it counts as nobody's. In the \
+         sandbox the cookie is `{sandbox}`."
+    );
+    json!({ "type": "apiKey", "in": "cookie", "name": name, "description": description })
 }
 
 /// The schema of what counts as absent.

@@ -24,7 +24,7 @@ use crate::fields::{
 use crate::lifecycle;
 use crate::limits::IsoLimits;
 use crate::paging::{self, Page};
-use crate::perform::{Verdict, accept, perform, refusal};
+use crate::perform::{Verdict, accept, failure, perform, refusal};
 use crate::registration::letters;
 use crate::{Code, Cx, Platform};
 
@@ -276,8 +276,8 @@ impl Endpoint<Cx> for IsoPatch {
 #[serde(rename_all = "camelCase")]
 pub struct IsoList {
     /// What `nextCursor` of the page before said.
-    #[schemars(range(min = 0))]
-    cursor: Option<i64>,
+    #[schemars(length(max = 100))]
+    cursor: Option<String>,
     /// How many.
     #[serde(default = "paging::page_default")]
     #[schemars(range(min = 1, max = 100))]
@@ -290,14 +290,17 @@ impl Endpoint<Cx> for IsoList {
     type Reply = Page<IsoView>;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
-        let (offset, limit) = (self.cursor.unwrap_or(0), self.limit.saturating_add(1));
+        let after = self.cursor.as_deref().map(paging::read_cursor).transpose();
+        let after = after.map_err(failure)?;
         let status = self.status.map(IsoStatus::into_string);
-        let page = store::filter::Page { offset, limit };
-        let read = move |conn: &mut dyn Conn| iso_account::page(conn, status.as_deref(), page);
+        // One more tells whether there is another page.
+        let limit = self.limit.saturating_add(1);
+        let read = move |conn: &mut dyn Conn| {
+            iso_account::page(conn, status.as_deref(), after.as_ref(), limit)
+        };
         let rows = cx.platform.store.read(read).await?;
-        // ISOs stay and new ones come last, so their places in the list are good cursors.
-        let places = (offset.saturating_add(1)..).map(|place| place.to_string());
-        let found = places.zip(rows).map(|(place, (row, account))| {
+        let found = rows.into_iter().map(|(row, account)| {
+            let place = paging::cursor(row.created, row.iso_id.as_str());
             Ok((place, IsoView::of(IsoRecord { row, account }, &cx.platform)?))
         });
         Ok(Answer::new(Page::of(found.collect::<Result<Vec<_>>>()?, self.limit)))

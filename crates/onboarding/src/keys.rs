@@ -24,8 +24,10 @@ use crate::{Caller, Code, Cx, Platform};
 /// Days before its end at which an ISO is told of a key, the last one first.
 const WARNED_DAYS: [i64; 4] = [1, 3, 7, 30];
 /// With the first of the warnings that come this late, a letter goes to the ISO: one for each key.
+/// **Who makes a key that lives no longer knows of its end and gets none**: else making keys would
+/// be a way to have letters sent.
 const LETTER_DAYS: i64 = 7;
-const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
+pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// Keys that one look for those about to end finds; the rest is found by the next.
 const WARNED_MAX: i64 = 1_000;
 
@@ -320,38 +322,64 @@ impl Platform {
     /// were told of.
     pub async fn keys_warn(&self) -> Result<usize> {
         let now = self.clock.now();
-        let mut count = self.keys_warn_at(None, now).await?;
+        let mut count = self.keys_warn_all(now).await?;
         for (iso_id, ahead) in self.clocks_ahead().await? {
-            count += self.keys_warn_at(Some(iso_id), now.plus(ahead)).await?;
+            count += self.keys_warn_of(iso_id, now.plus(ahead)).await?;
         }
         Ok(count)
     }
 
-    /// Tells one ISO, or all, as if it were `now`.
-    async fn keys_warn_at(&self, iso_id: Option<IsoId>, now: Timestamp) -> Result<usize> {
+    /// Tells all ISOs by the real time, by event and by letter.
+    async fn keys_warn_all(&self, now: Timestamp) -> Result<usize> {
+        let (site, vault) = (self.site(), std::sync::Arc::clone(&self.vault));
+        let write = move |conn: &mut dyn Conn, row: &ApiKeyRow, days| match &site {
+            Some(site) if deserves_letter(row, days) => {
+                letters::key_expires(conn, (site, &vault), row, now)
+            }
+            _ => Ok(()),
+        };
+        self.keys_warn_at(None, now, write).await
+    }
+
+    /// Tells one ISO as if it were `now`, by event only: a clock that was moved is a rehearsal, and
+    /// mail is real.
+    pub(crate) async fn keys_warn_of(&self, iso_id: IsoId, now: Timestamp) -> Result<usize> {
+        self.keys_warn_at(Some(iso_id), now, |_, _, _| Ok(())).await
+    }
+
+    async fn keys_warn_at(
+        &self,
+        iso_id: Option<IsoId>,
+        now: Timestamp,
+        write: impl Fn(&mut dyn Conn, &ApiKeyRow, i64) -> Result<()> + Send + 'static,
+    ) -> Result<usize> {
         let wanted = iso_id.clone();
         let due = move |conn: &mut dyn Conn| Ok(due_warnings(conn, wanted.as_ref(), now)?.len());
         // Looking costs a read; only where a warning is due is written.
         if self.store.read(due).await? == 0 {
             return Ok(0);
         }
-        let (site, vault) = (self.site(), std::sync::Arc::clone(&self.vault));
-        // Letters are sent by the real time, whatever the ISO's clock says.
-        let today = self.clock.now();
         let warn = move |conn: &mut dyn Conn| {
             let due = due_warnings(conn, iso_id.as_ref(), now)?;
             for (row, days) in &due {
                 outbox::append(conn, &expiring(row, *days, now))?;
                 api_key::set_warned(conn, &row.iso_id, &row.key_id, *days)?;
-                let is_first = row.warned_days.is_none_or(|warned| warned > LETTER_DAYS);
-                if let (true, true, Some(site)) = (*days <= LETTER_DAYS, is_first, &site) {
-                    letters::key_expires(conn, (site, &vault), row, today)?;
-                }
+                write(conn, row, *days)?;
             }
             Ok(due.len())
         };
         self.store.write(warn).await
     }
+}
+
+/// Whether the warning, so many days before the key's end, is the one that comes by letter as well.
+fn deserves_letter(row: &ApiKeyRow, days: i64) -> bool {
+    let is_first = row.warned_days.is_none_or(|warned| warned > LETTER_DAYS);
+    let is_lasting = row.expires.is_some_and(|expires| {
+        let life = expires.as_micros().saturating_sub(row.created.as_micros());
+        life > LETTER_DAYS * MICROS_PER_DAY
+    });
+    days <= LETTER_DAYS && is_first && is_lasting
 }
 
 /// Keys of which their ISO is to be told, with the number of days that it is to be told.

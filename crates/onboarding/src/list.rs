@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::merchant::{self, ListFilter};
 use store::tpn;
-use types::{Scope, Timestamp};
+use types::Scope;
 
 use crate::change::TpnRecord;
 use crate::fields::{
@@ -16,10 +16,10 @@ use crate::fields::{
     MerchantStatus, MidSearched, Moment, PhoneNumber, StoreStatus, TpnStatus, ZipCode,
 };
 use crate::onboard::email_key;
-use crate::paging::{Page, page_default};
-use crate::perform::{failure, refusal};
+use crate::paging::{Page, cursor, page_default, read_cursor};
+use crate::perform::failure;
 use crate::views::{MerchantView, StoreView, TpnView};
-use crate::{Code, Cx, text};
+use crate::{Cx, text};
 
 /// A list's query: these parameters, and those that all lists share.
 macro_rules! lists {
@@ -146,19 +146,6 @@ macro_rules! face {
             ..$filter
         }
     }};
-}
-
-fn cursor(created: Timestamp, id: &str) -> String {
-    format!("{}.{id}", created.as_micros())
-}
-
-fn read_cursor(text: &str) -> Result<(Timestamp, String), Issues> {
-    let read = || {
-        let (micros, id) = text.split_once('.')?;
-        let micros = micros.parse().ok()?;
-        text::is_alphanumeric(id).then(|| (Timestamp::from_micros(micros), id.to_owned()))
-    };
-    read().ok_or_else(|| refusal("cursor", Code::InvalidValue, "Send what `nextCursor` said."))
 }
 
 impl Endpoint<Cx> for MerchantList {

@@ -19,7 +19,7 @@ use site::users::{BoundTo, NewUser, account, create_user, names};
 use site::{Site, mail};
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
-use store::iso_account::{ACTIVE, IsoAccount};
+use store::iso_account::{ACTIVE, IsoAccount, PENDING_APPROVAL};
 use store::iso_registration::{self, IsoRegistration};
 use store::{Conn, iso_account, outbox, user};
 use types::{Error, IsoId, KeyId, Result, Role, ScopeSet, Timestamp};
@@ -41,8 +41,6 @@ const LINK_LIFE: Duration = Duration::from_hours(48);
 const LETTERS_APART: Duration = Duration::from_mins(10);
 /// Registrations that wait at most; beyond that somebody plays a trick on us.
 const WAITING_MAX: i64 = 10_000;
-/// Said of an ISO that still waits for the operator's word.
-const PENDING_APPROVAL: &str = "pending_approval";
 
 /// What somebody told when they registered, as it is kept until they confirm it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

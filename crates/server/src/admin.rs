@@ -35,8 +35,8 @@ pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>) -> Router {
         .route("/metrics", get(move || std::future::ready(metrics(&shared, &watched))))
 }
 
-/// What was last known of whether the storage takes changes. Anybody may ask, so it is tried only
-/// once in a while.
+/// What was last known of whether the storage takes changes. It is tried when the server starts,
+/// and then, since anybody may ask, only once in a while.
 #[derive(Debug, Default)]
 pub(crate) struct WriteProbes {
     last: Mutex<HashMap<Environment, (Instant, bool)>>,
@@ -44,21 +44,25 @@ pub(crate) struct WriteProbes {
 
 impl WriteProbes {
     async fn takes_changes(&self, platform: &Platform) -> bool {
-        let environment = platform.environment;
         {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            let (at, is_fine) = last.entry(environment).or_insert((Instant::now(), true));
-            // A server that just started has written already.
-            if at.elapsed() < PROBE_EVERY {
-                return *is_fine;
+            match last.get_mut(&platform.environment) {
+                Some((at, is_fine)) if at.elapsed() < PROBE_EVERY => return *is_fine,
+                // Who asks meanwhile is told what was known before.
+                Some((at, _)) => *at = Instant::now(),
+                None => {}
             }
-            *at = Instant::now();
         }
+        self.probe(platform).await
+    }
+
+    /// Tries a change, and remembers what came of it.
+    pub(crate) async fn probe(&self, platform: &Platform) -> bool {
         let now = platform.clock.now().to_string();
         let write = platform.store.write(move |conn| store::fact::put(conn, PROBE, &now));
         let is_fine = matches!(tokio::time::timeout(STORAGE_ANSWER_MAX, write).await, Ok(Ok(())));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.insert(environment, (Instant::now(), is_fine));
+        last.insert(platform.environment, (Instant::now(), is_fine));
         is_fine
     }
 }

@@ -140,6 +140,9 @@ pub async fn serve(
         bound.push(bind(serving.listen).await?);
     }
     introduce(&environments, &bound, tls.is_some());
+    for serving in &environments {
+        shared.probes.probe(&serving.platform).await;
+    }
     let admin = bind_admin(&shared.settings).await?;
     let watched: Vec<admin::Watched> = environments
         .iter()
@@ -287,6 +290,8 @@ pub fn make_site(
         site = site.with_job(Box::new(mail));
     }
     site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
+    let catching = Arc::clone(platform);
+    site = site.with_catcher(move |url| catching.catches(url));
     if platform.settings.registration != onboarding::Registration::Closed {
         site = site.with_registrations();
     }

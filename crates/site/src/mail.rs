@@ -5,14 +5,12 @@
 //! letter says is sealed while it waits, since it may hold a link that lets its reader in. Where
 //! the operator named no relay, there is no mail, and callers are told so.
 
-pub(crate) mod allowance;
-
 use askama::Template;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use contract::rest::{Refusal, Stop};
 use serde::{Deserialize, Serialize};
-use store::Conn;
+use store::{Conn, counter};
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 
@@ -25,6 +23,9 @@ pub const JOB: &str = "mail";
 const ADDRESS_CHARS_MAX: usize = 254;
 const SUBJECT_CHARS_MAX: usize = 200;
 const ID_BYTES: usize = 16;
+/// Letters that one user has sent in an hour to addresses of their choice.
+const LETTERS_PER_HOUR_MAX: i64 = 30;
+const MICROS_PER_HOUR: i64 = 60 * 60 * 1_000_000;
 
 /// What is written to somebody.
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +91,18 @@ pub fn is_on(site: &Site) -> bool {
 }
 
 /// Counts a letter that the caller sends to whomever they like, and refuses it if there were too
-/// many: a shop's manager writes to customers, and floods nobody.
-pub fn count_letter(call: &Call<'_>) -> std::result::Result<(), Stop> {
-    let now = call.now();
-    call.site.letters().take(call.user_id(), now).map_err(|wait| {
-        let seconds = wait.as_secs().max(1);
-        let message = format!("You have sent many letters; send the next in {seconds} seconds.");
-        Refusal::new(429, "rest_too_many_letters", message).with("retry_after", seconds).into()
-    })
+/// many: a shop's manager writes to customers, and floods nobody. Counted in the transaction that
+/// sends it, so that one which is run again or refused counts once or not at all.
+pub fn count_letter(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
+    let (name, micros) = (format!("letters {}", call.user_id()), call.now().as_micros());
+    let hour = micros.div_euclid(MICROS_PER_HOUR);
+    if counter::take_of_period(call.conn()?, &name, hour, LETTERS_PER_HOUR_MAX)? {
+        return Ok(());
+    }
+    let left = MICROS_PER_HOUR - micros.rem_euclid(MICROS_PER_HOUR);
+    let seconds = left.saturating_add(999_999) / 1_000_000;
+    let message = format!("You have sent many letters; send the next in {seconds} seconds.");
+    Err(Refusal::new(429, "rest_too_many_letters", message).with("retry_after", seconds).into())
 }
 
 /// Queues a letter, and returns the number of its job. Refused where mail is off.

@@ -4,7 +4,7 @@ use contract::rest::Table;
 use contract::rest::openapi::{self, About};
 use contract::rest::route::Route;
 use serde_json::Value;
-use types::{Environment, Error, Result};
+use types::{Error, Result};
 
 use crate::{Action, Settings, routes};
 
@@ -34,7 +34,6 @@ pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> 
         version: env!("CARGO_PKG_VERSION"),
         description: DESCRIPTION,
         servers: &servers,
-        session_cookie: Environment::Production.session_cookie(),
     };
     Ok(openapi::document(&table, &about, &|pattern| names.is_commerce(pattern)))
 }
@@ -49,6 +48,12 @@ mod tests {
         let paths = document.get("paths").and_then(Value::as_object).unwrap();
         for path in ["/", "/batch/v1", "/wp/v2", "/oembed/1.0/embed"] {
             assert!(paths.contains_key(path), "{path}");
+        }
+        let session = &document["components"]["securitySchemes"]["session"];
+        for environment in [types::Environment::Sandbox, types::Environment::Production] {
+            let name = format!("\"{}\"", environment.session_cookie());
+            let told = session.to_string().replace('`', "\"");
+            assert!(told.contains(&name), "{name}: {session}");
         }
         let mut settings = Settings::default();
         settings.names.content = String::from("words/v1");

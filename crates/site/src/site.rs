@@ -7,6 +7,7 @@ use contract::rest::Table;
 use contract::rest::route::Route;
 use store::{Conn, Store};
 use types::{Clock, Environment, Error, Result, Timestamp};
+use url::Url;
 use vault::Vault;
 
 use crate::action::Action;
@@ -16,9 +17,8 @@ use crate::frame::Hashes;
 use crate::frame::recent::Recent;
 use crate::index::Documents;
 use crate::jobs::JobKind;
-use crate::mail::allowance::Allowance;
 use crate::me::Neighbour;
-use crate::outbound::Outbound;
+use crate::outbound::{Outbound, Refusal};
 use crate::turns::Turns;
 use crate::{
     FileSource, Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs,
@@ -59,7 +59,7 @@ pub struct Site {
     versions: Vec<Version>,
     takes_registrations: bool,
     turns: Turns,
-    letters: Allowance,
+    catcher: Option<Catcher>,
 }
 
 /// A number that grows whenever something changes that answers depend on besides the storage.
@@ -68,6 +68,15 @@ struct Version(Box<dyn Fn() -> u64 + Send + Sync>);
 impl std::fmt::Debug for Version {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Version({})", (self.0)())
+    }
+}
+
+/// Tells which addresses are taken by the server itself.
+struct Catcher(Box<dyn Fn(&Url) -> bool + Send + Sync>);
+
+impl std::fmt::Debug for Catcher {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Catcher")
     }
 }
 
@@ -96,7 +105,7 @@ impl Site {
             versions: Vec::new(),
             takes_registrations: false,
             turns: Turns::default(),
-            letters: Allowance::default(),
+            catcher: None,
         })
     }
 
@@ -112,6 +121,22 @@ impl Site {
     pub fn with_version(mut self, version: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.versions.push(Version(Box::new(version)));
         self
+    }
+
+    /// Says which addresses of deliveries the server takes itself, so that nothing leaves it.
+    #[must_use]
+    pub fn with_catcher(mut self, catches: impl Fn(&Url) -> bool + Send + Sync + 'static) -> Self {
+        self.catcher = Some(Catcher(Box::new(catches)));
+        self
+    }
+
+    /// Whether anything can ever be delivered to an address, as far as the address tells: to be
+    /// asked by whoever keeps one for webhooks. What is caught here needs no way out.
+    pub fn may_ever_deliver(&self, url: &Url) -> std::result::Result<(), Refusal> {
+        if self.catcher.as_ref().is_some_and(|catcher| (catcher.0)(url)) {
+            return Ok(());
+        }
+        self.outbound().may_ever_ask(url)
     }
 
     /// Says that strangers may register here by themselves, if the site can write to them.
@@ -216,10 +241,6 @@ impl Site {
 
     pub(crate) fn turns(&self) -> &Turns {
         &self.turns
-    }
-
-    pub(crate) fn letters(&self) -> &Allowance {
-        &self.letters
     }
 
     pub(crate) fn gate(&self) -> &Gate {

@@ -51,6 +51,24 @@ pub(crate) fn lock(conn: &mut dyn Conn, name: &str) -> Result<i64> {
     next.ok_or_else(|| Error::internal("a counter could not be locked"))
 }
 
+/// Numbers between the beginnings of two periods: far more than a period has, so that neither its
+/// bound nor the leap of a restore reaches into the next one.
+const PERIOD_NUMBERS: i64 = 1 << 32;
+
+/// Takes one of the `max` that a period has, such as letters of a day; false when none is left.
+/// Periods are numbered upwards, and the counter serves nothing else. **What is taken in a
+/// transaction that fails, or is run again, was not taken.**
+pub fn take_of_period(conn: &mut dyn Conn, name: &str, period: i64, max: i64) -> Result<bool> {
+    assert!((1..PERIOD_NUMBERS).contains(&max), "a period has at least one and not too many");
+    let first = period.saturating_mul(PERIOD_NUMBERS);
+    if read(conn, name)? >= first.saturating_add(max) {
+        return Ok(false);
+    }
+    raise(conn, name, first)?;
+    take(conn, name, 1)?;
+    Ok(true)
+}
+
 /// How many numbers were taken.
 pub fn read(conn: &mut dyn Conn, name: &str) -> Result<i64> {
     let next = conn.row(&COUNTER_READ, &[name.into()], |row| row.get(0))?;

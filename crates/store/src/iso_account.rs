@@ -7,12 +7,13 @@ use std::time::Duration;
 use types::{IsoId, Result, Timestamp};
 
 use crate::conn::sql;
-use crate::filter::Page;
 use crate::iso::IsoRow;
-use crate::{Conn, Row, Sql};
+use crate::{Conn, Row, Sql, Val};
 
 /// The state of an ISO that may work.
 pub const ACTIVE: &str = "active";
+/// The state of one that still waits for the operator's word.
+pub const PENDING_APPROVAL: &str = "pending_approval";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IsoAccount {
@@ -72,14 +73,18 @@ macro_rules! with_iso {
 
 sql!(
     ACCOUNT_PAGE,
-    concat!(with_iso!(), "ORDER BY isos.created_us, isos.iso_id LIMIT $1 OFFSET $2")
+    concat!(
+        with_iso!(),
+        "WHERE (isos.created_us, isos.iso_id) > ($1, $2)
+         ORDER BY isos.created_us, isos.iso_id LIMIT $3"
+    )
 );
 sql!(
     ACCOUNT_PAGE_IN_STATE,
     concat!(
         with_iso!(),
-        "WHERE COALESCE(noted.status, 'active') = $1
-         ORDER BY isos.created_us, isos.iso_id LIMIT $2 OFFSET $3"
+        "WHERE (isos.created_us, isos.iso_id) > ($1, $2) AND COALESCE(noted.status, 'active') = $3
+         ORDER BY isos.created_us, isos.iso_id LIMIT $4"
     )
 );
 sql!(
@@ -124,18 +129,23 @@ pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoAccount>> {
     conn.rows(&ACCOUNT_LIST, &[], read)
 }
 
-/// A page of the ISOs, the oldest first, or of those in a state.
+/// Up to `limit` ISOs, the oldest first, or of those in a state: such as come after the one that
+/// was created at that time with that id. Unlike a place in the list, that stays where it is when
+/// states change.
 pub fn page(
     conn: &mut dyn Conn,
     status: Option<&str>,
-    page: Page,
+    after: Option<&(Timestamp, String)>,
+    limit: i64,
 ) -> Result<Vec<(IsoRow, IsoAccount)>> {
-    let (limit, offset) = (page.limit.into(), page.offset.into());
+    let (created, iso_id) =
+        after.map_or((Timestamp::from_micros(i64::MIN), ""), |(created, id)| (*created, &**id));
+    let mut params = vec![created.into(), iso_id.into()];
+    params.extend(status.map(Val::from));
+    params.push(limit.into());
+    let statement = if status.is_some() { &ACCOUNT_PAGE_IN_STATE } else { &ACCOUNT_PAGE };
     let read = |row: &dyn Row| Ok((IsoRow::read(row)?, read_from(row, ISO_COLUMNS)?));
-    match status {
-        None => conn.rows(&ACCOUNT_PAGE, &[limit, offset], read),
-        Some(status) => conn.rows(&ACCOUNT_PAGE_IN_STATE, &[status.into(), limit, offset], read),
-    }
+    conn.rows(statement, &params, read)
 }
 
 /// Up to `limit` accounts whose clock is ahead.

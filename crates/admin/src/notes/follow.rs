@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use site::{Options, jobs};
 use store::admin_note::{self, NoteKind, NoteRow};
 use store::filter::Page;
+use store::iso_account::PENDING_APPROVAL;
 use store::outbox::{self, SequencedEvent};
 use store::product::{LowStock, ProductFilter, ProductRow};
 use store::{Conn, iso, order, product, webhook};
@@ -25,8 +26,6 @@ const LOOKED_OVER_MAX: i64 = 3;
 const FIRST_ORDER: &str = "first-order";
 const LOW_STOCK: &str = "low-stock";
 const ISO_WAITS: &str = "iso-waits";
-/// The state of an ISO that registered itself and was not decided on.
-const PENDING_APPROVAL: &str = "pending_approval";
 const WEBHOOK_DISABLED: &str = "webhook-disabled";
 /// Where people read how webhooks of the shop are mended.
 const WEBHOOK_GUIDE: &str = "/docs/rest/#webhooks";

@@ -49,6 +49,23 @@ fn metrics_are_for_the_operator_only() {
 }
 
 #[test]
+fn a_server_that_starts_on_a_full_disk_says_so_at_once() {
+    let site = Site::sqlite();
+    site.iso("Full");
+    // Such as a disk does that has no room for the next page.
+    let refuse = "CREATE TRIGGER full_disk BEFORE INSERT ON facts WHEN NEW.name = 'ready_at'
+                  BEGIN SELECT RAISE(ABORT, 'no space'); END";
+    site.store().write_blocking(|conn| conn.script(refuse)).unwrap();
+    let running = site.serve();
+    let mut told = String::new();
+    eventually("the facts are loaded", NOTICED_WITHIN, || {
+        told = http::get(&running.url, "/readyz", &[]).unwrap().text();
+        !told.contains("being loaded")
+    });
+    assert!(told.contains("takes no changes"), "{told}");
+}
+
+#[test]
 fn readiness_follows_the_database() {
     // A fast cluster could lose its tables in the crash.
     let cluster = Cluster::start().unwrap();

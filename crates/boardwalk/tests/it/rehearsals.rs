@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
+use testkit::process;
 
-use crate::support::{Running, Site, authorization, body, eventually, text};
+use crate::support::{Running, Site, authorization, basic, body, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -56,6 +57,37 @@ fn webhooks_can_be_sent_to_the_catcher() {
 }
 
 #[test]
+fn a_webhook_of_the_shop_can_be_sent_to_the_catcher() {
+    let site = Site::sqlite();
+    let key = site.key(&site.iso("Rehearsing"));
+    let boss = ["user", "create", "--login", "boss", "--email", "boss@site.example"];
+    let made =
+        site.command(&[&boss[..], &["--role", "administrator", "--password-stdin"]].concat());
+    let made = process::run_command(made, b"the boss's password\n").unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let password = site.json(&["user", "app-password", "--login", "boss", "--name", "Tests"]);
+    let boss = basic(&format!("boss:{}", text(&password, "password")));
+    let running = site.serve();
+    let caught = || done(&running.get("/v1/sandbox/webhooks", &key));
+    let url = text(&caught(), "url");
+    let ask = |path: &str, body: &Value| {
+        http::post(&running.url, path, &[("Authorization", &boss)], body).unwrap()
+    };
+    let webhook = |url: &str| json!({ "topic": "product.created", "delivery_url": url });
+    let elsewhere = ask("/wp-json/wc/v3/webhooks", &webhook("http://127.0.0.1:1/"));
+    assert_eq!(elsewhere.status, 400, "{}", elsewhere.text());
+    let forged = ask("/wp-json/wc/v3/webhooks", &webhook(&format!("{url}0")));
+    assert_eq!(forged.status, 400, "{}", forged.text());
+    let made = ask("/wp-json/wc/v3/webhooks", &webhook(&url));
+    assert_eq!(made.status, 201, "{}", made.text());
+    assert_eq!(ask("/wp-json/wc/v3/products", &json!({ "name": "Mug" })).status, 201);
+    eventually("the delivery", PATIENCE, || {
+        let data = caught()["data"].clone();
+        data.as_array().unwrap().iter().any(|one| text(one, "body").contains("Mug"))
+    });
+}
+
+#[test]
 fn the_clock_of_an_iso_moves_its_requests() {
     let site = Site::sqlite();
     let key = site.key(&site.iso("Ahead"));
@@ -90,8 +122,7 @@ fn production_has_none_of_it() {
         "--admin-listen",
         "127.0.0.1:0",
     ];
-    let server =
-        testkit::process::Server::start_command(site.command(&command), &["production"]).unwrap();
+    let server = process::Server::start_command(site.command(&command), &["production"]).unwrap();
     let url = server.url("production").to_owned();
     let running = Running { server, url };
     let routes = onboarding::endpoints::table();

@@ -23,8 +23,11 @@ const WORDS: [(&str, &str); 10] = [
     ("post__not_in", "exclude"),
 ];
 
-/// The parameters as a version publishes them: the first one has neither the parameters that came
-/// later nor says that it takes them.
+/// What statuses of orders begin with where older clients found them.
+const STATUS_PREFIX: &str = "wc-";
+
+/// The parameters as a version publishes them: the first one takes those that came later as well,
+/// and does not say so.
 pub fn published(version: Version, args: Args, later: &[&str]) -> Args {
     if version == Version::One { args.unpublished(later) } else { args }
 }
@@ -40,14 +43,25 @@ pub fn listed(version: Version, args: Args, later: &[&str]) -> Args {
     args.arg(FILTER, Schema::typed("object").about(about))
 }
 
-/// Lets the conditions of the request stand for the parameters that they mean.
-pub fn take_conditions(call: &mut Call<'_>) {
+/// Lets the conditions of the request stand for the parameters that they mean. **A condition can
+/// say nothing that its parameter could not**: `args` are those of the list.
+pub fn take_conditions(call: &mut Call<'_>, args: impl FnOnce() -> Args) {
     let Some(Value::Object(conditions)) = call.params.get(FILTER).cloned() else { return };
+    let args = args();
     for (word, parameter) in WORDS {
-        if let Some(value) = conditions.get(word).and_then(|value| meant(parameter, value)) {
+        let Some(arg) = args.get(parameter) else { continue };
+        let meant = conditions.get(word).and_then(|value| meant(parameter, value));
+        if let Some(value) = meant.filter(|value| is_choice(&arg.schema, value)) {
             call.params.set(parameter, value);
         }
     }
+}
+
+/// Whether the value is one of the parameter's choices, where it has some.
+fn is_choice(schema: &Schema, value: &Value) -> bool {
+    let of_items = || schema.get("items").and_then(|items| items.get("enum"));
+    let choices = schema.get("enum").or_else(of_items).and_then(Value::as_array);
+    choices.is_none_or(|choices| choices.contains(value))
 }
 
 /// The value as the parameter takes it; nothing if it makes no sense there.
@@ -60,8 +74,8 @@ fn meant(parameter: &str, value: &Value) -> Option<Value> {
         }
         "page" => Some(json!(loose::to_int(value).max(1))),
         "offset" => Some(json!(loose::to_int(value).max(0))),
-        "order" => text().filter(|text| text == "asc" || text == "desc").map(Value::from),
-        "orderby" | "slug" | "status" => text().map(Value::from),
+        "status" => text().map(|text| json!(text.strip_prefix(STATUS_PREFIX).unwrap_or(&text))),
+        "order" | "orderby" | "slug" => text().map(Value::from),
         "search" => loose::scalar_text(value).map(|text| json!(text)),
         _ => {
             let ids = match value {
@@ -86,13 +100,29 @@ mod tests {
             ("per_page", json!(100_000), Some(json!(PER_PAGE_MAX))),
             ("page", json!(0), Some(json!(1))),
             ("order", json!("ASC"), Some(json!("asc"))),
-            ("order", json!("upwards"), None),
+            ("status", json!("wc-Processing"), Some(json!("processing"))),
+            ("status", json!("publish"), Some(json!("publish"))),
             ("orderby", json!("ID"), Some(json!("id"))),
             ("include", json!(["3", 4]), Some(json!([3, 4]))),
             ("exclude", json!(7), Some(json!([7]))),
             ("slug", json!({}), None),
         ] {
             assert_eq!(meant(parameter, &given), expected, "{parameter} {given}");
+        }
+    }
+
+    #[test]
+    fn conditions_keep_to_the_choices() {
+        let order = Schema::text().choices(&["asc", "desc"]);
+        let several = Schema::list(Schema::text().choices(&["any", "draft"]));
+        for (schema, given, is_fine) in [
+            (&order, "asc", true),
+            (&order, "upwards", false),
+            (&several, "draft", true),
+            (&several, "trash", false),
+            (&Schema::text(), "anything", true),
+        ] {
+            assert_eq!(is_choice(schema, &json!(given)), is_fine, "{given}");
         }
     }
 

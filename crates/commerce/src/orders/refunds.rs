@@ -147,7 +147,7 @@ fn links(place: &Place, call: &Call<'_>, refund: &Order) -> Links {
 
 fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if place.version == Version::One {
-        first::take_conditions(call);
+        first::take_conditions(call, || list::refund_args(place.version));
     }
     let decimals = view::decimals(call);
     call.params.set("dp", decimals);

@@ -109,7 +109,7 @@ fn set_url(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
         return Err(refused("delivery_url", message));
     };
     // Who is told now need not wonder for days why nothing arrives.
-    call.site.outbound().may_ever_ask(&parsed).map_err(|refusal| {
+    call.site.may_ever_deliver(&parsed).map_err(|refusal| {
         let rule =
             format!("Give another address; nothing is ever delivered to this one: {refusal}.");
         refused("delivery_url", rule)

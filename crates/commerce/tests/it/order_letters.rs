@@ -102,6 +102,22 @@ fn a_letter_is_queued_and_noted() {
 }
 
 #[test]
+fn one_user_sends_so_many_letters_an_hour() {
+    let shop = TestShop::with_mail();
+    let mut order_of_ada = bought();
+    order_of_ada["billing"] = json!({ "email": "ada@example.test" });
+    let path = order(&shop, &order_of_ada);
+    let send =
+        || shop.ask("POST", &format!("{path}/actions/send_order_details"), ADMIN, &json!({}));
+    for number in 0..30 {
+        assert_eq!(send().status, 200, "{number}");
+    }
+    let refused = send();
+    assert_eq!(refused.refusal(), (429, "rest_too_many_letters"));
+    assert_eq!(refused.header("retry-after"), "3600");
+}
+
+#[test]
 fn without_a_relay_nothing_is_sent() {
     let shop = TestShop::new();
     let mut order_of_ada = bought();

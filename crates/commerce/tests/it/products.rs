@@ -196,6 +196,21 @@ fn lists_keep_what_is_asked_for() {
 }
 
 #[test]
+fn conditions_show_what_parameters_show() {
+    let shop = TestShop::new();
+    for status in ["publish", "draft"] {
+        made(&shop, &json!({ "name": status, "status": status }));
+    }
+    let gone = made(&shop, &json!({ "name": "gone" }));
+    let deleted = format!("/wc/v3/products/{}", gone["id"]);
+    assert_eq!(shop.ask("DELETE", &deleted, ADMIN, &json!({})).status, 200);
+    let names = |query: &str| shop.get(&format!("/wc/v1/products?{query}"), ADMIN).each("name");
+    assert_eq!(names("filter[post_status]=trash"), names(""), "the trash is no choice");
+    assert_eq!(names("").len(), 2);
+    assert_eq!(names("filter[post_status]=wc-draft"), ["draft"]);
+}
+
+#[test]
 fn free_data_is_shown_as_asked_and_named() {
     let shop = TestShop::new();
     let entries =

@@ -24,8 +24,6 @@ pub struct About<'a> {
     pub description: &'a str,
     /// Addresses of the interface's root, each with a description.
     pub servers: &'a [(&'a str, &'a str)],
-    /// Name of the cookie that carries a session.
-    pub session_cookie: &'a str,
 }
 
 /// The document as JSON. `takes_keys` tells whether the route of a pattern knows consumer keys.
@@ -75,7 +73,7 @@ pub fn document<O>(
         "components": {
             "schemas": schemas,
             "responses": { "Refused": refused() },
-            "securitySchemes": security_schemes(about.session_cookie),
+            "securitySchemes": security_schemes(),
         },
     })
 }
@@ -270,7 +268,7 @@ fn security(takes_keys: bool) -> Value {
     Value::Array(ways)
 }
 
-fn security_schemes(session_cookie: &str) -> Value {
+fn security_schemes() -> Value {
     let in_query = |name: &str| {
         let description = "Over TLS only.";
         json!({ "type": "apiKey", "in": "query", "name": name, "description": description })
@@ -295,12 +293,7 @@ fn security_schemes(session_cookie: &str) -> Value {
                             consumer secret (HMAC-SHA1 or HMAC-SHA256), in the header or in the \
                             query string. There are no tokens.",
         },
-        "session": {
-            "type": "apiKey",
-            "in": "cookie",
-            "name": session_cookie,
-            "description": "A browser's session. Without a nonce it counts as nobody's.",
-        },
+        "session": crate::openapi::session_scheme(),
         "nonce": {
             "type": "apiKey",
             "in": "header",

@@ -40,7 +40,6 @@ fn toy() -> Value {
         version: "1.2.3",
         description: "Notes.",
         servers: &[("http://127.0.0.1:1/root", "Here.")],
-        session_cookie: "session",
     };
     document(&Table::compile(routes).unwrap(), &about, &|pattern| pattern.starts_with("/shop/"))
 }

@@ -3,15 +3,16 @@
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
 use site::{Options, Site};
-use store::Conn;
 use store::api_key::ApiKeyRow;
 use store::filter::Page;
 use store::user::{self, UserFilter};
+use store::{Conn, counter};
 use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
 
 use crate::Platform;
 use crate::isos::{Decision, IsoRecord};
+use crate::keys::MICROS_PER_DAY;
 
 /// Where the portal lets people confirm what they registered.
 const CONFIRM_PATH: &str = "/portal/register?token=";
@@ -21,6 +22,8 @@ const KEYS_PATH: &str = "/portal/console/keys";
 const ISOS_PATH: &str = "/portal/console/isos";
 /// Administrators who are written to, those first who were there first.
 const ADMINISTRATORS_MAX: i64 = 5;
+/// Letters about keys that one ISO gets in a day; events tell of every key.
+const KEY_LETTERS_PER_DAY_MAX: i64 = 5;
 
 /// To somebody who registered: the link.
 pub(super) fn confirm(
@@ -90,8 +93,11 @@ pub(crate) fn decided(
     send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
 }
 
-/// To the contact of the ISO of a key that ends soon. Nobody is told where mail is off, or where
-/// there is no address.
+/// To the contact of the ISO of a key that ends soon, as far as the ISO has letters left for the
+/// day. Nobody is told where mail is off, or where there is no address.
+///
+/// The address is the ISO's own to set, and nobody proved that it is theirs: **the letter says
+/// nothing that the ISO chose.**
 pub(crate) fn key_expires(
     conn: &mut dyn Conn,
     (site, vault): (&Site, &Vault),
@@ -99,13 +105,24 @@ pub(crate) fn key_expires(
     now: Timestamp,
 ) -> Result<()> {
     let Some(expires) = key.expires.filter(|_| mail::is_on(site)) else { return Ok(()) };
-    let Some(to) = IsoRecord::load(conn, &key.iso_id)?.contact(vault)?.email else {
-        return Ok(());
+    let to = match IsoRecord::load(conn, &key.iso_id)?.contact(vault) {
+        Ok(contact) => contact.email,
+        Err(error) => {
+            // Others are not to miss their letters for that.
+            let (iso_id, error) = (key.iso_id.as_str(), error.report());
+            tracing::warn!(iso_id, error, "the contact of an ISO cannot be opened");
+            None
+        }
     };
+    let Some(to) = to else { return Ok(()) };
+    let (counter, day) = (format!("key_letters {}", key.iso_id), now.as_micros() / MICROS_PER_DAY);
+    if !counter::take_of_period(conn, &counter, day, KEY_LETTERS_PER_DAY_MAX)? {
+        return Ok(());
+    }
     let day = expires.to_string();
     let day = day.split('T').next().unwrap_or_default();
     let paragraphs = [
-        format!("Your API key {} ({}) ends on {day} (UTC).", key.name, key.key_id.as_str()),
+        format!("Your API key {} ends on {day} (UTC).", key.key_id.as_str()),
         String::from("Make a new key and change over to it before; then revoke the old one."),
     ];
     let subject = format!("An API key ends on {day}");

@@ -162,10 +162,7 @@ fn undeliverable(platform: &Platform, url: &str) -> Option<String> {
         return Some(String::from("Send an https address of a public host."));
     }
     let (site, url) = (platform.site()?, Url::parse(url).ok()?);
-    if platform.catches(&url) {
-        return None;
-    }
-    let refusal = site.outbound().may_ever_ask(&url).err()?;
+    let refusal = site.may_ever_deliver(&url).err()?;
     Some(format!("Send another address; nothing is ever delivered to this one: {refusal}."))
 }
 

@@ -23,6 +23,8 @@ mod errors;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod key_letters;
+#[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod lifecycle;

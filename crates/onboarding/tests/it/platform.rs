@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use onboarding::Settings;
 use onboarding::dialect::ResponseStyle;
+use onboarding::{Cx, Settings};
 use serde_json::{Value, json};
 use types::{Environment, Kind, luhn};
 use vault::MasterKey;
@@ -100,6 +100,34 @@ fn ids_are_unique_and_well_formed() {
             assert!(seen.insert(id));
         }
     }
+}
+
+#[test]
+fn a_list_of_isos_skips_nobody_when_states_change() {
+    let house = House::new();
+    for name in ["Second ISO", "Third ISO"] {
+        house.platform.iso_create(name, ResponseStyle::Detailed).unwrap();
+    }
+    let boss = Cx { caller: None, administrator: Some(1), ..house.later(0) };
+    let page = |cursor: &Value| {
+        let mut wanted = json!({ "status": "active", "limit": 1 });
+        if !cursor.is_null() {
+            wanted["cursor"] = cursor.clone();
+        }
+        house.call_in(&boss, "iso_list", wanted).done()
+    };
+    let (mut seen, mut cursor) = (HashSet::new(), Value::Null);
+    for number in 0..3 {
+        let found = page(&cursor);
+        let iso_id = found["data"][0]["isoId"].as_str().unwrap_or_default().to_owned();
+        // Who is stopped leaves the list, and those behind move up.
+        house.call_in(&boss, "iso_suspend", json!({ "isoId": iso_id })).done();
+        assert!(seen.insert(iso_id), "{number}: {found}");
+        cursor = found["nextCursor"].clone();
+    }
+    assert_eq!((seen.len(), cursor), (3, Value::Null));
+    let wrong = house.call_in(&boss, "iso_list", json!({ "cursor": "1" })).refused();
+    assert_eq!(wrong, ["invalid_value cursor"]);
 }
 
 fn check_tpn(tpn: &str) {

@@ -20,6 +20,7 @@ on_both_engines!(
     blocks_of_numbers_never_overlap,
     a_follower_moves_once,
     counters_are_separate,
+    a_period_has_so_many,
     events_are_numbered_in_order,
     events_of_an_iso_have_their_own_numbers,
     old_events_are_forgotten_when_everybody_has_seen_them,
@@ -53,6 +54,27 @@ fn a_follower_moves_once(database: &Database) {
     assert_eq!(position(), 7, "who lost has moved nothing");
     let other = store.read_blocking(|conn| outbox::position(conn, "search"));
     assert_eq!(other.unwrap(), 0);
+}
+
+fn a_period_has_so_many(database: &Database) {
+    let store = database.open();
+    let take = |period: i64, max: i64| {
+        let take =
+            move |conn: &mut dyn store::Conn| counter::take_of_period(conn, "a", period, max);
+        store.write_blocking(take).unwrap()
+    };
+    assert_eq!([take(7, 2), take(7, 2), take(7, 2)], [true, true, false]);
+    assert!(take(7, 3), "a bound that was raised holds at once");
+    assert_eq!([take(8, 1), take(8, 1)], [true, false], "the next period has its own");
+    let failing = store.write_blocking(|conn| {
+        assert!(counter::take_of_period(conn, "b", 7, 1)?);
+        Err::<(), _>(types::Error::conflict("something else failed"))
+    });
+    assert!(failing.is_err());
+    let again = store.write_blocking(|conn| counter::take_of_period(conn, "b", 7, 1));
+    assert!(again.unwrap(), "what was taken back is there again");
+    store.write_blocking(|conn| counter::take(conn, "a", 1_000_000)).unwrap();
+    assert_eq!([take(8, 1), take(9, 1)], [false, true], "a leap ends with the period");
 }
 
 fn counters_are_separate(database: &Database) {

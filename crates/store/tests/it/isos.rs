@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use store::audit::Link;
 use store::caught_webhook::{self, CaughtWebhook, KEPT_MAX};
-use store::filter::Page;
 use store::iso::IsoRow;
 use store::iso_account::{self, IsoAccount};
 use store::iso_registration::{self, IsoRegistration};
@@ -97,20 +96,31 @@ fn accounts_are_listed_by_pages(database: &Database) {
             iso_account::put(conn, &waiting, time(5))
         })
         .unwrap();
-    let page = |status: Option<&'static str>, offset: i64, limit: i64| {
-        let page = Page { offset, limit };
-        let rows = store.read_blocking(move |conn| iso_account::page(conn, status, page)).unwrap();
+    let page = |status: Option<&'static str>, after: Option<(i64, &str)>, limit: i64| {
+        let after = after.map(|(second, id)| (time(second), id.to_owned()));
+        let read =
+            move |conn: &mut dyn Conn| iso_account::page(conn, status, after.as_ref(), limit);
         let told = |(row, account): (IsoRow, IsoAccount)| {
             assert_eq!(row.iso_id, account.iso_id);
+            if row.iso_id.as_str() != "iso_3" {
+                let plain = IsoAccount::plain(row.iso_id.clone());
+                assert_eq!(account, plain, "one without a row is what `plain` says");
+            }
             format!("{} {}", row.iso_id, account.status)
         };
-        rows.into_iter().map(told).collect::<Vec<_>>()
+        store.read_blocking(read).unwrap().into_iter().map(told).collect::<Vec<_>>()
     };
-    assert_eq!(page(None, 0, 2), ["iso_4 active", "iso_3 pending_approval"], "the oldest first");
-    assert_eq!(page(None, 3, 9), ["iso_1 active", "iso_0 active"]);
-    assert_eq!(page(Some("pending_approval"), 0, 9), ["iso_3 pending_approval"]);
-    assert_eq!(page(Some("active"), 1, 2), ["iso_2 active", "iso_1 active"]);
-    assert_eq!(page(Some("suspended"), 0, 9), Vec::<String>::new());
+    assert_eq!(page(None, None, 2), ["iso_4 active", "iso_3 pending_approval"], "the oldest first");
+    assert_eq!(page(None, Some((8, "iso_2")), 9), ["iso_1 active", "iso_0 active"]);
+    assert_eq!(page(None, Some((8, "iso_1")), 1), ["iso_2 active"], "of one moment, by the id");
+    assert_eq!(page(Some("pending_approval"), None, 9), ["iso_3 pending_approval"]);
+    assert_eq!(page(Some("active"), Some((6, "iso_4")), 2), ["iso_2 active", "iso_1 active"]);
+    assert_eq!(
+        page(Some("active"), Some((7, "iso_3")), 1),
+        ["iso_2 active"],
+        "after another state"
+    );
+    assert_eq!(page(Some("suspended"), None, 9), Vec::<String>::new());
 }
 
 fn links_work_once_and_not_for_ever(database: &Database) {
