@@ -6,7 +6,7 @@
 use super::listing::{OrderPage, OrderSort, Paging};
 use super::plan::{Plan, date_bounds};
 use super::select::Block;
-use super::{DateColumn, Filter, IdSet, Measure, Query, Scope, Span, Table, When};
+use super::{DateColumn, Filter, IdSet, Query, Scope, Span, Table};
 use crate::facts::chunk::{Bounds, Chunk, order};
 use crate::facts::{OrderFact, Snapshot};
 
@@ -23,13 +23,8 @@ impl Snapshot {
         sort: OrderSort,
         paging: Paging,
     ) -> OrderPage {
-        let query = Query {
-            filter: filter.clone(),
-            measures: vec![Measure::Rows(When::Always)],
-            ..Query::of(Table::Orders, date, span)
-        };
-        let total = self.answer(scope, &query).totals(0).first().copied().unwrap_or_default();
-        let total = usize::try_from(total).unwrap_or_default();
+        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+        let total = self.count(scope, &query);
         let limit = paging.limit.min(total.saturating_sub(paging.offset));
         let after = total.saturating_sub(paging.offset.saturating_add(limit));
         let plan = Plan::new(self, scope, &query);

@@ -11,7 +11,7 @@ use super::kept::{Pieces, Run};
 use super::plan::Plan;
 use super::totals::Totals;
 use super::work::Work;
-use super::{Answer, Query, Scope, Table};
+use super::{Answer, Measure, Query, Scope, Table, When};
 use crate::facts::Snapshot;
 
 /// Orders for which one more thread is worth its start.
@@ -65,6 +65,13 @@ impl Snapshot {
             own
         });
         found.finish()
+    }
+
+    /// How many rows the query finds, whatever it measures.
+    pub fn count(&self, scope: &Scope, query: &Query) -> usize {
+        let query = Query { measures: vec![Measure::Rows(When::Always)], ..query.clone() };
+        let found = self.answer(scope, &query).totals(0).first().copied().unwrap_or_default();
+        usize::try_from(found).unwrap_or_default()
     }
 
     /// Forgets what earlier queries came to, so that the next one reads every row again. For

@@ -11,9 +11,7 @@ use crate::arrival;
 use crate::calendar::Range;
 use crate::desk::{Inquiry, seconds, span};
 use crate::facts::OrderFact;
-use crate::query::{
-    DateColumn, Filter, LineTest, Measure, OrderSort, Paging, Query, Span, Table, When,
-};
+use crate::query::{DateColumn, Filter, LineTest, OrderSort, Paging, Query, Span, Table};
 
 /// Orders of a shop up to which its database is followed.
 const SHOP_MAX: usize = 10_000;
@@ -188,12 +186,8 @@ impl List<'_> {
     /// How many rows the database expects there.
     fn rows(&self, inquiry: &Inquiry) -> usize {
         let of = |table: Table, filter: Filter| {
-            let query = Query {
-                filter,
-                measures: vec![Measure::Rows(When::Always)],
-                ..Query::of(table, DateColumn::Created, Span::ALWAYS)
-            };
-            first_value(&query, inquiry)
+            let query = Query { filter, ..Query::of(table, DateColumn::Created, Span::ALWAYS) };
+            inquiry.snapshot.count(inquiry.scope(), &query)
         };
         let ids = |ids: &[i64]| ids.iter().copied().collect();
         match self {
@@ -280,18 +274,8 @@ fn is_of_status(filter: &Filter) -> bool {
 }
 
 fn rows((date, span): (DateColumn, Span), filter: &Filter, inquiry: &Inquiry) -> usize {
-    let query = Query {
-        filter: filter.clone(),
-        measures: vec![Measure::Rows(When::Always)],
-        ..Query::of(Table::Orders, date, span)
-    };
-    first_value(&query, inquiry)
-}
-
-fn first_value(query: &Query, inquiry: &Inquiry) -> usize {
-    let answer = inquiry.answer(query);
-    let value = answer.totals(0).first().copied().unwrap_or_default();
-    usize::try_from(value).unwrap_or_default()
+    let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+    inquiry.snapshot.count(inquiry.scope(), &query)
 }
 
 /// The place of an order in time.

@@ -19,7 +19,7 @@ use crate::facts::{CouponFact, OrderFact};
 use crate::known;
 use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging};
 use crate::reports::args;
-use crate::reports::meeting::Meeting;
+use crate::reports::meeting::{Meeting, second_of};
 
 /// Where an order came from, if nothing is known about it.
 const UNKNOWN_ORIGIN: &str = "Unknown";
@@ -165,11 +165,7 @@ impl More {
 
     fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {
         let text = |time: Timestamp| calendar.text(seconds(time));
-        let dated = match date {
-            DateColumn::Created => Some(order.created),
-            DateColumn::Paid => order.paid,
-            DateColumn::Completed => order.completed,
-        };
+        let dated = second_of(order, date).map(|at| calendar.text(at));
         // Clients know every refund as that of a returning customer.
         let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_strict);
         let returning = of_refund.unwrap_or(order).returning;
@@ -179,7 +175,7 @@ impl More {
         let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
         put("order_id", json!(order.order_id));
         put("parent_id", json!(order.parent_id));
-        put("date", json!(dated.map(text)));
+        put("date", json!(dated));
         put("date_created", json!(text(order.created)));
         put("date_created_gmt", json!(Calendar::utc().text(seconds(order.created))));
         put("status", json!(&*order.status));
