@@ -87,44 +87,70 @@ impl dyn Row + '_ {
     }
 }
 
-/// A Rust type that a column can be read as.
+/// A Rust type that a column can hold.
 pub trait Column: Sized {
-    fn read(row: &dyn Row, index: usize) -> Result<Self>;
+    /// What the names of such columns end in.
+    const SUFFIX: &'static str = "";
+
+    /// Nothing where the column is null.
+    fn read_optional(row: &dyn Row, index: usize) -> Result<Option<Self>>;
+
+    fn value(&self) -> Val<'_>;
+
+    fn read(row: &dyn Row, index: usize) -> Result<Self> {
+        let missing = || Error::internal(format!("column {index} is null where a value must be"));
+        Self::read_optional(row, index)?.ok_or_else(missing)
+    }
 }
 
-fn not_null<T>(value: Option<T>, index: usize) -> Result<T> {
-    value.ok_or_else(|| Error::internal(format!("column {index} is null where a value must be")))
+impl<T: Column> Column for Option<T> {
+    const SUFFIX: &'static str = T::SUFFIX;
+
+    fn read_optional(row: &dyn Row, index: usize) -> Result<Option<Self>> {
+        T::read_optional(row, index).map(Some)
+    }
+
+    fn value(&self) -> Val<'_> {
+        self.as_ref().map_or(Val::Null, Column::value)
+    }
 }
 
 macro_rules! columns {
-    ($($target:ty => |$row:ident, $index:ident| $read:expr;)*) => {$(
+    ($(
+        $target:ty $([$suffix:literal])?:
+        |$row:ident, $index:ident| $read:expr, |$value:ident| $write:expr;
+    )*) => {$(
         impl Column for $target {
-            fn read($row: &dyn Row, $index: usize) -> Result<Self> {
-                not_null($read, $index)
-            }
-        }
+            $(const SUFFIX: &'static str = $suffix;)?
 
-        impl Column for Option<$target> {
-            fn read($row: &dyn Row, $index: usize) -> Result<Self> {
+            fn read_optional($row: &dyn Row, $index: usize) -> Result<Option<Self>> {
                 Ok($read)
+            }
+
+            fn value(&self) -> Val<'_> {
+                let $value = self;
+                $write
             }
         }
     )*};
 }
 
 columns! {
-    i64 => |row, index| row.int(index)?;
-    bool => |row, index| row.int(index)?.map(|value| value != 0);
-    Timestamp => |row, index| row.int(index)?.map(Timestamp::from_micros);
-    Amount => |row, index| row.int(index)?.map(Amount::from_millionths);
-    String => |row, index| row.text(index)?;
-    Vec<u8> => |row, index| row.bytes(index)?;
-    types::IsoId => |row, index| row.text(index)?.map(types::IsoId::new);
-    types::KeyId => |row, index| row.text(index)?.map(types::KeyId::new);
-    types::MerchantId => |row, index| row.text(index)?.map(types::MerchantId::new);
-    types::StoreId => |row, index| row.text(index)?.map(types::StoreId::new);
-    types::TemplateId => |row, index| row.text(index)?.map(types::TemplateId::new);
-    types::Tpn => |row, index| row.text(index)?.map(types::Tpn::new);
+    i64: |row, index| row.int(index)?, |value| Val::Int(*value);
+    bool: |row, index| row.int(index)?.map(|value| value != 0), |value| (*value).into();
+    Timestamp ["_us"]: |row, index| row.int(index)?.map(Timestamp::from_micros),
+        |value| (*value).into();
+    Amount: |row, index| row.int(index)?.map(Amount::from_millionths), |value| (*value).into();
+    String: |row, index| row.text(index)?, |value| Val::Text(value);
+    Vec<u8>: |row, index| row.bytes(index)?, |value| Val::Bytes(value);
+    types::IsoId: |row, index| row.text(index)?.map(types::IsoId::new), |value| value.into();
+    types::KeyId: |row, index| row.text(index)?.map(types::KeyId::new), |value| value.into();
+    types::MerchantId: |row, index| row.text(index)?.map(types::MerchantId::new),
+        |value| value.into();
+    types::StoreId: |row, index| row.text(index)?.map(types::StoreId::new), |value| value.into();
+    types::TemplateId: |row, index| row.text(index)?.map(types::TemplateId::new),
+        |value| value.into();
+    types::Tpn: |row, index| row.text(index)?.map(types::Tpn::new), |value| value.into();
 }
 
 /// A transaction that is under way. **A closure must fail when one of its statements failed**: on

@@ -75,6 +75,7 @@ pub mod presence;
 pub mod product;
 mod queue;
 pub mod quota;
+pub mod record;
 pub mod report_file;
 pub mod request_log;
 pub mod reset;
@@ -96,6 +97,7 @@ pub mod webhook_endpoint;
 
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{GroupSizes, Location, Store};
+pub use record::Record;
 pub use statements::all as all_statements;
 
 /// Snapshots that are read at once. Who lets somebody read for long leaves one for everybody else.

@@ -40,11 +40,18 @@ macro_rules! named {
         }
 
         impl $crate::Column for $type {
-            fn read(row: &dyn $crate::Row, index: usize) -> types::Result<Self> {
-                let name: String = row.get(index)?;
-                Self::from_name(&name).ok_or_else(|| {
-                    types::Error::internal(format!("column {index} has a name that is unknown"))
-                })
+            fn read_optional(
+                row: &dyn $crate::Row,
+                index: usize,
+            ) -> types::Result<Option<Self>> {
+                let Some(name) = row.text(index)? else { return Ok(None) };
+                let unknown =
+                    || types::Error::internal(format!("column {index} has an unknown name"));
+                Self::from_name(&name).map(Some).ok_or_else(unknown)
+            }
+
+            fn value(&self) -> $crate::Val<'_> {
+                $crate::Val::Text(self.as_str())
             }
         }
     };
