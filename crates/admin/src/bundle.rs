@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::Value;
 use site::bundle::{ImportSection, import_sections, records};
-use store::Conn;
-use store::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 use types::{Error, Result, Timestamp};
+
+use crate::rows::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, ImportSection)] =

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use site::Site;
-use store::package::PackageKind;
 use types::{Error, Result, Timestamp};
 use url::Url;
 
@@ -26,6 +25,7 @@ use crate::marketplace::client::Market;
 use crate::marketplace::subscriptions;
 use crate::package::manifest::PICTURES;
 use crate::package::{ARCHIVE_BYTES_MAX, Files, Manifest, Package, PluginManifest, Trust};
+use crate::rows::package::PackageKind;
 use crate::settings::Settings;
 
 /// How long folder and address are believed before they are looked at again.

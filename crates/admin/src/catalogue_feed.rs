@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Body, Params, Reply, Schema, Stop};
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::action::{Outcome, write};
 use site::{Action, Call, Names};
-use store::Conn;
-use store::catalogue_feed::{self, FeedRow, FeedState};
 use types::{Capability, Result, Timestamp};
 
 use crate::package::hex_sha256;
+use crate::rows::catalogue_feed::{self, FeedRow, FeedState};
 
 pub use self::work::FeedJob;
 

@@ -11,13 +11,12 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, later, read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names, Site, Visit};
-use store::Conn;
-use store::login_token::LoginTokenRow;
-use store::marketplace::{self, ConnectionRow};
+use site_rows::login_token::LoginTokenRow;
 use types::{Error, Kind, Result, Timestamp};
 use url::Url;
 
@@ -26,6 +25,7 @@ use crate::marketplace::client::{Market, SERVICE, Token};
 use crate::marketplace::subscriptions;
 use crate::package::manifest::Connection;
 use crate::plugins::{lifecycle, may_install, undone_or_told};
+use crate::rows::marketplace::{self, ConnectionRow};
 
 /// Characters of what a service hands out.
 const CODE_LENGTH_MAX: usize = 2_000;

@@ -257,7 +257,7 @@ fn recreate(call: &mut Call<'_>, pages: &str) -> Result<Reply, Stop> {
         return Err(Refusal::new(400, "woocommerce_rest_invalid_email_id", message).into());
     };
     let slug = format!("letter-{}", kind.id.replace('_', "-"));
-    let page_id = match store::post::find_by_slug(call.conn()?, "page", &slug)? {
+    let page_id = match site_rows::post::find_by_slug(call.conn()?, "page", &slug)? {
         Some(page) => page.post_id,
         None => made(call, pages, kind, &slug)?,
     };

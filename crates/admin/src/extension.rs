@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use db::filter::Page;
 use serde_json::{Map, Value, json};
+use shop_rows::order::OrderFilter;
+use shop_rows::product::ProductFilter;
+use shop_rows::{order, product};
 use site::action::{Outcome, anyone, read, write};
 use site::{Action, Call, Names};
-use store::filter::Page;
-use store::order::OrderFilter;
-use store::product::ProductFilter;
-use store::user::UserFilter;
-use store::{marketplace, order, product, user};
+use site_rows::user;
+use site_rows::user::UserFilter;
 use types::{Capability, Result, Timestamp};
 
 use crate::plugins::{lifecycle, with_shop};
+use crate::rows::marketplace;
 
 /// How long a fault can be verified.
 const FAULT_LIFE: Duration = Duration::from_hours(24);
@@ -75,17 +77,17 @@ fn heartbeat(call: &mut Call<'_>) -> Outcome {
     Ok(Reply::new(Value::Object(prefixed.collect::<Map<String, Value>>())))
 }
 
-fn products(conn: &mut dyn store::Conn) -> Result<i64> {
+fn products(conn: &mut dyn db::Conn) -> Result<i64> {
     let wanted = ProductFilter { page: NO_ITEMS, ..ProductFilter::default() };
     Ok(product::list(conn, &wanted)?.1)
 }
 
-fn orders(conn: &mut dyn store::Conn) -> Result<i64> {
+fn orders(conn: &mut dyn db::Conn) -> Result<i64> {
     let wanted = OrderFilter { page: NO_ITEMS, ..OrderFilter::default() };
     Ok(order::list(conn, &wanted)?.1)
 }
 
-fn users(conn: &mut dyn store::Conn) -> Result<i64> {
+fn users(conn: &mut dyn db::Conn) -> Result<i64> {
     let wanted = UserFilter { page: NO_ITEMS, ..UserFilter::default() };
     Ok(user::list(conn, &wanted)?.1)
 }

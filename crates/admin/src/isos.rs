@@ -25,7 +25,7 @@ fn may_see(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let isos = store::iso::list(call.conn()?)?;
+    let isos = site_rows::iso::list(call.conn()?)?;
     let shown = isos.iter().map(|iso| json!({ "isoId": iso.iso_id.as_str(), "name": iso.name }));
     Ok(Reply::new(shown.collect::<Vec<_>>()))
 }

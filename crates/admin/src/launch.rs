@@ -3,9 +3,9 @@
 use contract::rest::route::{CREATE, DELETE, READ, Route, Verb};
 use contract::rest::{Args, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::order;
 use site::action::{read, write};
 use site::{Action, Call, Names, Options, options};
-use store::order;
 use types::{Capability, Error};
 
 const COMING_SOON: &str = "woocommerce_coming_soon";

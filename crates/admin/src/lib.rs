@@ -29,6 +29,7 @@ pub mod package;
 mod payments;
 pub mod plugins;
 mod profile;
+pub mod rows;
 mod settings;
 mod suggestions;
 mod tasks;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, later, read};
 use site::managers::may_view;
 use site::moments;
 use site::paging::with_totals;
 use site::{Action, Call, Names};
-use store::Conn;
 use types::{Capability, Error};
 
 use crate::catalogue::{Catalogue, Offer};

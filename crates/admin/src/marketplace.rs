@@ -13,16 +13,16 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Body, Reply, Schema, Stop, Treatment};
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, later};
 use site::{Action, Call, Names};
-use store::Conn;
-use store::package::PackageKind;
 use types::{Capability, Error, Kind, Result, Timestamp};
 
 use self::client::{Account, Market, Said};
 use self::subscriptions::Bought;
 use crate::plugins::activate_one;
+use crate::rows::package::PackageKind;
 use crate::themes;
 
 /// How long the featured document is shown before it is asked for again.
@@ -225,11 +225,11 @@ async fn use_it(desk: &Desk, asked: Later, path: &str) -> Outcome {
 }
 
 fn set_used(conn: &mut dyn Conn, product_key: &str, is_used: bool) -> Result<()> {
-    let mut rows = store::marketplace::subscriptions(conn)?;
+    let mut rows = crate::rows::marketplace::subscriptions(conn)?;
     for row in rows.iter_mut().filter(|row| row.product_key == product_key) {
         row.is_connected = is_used;
     }
-    store::marketplace::replace_subscriptions(conn, &rows)
+    crate::rows::marketplace::replace_subscriptions(conn, &rows)
 }
 
 /// The marketplace's refusal with its own code and data.

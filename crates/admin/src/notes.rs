@@ -13,15 +13,17 @@ mod write;
 
 use contract::rest::route::{DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop, loose};
+use db::background_job;
+use db::filter::{Direction, Page};
 use serde_json::{Value, json};
 use site::action::{read, write};
 use site::managers::{linked, may_edit, may_view};
 use site::{Action, Call, Names};
-use store::admin_note::{self, NoteActionRow, NoteFilter, NoteKind, NoteRow, NoteSort, NoteStatus};
-use store::background_job;
-use store::filter::{Direction, Page};
 
 pub use self::raise::{NewAction, NewNote, raise, raise_once};
+use crate::rows::admin_note::{
+    self, NoteActionRow, NoteFilter, NoteKind, NoteRow, NoteSort, NoteStatus,
+};
 
 /// Notes on a page at most.
 const PER_PAGE_MAX: i64 = 100;

@@ -88,7 +88,7 @@ fn dismiss(call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// The further fields of the caller, as they are stored.
 fn meta_of(call: &mut Call<'_>) -> Result<Map<String, Value>, Stop> {
     let user_id = call.user_id();
-    let row = store::user::get(call.conn()?, user_id)?;
+    let row = site_rows::user::get(call.conn()?, user_id)?;
     let meta = row.and_then(|row| serde_json::from_str(&row.meta).ok());
     Ok(meta.unwrap_or_default())
 }
@@ -102,9 +102,9 @@ fn keep(call: &mut Call<'_>, dismissed: Map<String, Value>) -> Result<(), Stop> 
     let user_id = call.user_id();
     let mut meta = meta_of(call)?;
     meta.insert(META.to_owned(), Value::Object(dismissed));
-    if let Some(mut row) = store::user::get(call.conn()?, user_id)? {
+    if let Some(mut row) = site_rows::user::get(call.conn()?, user_id)? {
         row.meta = Value::Object(meta).to_string();
-        store::user::update(call.conn()?, &row)?;
+        site_rows::user::update(call.conn()?, &row)?;
     }
     Ok(())
 }

@@ -246,10 +246,10 @@ fn change_elsewhere(
     (name, path): (&str, &str),
     body: Value,
 ) -> Result<bool, Stop> {
-    let before = store::option::get(call.conn()?, name)?;
+    let before = site_rows::option::get(call.conn()?, name)?;
     let body = body.as_object().cloned().unwrap_or_default();
     call.ask(Verb::Put, path, body)?;
-    Ok(store::option::get(call.conn()?, name)? != before)
+    Ok(site_rows::option::get(call.conn()?, name)? != before)
 }
 
 /// The values as they are kept. **Nothing is stored unless all of them fit.**

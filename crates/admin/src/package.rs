@@ -15,13 +15,13 @@ use std::io::{Cursor, Write as _};
 use data_encoding::{BASE64, HEXLOWER};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use store::package::PackageKind;
 use types::{Error, Result};
 use vault::signature::{self, Signer};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 pub use self::manifest::{PluginManifest, ThemeManifest};
+use crate::rows::package::PackageKind;
 
 /// Bytes of an archive at most.
 pub const ARCHIVE_BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, EDIT, READ, Route};
 use contract::rest::{Args, Body, Params, Refusal, Reply, Schema, Stop};
+use db::Conn;
+use db::background_job::{self, JobRow};
+use db::filter::Page;
 use serde_json::{Map, Value, json};
 use site::action::{Later, Outcome, later, read};
 use site::managers::may_view;
 use site::{Action, Call, Names};
-use store::Conn;
-use store::background_job::{self, JobRow};
-use store::filter::Page;
 use types::{Capability, Error};
 
 use self::job::{Arguments, Task};

@@ -124,7 +124,7 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let value = |name: &str| stored.get(name).cloned().unwrap_or_default();
     let mut body: Map<String, Value> =
         fields().into_iter().map(|(name, _)| (name.to_owned(), value(name))).collect();
-    let connection = store::marketplace::connection(call.conn()?, client::SERVICE)?;
+    let connection = crate::rows::marketplace::connection(call.conn()?, client::SERVICE)?;
     let is_connected = connection.is_some();
     body.insert(String::from("wccom_connected"), json!(is_connected));
     Ok(Reply::new(body))

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::{Outcome, write};
 use site::{Action, Call, Names, Options, Visit, options};
-use store::Conn;
 use types::processors::PROCESSORS;
 use types::{Capability, Result};
 

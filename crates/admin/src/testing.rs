@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use db::{Database, Location};
 use site::outbound::Outbound;
 use site::{Parts, Settings, Site};
-use store::{Location, Store};
 use types::{Clock, Environment, Timestamp};
 use vault::{MasterKey, Vault};
 
@@ -15,7 +15,7 @@ pub(crate) fn site_at(folder: &Path, now: Timestamp, outbound: Arc<dyn Outbound>
     let location = Location::parse(None, folder, environment, 1).unwrap();
     let parts = Parts {
         environment,
-        store: Store::open(&location).unwrap(),
+        store: Database::open(&location, schema::MIGRATIONS).unwrap(),
         vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
         clock: Clock::Fixed(now),
         settings: Settings::default(),

@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::{Later, Outcome, anyone, later, read, write};
 use site::managers::may_view;
 use site::pages::THEME_OPTION;
 use site::{Action, Call, Names, Options, options};
-use store::Conn;
-use store::package::{self, PackageKind, PackageRow};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
 use crate::catalogue::{Catalogue, picture};
 use crate::package::{Manifest, ThemeManifest};
 use crate::plugins::lifecycle;
 use crate::plugins::{Asking, with_offers};
+use crate::rows::package::{self, PackageKind, PackageRow};
 use crate::upload::{self, put_new};
 
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {

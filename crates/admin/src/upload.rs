@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use contract::rest::{Args, Refusal, Schema, Stop, Treatment};
+use db::Conn;
 use site::action::Later;
-use store::Conn;
-use store::package::{self, PackageKind};
 use types::{Kind, Result, Timestamp};
 
 use crate::catalogue::{Catalogue, Obtained};
 use crate::plugins::lifecycle;
+use crate::rows::package::{self, PackageKind};
 
 /// The field of the form that has the archive, as clients know it.
 const FIELD: &str = "pluginzip";

@@ -24,7 +24,7 @@ use analytics::query::{
     Column, DateColumn, Filter, Group, IdSet, LineTest, Measure, Per, Query, RollUp, Scope, Span,
     Subject, Table, When,
 };
-use store::{Location, Store};
+use db::{Database, Location};
 use types::{Amount, Environment, Timestamp};
 
 /// Orders lie in this many days, ending at the end of 2026.
@@ -395,7 +395,7 @@ impl Plain {
 /// Makes the facts those of the site's next start.
 fn plant(data: &Path, writer: &mut Writer) {
     let place = Location::parse(None, data, Environment::Sandbox, 1).unwrap();
-    let store = Store::open(&place).unwrap();
+    let store = Database::open(&place, schema::MIGRATIONS).unwrap();
     analytics::feed::plant(&store, writer, &data.join("sandbox.facts")).unwrap();
 }
 

@@ -8,11 +8,11 @@ mod filter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Item, Links, Reply, Schema, Stop};
+use db::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use serde_json::{Map, Value, json};
+use shop_rows::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
 use site::Call;
 use site::content::dates::{Moment, written};
-use store::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
-use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};

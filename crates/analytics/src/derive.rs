@@ -14,7 +14,7 @@ mod refund;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use store::order::{ItemKind, Order, OrderItemRow, OrderKind};
+use shop_rows::order::{ItemKind, Order, OrderItemRow, OrderKind};
 use types::{Amount, Result};
 
 use crate::facts::{CouponFact, LineFact, OrderFact, TaxFact};
@@ -53,7 +53,7 @@ pub struct Numbers {
 impl Numbers {
     fn customer(&self, order: &Order) -> i64 {
         let found = match order.row.customer_id {
-            0 => self.customers_of_emails.get(&store::filter::fold(&order.row.billing_email)),
+            0 => self.customers_of_emails.get(&db::filter::fold(&order.row.billing_email)),
             user_id => self.customers_of_users.get(&user_id),
         };
         found.copied().unwrap_or_default()
@@ -194,7 +194,7 @@ impl<'a> Record<'a> {
         let mut coupons: Vec<CouponFact> = Vec::new();
         let mut unknown = 0;
         for (item, details) in self.of_kind(ItemKind::Coupon) {
-            let by_code = || numbers.coupons.get(&store::filter::fold(&item.name)).copied();
+            let by_code = || numbers.coupons.get(&db::filter::fold(&item.name)).copied();
             let coupon_id = details.coupon_id().or_else(by_code).unwrap_or_else(|| {
                 unknown -= 1;
                 unknown

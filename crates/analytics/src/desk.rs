@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::{Params, Refusal, Stop};
+use db::{Conn, Database, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site::action::Waiting;
 use site::content::dates::Moment;
 use site::{Call, Names, Options, Site, Visit};
-use store::{Conn, Store, outbox};
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
@@ -129,7 +129,7 @@ impl Desk {
 }
 
 /// Waits until everything that was committed before is in the facts.
-pub(crate) async fn caught_up(facts: &Facts, store: &Store) {
+pub(crate) async fn caught_up(facts: &Facts, store: &Database) {
     // Events get their numbers after they were committed.
     while let Ok(true) = store.read(outbox::has_unsequenced).await {
         tokio::time::sleep(LOOK_AGAIN).await;

@@ -17,10 +17,10 @@ pub mod routes;
 use std::sync::{Arc, Mutex};
 
 use contract::rest::{Args, Body, Params, Reply, Sources, Stop};
+use db::{Conn, Database};
 use serde_json::{Map, Value, json};
 use site::{Call, Site};
-use store::user::UserRow;
-use store::{Conn, Store};
+use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
 use crate::customers::{self, Door};
@@ -233,11 +233,11 @@ impl Reading {
         Ok(Self { export, desk, site: Arc::clone(site), params, reader, now })
     }
 
-    /// The page of this number, from 1 on. Meant for [`Store::read`].
+    /// The page of this number, from 1 on. Meant for [`Database::read`].
     pub fn page(&self, conn: &mut dyn Conn, number: i64) -> Result<Page> {
         let user = match &self.reader {
             Reader::Operator(user) => (**user).clone(),
-            Reader::User(user_id) => store::user::get(conn, *user_id)?
+            Reader::User(user_id) => site_rows::user::get(conn, *user_id)?
                 .ok_or_else(|| Error::not_found("who asked for the export is gone"))?,
         };
         let mut params = self.params.clone();
@@ -247,7 +247,7 @@ impl Reading {
         read.map_err(|refusal| Error::invalid(refusal.message.into_owned()))
     }
 
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Database {
         self.site.store()
     }
 }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use db::{Database, outbox};
 use site::Options;
-use store::{Store, outbox};
 use types::{Error, Result};
 
 use crate::facts::{Facts, Writer, file};
@@ -44,12 +44,12 @@ const SAVE_EVERY: Duration = Duration::from_mins(10);
 
 /// Writes facts to a file from which a server on this store starts, as if they were made of all
 /// that the store holds now. For measuring with more of them than anybody wants to store.
-pub fn plant(store: &Store, writer: &mut Writer, path: &Path) -> Result<()> {
+pub fn plant(store: &Database, writer: &mut Writer, path: &Path) -> Result<()> {
     writer.set_position(store.read_blocking(outbox::head)?);
     write_file(store, writer, path)
 }
 
-fn write_file(store: &Store, writer: &Writer, path: &Path) -> Result<()> {
+fn write_file(store: &Database, writer: &Writer, path: &Path) -> Result<()> {
     let position = writer.position();
     let mark = store.read_blocking(move |conn| update::mark(conn, position))?;
     file::write(path, writer, mark.as_deref())
@@ -58,7 +58,7 @@ fn write_file(store: &Store, writer: &Writer, path: &Path) -> Result<()> {
 /// The state of the thread.
 #[derive(Debug)]
 pub struct Feed {
-    store: Store,
+    store: Database,
     facts: Arc<Facts>,
     writer: Writer,
     file: Option<PathBuf>,
@@ -70,7 +70,7 @@ pub struct Feed {
 
 impl Feed {
     /// Loads the facts and publishes them.
-    pub fn open(store: Store, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
+    pub fn open(store: Database, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
         let writer = Writer::default();
         let (options, last_download) = (-1, 0);
         let mut feed = Self { store, facts, writer, file, options, last_download, saved: None };

@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use db::background_job::{self, JobRow, JobState};
+use db::filter::Page;
+use db::{Conn, outbox};
 use serde_json::{Value, json};
+use shop_rows::order;
 use site::action::{read, write};
 use site::{Action, Call, jobs};
-use store::background_job::{self, JobRow, JobState};
-use store::filter::Page;
-use store::user::{self, UserFilter};
-use store::{Conn, order, outbox};
+use site_rows::user::{self, UserFilter};
 use types::{Capability, Result, Timestamp};
 
 use crate::calendar::Calendar;

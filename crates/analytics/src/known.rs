@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
-use store::Conn;
-use store::coupon::{self, CouponFilter, CouponRow};
-use store::filter::{PAGE_MAX, Page};
-use store::product::{self, ProductFilter, ProductRow};
-use store::tax_rate::{self, TaxRateFilter};
-use store::term::{self, TermFilter, TermOrder};
+use db::Conn;
+use db::filter::{PAGE_MAX, Page};
+use shop_rows::coupon::{self, CouponFilter, CouponRow};
+use shop_rows::product::{self, ProductFilter, ProductRow};
+use shop_rows::tax_rate::{self, TaxRateFilter};
+use site_rows::term::{self, TermFilter, TermOrder};
 use types::Amount;
 
 /// Products that are in the trash are not there; all others are, whoever may buy them.

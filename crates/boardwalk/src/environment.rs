@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use db::{Database, Location};
 use onboarding::Platform;
-use store::{Location, Store};
 use types::{Clock, Environment, Error, Result};
 use vault::MasterKey;
 
@@ -24,7 +24,7 @@ pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform
         Some(key) => key,
         None => make_key(&config.data, &location)?,
     };
-    let store = Store::open(&location)?;
+    let store = Database::open(&location, schema::MIGRATIONS)?;
     Platform::new(environment, store, &master, config.onboarding, Clock::System)
 }
 
@@ -136,7 +136,8 @@ fn make_key(data: &Path, location: &Location) -> Result<MasterKey> {
 /// A database with data that only the missing key can open.
 fn orphaned_database(data: &Path, location: &Location) -> Result<Option<String>> {
     if let Location::Postgres { schema, .. } = location {
-        let isos = Store::open(location)?.read_blocking(store::iso::list)?;
+        let isos =
+            Database::open(location, schema::MIGRATIONS)?.read_blocking(site_rows::iso::list)?;
         return Ok((!isos.is_empty()).then(|| format!("schema {schema}")));
     }
     let files = Environment::ALL.map(|environment| data.join(format!("{environment}.db")));

@@ -7,11 +7,13 @@ mod reserved;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop, clean, form, loose};
+use db::filter;
 use serde_json::{Value, json};
+use shop_rows::attribute::{self, AttributeRow};
+use shop_rows::product;
 use site::content::slugify;
 use site::{Action, Call, Names};
-use store::attribute::{self, AttributeRow};
-use store::{filter, product, term};
+use site_rows::term;
 use types::{Capability, Error};
 
 use crate::common::version::Version;

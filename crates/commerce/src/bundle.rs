@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use db::Conn;
+use db::outbox::{self, Event};
 use serde_json::{Value, json};
 use site::bundle::{ImportSection, import_sections};
-use store::Conn;
-use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
 pub(crate) use site::bundle::records;

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::order;
 use site::{Call, Options};
-use store::{Conn, order};
 use types::{Amount, Result};
 
 use crate::{customers, orders, products};

@@ -146,7 +146,7 @@ impl Resource for Coupons {
     }
 
     fn delete(&self, call: &mut Call<'_>, coupon: Coupon) -> Result<(), Stop> {
-        store::coupon::delete(call.conn()?, coupon.row.coupon_id)?;
+        shop_rows::coupon::delete(call.conn()?, coupon.row.coupon_id)?;
         Ok(tell(call, "coupon.deleted", &coupon)?)
     }
 }

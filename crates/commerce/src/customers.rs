@@ -17,9 +17,10 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::customer_lookup;
 use site::{Action, Call, Names};
-use store::{Conn, customer_lookup};
 use types::{Capability, Role};
 
 pub(crate) use self::bundle::{import, import_lookup};
@@ -182,7 +183,7 @@ impl Resource for Customers {
         let customer = record.customer;
         let heir = heir(call, &customer)?;
         site::users::remove_user(call, &customer.user, heir)?;
-        store::order::detach_customer(call.conn()?, customer.user.user_id)?;
+        shop_rows::order::detach_customer(call.conn()?, customer.user.user_id)?;
         Ok(tell(call, "customer.deleted", &customer)?)
     }
 
@@ -208,7 +209,7 @@ fn heir(call: &mut Call<'_>, customer: &Customer) -> Result<Option<i64>, Stop> {
     if heir == 0 {
         return Ok(None);
     }
-    let exists = store::user::get(call.conn()?, heir)?.is_some();
+    let exists = site_rows::user::get(call.conn()?, heir)?.is_some();
     if exists && heir != customer.user.user_id {
         return Ok(Some(heir));
     }

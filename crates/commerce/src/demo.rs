@@ -23,12 +23,13 @@ mod writing;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
+use db::filter::Page;
+use db::{Conn, fact};
+use shop_rows::order::OrderFilter;
+use shop_rows::product::ProductFilter;
 use site::{Options, Site};
-use store::filter::Page;
-use store::order::OrderFilter;
-use store::product::ProductFilter;
-use store::user::UserRow;
-use store::{Conn, fact, user};
+use site_rows::user;
+use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
 use self::calendar::DAY;
@@ -113,8 +114,8 @@ pub fn standing(conn: &mut dyn Conn) -> Result<Standing> {
     let page = Page { offset: 0, limit: 1 };
     let orders = OrderFilter { page, ..OrderFilter::default() };
     let products = ProductFilter { page, ..ProductFilter::default() };
-    let is_empty = store::order::list(conn, &orders)?.0.is_empty()
-        && store::product::list(conn, &products)?.0.is_empty();
+    let is_empty = shop_rows::order::list(conn, &orders)?.0.is_empty()
+        && shop_rows::product::list(conn, &products)?.0.is_empty();
     Ok(if is_empty { Standing::Empty } else { Standing::InUse })
 }
 

@@ -32,10 +32,10 @@ use std::sync::Arc;
 
 use contract::rest::Refusal;
 use contract::rest::refusal::Data;
+use db::Conn;
 use serde_json::{Map, Value};
+use shop_rows::import::{self, Progress};
 use site::{Options, Site, Visit};
-use store::Conn;
-use store::import::{self, Progress};
 use types::{Result, Timestamp};
 
 pub use self::kinds::Kind;

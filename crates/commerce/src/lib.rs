@@ -39,7 +39,7 @@ pub use resource::{Resource, Rights};
 pub use routes::routes;
 
 /// Makes what every new shop has. Called at each start.
-pub fn found(conn: &mut dyn store::Conn) -> ::types::Result<()> {
+pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {
     taxes::found(conn)?;
     taxonomies::found(conn)
 }

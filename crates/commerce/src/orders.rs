@@ -34,8 +34,8 @@ use std::sync::Arc;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::order::{OrderKind, OrderRow};
 use site::{Action, Call, Names};
-use store::order::{OrderKind, OrderRow};
 use types::{Capability, Result};
 
 pub(crate) use self::bundle::{import_orders, import_refunds, number_entries};
@@ -99,7 +99,7 @@ struct Loaded {
 fn load(call: &mut Call<'_>, orders: Vec<Order>) -> Result<Vec<Loaded>> {
     let goods = Arc::new(Goods::of_orders(call.conn()?, orders.iter())?);
     let ids: Vec<i64> = orders.iter().map(Order::id).collect();
-    let mut refunds = store::order::refunds_of(call.conn()?, &ids)?;
+    let mut refunds = shop_rows::order::refunds_of(call.conn()?, &ids)?;
     // The newest comes first.
     refunds.reverse();
     let with_refunds = |order: Order| {
@@ -169,8 +169,8 @@ impl Resource for Orders {
         }
         list::repeat_in_links(self.version, call);
         let wanted = list::order_filter(call);
-        let (rows, total) = store::order::list(call.conn()?, &wanted)?;
-        let stored = store::order::with_items(call.conn()?, rows)?;
+        let (rows, total) = shop_rows::order::list(call.conn()?, &wanted)?;
+        let stored = shop_rows::order::with_items(call.conn()?, rows)?;
         let orders = stored.into_iter().map(Order::read).collect::<Result<Vec<Order>>>()?;
         Ok(Listed { records: load(call, orders)?, total })
     }
@@ -243,11 +243,11 @@ impl Resource for Orders {
         let mut order = loaded.order;
         effects::release(call, &mut order)?;
         for refund in &loaded.refunds {
-            store::order::delete(call.conn()?, refund.order_id)?;
+            shop_rows::order::delete(call.conn()?, refund.order_id)?;
             let payload = json!({ "parent_id": order.id() });
             crate::common::events::append(call, "refund.deleted", refund.order_id, &payload)?;
         }
-        store::order::delete(call.conn()?, order.id())?;
+        shop_rows::order::delete(call.conn()?, order.id())?;
         Ok(effects::tell(call, "order.deleted", &order)?)
     }
 }

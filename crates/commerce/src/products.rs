@@ -35,8 +35,8 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
 use serde_json::Value;
+use shop_rows::product;
 use site::{Action, Call, Names};
-use store::product;
 
 use self::loaded::Loaded;
 use self::record::{Product, TRASH};

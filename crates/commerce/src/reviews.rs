@@ -8,12 +8,12 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use db::filter::{Direction, Page};
 use serde_json::{Value, json};
+use shop_rows::product::ProductRow;
+use shop_rows::review::{self, ReviewFilter, ReviewOrder, ReviewRow};
 use site::users::avatar_urls;
 use site::{Action, Call, Names, content};
-use store::filter::{Direction, Page};
-use store::product::ProductRow;
-use store::review::{self, ReviewFilter, ReviewOrder, ReviewRow};
 use types::{Capability, Error};
 
 use crate::common::{moments, paging};
@@ -80,13 +80,13 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn with_product(call: &mut Call<'_>, row: ReviewRow) -> Result<Review, Error> {
-    let product = store::product::get(call.conn()?, row.product_id)?;
+    let product = shop_rows::product::get(call.conn()?, row.product_id)?;
     Ok(Review { row, product })
 }
 
 /// The product of this number, unless it is a variation or in the trash.
 fn product_of(call: &mut Call<'_>, product_id: i64) -> Result<ProductRow, Stop> {
-    let found = store::product::get(call.conn()?, product_id)?;
+    let found = shop_rows::product::get(call.conn()?, product_id)?;
     let found = found.filter(|product| product.kind != VARIATION);
     found.ok_or_else(|| {
         let message = "There is no product with this number.";

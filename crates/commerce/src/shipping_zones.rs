@@ -9,8 +9,8 @@ mod zones;
 
 use contract::rest::route::Route;
 use contract::rest::{Refusal, Stop};
+use shop_rows::shipping::{self, ZoneRow};
 use site::{Action, Call, Names};
-use store::shipping::{self, ZoneRow};
 use types::Capability;
 
 use crate::common::events;

@@ -11,8 +11,8 @@ use contract::rest::args::text_field;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop, Treatment};
 use serde_json::{Value, json};
+use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateOrder};
 use site::{Action, Call, Names};
-use store::tax_rate::{self, TaxRateFilter, TaxRateOrder};
 use types::Capability;
 
 pub(crate) use self::bundle::{import_classes, import_rates};
@@ -105,7 +105,7 @@ impl Resource for TaxRates {
         let params = &call.params;
         let direction = match self.version {
             // The reference does not look at the direction here.
-            Version::Analytics => store::filter::Direction::Ascending,
+            Version::Analytics => db::filter::Direction::Ascending,
             _ => paging::direction(params),
         };
         let search = params.text("search").map(str::trim).filter(|text| !text.is_empty());

@@ -9,10 +9,11 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use db::Conn;
 use serde_json::{Map, Value, json};
+use shop_rows::{attribute, product};
 use site::{Action, Call, Names, Options};
-use store::term::{self, TermFilter, TermOrder, TermRow};
-use store::{Conn, attribute, product};
+use site_rows::term::{self, TermFilter, TermOrder, TermRow};
 use types::{Capability, Error};
 
 use crate::common::version::Version;

@@ -15,10 +15,10 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop};
+use db::webhook_delivery;
 use serde_json::{Map, Value, json};
+use shop_rows::webhook::{self, WebhookRow};
 use site::{Action, Call, Names};
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery::{self, Endpoint};
 use types::Capability;
 
 use self::topics::Topic;
@@ -129,7 +129,7 @@ impl Resource for Webhooks {
 
     fn delete(&self, call: &mut Call<'_>, webhook: WebhookRow) -> Result<(), Stop> {
         webhook::delete(call.conn()?, webhook.webhook_id)?;
-        webhook_delivery::forget(call.conn()?, &Endpoint::webhook(webhook.webhook_id))?;
+        webhook_delivery::forget(call.conn()?, &webhook::endpoint(webhook.webhook_id))?;
         Ok(tell(call, "webhook.deleted", &webhook)?)
     }
 }

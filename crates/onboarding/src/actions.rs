@@ -4,12 +4,12 @@
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::merchant::{MerchantRow, StoreRow};
 use types::{MerchantId, Scope, StoreId, Tpn};
 
 use crate::change::{Basis, Record as _, TpnRecord, Wish, load};
 use crate::fields::StatusReason;
 use crate::perform::{accept, perform, refusal};
+use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::transition::{self, take_step};
 use crate::views::{MerchantView, Shown, StoreView, TpnView};
 use crate::{Code, Cx};

@@ -10,13 +10,13 @@ mod endpoints;
 mod keeping;
 mod refusals;
 
+use db::Conn;
 use serde_json::{Map, Value, json};
-use store::Conn;
-use store::audit::{self, Head, Link, Record};
-use store::audit_keeping;
 use types::{Error, IsoId, Result, Timestamp};
 
 use crate::auth::Refused;
+use crate::rows::audit::{self, Head, Link, Record};
+use crate::rows::audit_keeping;
 use crate::{Cx, Origin, Platform};
 pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, FaultView};
 pub use keeping::{ONLINE_FOR, Sink};

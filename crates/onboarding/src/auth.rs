@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::Permission;
-use store::Conn;
-use store::api_key::ApiKeyRow;
-use store::iso::IsoRow;
-use store::iso_account::{self, IsoAccount};
-use store::user::UserRow;
+use db::Conn;
+use site_rows::iso::IsoRow;
+use site_rows::user::UserRow;
 use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
 
 use crate::api_key::{ApiKey, KeyFault, parse_authorization};
 use crate::devices::DeviceCaller;
 use crate::dialect::ResponseStyle;
 use crate::limits::IsoLimits;
+use crate::rows::api_key::ApiKeyRow;
+use crate::rows::iso_account::{self, IsoAccount};
 use crate::{Platform, people};
 use vault::{DataKey, WrappedKey};
 
@@ -288,7 +288,7 @@ impl Platform {
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
         let wanted = KeyId::new(key_id);
         let found = self.store.read(move |conn| {
-            let Some(key) = store::api_key::find(conn, &wanted)? else { return Ok(None) };
+            let Some(key) = crate::rows::api_key::find(conn, &wanted)? else { return Ok(None) };
             let iso = load_iso(conn, &key.iso_id)?;
             Ok(iso.map(|iso| (key, iso)))
         });
@@ -384,14 +384,14 @@ impl Platform {
         let Shown::Key(entry) = caller.shown else { return Ok(()) };
         let note = move |conn: &mut dyn Conn| {
             let (iso_id, key_id) = (&entry.access.iso.iso_id, &entry.key.key_id);
-            store::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
+            crate::rows::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
         };
         self.store.write(note).await
     }
 }
 
 fn load_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<(IsoRow, IsoAccount)>> {
-    let Some(iso) = store::iso::get(conn, iso_id)? else { return Ok(None) };
+    let Some(iso) = site_rows::iso::get(conn, iso_id)? else { return Ok(None) };
     Ok(Some((iso, iso_account::get(conn, iso_id)?)))
 }
 

@@ -15,13 +15,13 @@ mod job;
 pub mod rows;
 mod work;
 
+use db::outbox::{self, Event};
+use db::{Conn, background_job};
 use serde_json::json;
 use std::time::Duration;
-use store::bulk_upload::{self, BulkStatus, BulkUploadRow};
-use store::outbox::{self, Event};
-use store::{Conn, background_job};
 use types::{IsoId, Result, Timestamp};
 
+use crate::rows::bulk_upload::{self, BulkStatus, BulkUploadRow};
 use crate::{Platform, iso::random_text};
 pub use endpoints::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 pub use job::BulkJob;

@@ -4,20 +4,21 @@
 //! the entry of the audit log, all **in the transaction of the change**.
 
 use contract::{Answer, Issues};
+use db::outbox::Event;
+use db::{Conn, outbox};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::history::PastVersion;
-use store::merchant::{MerchantRow, StoreRow};
-use store::outbox::Event;
-use store::tpn::{ProfileRow, TpnRow};
-use store::{Conn, history, merchant, outbox, tpn};
 use types::{Error, IsoId, MerchantId, Result, StoreId, Timestamp, Tpn};
 
 use crate::audit::{self, Entry};
 use crate::fields::StatusReason;
 use crate::lifecycle::{self, Machine};
 use crate::perform::refusal;
+use crate::rows::history::PastVersion;
+use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::tpn::{ProfileRow, TpnRow};
+use crate::rows::{history, merchant, tpn};
 use crate::{Code, Cx, text};
 
 /// An object with versions.

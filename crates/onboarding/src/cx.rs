@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, Weak};
 
+use db::{Database, fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use site::Site;
-use store::{Store, fact};
 use types::{Clock, Environment, Error, Result, Timestamp};
 
 use crate::audit::Noted;
@@ -79,7 +79,7 @@ const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
 #[derive(Debug)]
 pub struct Platform {
     pub environment: Environment,
-    pub store: Store,
+    pub store: Database,
     pub vault: Arc<Vault>,
     pub settings: Settings,
     pub clock: Clock,
@@ -96,7 +96,7 @@ impl Platform {
     /// Blocks; call it at start.
     pub fn new(
         environment: Environment,
-        store: Store,
+        store: Database,
         master: &MasterKey,
         settings: Settings,
         clock: Clock,

@@ -5,12 +5,10 @@
 use std::time::Duration;
 
 use contract::{Answer, Endpoint, Failure, Permission, Route};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::device::{self, DeviceRow, PairingCode};
-use store::iso_account::{self, IsoAccount};
-use store::{Conn, merchant};
 use types::{Error, IsoId, Result, Scope, Timestamp, Tpn};
 
 use crate::auth::{Reason, Refused};
@@ -19,6 +17,9 @@ use crate::fields::{SerialNumber, StatusReason, Word};
 use crate::iso::random_text;
 use crate::parameters::Effective;
 use crate::perform::{Verdict, accept, failure, perform, perform_once_shown, refusal};
+use crate::rows::device::{self, DeviceRow, PairingCode};
+use crate::rows::iso_account::{self, IsoAccount};
+use crate::rows::merchant;
 use crate::transition::take_step;
 use crate::views::{effective_status, json_object};
 use crate::{Code, Cx, Platform, lifecycle};

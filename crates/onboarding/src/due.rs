@@ -7,13 +7,14 @@
 
 use std::time::Duration;
 
-use store::due_work::{self, DueWork};
-use store::merchant::{MerchantRow, StoreRow};
-use store::{Conn, iso_account, tpn};
+use db::Conn;
 use types::{Environment, IsoId, Result, Timestamp, Tpn};
 
 use crate::Platform;
 use crate::change::{self, Record, TpnRecord, Wish, record_change};
+use crate::rows::due_work::{self, DueWork};
+use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::{iso_account, tpn};
 use crate::sandbox;
 use crate::transition::take_step;
 

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::merchant::{self, MerchantRow};
 use types::{MerchantId, Result, Scope};
 
+use crate::rows::merchant::{self, MerchantRow};
 use crate::views::Contact;
 use crate::{Caller, Cx, change, text};
 

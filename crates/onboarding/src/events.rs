@@ -5,10 +5,10 @@
 //! number it has seen misses nothing.
 
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use db::outbox::{self, IsoEvents, SequencedEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::outbox::{self, IsoEvents, SequencedEvent};
 use types::{Error, IsoId, Result, Scope};
 use vault::Vault;
 

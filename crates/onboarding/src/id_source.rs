@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use store::{Store, counter};
+use db::{Database, counter};
 use types::{Error, MerchantId, Result, StoreId, Tpn};
 
 use vault::IdPermutation;
@@ -34,7 +34,7 @@ impl IdSource {
         Self { permutation, block: Mutex::new(0..0) }
     }
 
-    pub(crate) async fn fresh(&self, store: &Store) -> Result<FreshIds> {
+    pub(crate) async fn fresh(&self, store: &Database) -> Result<FreshIds> {
         let number = match self.next_in_block() {
             Some(number) => number,
             None => self.take_block(store).await?,
@@ -52,7 +52,7 @@ impl IdSource {
 
     /// Takes a new block and the first number of it. Two callers at once may each take a block;
     /// the numbers of the lesser one are wasted, which costs nothing.
-    async fn take_block(&self, store: &Store) -> Result<u64> {
+    async fn take_block(&self, store: &Database) -> Result<u64> {
         let start = store.write(|conn| counter::take(conn, COUNTER, BLOCK)).await?;
         let negative = |error| Error::internal("a counter is negative").because(error);
         let start = u64::try_from(start).map_err(negative)?;

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use db::Conn;
 use serde_json::Value;
-use store::Conn;
-use store::idempotency::{self, StoredAnswer};
 use types::{Error, Result, Timestamp};
 
+use crate::rows::idempotency::{self, StoredAnswer};
 use crate::{Caller, Cx, Platform};
 
 /// How long an answer is kept.

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
+use db::Conn;
 use serde_json::Value;
-use store::Conn;
-use store::api_key::ApiKeyRow;
-use store::iso::IsoRow;
-use store::template::TemplateRow;
+use site_rows::iso::IsoRow;
 use types::{
     AddressRange, Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, TemplateId, Timestamp,
 };
@@ -16,6 +14,8 @@ use crate::api_key::ApiKey;
 use crate::audit::{self, Entry};
 use crate::dialect::ResponseStyle;
 use crate::parameters::Parameters;
+use crate::rows::api_key::ApiKeyRow;
+use crate::rows::template::TemplateRow;
 use crate::text;
 
 /// How long a key lives unless something else is asked for.
@@ -73,7 +73,7 @@ impl Platform {
             created: self.clock.now(),
         };
         self.store.write_blocking(move |conn| {
-            store::iso::insert(conn, &row)?;
+            site_rows::iso::insert(conn, &row)?;
             let (id, at) = (&row.iso_id, row.created);
             audit::append(conn, &Entry::by_system(Some(id), at, "iso.create", "iso", id.as_str()))
         })?;
@@ -81,7 +81,7 @@ impl Platform {
     }
 
     pub fn iso_list(&self) -> Result<Vec<IsoRow>> {
-        self.store.read_blocking(store::iso::list)
+        self.store.read_blocking(site_rows::iso::list)
     }
 
     pub fn key_create(
@@ -117,14 +117,14 @@ impl Platform {
             expires,
         })?;
         self.store.write_blocking(move |conn| {
-            if store::iso::get(conn, &row.iso_id)?.is_none() {
+            if site_rows::iso::get(conn, &row.iso_id)?.is_none() {
                 return Err(Error::not_found(format!(
                     "there is no ISO {}; `boardwalk iso list` shows those that there are",
                     row.iso_id
                 )));
             }
             refuse_too_many(conn, &row.iso_id, now)?;
-            store::api_key::insert(conn, &row)?;
+            crate::rows::api_key::insert(conn, &row)?;
             let entry = key_entry(&row, now, "key.create").changed("scopes", (), &*row.scopes);
             audit::append(conn, &entry)
         })?;
@@ -155,7 +155,7 @@ impl Platform {
     }
 
     pub fn key_list(&self) -> Result<Vec<ApiKeyRow>> {
-        self.store.read_blocking(store::api_key::list)
+        self.store.read_blocking(crate::rows::api_key::list)
     }
 
     /// Makes a new key like the old one; the old one ends itself after the overlap.
@@ -169,7 +169,7 @@ impl Platform {
         let wanted = key_id.clone();
         self.store.write_blocking(move |conn| {
             // Read again: the key may have ended since.
-            let live = store::api_key::find(conn, &wanted)?.filter(|key| is_live(key, now));
+            let live = crate::rows::api_key::find(conn, &wanted)?.filter(|key| is_live(key, now));
             let old = live.ok_or_else(|| {
                 Error::invalid(format!("the key {wanted} is revoked or has expired"))
             })?;
@@ -186,7 +186,7 @@ impl Platform {
         let now = self.clock.now();
         let key = self.find_key(key_id)?;
         let revoked = self.store.write_blocking(move |conn| {
-            let revoked = store::api_key::revoke(conn, &key.iso_id, &key.key_id, now)?;
+            let revoked = crate::rows::api_key::revoke(conn, &key.iso_id, &key.key_id, now)?;
             if revoked {
                 audit::append(conn, &key_entry(&key, now, "key.revoke"))?;
             }
@@ -200,7 +200,8 @@ impl Platform {
 
     fn find_key(&self, key_id: &KeyId) -> Result<ApiKeyRow> {
         let wanted = key_id.clone();
-        let key = self.store.read_blocking(move |conn| store::api_key::find(conn, &wanted))?;
+        let key =
+            self.store.read_blocking(move |conn| crate::rows::api_key::find(conn, &wanted))?;
         key.ok_or_else(|| {
             Error::not_found(format!(
                 "there is no key {key_id}; `boardwalk key list` shows those that there are"
@@ -231,10 +232,10 @@ impl Platform {
             retired: None,
         };
         let inserted = self.store.write_blocking(move |conn| {
-            if store::iso::get(conn, &row.iso_id)?.is_none() {
+            if site_rows::iso::get(conn, &row.iso_id)?.is_none() {
                 return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
             }
-            let inserted = store::template::insert(conn, &row)?;
+            let inserted = crate::rows::template::insert(conn, &row)?;
             if inserted {
                 let (iso, id) = (Some(&row.iso_id), row.template_id.as_str());
                 let entry = Entry::by_system(iso, row.created, "template.create", "template", id);
@@ -249,7 +250,7 @@ impl Platform {
     }
 
     pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
-        self.store.read_blocking(store::template::list)
+        self.store.read_blocking(crate::rows::template::list)
     }
 }
 
@@ -266,7 +267,7 @@ fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Resul
 
 /// How many live keys the ISO has.
 pub(crate) fn live_keys(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Result<usize> {
-    let keys = store::api_key::list_of_iso(conn, iso_id)?;
+    let keys = crate::rows::api_key::list_of_iso(conn, iso_id)?;
     Ok(keys.iter().filter(|key| is_live(key, now)).count())
 }
 
@@ -278,10 +279,10 @@ pub(crate) fn replace_key(
     overlap: Duration,
     now: Timestamp,
 ) -> Result<()> {
-    store::api_key::insert(conn, new)?;
+    crate::rows::api_key::insert(conn, new)?;
     let ends = now.plus(overlap);
     let ends = old.expires.map_or(ends, |expires| expires.min(ends));
-    store::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)
+    crate::rows::api_key::set_expiry(conn, &old.iso_id, &old.key_id, ends)
 }
 
 /// What a key like the old one is made of.

@@ -5,13 +5,12 @@
 //! the matter of [`crate::registration`].
 
 use contract::{Answer, Endpoint, Failure, Route};
+use db::Conn;
+use db::outbox::{self, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::Conn;
-use store::iso::{self, IsoRow};
-use store::iso_account::{self, IsoAccount};
-use store::outbox::{self, Event};
+use site_rows::iso::{self, IsoRow};
 use types::{Error, IsoId, Result, Scope, Secret, Timestamp};
 use vault::{Aad, DataKey, Vault, WrappedKey};
 
@@ -26,6 +25,7 @@ use crate::limits::IsoLimits;
 use crate::paging::{self, Page};
 use crate::perform::{Verdict, accept, failure, perform, refusal};
 use crate::registration::letters;
+use crate::rows::iso_account::{self, IsoAccount};
 use crate::{Code, Cx, Platform};
 
 /// The person to talk to about an ISO.

@@ -6,12 +6,11 @@
 use std::time::Duration;
 
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use db::Conn;
+use db::outbox::{self, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::Conn;
-use store::api_key::{self, ApiKeyRow};
-use store::outbox::{self, Event};
 use types::{Environment, Error, IsoId, KeyId, Result, Scope, ScopeSet, Secret, Timestamp};
 
 use crate::audit::{self, Entry};
@@ -19,6 +18,7 @@ use crate::fields::{IpRange, Line, ScopeName};
 use crate::iso::{self, KEYS_MAX, NewKeyRow, is_live};
 use crate::perform::{accept, perform, perform_once_shown, refusal};
 use crate::registration::letters;
+use crate::rows::api_key::{self, ApiKeyRow};
 use crate::{Caller, Code, Cx, Platform};
 
 /// Days before its end at which an ISO is told of a key, the last one first.

@@ -50,6 +50,7 @@ pub mod read;
 pub mod registration;
 pub mod requests;
 pub mod requirements;
+pub mod rows;
 pub mod sandbox;
 pub mod templates;
 pub mod text;

@@ -6,10 +6,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Conn;
 use types::{Error, IsoId, Result, Timestamp};
 
 use crate::Platform;

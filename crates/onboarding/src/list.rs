@@ -6,8 +6,6 @@
 use contract::{Answer, Endpoint, Failure, Issues, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::merchant::{self, ListFilter};
-use store::tpn;
 use types::Scope;
 
 use crate::change::TpnRecord;
@@ -18,6 +16,8 @@ use crate::fields::{
 use crate::onboard::email_key;
 use crate::paging::{Page, cursor, page_default, read_cursor};
 use crate::perform::failure;
+use crate::rows::merchant::{self, ListFilter};
+use crate::rows::tpn;
 use crate::views::{MerchantView, StoreView, TpnView};
 use crate::{Cx, text};
 

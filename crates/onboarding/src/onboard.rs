@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Answer, Draft, Endpoint, Failure, Issues, Route};
+use db::{Conn, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Conn, due_work, merchant, outbox, tpn};
 use types::{Error, Kind, MerchantId, Result, Scope, StoreId, Tpn};
 
 use crate::dialect::ResponseStyle;
@@ -27,6 +27,7 @@ use crate::fields::{
 };
 use crate::idempotency::KeptAnswer;
 use crate::processor::Processor;
+use crate::rows::{due_work, merchant, tpn};
 use crate::{Cx, audit, sandbox};
 use lookup::{Findings, Wanted};
 use records::Records;

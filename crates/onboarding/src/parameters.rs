@@ -9,15 +9,16 @@ use std::sync::LazyLock;
 
 use contract::walk::{self, Manners};
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route, Schema};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::tpn::TpnRow;
-use store::{Conn, template};
 use types::{Error, Result, Scope, Tpn};
 
 use crate::change::{self, TpnRecord};
 use crate::formats::FORMATS;
+use crate::rows::template;
+use crate::rows::tpn::TpnRow;
 use crate::views::json_object;
 use crate::{Code, Cx, dialect, text};
 

@@ -4,11 +4,10 @@
 //! stays as it is, and `clear` names the optional fields to empty.
 
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use store::merchant::{MerchantRow, StoreRow};
-use store::{Conn, merchant, template};
 use types::{MerchantId, Result, Scope, StoreId, Tpn};
 
 use crate::change::{Basis, Record, TpnRecord, Wish, load, record_change};
@@ -20,6 +19,8 @@ use crate::fields::{
 use crate::onboard::{email_key, place_of};
 use crate::parameters::{self, Parameters};
 use crate::perform::{Verdict, accept, perform, refusal};
+use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::{merchant, template};
 use crate::transition::take_step;
 use crate::views::{Contact, MerchantView, Shown, StoreView, TpnView};
 use crate::{Caller, Code, Cx, device, text};

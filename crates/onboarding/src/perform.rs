@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use contract::{Answer, Failure, Fault, Header, Issues};
+use db::Conn;
 use serde::Serialize;
 use serde_json::Value;
-use store::Conn;
 use types::{Error, Result};
 
 use crate::idempotency::KeptAnswer;

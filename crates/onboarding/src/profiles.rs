@@ -5,7 +5,6 @@ use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::tpn::{self, ProfileRow};
 use types::{Environment, Error, Result, Scope, Tpn};
 
 use crate::change::{Basis, TpnRecord, Wish, announce, load, object_not_found, record_change};
@@ -13,6 +12,7 @@ use crate::fields::StatusReason;
 use crate::onboard::{credentials_aad, credentials_id, profile_row};
 use crate::perform::{Verdict, accept, perform, perform_once_shown, refusal};
 use crate::processor::Processor;
+use crate::rows::tpn::{self, ProfileRow};
 use crate::sandbox;
 use crate::transition::take_step;
 use crate::views::{Shown as _, TpnView};
@@ -120,7 +120,7 @@ fn checked(before: &TpnRecord, profile: ProfileRow) -> std::result::Result<Profi
 
 /// Stores changed profiles, and takes the step that their health asks for.
 fn settle(
-    conn: &mut dyn store::Conn,
+    conn: &mut dyn db::Conn,
     before: &TpnRecord,
     after: TpnRecord,
     wish: &Wish,

@@ -3,12 +3,12 @@
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::merchant::{MerchantRow, StoreRow};
 use types::{MerchantId, Scope, StoreId, Tpn};
 
 use crate::Cx;
 use crate::change::{self, TpnRecord, load_as_of};
 use crate::fields::Moment;
+use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::views::{MerchantView, StoreView, TpnView};
 
 /// Show a merchant.

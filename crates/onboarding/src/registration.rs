@@ -12,16 +12,15 @@ use std::time::Duration;
 
 use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use db::{Conn, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site::users::{BoundTo, NewUser, account, create_user, names};
 use site::{Site, mail};
-use store::api_key::ApiKeyRow;
-use store::iso::IsoRow;
-use store::iso_account::{ACTIVE, IsoAccount, PENDING_APPROVAL};
-use store::iso_registration::{self, IsoRegistration};
-use store::{Conn, iso_account, outbox, user};
+use site_rows::iso::IsoRow;
+use site_rows::iso::PENDING_APPROVAL;
+use site_rows::user;
 use types::{Error, IsoId, KeyId, Result, Role, ScopeSet, Timestamp};
 use vault::{Aad, Vault};
 
@@ -31,6 +30,10 @@ use crate::fields::{LinkToken, LoginEmail, NewPassword, PhoneNumber, PlainName, 
 use crate::iso::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow, random_text};
 use crate::isos::{IsoContact, IsoRecord};
 use crate::perform::{failure, perform, refusal};
+use crate::rows::api_key::ApiKeyRow;
+use crate::rows::iso_account;
+use crate::rows::iso_account::{ACTIVE, IsoAccount};
+use crate::rows::iso_registration::{self, IsoRegistration};
 use crate::{Code, Cx, Platform, Registration};
 
 /// Random characters of a link's token.
@@ -151,7 +154,7 @@ fn registration(
     let plain = serde_json::to_vec(told)
         .map_err(|error| Error::internal("a registration cannot be kept").because(error))?;
     let sealed = vault.site_seal(&place(&hex(&token_hash)), &plain)?;
-    let folded = store::filter::fold(email);
+    let folded = db::filter::fold(email);
     Ok(IsoRegistration {
         email_index: vault.site_hash("iso registration address", &folded, "").to_vec(),
         token_hash,
@@ -308,14 +311,14 @@ impl Made {
 
     fn store(&self, conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
         let iso_id = &self.record.row.iso_id;
-        store::iso::insert(conn, &self.record.row)?;
+        site_rows::iso::insert(conn, &self.record.row)?;
         iso_account::put(conn, &self.record.account, now)?;
         let user = create_user(conn, &self.user).map_err(account::error_of)?;
         outbox::append(conn, &self.record.event("iso.registered", &[], now))?;
         let entry = self.entry.clone().versions(None, Some(self.record.account.version));
         audit::append(conn, &entry.related(&format!("user:{}", user.user_id)))?;
         if let Some((row, _)) = &self.key {
-            store::api_key::insert(conn, row)?;
+            crate::rows::api_key::insert(conn, row)?;
             let entry = self.entry.about("key.create", "key", row.key_id.as_str());
             audit::append(conn, &entry.related(iso_id.as_str()))?;
         }

@@ -12,9 +12,9 @@ use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::request_log::{self, RequestRow};
 use types::{Error, Result, Scope, Timestamp};
 
+use crate::rows::request_log::{self, RequestRow};
 use crate::{Cx, Platform};
 
 /// Requests noted and not yet written at most; more are not kept.

@@ -1,15 +1,16 @@
 //! What a merchant still lacks to be at work, and the review that may ask for more.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::merchant::MerchantRow;
-use store::{Conn, merchant, tpn};
 use types::{Error, IsoId, MerchantId, Result, Scope};
 
 use crate::change::{self, TpnRecord, Wish};
 use crate::fields::MERCHANT_FIELDS;
+use crate::rows::merchant::MerchantRow;
+use crate::rows::{merchant, tpn};
 use crate::transition::take_step;
 use crate::{Cx, Platform};
 

@@ -1,12 +1,11 @@
 //! Templates of terminal parameters, in versions, and what an ISO sets for all its TPNs.
 
 use contract::{Answer, Draft, Endpoint, Failure, Issues, Route};
+use db::outbox::Event;
+use db::{Conn, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::outbox::Event;
-use store::template::{DefaultsRow, TemplateRow};
-use store::{Conn, outbox, template};
 use types::{IsoId, Result, Scope, TemplateId};
 
 use crate::audit::{self, Entry};
@@ -16,6 +15,8 @@ use crate::iso::new_template_id;
 use crate::paging::{Page, page_default};
 use crate::parameters::{self, Parameters};
 use crate::perform::{Verdict, accept, perform, refusal};
+use crate::rows::template;
+use crate::rows::template::{DefaultsRow, TemplateRow};
 use crate::views::json_object;
 use crate::{Code, Cx, text};
 

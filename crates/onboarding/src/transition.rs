@@ -1,7 +1,6 @@
 //! Taking a step in the table of states, with its effects, in one transaction.
 
-use store::merchant::{ListFilter, StoreRow};
-use store::{Conn, device, due_work, merchant, tpn};
+use db::Conn;
 use types::{MerchantId, Result, Tpn};
 
 use crate::Code;
@@ -9,6 +8,8 @@ use crate::change::{self, Record, TpnRecord, Wish, record_change};
 use crate::due::{self, DBA_KEPT_FOR, Kind, SECRETS_KEPT_FOR};
 use crate::lifecycle::{Effect, To};
 use crate::perform::{Verdict, accept, refusal};
+use crate::rows::merchant::{ListFilter, StoreRow};
+use crate::rows::{device, due_work, merchant, tpn};
 
 /// Stores, and TPNs, that one step may close at most.
 const CLOSED_TOGETHER_MAX: usize = 5_000;

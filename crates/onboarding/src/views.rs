@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use contract::Answer;
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::merchant::{MerchantRow, StoreRow};
-use store::tpn::ProfileRow;
-use store::{Conn, device, template};
 use types::{Error, MerchantId, Result, Secret, StoreId, Timestamp, Tpn};
 use vault::{Aad, DataKey};
 
 use crate::change::{self, Record, TpnRecord};
 use crate::endpoints::actions_in;
+use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::tpn::ProfileRow;
+use crate::rows::{device, template};
 use crate::{Caller, lifecycle};
 
 /// The person to talk to, and where. Sealed as one value.

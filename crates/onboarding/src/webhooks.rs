@@ -16,7 +16,6 @@ use std::time::Duration;
 use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::webhook_endpoint::WebhookEndpointRow;
 use types::{Error, Result, Secret, Timestamp};
 use vault::{Aad, DataKey};
 
@@ -24,6 +23,8 @@ pub use deliveries::{DeliveryGet, DeliveryList, DeliveryResend, WebhookRecover, 
 pub use manage::{
     WebhookCreate, WebhookDelete, WebhookGet, WebhookList, WebhookRotate, WebhookUpdate,
 };
+
+use crate::rows::webhook_endpoint::WebhookEndpointRow;
 
 /// Webhooks of one ISO at most.
 pub const WEBHOOKS_MAX: usize = 10;

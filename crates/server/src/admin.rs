@@ -59,7 +59,7 @@ impl WriteProbes {
     /// Tries a change, and remembers what came of it.
     pub(crate) async fn probe(&self, platform: &Platform) -> bool {
         let now = platform.clock.now().to_string();
-        let write = platform.store.write(move |conn| store::fact::put(conn, PROBE, &now));
+        let write = platform.store.write(move |conn| db::fact::put(conn, PROBE, &now));
         let is_fine = matches!(tokio::time::timeout(STORAGE_ANSWER_MAX, write).await, Ok(Ok(())));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.insert(platform.environment, (Instant::now(), is_fine));
@@ -80,7 +80,7 @@ pub(crate) async fn readiness(
         if facts.as_ref().is_some_and(|facts| !facts.are_ready()) {
             return (StatusCode::SERVICE_UNAVAILABLE, "the facts of reports are being loaded\n");
         }
-        let asked = platform.store.read(store::outbox::has_unsequenced);
+        let asked = platform.store.read(db::outbox::has_unsequenced);
         match tokio::time::timeout(STORAGE_ANSWER_MAX, asked).await {
             Ok(Ok(_)) => {}
             _ => return (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),

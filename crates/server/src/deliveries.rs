@@ -15,12 +15,12 @@ pub(crate) mod waits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use db::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
+use db::{Conn, Database};
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
 use site::Site;
 use site::outbound::{FetchFault, Fetched};
-use store::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
-use store::{Conn, Store};
 use tokio::sync::watch;
 use types::{Error, Result, Timestamp};
 
@@ -297,7 +297,7 @@ impl Engine {
         self.parties.site.clock().now()
     }
 
-    fn store(&self) -> &Store {
+    fn store(&self) -> &Database {
         self.parties.site.store()
     }
 }

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use admin::catalogue_feed::FEEDS_PATH;
+use admin::rows::catalogue_feed::{self, FeedState};
 use axum::body::{Body, Bytes};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{Method, Response, StatusCode};
+use db::Conn;
 use futures_util::stream;
 use site::Site;
-use store::Conn;
-use store::catalogue_feed::{self, FeedState};
 use types::{Error, Result};
 
 /// Characters of a file's name at most.

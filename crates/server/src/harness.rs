@@ -83,7 +83,8 @@ impl Sandbox {
         use types::{Clock, Environment, ScopeSet};
         use vault::MasterKey;
 
-        let store = store::Store::open(&store::Location::File(folder.join("sandbox.db")))?;
+        let store =
+            db::Database::open(&db::Location::File(folder.join("sandbox.db")), schema::MIGRATIONS)?;
         let master = MasterKey::generate()?;
         let choices = onboarding::Settings::default();
         let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System)?;

@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 
 use admin::catalogue_feed;
 use commerce::products::sync;
+use db::outbox;
 use onboarding::Platform;
+use onboarding::rows::idempotency;
+use shop_rows::report_file;
 use site::content;
-use store::{consumer_key, idempotency, login_token, oembed_cache, outbox, report_file, session};
+use site_rows::{consumer_key, login_token, oembed_cache, session};
 use tokio::sync::watch;
 use types::Timestamp;
 

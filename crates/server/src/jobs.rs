@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use db::Conn;
+use db::background_job::{self, Ending, JobRow};
 use serde_json::Value;
 use site::Site;
 use site::jobs::{self, Halt, JobCx, JobKind, Limits};
-use store::Conn;
-use store::background_job::{self, Ending, JobRow};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinHandle, JoinSet};
 use types::{Error, Result, Timestamp};

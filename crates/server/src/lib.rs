@@ -326,3 +326,15 @@ fn check_plaintext(address: SocketAddr, settings: &Settings) -> Result<()> {
          server.allow_plaintext = true if a proxy in front of this server speaks TLS"
     )))
 }
+
+/// Every statement of the product, so that somebody can see whether a database understands them.
+pub fn all_statements() -> Vec<&'static db::Sql> {
+    [
+        db::all_statements(),
+        site_rows::all_statements(),
+        shop_rows::all_statements(),
+        onboarding::rows::all_statements(),
+        ::admin::rows::all_statements(),
+    ]
+    .concat()
+}

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use contract::json;
 use onboarding::requests::redacted;
+use onboarding::rows::request_log::RequestRow;
 use onboarding::{Caller, Origin, Platform};
-use store::request_log::RequestRow;
 use types::Timestamp;
 
 use crate::answer::Answer;

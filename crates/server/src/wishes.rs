@@ -205,10 +205,10 @@ impl StagedFailures {
 
 #[cfg(test)]
 mod tests {
+    use db::{Database, Location};
     use onboarding::dialect::ResponseStyle;
     use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
     use serde_json::json;
-    use store::{Location, Store};
     use types::{Clock, Environment, Scope, ScopeSet};
     use vault::MasterKey;
 
@@ -217,7 +217,9 @@ mod tests {
     #[test]
     fn a_key_that_is_under_way_is_waited_for_and_then_refused() {
         let folder = testkit::temp_dir().unwrap();
-        let store = Store::open(&Location::File(folder.path().join("sandbox.db"))).unwrap();
+        let store =
+            Database::open(&Location::File(folder.path().join("sandbox.db")), schema::MIGRATIONS)
+                .unwrap();
         let (master, settings) = (MasterKey::generate().unwrap(), onboarding::Settings::default());
         let platform =
             Platform::new(Environment::Sandbox, store, &master, settings, Clock::System).unwrap();

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use db::Conn;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Conn;
-use store::post::{self, PostRow};
-use store::user::{self, UserRow};
+use site_rows::post::{self, PostRow};
+use site_rows::user::{self, UserRow};
 use types::{Error, Result, Role, Timestamp};
 
 use crate::{content, options, users};
@@ -245,7 +245,7 @@ impl BundlePost {
         post::insert_with_id(conn, &row)?;
         if self.kind == "post" {
             let category = crate::Options::read(conn)?.integer("default_category");
-            store::term::set_terms(conn, self.id, CATEGORY, &[category])?;
+            site_rows::term::set_terms(conn, self.id, CATEGORY, &[category])?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Sources, Stop, Verb};
+use db::Conn;
 use serde_json::{Map, Value};
-use store::Conn;
 use types::{Capability, Error, Timestamp};
 
 use crate::frame::perform::{self, Asked, Performed};

@@ -28,8 +28,8 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Reply, Stop};
-use store::Conn;
-use store::post::PostRow;
+use db::Conn;
+use site_rows::post::PostRow;
 
 pub use self::address::{find_by_path, is_publicly_viewable, permalink};
 pub use self::html::{clean_content, clean_title};

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use store::Conn;
+use db::Conn;
 use types::{Result, Timestamp};
 
 use crate::Site;

@@ -182,7 +182,7 @@ impl Site {
         turn: Option<Turn>,
     ) -> Result<Performed, Error> {
         let (site, visit) = (Arc::clone(self), Arc::clone(visit));
-        let read = move |conn: &mut dyn store::Conn| {
+        let read = move |conn: &mut dyn db::Conn| {
             let _until_the_end = &turn;
             perform::perform(&site, &visit, &asked, Some(conn))
         };
@@ -230,7 +230,7 @@ impl Site {
             Err(Stop::Failed(error)) => return Err(error),
         };
         let (site, visit) = (Arc::clone(self), Arc::clone(visit));
-        let finish = move |conn: &mut dyn store::Conn| {
+        let finish = move |conn: &mut dyn db::Conn| {
             let Some(found) = site.table().find(asked.verb, &asked.path) else {
                 return Err(Error::internal("a route is gone"));
             };
@@ -253,7 +253,7 @@ impl Site {
         run: fn(&Action, &mut Call<'_>) -> T,
     ) -> Result<T, Error> {
         let (site, visit, asked) = (Arc::clone(self), Arc::clone(visit), asked.clone());
-        let run = move |conn: &mut dyn store::Conn| {
+        let run = move |conn: &mut dyn db::Conn| {
             let Some(found) = site.table().find(asked.verb, &asked.path) else {
                 return Err(Error::internal("a route is gone"));
             };

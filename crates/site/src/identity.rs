@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::Capability;
 
 /// A user with what their roles allow.

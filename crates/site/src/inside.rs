@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Sources, Stop, Verb};
+use db::Conn;
 use serde_json::{Map, Value};
-use store::Conn;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Error, Result, Role, Timestamp};
 
 use crate::frame::Hashes;

@@ -2,7 +2,7 @@
 //!
 //! A crate that has such work implements [`JobKind`] and hands it to the site when that is made
 //! ([`crate::Site::with_job`]). To start a job, [`enqueue`] it **in the transaction of the change
-//! that wants it**; [`store::background_job`] tells how it is going, and [`cancel`] ends it.
+//! that wants it**; [`db::background_job`] tells how it is going, and [`cancel`] ends it.
 //! Whoever runs the site runs the jobs, in this process or another on the same database.
 //!
 //! A job works in steps. [`JobCx::step`] is one transaction with the step's changes, its progress
@@ -44,15 +44,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use db::Conn;
+use db::background_job::{self, Cancelled, Ending, Enqueued, JobRow, JobState, NewJob};
+use db::outbox::{self, Event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::Conn;
-use store::background_job::{self, Cancelled, Ending, Enqueued, JobRow, JobState, NewJob};
-use store::outbox::{self, Event};
 use types::{Error, Kind as ErrorKind, Result, Timestamp};
 
-pub use store::background_job::Progress;
+pub use db::background_job::Progress;
 
 use crate::{Site, Visit};
 

@@ -9,8 +9,8 @@ use askama::Template;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use contract::rest::{Refusal, Stop};
+use db::{Conn, counter};
 use serde::{Deserialize, Serialize};
-use store::{Conn, counter};
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 

@@ -4,8 +4,9 @@ use contract::rest::args::absint;
 use contract::rest::clean;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
+use db::Conn;
 use serde_json::{Map, Value};
-use store::{Conn, oembed_cache};
+use site_rows::oembed_cache;
 use types::{Capability, Error};
 
 use crate::action::{Action, Later, anyone, later, read};
@@ -192,7 +193,7 @@ fn describe_local(
             None => return Ok(None),
         },
     };
-    let author = store::user::get(conn, author_id)?;
+    let author = site_rows::user::get(conn, author_id)?;
     let author_url = author.as_ref().map(|user| visit.page(&format!("/author/{}/", user.nicename)));
     let author = author
         .as_ref()

@@ -8,10 +8,10 @@ mod administration;
 use std::collections::HashMap;
 
 use contract::rest::Schema;
+use db::Conn;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::{Value, json};
-use store::Conn;
 use types::{Result, Timestamp};
 
 /// What an option holds.
@@ -329,9 +329,9 @@ pub struct Options {
 
 impl Options {
     pub fn read(conn: &mut dyn Conn) -> Result<Self> {
-        let version = store::option::version(conn)?;
+        let version = site_rows::option::version(conn)?;
         let mut values = HashMap::new();
-        for (name, text) in store::option::all(conn)? {
+        for (name, text) in site_rows::option::all(conn)? {
             let Some(definition) = definition(&name) else { continue };
             values.insert(definition.name, serde_json::from_str(&text).unwrap_or(Value::Null));
         }
@@ -446,7 +446,7 @@ pub fn set(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<()> {
 /// Stores the value of a listed option, and returns whether it was another before.
 pub fn change(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<bool> {
     match definition(name) {
-        Some(definition) => store::option::set(conn, definition.name, &value.to_string()),
+        Some(definition) => site_rows::option::set(conn, definition.name, &value.to_string()),
         None => Err(types::Error::invalid(format!("there is no option `{name}`"))),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use store::Conn;
+use db::Conn;
 use types::{Result, Timestamp};
 
 use crate::Visit;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use contract::rest::Table;
 use contract::rest::route::Route;
-use store::{Conn, Store};
+use db::{Conn, Database};
 use types::{Clock, Environment, Error, Result, Timestamp};
 use url::Url;
 use vault::Vault;
@@ -32,7 +32,7 @@ const OPTIONS_LIFE: Duration = Duration::from_millis(900);
 #[derive(Debug)]
 pub struct Parts {
     pub environment: Environment,
-    pub store: Store,
+    pub store: Database,
     pub vault: Arc<Vault>,
     pub clock: Clock,
     pub settings: Settings,
@@ -203,7 +203,7 @@ impl Site {
         self.parts.environment
     }
 
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Database {
         &self.parts.store
     }
 

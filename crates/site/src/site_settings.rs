@@ -77,7 +77,7 @@ fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
         match value {
             Some(value) => options::set(call.conn()?, name, &value)?,
             None => {
-                store::option::delete(call.conn()?, name)?;
+                site_rows::option::delete(call.conn()?, name)?;
             }
         }
     }

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Operations of one user at once: as many as there are processors, but never fewer than two, and
 /// always so few that others find a reader of the store.
-const AT_ONCE: RangeInclusive<usize> = 2..=store::READERS - 1;
+const AT_ONCE: RangeInclusive<usize> = 2..=db::READERS - 1;
 /// How long one waits for a turn.
 const PATIENCE: Duration = Duration::from_secs(7);
 /// When to come back, in seconds.

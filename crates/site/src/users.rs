@@ -20,7 +20,7 @@ mod write;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Fields, Links, Refusal, Reply, Stop};
-use store::user::UserRow;
+use site_rows::user::UserRow;
 
 use crate::action::{anyone, read as reading, write as writing};
 use crate::{Action, Call, Names};
@@ -73,7 +73,7 @@ fn linked(reply: Reply, call: &Call<'_>, links: Links) -> Reply {
 /// The user with this id, or the refusal of an id that nobody has.
 fn existing(call: &mut Call<'_>, user_id: i64) -> Result<UserRow, Stop> {
     let user = match user_id {
-        1.. => store::user::get(call.conn()?, user_id)?,
+        1.. => site_rows::user::get(call.conn()?, user_id)?,
         _ => None,
     };
     user.ok_or_else(|| Stop::from(unknown_user()))

@@ -1,17 +1,19 @@
-//! What the tests of the workspace share: a database server, server processes, a mail server, an
-//! HTTP client and the conformance cases.
+//! What the tests of the workspace share: databases of both engines, rows to put in them, server
+//! processes, a mail server, an HTTP client and the conformance cases.
 //!
 //! Only tests and `xtask` use this crate; nothing here is part of the product. It never talks to a
 //! database, a server or a network that it did not start itself, and it removes what it made, even
 //! when a test panics or the test process is killed.
 //!
-//! Start with [`postgres::shared`] and [`process::Server`]; [`http`] talks to a server and
+//! Start with [`database::TestDatabase`], [`postgres::shared`] and [`process::Server`]; [`http`] talks to a server and
 //! [`conformance::onboarding`] and [`conformance::rest`] judge one.
 
 pub mod conformance;
+pub mod database;
 pub mod http;
 pub mod postgres;
 pub mod process;
+pub mod rows;
 pub mod smtp;
 
 use anyhow::Context as _;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use store::{Location, outbox};
+use db::{Location, outbox};
 
 use self::postgres::PostgresLoop;
 use self::sqlite::SqliteLoop;
@@ -104,14 +104,14 @@ const fn onboardings_per_batch() -> usize {
     SEQUENCE_BATCH / EVENTS
 }
 
-fn sequence(conn: &mut dyn store::Conn) -> types::Result<u64> {
+fn sequence(conn: &mut dyn db::Conn) -> types::Result<u64> {
     outbox::sequence(conn, i64::try_from(SEQUENCE_BATCH).unwrap_or(i64::MAX))
 }
 
 /// Runs a closure on a bare connection to a database that is there.
 pub(crate) fn with_conn<T>(
     location: &Location,
-    run: &mut dyn FnMut(&mut dyn store::Conn) -> Result<T>,
+    run: &mut dyn FnMut(&mut dyn db::Conn) -> Result<T>,
 ) -> Result<T> {
     match location {
         Location::File(path) => sqlite::with_conn(path, run),
@@ -129,6 +129,6 @@ pub(crate) fn with_cause<T>(result: types::Result<T>) -> Result<T> {
 }
 
 /// Inserts all rows of an onboarding and explains a failure.
-fn insert(conn: &mut dyn store::Conn, onboarding: &Onboarding) -> Result<()> {
+fn insert(conn: &mut dyn db::Conn, onboarding: &Onboarding) -> Result<()> {
     with_cause(onboarding.insert(conn))
 }

@@ -14,8 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use db::{Conn, Database, Location, Sql, Val};
 use serde_json::{Value, json};
-use store::{Conn, Location, Sql, Store, Val};
 use testkit::postgres::Cluster;
 use types::Environment;
 
@@ -189,7 +189,7 @@ struct Copied {
 
 impl Copied {
     fn new((statement, table, key): (&str, &str, &str)) -> Result<Self> {
-        let all = store::all_statements();
+        let all = [db::all_statements(), shop_rows::all_statements()].concat();
         let insert = all.into_iter().find(|sql| sql.name == statement);
         let insert = insert.with_context(|| format!("there is no statement {statement}"))?;
         let columns = insert.text.split(['(', ')']).nth(1).context("no columns")?.trim();
@@ -219,7 +219,7 @@ impl Copied {
 /// Inserts the rows of one database into another, and returns how long the inserting took and how
 /// many rows there were.
 fn bare_loop(source: &Location, target: &Location) -> Result<(Duration, usize)> {
-    drop(Store::open(target)?);
+    drop(Database::open(target, schema::MIGRATIONS)?);
     let mut tables = TABLES.into_iter().map(Copied::new).collect::<Result<Vec<Copied>>>()?;
     let (mut taken, mut count) = (Duration::ZERO, 0);
     with_conn(source, &mut |source| {

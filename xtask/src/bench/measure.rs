@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use store::Location;
+use db::Location;
 use testkit::postgres::Cluster;
 use types::Environment;
 

@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use store::iso::IsoRow;
-use store::merchant::{self, MerchantRow, StoreRow};
-use store::outbox::{self, Event};
-use store::tpn::{self, ProfileRow, TpnRow};
-use store::{Conn, Location, Store};
+use db::outbox::{self, Event};
+use db::{Conn, Database, Location};
+use onboarding::rows::merchant::{self, MerchantRow, StoreRow};
+use onboarding::rows::tpn::{self, ProfileRow, TpnRow};
+use site_rows::iso::IsoRow;
 use types::{MerchantId, StoreId, Tpn};
 
 use crate::request::number_text;
@@ -52,7 +52,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the first onboarding of a database, which is the one with the number 1.
     pub(crate) fn read(location: &Location) -> Result<Self> {
-        let store = Store::open(location)?;
+        let store = Database::open(location, schema::MIGRATIONS)?;
         let deadline = Instant::now() + NUMBERED_WITHIN;
         let (iso, first) = loop {
             match store.read_blocking(read_first)? {
@@ -143,7 +143,7 @@ fn read_first(conn: &mut dyn Conn) -> types::Result<Option<(IsoRow, Onboarding)>
         tpn: tpn::get(conn, iso_id, &tpn)?.ok_or_else(missing)?,
         events,
     };
-    let iso = store::iso::get(conn, iso_id)?.ok_or_else(missing)?;
+    let iso = site_rows::iso::get(conn, iso_id)?.ok_or_else(missing)?;
     Ok(Some((iso, onboarding)))
 }
 
@@ -179,7 +179,9 @@ impl Noise {
 
 /// Makes a database with the schema and the model's ISO in it.
 pub(crate) fn create_database(location: &Location, model: &Model) -> Result<()> {
-    let store = Store::open(location)?;
+    let store = Database::open(location, schema::MIGRATIONS)?;
     let iso = model.iso.clone();
-    store.write_blocking(move |conn| store::iso::insert(conn, &iso)).context("cannot store the ISO")
+    store
+        .write_blocking(move |conn| site_rows::iso::insert(conn, &iso))
+        .context("cannot store the ISO")
 }

@@ -11,8 +11,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use db::Location;
 use serde_json::Value;
-use store::Location;
 use testkit::process::{self, Server};
 use testkit::{http, postgres::Cluster};
 use types::Environment;

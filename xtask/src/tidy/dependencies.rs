@@ -9,8 +9,10 @@ use crate::tools::json_text;
 
 /// The crates by layer, lowest first. A crate sees only layers below its own.
 const LAYERS: &[&[&str]] = &[
-    &["types", "portal"],
-    &["contract", "store", "vault"],
+    &["types", "portal", "schema"],
+    &["contract", "db", "vault"],
+    &["site_rows"],
+    &["shop_rows"],
     &["site"],
     &["onboarding", "commerce", "analytics", "admin"],
     &["server"],
@@ -31,10 +33,10 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tower-http", &["server", TESTKIT, XTASK]),
     ("lettre", &["server"]),
     // The benchmark compares the product with the engine alone.
-    ("rusqlite", &["store", XTASK]),
-    ("postgres", &["store", XTASK]),
-    ("tokio-postgres", &["store"]),
-    ("tokio-postgres-rustls", &["store"]),
+    ("rusqlite", &["db", XTASK]),
+    ("postgres", &["db", XTASK]),
+    ("tokio-postgres", &["db"]),
+    ("tokio-postgres-rustls", &["db"]),
     ("arrow", &["analytics"]),
     ("parquet", &["analytics"]),
     ("clap", &["boardwalk", XTASK]),
@@ -55,7 +57,7 @@ pub(super) fn layers(tree: &Tree) -> Problems {
                 (None, _) => problems.push(format!("{from} has no layer: give it one in LAYERS")),
                 _ => problems.push(format!(
                     "{from} depends on {to}, which is not below it: move what they share down, or \
-                     let them talk through the store's change feed"
+                     let them talk through the feed of changes"
                 )),
             }
         }
@@ -128,8 +130,9 @@ mod tests {
         check("server", "types", None, 0);
         check("types", "server", None, 1);
         check("onboarding", "commerce", Some("dev"), 1);
-        check("store", "testkit", Some("dev"), 0);
-        check("store", "testkit", None, 1);
+        check("db", "testkit", Some("dev"), 0);
+        check("db", "testkit", None, 1);
+        check("db", "shop_rows", None, 1);
         check("xtask", "testkit", None, 0);
         check("newcomer", "types", None, 1);
         assert_eq!(owned_dependencies(&edge("onboarding", "axum", None)).len(), 1);

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use site::Site;
 use site::outbound::{Fetch, FetchFault, Fetched};
-use store::package::PackageKind;
 use types::{Error, Result};
 use url::Url;
 
 use super::{ICON, Offer, Source};
 use crate::package::{ARCHIVE_BYTES_MAX, Manifest, hex_sha256};
+use crate::rows::package::PackageKind;
 
 /// Bytes of the list at most.
 const LIST_BYTES_MAX: usize = 2 * 1024 * 1024;

@@ -5,16 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use db::Conn;
+use db::background_job::{JobRow, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use site::Site;
 use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
-use store::background_job::{JobRow, JobState};
-use store::catalogue_feed::{self, FeedProduct, FeedState};
-use store::{Conn, user};
+use site_rows::user;
 use types::{Error, Result, Timestamp};
 
 use super::{Choice, JOB, Order};
+use crate::rows::catalogue_feed::{self, FeedProduct, FeedState};
 
 /// Products of one piece.
 const PIECE: i64 = 100;

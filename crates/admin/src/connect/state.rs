@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use contract::rest::{Refusal, Stop};
 use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::{Identity, Site, Via};
-use store::Conn;
-use store::login_token::{self, LoginTokenRow};
+use site_rows::login_token::{self, LoginTokenRow};
 use types::{Error, Result, Secret, Timestamp};
 use vault::Aad;
 

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::Site;
 use site::outbound::{Fetch, Method};
-use store::Conn;
-use store::marketplace::{self, ConnectionErrorRow, ConnectionRow};
 use types::{Error, Result, Timestamp};
 use url::Url;
 use vault::Aad;
 
 use super::bundled;
 use crate::package::ARCHIVE_BYTES_MAX;
+use crate::rows::marketplace::{self, ConnectionErrorRow, ConnectionRow};
 
 /// The service's name among the site's connections.
 pub(crate) const SERVICE: &str = "marketplace";

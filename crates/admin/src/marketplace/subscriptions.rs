@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use db::Conn;
 use serde_json::{Map, Value, json};
 use site::Site;
-use store::Conn;
-use store::marketplace::{self, SubscriptionRow};
-use store::package::{self, PackageKind, PackageRow};
 use types::{Error, Result, Timestamp};
 
 use super::client::{Account, Market, Said};
+use crate::rows::marketplace::{self, SubscriptionRow};
+use crate::rows::package::{self, PackageKind, PackageRow};
 
 /// How long the list is believed before the marketplace is asked again.
 const LIFE: Duration = Duration::from_hours(3);

@@ -15,8 +15,8 @@ use site::action::{anyone, memory, read, write};
 use site::managers::may_view;
 use site::users::application_passwords::create_password;
 use site::{Action, Call, Names};
-use store::application_password as passwords;
-use store::login_token::{self, LoginTokenRow};
+use site_rows::application_password as passwords;
+use site_rows::login_token::{self, LoginTokenRow};
 use types::{Error, Timestamp};
 use vault::Vault;
 
@@ -354,7 +354,7 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "This phone was not let in; read a new code.";
         return Err(refuse(412, "invalid_exchange_grant", message));
     }
-    let Some(user) = store::user::get(call.conn()?, row.user_id)? else {
+    let Some(user) = site_rows::user::get(call.conn()?, row.user_id)? else {
         return Err(refuse(404, "user_not_found", "The user of this code is gone."));
     };
     let name = password_name(&kept, now);

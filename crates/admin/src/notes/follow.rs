@@ -3,17 +3,19 @@
 //! The follower's place and the notes are written in one transaction, so that each event is told
 //! once, however many processes follow.
 
+use db::Conn;
+use db::filter::Page;
+use db::outbox::{self, SequencedEvent};
 use serde_json::{Value, json};
+use shop_rows::product::{LowStock, ProductFilter, ProductRow};
+use shop_rows::{order, product, webhook};
 use site::{Options, jobs};
-use store::admin_note::{self, NoteKind, NoteRow};
-use store::filter::Page;
-use store::iso_account::PENDING_APPROVAL;
-use store::outbox::{self, SequencedEvent};
-use store::product::{LowStock, ProductFilter, ProductRow};
-use store::{Conn, iso, order, product, webhook};
+use site_rows::iso;
+use site_rows::iso::PENDING_APPROVAL;
 use types::{Amount, IsoId, Result, Timestamp};
 
 use super::raise::{NewAction, NewNote, raise, raise_once};
+use crate::rows::admin_note::{self, NoteKind, NoteRow};
 
 /// The name under which the follower's place is kept.
 const FOLLOWER: &str = "admin_notes";

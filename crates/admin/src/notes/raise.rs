@@ -1,11 +1,12 @@
 //! Notes that the system raises: their form, and how one is written once or whenever it happens.
 
 use contract::rest::clean;
+use db::Conn;
 use serde_json::Value;
 use site::bundle::ADDRESS_MARK;
-use store::Conn;
-use store::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 use types::{Result, Timestamp};
+
+use crate::rows::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 
 /// Who raises them.
 const SOURCE: &str = "boardwalk";

@@ -1,13 +1,14 @@
 //! What is done about notes once in a while: the snoozed ones wake, and a day that sold more than
 //! any before is told of.
 
+use db::{Conn, counter};
 use serde_json::json;
+use shop_rows::order;
 use site::Options;
-use store::admin_note::{self, NoteKind};
-use store::{Conn, counter, order};
 use types::{Amount, Result, Timestamp};
 
 use super::raise::{NewAction, NewNote, raise};
+use crate::rows::admin_note::{self, NoteKind};
 
 const NAME: &str = "new-sales-record";
 /// The greatest sum of a day, in millionths.

@@ -6,9 +6,9 @@ use site::auth::nonce::{self, Holder};
 use site::bundle::ADDRESS_MARK;
 use site::identity::Via;
 use site::{Call, moments};
-use store::admin_note::{NoteActionRow, NoteRow};
 
 use super::data_of;
+use crate::rows::admin_note::{NoteActionRow, NoteRow};
 
 const BOTH: &[&str] = &["view", "edit"];
 /// Where people administer the shop.

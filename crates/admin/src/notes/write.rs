@@ -4,9 +4,9 @@
 use contract::rest::{Refusal, Reply, Stop, loose};
 use serde_json::{Value, json};
 use site::{Call, moments};
-use store::admin_note::{self, NoteKind, NoteRow, NoteStatus};
 
 use super::raise::{NewNote, row_of};
+use crate::rows::admin_note::{self, NoteKind, NoteRow, NoteStatus};
 
 /// Notes that one call changes at most.
 const IDS_MAX: usize = 1_000;

@@ -1,9 +1,9 @@
 //! Free extensions: plugins of the catalogue in the groups in which new shops are offered them.
 
 use contract::rest::Reply;
+use db::Conn;
 use serde_json::{Value, json};
 use site::action::Outcome;
-use store::Conn;
 
 use super::{Asking, lifecycle};
 use crate::catalogue::Offer;

@@ -5,16 +5,17 @@
 
 use std::sync::Arc;
 
+use db::Conn;
+use db::background_job::{JobRow, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
-use store::background_job::{JobRow, JobState};
-use store::package::PackageKind;
-use store::{Conn, user};
+use site_rows::user;
 use types::{Error, Kind as ErrorKind, Result};
 
 use super::lifecycle::{self, Doing};
 use crate::catalogue::Catalogue;
+use crate::rows::package::PackageKind;
 
 /// What a job is to do with its plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,21 +2,21 @@
 //! with everything that follows from it: **what an activation made, the deactivation takes back.**
 
 use contract::rest::Verb;
+use db::Conn;
+use db::outbox::{self, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use shop_rows::webhook;
 use site::Site;
-use store::Conn;
-use store::admin_note::{self, NoteKind, NoteRow};
-use store::outbox::{self, Event};
-use store::package::{self, PackageKind, PackageRow};
-use store::user::UserRow;
-use store::webhook;
+use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
 use super::secrets;
 use crate::catalogue::Obtained;
 use crate::notes::{NewAction, NewNote, raise};
 use crate::package::{Manifest, PluginManifest};
+use crate::rows::admin_note::{self, NoteKind, NoteRow};
+use crate::rows::package::{self, PackageKind, PackageRow};
 
 /// The records that an activation made.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use contract::rest::Stop;
+use db::Conn;
 use serde_json::{Map, Value, json};
 use site::Site;
 use site::action::Later;
-use store::Conn;
-use store::package::PackageKind;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Error, Kind, Result, Timestamp};
 
 use super::lifecycle::{self, Doing, Installed};
 use super::{SHOP, error_bag, job, map_or_list, with_shop};
 use crate::catalogue::Catalogue;
+use crate::rows::package::PackageKind;
 
 /// What came of installing.
 #[derive(Debug, Default)]

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use db::Conn;
 use serde_json::{Map, Value, json};
 use site::action::{Later, Outcome, anyone, later, read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names};
-use store::Conn;
-use store::package::PackageKind;
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};
 use super::{Asking, may_install, pages, secrets, with_offers};
 use crate::catalogue::Catalogue;
 use crate::package::PluginManifest;
+use crate::rows::package::PackageKind;
 use crate::upload;
 
 pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {

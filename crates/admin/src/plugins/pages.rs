@@ -1,14 +1,14 @@
 //! The documentation of active plugins, as public pages below `/plugins/`. **Its HTML is cleaned**:
 //! whoever made the plugin is a stranger.
 
+use db::Conn;
 use site::{Names, PageSource, PublicPage, Visit, docs};
-use store::Conn;
-use store::package::{self, PackageKind};
 use types::Result;
 
 use super::lifecycle;
 use crate::package::PluginManifest;
 use crate::package::manifest::Page;
+use crate::rows::package::{self, PackageKind};
 
 const ROOT: &str = "/plugins/";
 

@@ -3,8 +3,9 @@
 use contract::rest::{Stop, Verb};
 use serde_json::{Map, Value};
 use site::{Call, Options, mail};
-use store::presence::{self, Presence};
 use types::{Capability, Timestamp};
+
+use crate::rows::presence::{self, Presence};
 
 /// Where a user's visits of tasks are kept among their further fields.
 const VISITED: &str = "woocommerce_admin_task_list_tracked_started_tasks";

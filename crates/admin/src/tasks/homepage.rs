@@ -5,7 +5,7 @@ use contract::rest::{Args, Reply, Stop};
 use serde_json::{Map, Value, json};
 use site::action::write;
 use site::{Action, Call, Names, Options, options};
-use store::post;
+use site_rows::post;
 use types::{Capability, Error};
 
 use super::CANNOT_CREATE;

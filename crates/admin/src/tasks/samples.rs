@@ -4,15 +4,16 @@
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Params, Refusal, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::product;
 use site::action::{read, write};
 use site::managers::may_view;
 use site::{Action, Call, Names};
-use store::{presence, product};
 use types::{Capability, Error};
 
 use super::{CANNOT_CREATE, CANNOT_UPDATE};
 use crate::package::manifest::ProductTemplate;
 use crate::plugins::lifecycle;
+use crate::rows::presence;
 
 /// With more products than this nobody needs demo products.
 const DEMO_MAX: i64 = 6;

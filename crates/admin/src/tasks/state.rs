@@ -1,9 +1,9 @@
 //! What is kept about tasks: which lists are hidden, which tasks were dismissed, acted on or put
 //! off. Each is an option of the site, and **read generously**, since others may write them too.
 
+use db::Conn;
 use serde_json::{Map, Value, json};
 use site::{Options, options};
-use store::Conn;
 use types::{Result, Timestamp};
 
 const HIDDEN_LISTS: &str = "woocommerce_task_list_hidden_lists";

@@ -2,18 +2,21 @@
 //! more than any before is told of.
 #![cfg(test)]
 
+mod rows;
+
 use std::time::Duration;
 
 use admin::notes::{follow, tend};
+use admin::rows::admin_note::{self, NoteFilter, NoteRow};
+use db::outbox::{self, Event};
+use db::{Conn, Database, Location};
 use serde_json::json;
+use shop_rows::order::{Order, OrderRow};
+use shop_rows::product::ProductRow;
+use shop_rows::webhook::{self, WebhookRow};
+use shop_rows::{order, product};
 use site::jobs;
-use store::admin_note::{self, NoteFilter, NoteRow};
-use store::iso::{self, IsoRow};
-use store::order::{Order, OrderRow};
-use store::outbox::{self, Event};
-use store::product::ProductRow;
-use store::webhook::{self, WebhookRow};
-use store::{Conn, Location, Store, order, product};
+use site_rows::iso::{self, IsoRow};
 use types::{Amount, Environment, IsoId, Result, Timestamp};
 
 /// Runs functions of a store as tests, each on both engines.
@@ -43,13 +46,13 @@ on_both_engines!(
     the_best_day_is_told_of,
 );
 
-fn open(url: Option<&str>, folder: &tempfile::TempDir) -> Store {
+fn open(url: Option<&str>, folder: &tempfile::TempDir) -> Database {
     let location = Location::parse(url, folder.path(), Environment::Sandbox, 2);
-    Store::open(&location.unwrap()).unwrap()
+    Database::open(&location.unwrap(), schema::MIGRATIONS).unwrap()
 }
 
 fn write<T: Send + 'static>(
-    store: &Store,
+    store: &Database,
     closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 ) -> T {
     store.write_blocking(closure).unwrap()
@@ -59,23 +62,23 @@ fn noon() -> Timestamp {
     Timestamp::parse("2026-11-15T12:00:00Z").unwrap()
 }
 
-fn tell(store: &Store, kind: &'static str, id: i64, payload: serde_json::Value) {
+fn tell(store: &Database, kind: &'static str, id: i64, payload: serde_json::Value) {
     write(store, move |conn| {
         outbox::append(conn, &Event::of_site(kind, id, payload.to_string(), noon()))?;
         outbox::sequence(conn, 100).map(drop)
     });
 }
 
-fn notes(store: &Store) -> Vec<NoteRow> {
+fn notes(store: &Database) -> Vec<NoteRow> {
     let wanted = NoteFilter { sort: admin_note::NoteSort::Id, ..NoteFilter::default() };
     store.read_blocking(move |conn| admin_note::list(conn, &wanted)).unwrap().0
 }
 
-fn names(store: &Store) -> Vec<String> {
+fn names(store: &Database) -> Vec<String> {
     notes(store).into_iter().map(|note| note.name).collect()
 }
 
-fn events_become_notes_once(store: &Store) {
+fn events_become_notes_once(store: &Database) {
     assert!(!store.read_blocking(follow::is_behind).unwrap());
     let row = WebhookRow { name: "Till".to_owned(), ..WebhookRow::default() };
     let webhook_id = write(store, move |conn| webhook::insert(conn, &row));
@@ -97,7 +100,7 @@ fn events_become_notes_once(store: &Store) {
     assert_eq!(first.content_data, json!({ "webhook_id": webhook_id }).to_string());
 }
 
-fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Store) {
+fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Database) {
     let iso = IsoRow {
         iso_id: IsoId::new("iso_1"),
         name: String::from("Pier <b>Payments</b>"),
@@ -132,7 +135,7 @@ fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Store) {
     assert_eq!(names(store), Vec::<String>::new());
 }
 
-fn sell(store: &Store, created: &str, total: i64, status: &str) {
+fn sell(store: &Database, created: &str, total: i64, status: &str) {
     let row = OrderRow {
         status: status.to_owned(),
         total: Amount::from_whole(total),
@@ -143,7 +146,7 @@ fn sell(store: &Store, created: &str, total: i64, status: &str) {
     write(store, move |conn| order::insert(conn, &sold).map(drop));
 }
 
-fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Store) {
+fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Database) {
     let look = || write(store, |conn| follow::look_over(conn, noon()));
     look();
     assert_eq!(names(store), Vec::<String>::new(), "an empty shop has nothing to tell");
@@ -163,7 +166,7 @@ fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Store) {
     assert_eq!(titles, ["Your first order is here", "Little is left of Few"]);
 }
 
-fn the_best_day_is_told_of(store: &Store) {
+fn the_best_day_is_told_of(store: &Database) {
     let tended = |days: u64| {
         let now = noon().plus(Duration::from_hours(24 * days));
         let is_due = store.read_blocking(move |conn| tend::is_due(conn, now)).unwrap();

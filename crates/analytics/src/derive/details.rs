@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use store::order::{OrderItemRow, OrderRow};
+use shop_rows::order::{OrderItemRow, OrderRow};
 use types::{Amount, Error, Result};
 
 use super::Rules;

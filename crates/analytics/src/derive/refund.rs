@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use store::order::OrderItemRow;
+use shop_rows::order::OrderItemRow;
 use types::Amount;
 
 use super::details::LineDetails;

@@ -7,14 +7,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use db::Conn;
+use db::background_job::{JobRow, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use shop_rows::report_file;
 use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
 use site::{Options, Site, Visit};
-use store::background_job::{JobRow, JobState};
-use store::{Conn, report_file};
 use types::{Error, Result, Timestamp};
 
 use super::{Export, ROWS_AT_ONCE, Reader, Reading, csv, link};
@@ -162,7 +163,7 @@ fn tell(
     export_id: &str,
     now: Timestamp,
 ) -> Result<()> {
-    let Some(user) = store::user::get(conn, ordered.user_id)? else { return Ok(()) };
+    let Some(user) = site_rows::user::get(conn, ordered.user_id)? else { return Ok(()) };
     let title = Export::named(&ordered.report).map_or("", |export| export.title);
     let address = link::address(site, &ordered.home, (&ordered.report, export_id));
     let days = KEPT.as_secs() / 86_400;

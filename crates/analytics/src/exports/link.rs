@@ -4,11 +4,12 @@
 //! database, its backups or the log cannot download anything.
 
 use contract::rest::form;
+use db::Conn;
+use db::background_job::{self, JobRow, JobState};
 use serde_json::Value;
+use shop_rows::report_file;
 use site::jobs::REPORT_EXPORT;
 use site::{FileFound, FileSource, Site};
-use store::background_job::{self, JobRow, JobState};
-use store::{Conn, report_file};
 use types::{Result, Timestamp};
 
 use super::Export;

@@ -1,10 +1,10 @@
 //! How many exports one user may have: under way, and kept for download. **What one user asks for
 //! leaves room on the disk for everybody else.**
 
+use db::Conn;
+use db::background_job::{self, JobRow, JobState};
+use db::filter::{PAGE_MAX, Page};
 use site::jobs::REPORT_EXPORT;
-use store::Conn;
-use store::background_job::{self, JobRow, JobState};
-use store::filter::{PAGE_MAX, Page};
 use types::{Result, Timestamp};
 
 use super::job::{KEPT, Ordered, Written};
@@ -89,9 +89,9 @@ fn judged(under_way: usize, files: usize, bytes: usize) -> Room {
 mod tests {
     use std::time::Duration;
 
+    use db::background_job::Ending;
+    use db::{Database, Location};
     use serde_json::{Map, json};
-    use store::background_job::Ending;
-    use store::{Location, Store};
 
     use super::*;
 
@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn a_user_has_so_many_and_others_have_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&Location::File(folder.path().join("site.db"))).unwrap();
+        let store =
+            Database::open(&Location::File(folder.path().join("site.db")), schema::MIGRATIONS)
+                .unwrap();
         let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
         let in_all = i64::try_from(UNDER_WAY_MAX).unwrap();
         let test = move |conn: &mut dyn Conn| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 
-use store::Store;
+use db::Database;
 use types::{Error, Result};
 
 use super::Feed;
@@ -27,7 +27,7 @@ pub struct FeedHandle {
 }
 
 /// Starts the thread. The facts are ready when it has loaded them, which may take some seconds.
-pub fn start(store: Store, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<FeedHandle> {
+pub fn start(store: Database, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<FeedHandle> {
     let again = || Error::internal("the facts are kept up to date already");
     let inbox = facts.take_inbox().ok_or_else(again)?;
     let shared = Arc::clone(facts);
@@ -38,7 +38,7 @@ pub fn start(store: Store, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<
     Ok(FeedHandle { thread: Some(thread), facts: Arc::clone(facts) })
 }
 
-fn run(store: Store, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiver<Command>) {
+fn run(store: Database, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiver<Command>) {
     loop {
         match Feed::open(store.clone(), Arc::clone(&facts), file.clone()) {
             Ok(feed) => return feed.run(commands),

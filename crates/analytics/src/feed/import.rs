@@ -8,11 +8,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use db::Conn;
+use db::outbox::{self, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::Conn;
-use store::order;
-use store::outbox::{self, Event};
+use shop_rows::order;
 use types::{Result, Timestamp};
 
 use super::{Feed, load};

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use db::Conn;
+use db::filter::Page;
+use shop_rows::order::{self, Order, OrderKind};
+use shop_rows::{coupon, customer_lookup, download_log, product};
 use site::Options;
-use store::filter::Page;
-use store::order::{self, Order, OrderKind};
-use store::term::{self, TermFilter};
-use store::{Conn, coupon, customer_lookup, download_log, product};
+use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
 use crate::derive::{self, Numbers};
@@ -133,7 +134,7 @@ fn numbers(conn: &mut dyn Conn, orders: &[Order]) -> Result<Numbers> {
     for order in orders {
         for code in derive::unnumbered_coupons(order).unwrap_or_default() {
             if let Some(found) = coupon::find_by_code(conn, &code)? {
-                numbers.coupons.insert(store::filter::fold(&code), found.coupon_id);
+                numbers.coupons.insert(db::filter::fold(&code), found.coupon_id);
             }
         }
     }

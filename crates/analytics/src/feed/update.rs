@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use db::Conn;
+use db::outbox::{self, SequencedEvent};
 use serde_json::Value;
 use site::Options;
-use store::outbox::{self, SequencedEvent};
-use store::{Conn, option};
+use site_rows::option;
 use types::Result;
 
 use super::import::{self, Portion, Wish};

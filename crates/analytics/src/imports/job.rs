@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use db::background_job::{JobRow, JobState};
+use db::filter::Page;
+use db::{Conn, Database};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use shop_rows::order;
 use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_IMPORT, Running};
 use site::{Site, jobs};
-use store::background_job::{JobRow, JobState};
-use store::filter::Page;
-use store::order;
-use store::user::{self, UserFilter};
-use store::{Conn, Store};
+use site_rows::user::{self, UserFilter};
 use types::{Result, Role, Timestamp};
 
 use super::{KEY, count};
@@ -180,7 +180,7 @@ impl JobKind for CatchUp {
 
 impl Worker {
     /// Waits until the facts of this process are those of now, or for long enough.
-    async fn wait(&self, store: &Store) {
+    async fn wait(&self, store: &Database) {
         self.facts.wake();
         let _ = tokio::time::timeout(PATIENCE, caught_up(&self.facts, store)).await;
     }

@@ -5,11 +5,11 @@
 
 use contract::rest::{Params, Stop, loose};
 use serde_json::Value;
+use shop_rows::attribute;
+use shop_rows::product::{self, ProductFilter};
 use site::Call;
-use store::attribute;
-use store::post::TermCondition;
-use store::product::{self, ProductFilter};
-use store::term;
+use site_rows::post::TermCondition;
+use site_rows::term;
 
 use crate::desk::Inquiry;
 use crate::query::{AttributeTest, Filter, IdSet, LineTest, RowKind};

@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use contract::rest::{Links, Reply, Schema, Stop};
+use db::filter::fold;
 use serde_json::{Map, Value, json};
 use site::Call;
 use site::paging::with_totals;
-use store::filter::fold;
 
 use crate::arrival;
 use crate::columns::Plan;

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use db::backup::{self, Summary};
+use db::{Database, Location};
 use onboarding::Platform;
 use serde_json::json;
-use store::backup::{self, Summary};
-use store::{Location, Store};
 use types::{Clock, Error, Result};
 
 use crate::args::Common;
@@ -32,7 +32,7 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     let wanted = file.to_owned();
     let written = platform.store.read_blocking(move |conn| {
         let mut out = create(&target).map_err(|error| cannot_write(&wanted, error))?;
-        let summary = backup::write(conn, environment, now, &mut out)?;
+        let summary = backup::write(conn, schema::MIGRATIONS, environment, now, &mut out)?;
         out.sync_all().map_err(|error| cannot_write(&target, error))?;
         Ok(summary)
     });
@@ -76,7 +76,7 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     let master = environment::existing_master_key(&config.data)?;
     let location = environment::location(config, environment)?;
     let is_new = matches!(&location, Location::File(path) if fs::symlink_metadata(path).is_err());
-    let restored = Store::open(&location).and_then(|store| {
+    let restored = Database::open(&location, schema::MIGRATIONS).and_then(|store| {
         let summary = backup::restore(&store, file, environment)?;
         Ok((store, summary))
     });

@@ -16,7 +16,7 @@ use server::Serving;
 use site::auth::application_password::in_groups;
 use site::users::application_passwords::create_password;
 use site::users::{NewUser, account, create_user};
-use store::application_password;
+use site_rows::application_password;
 use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet, Secret};
 
 use super::serve::{choose_admin_address, run, serving};
@@ -358,7 +358,7 @@ fn furnish(platform: &Platform) -> Result<String> {
 fn furnish_site(platform: &Platform) -> Result<(i64, String)> {
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
     let (owner_id, password) = platform.store.write_blocking(move |conn| {
-        let user = if let Some(user) = store::user::find_by_login(conn, DEMO_LOGIN)? {
+        let user = if let Some(user) = site_rows::user::find_by_login(conn, DEMO_LOGIN)? {
             user
         } else {
             let mut new = NewUser::new(DEMO_LOGIN, DEMO_EMAIL, now);

@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use db::Location;
 use serde_json::json;
-use store::Location;
 use types::{Environment, Error, Result};
 
 use crate::args::Common;
@@ -115,7 +115,7 @@ fn check_database(config: &Config, environment: Environment) -> Finding {
     let engine = place.map_or("database", |place| place.engine_name());
     let opened = environment::open_existing(config, environment).and_then(|platform| {
         platform.store.read_blocking(|conn| {
-            store::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
+            server::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
         })?;
         platform.iso_list()
     });

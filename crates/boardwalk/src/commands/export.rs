@@ -10,7 +10,7 @@ use analytics::feed::Feed;
 use contract::rest::{Refusal, Stop};
 use serde_json::{Map, Value, json};
 use server::Reports;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Error, Result, Role};
 
 use crate::args::{Common, Export, ExportReport, ReportFormat};

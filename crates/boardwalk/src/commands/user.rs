@@ -9,7 +9,7 @@ use site::auth::consumer_key::{self, Permissions};
 use site::auth::{application_password, password};
 use site::users::application_passwords::create_password;
 use site::users::{BoundTo, NewUser, account, create_user};
-use store::user::{self, UserRow};
+use site_rows::user::{self, UserRow};
 use types::{Error, Result, Secret};
 
 use crate::args::{Common, KeyPermissions, Role, User, UserCreate};
@@ -95,7 +95,7 @@ fn make_consumer_key(
     let now = platform.clock.now();
     let new = consumer_key::generate(&platform.vault, user_id, may, description, now)?;
     let row = new.row;
-    platform.store.write_blocking(move |conn| store::consumer_key::insert(conn, &row))?;
+    platform.store.write_blocking(move |conn| site_rows::consumer_key::insert(conn, &row))?;
     let (key, secret) = (new.key.expose(), new.secret.expose());
     let object = json!({ "consumer_key": key, "consumer_secret": secret });
     let text = format!(
@@ -109,8 +109,8 @@ fn make_consumer_key(
 fn list_credentials(platform: &Platform, login: &str, out: &Printer) -> Result<()> {
     let user_id = find_user(platform, login)?.user_id;
     let (passwords, keys) = platform.store.read_blocking(move |conn| {
-        let passwords = store::application_password::list(conn, user_id)?;
-        Ok((passwords, store::consumer_key::list(conn, Some(user_id))?))
+        let passwords = site_rows::application_password::list(conn, user_id)?;
+        Ok((passwords, site_rows::consumer_key::list(conn, Some(user_id))?))
     })?;
     let shown = |time: Option<types::Timestamp>| {
         time.map_or_else(|| String::from("never"), |time| time.to_string())
@@ -143,11 +143,11 @@ fn revoke(platform: &Platform, login: &str, id: &str) -> Result<()> {
     let user_id = find_user(platform, login)?.user_id;
     let wanted = id.to_owned();
     let ended = platform.store.write_blocking(move |conn| match wanted.parse::<i64>() {
-        Err(_) => store::application_password::delete(conn, user_id, &wanted),
+        Err(_) => site_rows::application_password::delete(conn, user_id, &wanted),
         Ok(key_id) => {
-            let own = store::consumer_key::list(conn, Some(user_id))?;
+            let own = site_rows::consumer_key::list(conn, Some(user_id))?;
             let is_own = own.iter().any(|key| key.key_id == key_id);
-            Ok(is_own && store::consumer_key::delete(conn, key_id)?)
+            Ok(is_own && site_rows::consumer_key::delete(conn, key_id)?)
         }
     })?;
     if ended {
@@ -168,7 +168,7 @@ pub(super) fn set_password(
     platform.store.write_blocking(move |conn| {
         let changed = UserRow { password_hash: Some(hash.clone()), ..user.clone() };
         user::update(conn, &changed)?;
-        store::session::delete_of_user(conn, user_id, None)
+        site_rows::session::delete_of_user(conn, user_id, None)
     })?;
     Ok(user_id)
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
+use db::Conn;
 use serde_json::{Value, json};
-use store::Conn;
 use testkit::http::{self, Request, Response};
 
 use crate::support::{Running, Site, authorization, body, eventually, text};

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use admin::package::{Files, hex_sha256, pack};
+use admin::rows::catalogue_feed::{self, FeedRow};
 use serde_json::{Value, json};
-use store::catalogue_feed::{self, FeedRow};
 use testkit::http;
 use types::Timestamp;
 
@@ -207,7 +207,7 @@ fn plant_hopeless_feed(site: &Site) {
         "feed_key": feed_key(), "file_name": "hopeless.json", "user_id": 999_999,
         "choice": { "product_fields": [], "variation_fields": [] },
     });
-    let plant = move |conn: &mut dyn store::Conn| {
+    let plant = move |conn: &mut dyn db::Conn| {
         let kind = "catalogue.feed";
         let job = site::jobs::enqueue(conn, kind, Some("hopeless"), &arguments, now)?;
         let feed = FeedRow {
@@ -228,7 +228,7 @@ fn plant_hopeless_feed(site: &Site) {
 fn age_feed(site: &Site, age: Duration) -> FeedRow {
     let ago = i64::try_from(age.as_micros()).unwrap();
     let ended = Timestamp::from_micros(types::Clock::System.now().as_micros() - ago);
-    let change = move |conn: &mut dyn store::Conn| {
+    let change = move |conn: &mut dyn db::Conn| {
         let mut feed = catalogue_feed::get(conn, &feed_key())?.expect("the feed is there");
         feed.ended = Some(ended);
         catalogue_feed::put(conn, &feed)?;

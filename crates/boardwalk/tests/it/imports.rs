@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use db::filter::Page;
 use serde_json::{Value, json};
-use store::filter::Page;
-use store::order::{self, Order, OrderFilter, OrderSort};
+use shop_rows::order::{self, Order, OrderFilter, OrderSort};
 
 use crate::support::{Site, complaint, eventually, text};
 

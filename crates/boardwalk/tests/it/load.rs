@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use db::{Conn, Database, Engine, outbox};
 use serde_json::Value;
-use store::{Conn, Engine, Store, outbox};
 use testkit::http::{Connection, Response};
 
 use crate::support::{Running, authorization, body, eventually, text};
@@ -223,7 +223,7 @@ fn check_one(connection: &mut Connection, key: &str, dba: &str, ids: &Ids) -> Re
 }
 
 /// Everything in the database is whole and there once, its events too; `dbas` are the merchants.
-pub(crate) fn check_database(store: &Store, dbas: &BTreeSet<String>) {
+pub(crate) fn check_database(store: &Database, dbas: &BTreeSet<String>) {
     eventually("all events have numbers", NUMBERED_WITHIN, || {
         !store.read_blocking(outbox::has_unsequenced).unwrap()
     });
@@ -276,7 +276,7 @@ fn sound(conn: &mut dyn Conn) -> types::Result<()> {
     Ok(())
 }
 
-fn pairs(store: &Store, query: &'static str) -> Vec<(String, String)> {
+fn pairs(store: &Database, query: &'static str) -> Vec<(String, String)> {
     let read = move |conn: &mut dyn Conn| {
         let mut rows = Vec::new();
         conn.query_text(query, &[], &mut |row| {

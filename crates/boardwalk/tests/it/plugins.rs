@@ -78,7 +78,7 @@ fn contributions_follow_a_plugin(desk: &ShopDesk) {
     assert_eq!(desk.ask("POST", settings, &json!({ "values": { "secret": "••••••••" } })), shown);
     let store = desk.shop.site.store();
     let kept = store.read_blocking(|conn| {
-        store::package::get(conn, store::package::PackageKind::Plugin, "ledger")
+        admin::rows::package::get(conn, admin::rows::package::PackageKind::Plugin, "ledger")
     });
     let kept = kept.unwrap().unwrap().settings;
     assert!(kept.contains("sealed") && !kept.contains(hush), "{kept}");

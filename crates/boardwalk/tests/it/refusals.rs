@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use contract::{Compiled, Method, Permission, Route};
+use db::{Conn, Database};
 use serde_json::{Value, json};
-use store::{Conn, Store};
 use testkit::http::{self, Request, Response};
 use types::Scope;
 
@@ -19,7 +19,7 @@ const KEY_LIFE: Duration = Duration::from_secs(1);
 /// A site with something on it, and everything that can be wrong with a key.
 struct Scene {
     running: Running,
-    store: Store,
+    store: Database,
     key: String,
     other_key: String,
     iso_id: String,
@@ -159,7 +159,7 @@ fn routes() -> Vec<Route> {
 }
 
 /// How many rows there are, but for what every use of a key notes.
-fn rows(store: &Store) -> Vec<i64> {
+fn rows(store: &Database) -> Vec<i64> {
     let tables = [
         "isos",
         "iso_accounts",

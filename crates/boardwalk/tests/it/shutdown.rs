@@ -26,7 +26,7 @@ fn a_terminated_server_finishes_what_it_took_on() {
         println!("ended {:?} after SIGTERM", asked.elapsed());
     });
 
-    let unnumbered = site.store().read_blocking(store::outbox::has_unsequenced).unwrap();
+    let unnumbered = site.store().read_blocking(db::outbox::has_unsequenced).unwrap();
     assert!(!unnumbered, "the events of the last requests have no numbers");
     let running = site.serve();
     let (answered, unanswered): (Vec<Attempt>, Vec<Attempt>) =

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use db::{Database, Location};
 use serde_json::{Value, json};
-use store::{Location, Store};
 use tempfile::TempDir;
 use testkit::http::{self, Response};
 use testkit::process::{self, Server};
@@ -136,10 +136,10 @@ impl Site {
     }
 
     /// The sandbox's database, beside whatever else has it open.
-    pub(crate) fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Database {
         let location =
             Location::parse(self.database.as_deref(), self.data(), Environment::Sandbox, 2);
-        Store::open(&location.unwrap()).unwrap()
+        Database::open(&location.unwrap(), schema::MIGRATIONS).unwrap()
     }
 }
 

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use db::outbox::{self, Event};
 use serde_json::{Value, json};
 use site::signing::hmac_sha256_base64;
-use store::outbox::{self, Event};
 use testkit::http;
 use types::{Clock, IsoId};
 
@@ -143,7 +143,7 @@ fn post(running: &Running, key: &str, path: &str, body: &Value) -> Value {
 /// Makes the events of a round: each object gets its next versions.
 fn change_objects(site: &Site, iso: &str, round: usize) {
     let (iso_id, now) = (IsoId::new(iso), Clock::System.now());
-    let append = move |conn: &mut dyn store::Conn| {
+    let append = move |conn: &mut dyn db::Conn| {
         for version in round * VERSIONS_EACH..(round + 1) * VERSIONS_EACH {
             for object in 0..OBJECTS {
                 let object_id = format!("object{object}");

@@ -1,10 +1,10 @@
 //! Import of attributes with their terms, all numbers kept.
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::Value;
-use store::Conn;
-use store::attribute::{self, AttributeRow};
-use store::term::TermRow;
+use shop_rows::attribute::{self, AttributeRow};
+use site_rows::term::TermRow;
 use types::Result;
 
 use super::PREFIX;

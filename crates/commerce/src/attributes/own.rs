@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop};
+use db::{Conn, filter};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shop_rows::attribute::AttributeRow;
+use shop_rows::product::{self, ProductRow};
 use site::action::read;
 use site::content::slugify;
 use site::{Action, Call};
-use store::attribute::AttributeRow;
-use store::product::{self, ProductRow};
-use store::{Conn, filter};
 use types::{Capability, Error, Result};
 
 use super::{PATH, body, item};

@@ -1,8 +1,8 @@
 //! `meta_data`: names and values of a record that others keep there.
 
 use contract::rest::{Schema, loose};
+use db::Conn;
 use serde_json::{Value, json};
-use store::Conn;
 
 /// Entries of one record at most.
 pub const ENTRIES_MAX: usize = 1_000;
@@ -86,7 +86,7 @@ pub fn add(
 
 /// The next number of an entry.
 pub(crate) fn number(conn: &mut dyn Conn) -> types::Result<i64> {
-    Ok(store::counter::take(conn, ENTRY_ID, 1)? + 1)
+    Ok(db::counter::take(conn, ENTRY_ID, 1)? + 1)
 }
 
 pub(crate) fn entry(id: i64, key: &str, value: impl Into<Value>) -> Value {

@@ -1,8 +1,8 @@
 //! Which part of a list a request asks for, and in which direction.
 
 use contract::rest::Params;
+use db::filter::{Direction, Page};
 use site::Call;
-use store::filter::{Direction, Page};
 
 use super::args::PER_PAGE_MAX;
 

@@ -1,9 +1,9 @@
 //! Coupons of a bundle: read, checked, and put in the place of those that have their ids.
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::Value;
 use site::Options;
-use store::Conn;
 use types::{Amount, Error, Result, Timestamp};
 
 use super::Coupon;

@@ -1,9 +1,9 @@
 //! A coupon as it is stored: the columns that lists search and sort, and the details beside them.
 
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::Conn;
-use store::coupon::{self, CouponRow};
+use shop_rows::coupon::{self, CouponRow};
 use types::{Amount, Error, Result, Timestamp};
 
 #[derive(Clone, Debug, PartialEq)]

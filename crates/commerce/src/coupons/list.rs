@@ -1,9 +1,9 @@
 //! Lists of coupons. Drafts and the trash are not listed; they can be asked for by their ids.
 
 use contract::rest::{Args, Schema, Stop};
+use shop_rows::coupon::{self, CouponFilter, CouponOrder};
 use site::Call;
-use store::coupon::{self, CouponFilter, CouponOrder};
-use store::post::SEARCH_WORDS_MAX;
+use site_rows::post::SEARCH_WORDS_MAX;
 
 use super::{Coupon, PUBLISHED};
 use crate::common::version::Version;

@@ -146,7 +146,7 @@ fn check_code(call: &mut Call<'_>, coupon: &Coupon, before: &Coupon) -> Result<(
         return Ok(());
     }
     let row = &coupon.row;
-    if store::coupon::published_id(call.conn()?, &row.code, row.coupon_id)?.is_some() {
+    if shop_rows::coupon::published_id(call.conn()?, &row.code, row.coupon_id)?.is_some() {
         let message = "Another coupon has this code already; choose another code.";
         return Err(refuse("woocommerce_rest_coupon_code_already_exists", message));
     }

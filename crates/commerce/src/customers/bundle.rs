@@ -1,11 +1,11 @@
 //! Customers of a bundle: what its users have as customers, and the numbers that reports know
 //! customers and guests by.
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use shop_rows::customer_lookup::{self, CustomerLookupRow};
 use site::Options;
-use store::Conn;
-use store::customer_lookup::{self, CustomerLookupRow};
 use types::{Error, Result, Timestamp};
 
 use super::customer::LAST_ACTIVE;

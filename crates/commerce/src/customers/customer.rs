@@ -1,10 +1,10 @@
 //! A customer as it is stored: the user, and beside it the addresses and free data.
 
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Conn;
-use store::customer::{self, CustomerRow};
-use store::user::UserRow;
+use shop_rows::customer::{self, CustomerRow};
+use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
 const MICROS: i64 = 1_000_000;

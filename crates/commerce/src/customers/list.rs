@@ -1,9 +1,9 @@
 //! Lists of customers: users by role, name, e-mail address or id.
 
 use contract::rest::{Args, Schema, Stop};
+use shop_rows::customer::{self, CustomerFilter};
 use site::Call;
-use store::customer::{self, CustomerFilter};
-use store::user::{UserColumn, UserFilter, UserOrder};
+use site_rows::user::{UserColumn, UserFilter, UserOrder};
 use types::Role;
 
 use super::Customer;

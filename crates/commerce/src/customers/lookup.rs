@@ -1,8 +1,8 @@
 //! The number under which reports know a customer, and what they know of one.
 
+use db::Conn;
 use serde_json::Value;
-use store::Conn;
-use store::customer_lookup::{self, CustomerLookupRow};
+use shop_rows::customer_lookup::{self, CustomerLookupRow};
 use types::Result;
 
 use super::Customer;

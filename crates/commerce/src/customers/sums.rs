@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use store::Conn;
-use store::order;
+use db::Conn;
+use shop_rows::order;
 use types::{Amount, Result, Timestamp};
 
 use super::Customer;

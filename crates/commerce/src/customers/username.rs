@@ -1,7 +1,7 @@
 //! The name to log in with of a customer who chose none: it follows from the e-mail address.
 
-use store::Conn;
-use store::user;
+use db::Conn;
+use site_rows::user;
 use types::{Error, Result};
 
 /// Names that say nothing about whose address it is; its domain says more.

@@ -7,7 +7,7 @@ use contract::rest::{Refusal, Stop, clean, formats};
 use site::Call;
 use site::users::account::check_fields;
 use site::users::{NewUser, create_user, end_other_sessions, names};
-use store::user;
+use site_rows::user;
 use types::Role;
 
 use super::{Customer, address, lookup, username};

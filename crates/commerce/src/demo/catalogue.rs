@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 
 use contract::rest::Verb;
+use db::Conn;
 use serde_json::{Map, Value, json};
 use site::{Site, options};
-use store::Conn;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Amount, Error, Result, Timestamp};
 
 use super::calendar::Day;

@@ -1,9 +1,9 @@
 //! The demo's customers: who they are follows from their number alone, so nobody has to be kept in
 //! memory. Persons are invented; their e-mail addresses are under domains that nobody can have.
 
-use store::customer::CustomerRow;
-use store::customer_lookup::CustomerLookupRow;
-use store::user::UserRow;
+use shop_rows::customer::CustomerRow;
+use shop_rows::customer_lookup::CustomerLookupRow;
+use site_rows::user::UserRow;
 use types::{Role, Timestamp};
 
 use super::dice::{Dice, Stream};

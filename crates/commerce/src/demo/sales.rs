@@ -10,17 +10,17 @@ mod fate;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use db::outbox::Event;
 use serde_json::json;
+use shop_rows::customer::CustomerRow;
+use shop_rows::customer_lookup::CustomerLookupRow;
+use shop_rows::download_log::DownloadLogRow;
+use shop_rows::download_permission::DownloadPermissionRow;
+use shop_rows::order::ItemKind;
+use shop_rows::order_note::OrderNoteRow;
+use shop_rows::review::ReviewRow;
 use site::Options;
-use store::customer::CustomerRow;
-use store::customer_lookup::CustomerLookupRow;
-use store::download_log::DownloadLogRow;
-use store::download_permission::DownloadPermissionRow;
-use store::order::ItemKind;
-use store::order_note::OrderNoteRow;
-use store::outbox::Event;
-use store::review::ReviewRow;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Amount, Result, Timestamp};
 
 use super::buyers::{Buyer, Buyers};
@@ -76,7 +76,7 @@ pub(super) struct Batch {
     /// Accounts that have paid for the first time.
     pub(super) paying: Vec<CustomerRow>,
     /// Orders and refunds.
-    pub(super) orders: Vec<store::order::Order>,
+    pub(super) orders: Vec<shop_rows::order::Order>,
     pub(super) notes: Vec<OrderNoteRow>,
     pub(super) downloads: Vec<Downloads>,
     pub(super) reviews: Vec<ReviewRow>,

@@ -1,11 +1,13 @@
 //! Writes the demo's records down: each batch in one transaction, with the events that tell of it.
 
+use db::outbox::{self, Event};
+use db::{Conn, counter};
 use serde_json::json;
-use store::outbox::{self, Event};
-use store::{
-    Conn, counter, customer, customer_lookup, download_log, download_permission, order, order_note,
-    product, review, user,
+use shop_rows::{
+    customer, customer_lookup, download_log, download_permission, order, order_note, product,
+    review,
 };
+use site_rows::user;
 use types::{Error, Result, Timestamp};
 
 use super::catalogue::Catalogue;

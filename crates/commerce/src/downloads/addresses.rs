@@ -3,9 +3,9 @@
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
 use serde_json::{Value, json};
+use shop_rows::download_log;
 use site::action::read;
 use site::{Action, Call};
-use store::download_log;
 
 use crate::managers::{linked, may_view};
 

@@ -5,13 +5,13 @@ use std::collections::hash_map::Entry;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, form};
+use db::filter::{Direction, PAGE_MAX, Page};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
+use shop_rows::{order, product};
 use site::action::read;
 use site::{Action, Call, Names};
-use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
-use store::filter::{Direction, PAGE_MAX, Page};
-use store::{order, product};
 use types::{Capability, Error};
 
 use crate::common::moments;
@@ -86,7 +86,7 @@ fn item(version: Version) -> Item {
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     let user_id = call.params.int("customer_id").unwrap_or_default();
-    if store::user::get(call.conn()?, user_id)?.is_none() {
+    if site_rows::user::get(call.conn()?, user_id)?.is_none() {
         let message = "There is no such customer.";
         return Err(Refusal::new(404, "woocommerce_rest_customer_invalid", message).into());
     }

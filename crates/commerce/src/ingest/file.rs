@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::json;
-use store::import::Progress;
+use shop_rows::import::Progress;
 use types::{Error, Result};
 
 use self::pipeline::Chunk;

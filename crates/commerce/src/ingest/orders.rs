@@ -3,12 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use db::filter::LIST_MAX;
+use db::outbox::{self, Event};
+use db::{Conn, counter};
 use serde_json::{Value, json};
-use store::customer_lookup::{self, CustomerLookupRow};
-use store::filter::LIST_MAX;
-use store::order::{self, OrderFilter, OrderKind, OrderRow};
-use store::outbox::{self, Event};
-use store::{Conn, counter, customer, import, post};
+use shop_rows::customer_lookup::{self, CustomerLookupRow};
+use shop_rows::order::{self, OrderFilter, OrderKind, OrderRow};
+use shop_rows::{customer, import};
+use site_rows::post;
 use types::Result;
 
 use super::{Batch, Fault, Kind};

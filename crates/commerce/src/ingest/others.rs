@@ -6,13 +6,12 @@ use std::collections::HashMap;
 use contract::rest::check::Fault as FieldFault;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Verb, clean, loose};
+use db::Conn;
 use serde_json::{Map, Value};
+use shop_rows::{attribute, coupon, import, order_note, product, review, tax_class, tax_rate};
 use site::Site;
 use site::content::slugify;
-use store::{
-    Conn, attribute, coupon, import, order_note, post, product, review, tax_class, tax_rate, term,
-    user,
-};
+use site_rows::{post, term, user};
 use types::Result;
 
 use super::{Batch, Kind, faults};

@@ -6,12 +6,12 @@
 
 mod gone;
 
+use db::filter::Page;
+use db::{Conn, counter};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use shop_rows::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
 use site::Options;
-use store::filter::Page;
-use store::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
-use store::{Conn, counter};
 use types::{Amount, Error, Result, Timestamp};
 
 use gone::Gone;
@@ -112,7 +112,7 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
         greatest_rate = rates.fold(greatest_rate, i64::max);
         order.put(conn).map_err(at)?;
     }
-    store::tax_rate::keep_free(conn, greatest_rate)?;
+    shop_rows::tax_rate::keep_free(conn, greatest_rate)?;
     Ok(count)
 }
 

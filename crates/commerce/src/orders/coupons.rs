@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::coupon as coupon_store;
+use shop_rows::order::ItemKind;
 use site::Call;
-use store::order::ItemKind;
-use store::{Conn, coupon as coupon_store};
 use types::{Amount, Result, Timestamp};
 
 use super::COUPON_INFO;

@@ -2,10 +2,10 @@
 //! permission counts is decided when somebody uses it, by the order's status**, so it need not be
 //! taken back.
 
+use db::filter::{PAGE_MAX, Page};
+use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
+use shop_rows::order::ItemKind;
 use site::{Call, Options};
-use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
-use store::filter::{PAGE_MAX, Page};
-use store::order::ItemKind;
 use types::{Result, Timestamp};
 
 use super::goods::Goods;

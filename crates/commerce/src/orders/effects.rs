@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use shop_rows::customer_lookup::{self, CustomerLookupRow};
+use shop_rows::order::ItemKind;
+use shop_rows::order_note::{self, OrderNoteRow};
+use shop_rows::{coupon as coupon_store, customer, product};
 use site::Call;
-use store::customer_lookup::{self, CustomerLookupRow};
-use store::order::ItemKind;
-use store::order_note::{self, OrderNoteRow};
-use store::user::{self, UserRow};
-use store::{coupon as coupon_store, customer, product};
+use site_rows::user::{self, UserRow};
 use types::{Amount, Result};
 
 use super::goods::Goods;

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use db::Conn;
+use db::filter::LIST_MAX;
 use serde_json::Value;
-use store::filter::LIST_MAX;
-use store::product::{self, ProductFilter, ProductRow};
-use store::term::{self, TermFilter};
-use store::{Conn, attribute};
+use shop_rows::attribute;
+use shop_rows::product::{self, ProductFilter, ProductRow};
+use site_rows::term::{self, TermFilter};
 use types::Result;
 
 use super::record::{Line, Order};

@@ -11,10 +11,11 @@ mod lines;
 use std::collections::HashMap;
 
 use contract::rest::{CompiledArgs, Item, Refusal, Schema, Sources, clean, loose};
+use db::Conn;
 use serde_json::{Map, Value};
+use shop_rows::coupon as coupon_store;
+use shop_rows::order::{ItemKind, OrderKind};
 use site::Options;
-use store::order::{ItemKind, OrderKind};
-use store::{Conn, coupon as coupon_store};
 use types::{Amount, Error, Result, Timestamp};
 
 use self::lines::{amount, entries, lines, text, whole, wrong};

@@ -2,7 +2,7 @@
 //! lines by their labels.
 
 use serde_json::{Map, Value, json};
-use store::order::ItemKind;
+use shop_rows::order::ItemKind;
 
 use super::goods::Goods;
 use super::record::Order;

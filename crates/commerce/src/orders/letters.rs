@@ -4,10 +4,10 @@
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
 use serde_json::{Value, json};
+use shop_rows::order::OrderKind;
 use site::action::{read, write};
 use site::mail::{self, Letter, Sender};
 use site::{Action, Call};
-use store::order::OrderKind;
 use types::Capability;
 
 use super::record::Order;
@@ -103,7 +103,7 @@ fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
 
 fn list(item: &CompiledItem, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let order = order_of(call)?;
-    let has_refunds = !store::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
+    let has_refunds = !shop_rows::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
     let context = call.context();
     let body = |template: &Template| {
         let (title, about) = (template.subject, template.about);
@@ -138,7 +138,7 @@ fn send_chosen(call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
     let mut order = order_of(call)?;
-    let has_refunds = !store::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
+    let has_refunds = !shop_rows::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
     let Some(template) = available(&order, has_refunds).find(|template| template.id == id) else {
         let message = "There is no such letter for this order; ask for its email_templates.";
         return Err(refused("woocommerce_rest_invalid_email_template", message));

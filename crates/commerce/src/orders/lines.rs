@@ -2,9 +2,9 @@
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use serde_json::{Map, Value, json};
+use shop_rows::order::ItemKind;
+use shop_rows::{product, tax_class};
 use site::Call;
-use store::order::ItemKind;
-use store::{product, tax_class};
 use types::Amount;
 
 use super::goods::{Good, Goods};

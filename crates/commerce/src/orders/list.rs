@@ -2,8 +2,8 @@
 
 use contract::rest::{Args, Schema};
 use serde_json::json;
+use shop_rows::order::{OrderFilter, OrderKind, OrderSort};
 use site::Call;
-use store::order::{OrderFilter, OrderKind, OrderSort};
 
 use super::record::TRASH;
 use super::status::STATUSES;

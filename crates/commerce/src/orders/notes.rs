@@ -3,10 +3,10 @@
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, clean};
 use serde_json::{Value, json};
+use shop_rows::order::OrderKind;
+use shop_rows::order_note::{self, OrderNoteRow};
 use site::action::{read, write};
 use site::{Action, Call};
-use store::order::OrderKind;
-use store::order_note::{self, OrderNoteRow};
 use types::Capability;
 
 use super::effects;
@@ -107,7 +107,7 @@ fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
 
 fn find_order(call: &mut Call<'_>) -> Result<Option<i64>, Stop> {
     let id = call.params.int("order_id").unwrap_or_default();
-    let found = store::order::get(call.conn()?, id)?;
+    let found = shop_rows::order::get(call.conn()?, id)?;
     Ok(found.filter(|row| row.kind == OrderKind::Order).map(|row| row.order_id))
 }
 

@@ -1,10 +1,10 @@
 //! An order or refund as it is stored: the columns that lists search and sort, the details beside
 //! them, and its lines. [`Order`] is read and written whole.
 
+use db::{Conn, filter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
-use store::{Conn, filter};
+use shop_rows::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use types::{Amount, Error, Result};
 
 use super::receipt::Receipt;

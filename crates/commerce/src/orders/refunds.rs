@@ -6,10 +6,10 @@
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
 use serde_json::{Value, json};
+use shop_rows::order::{ItemKind, OrderKind};
 use site::action::{read, write};
 use site::paging::with_totals;
 use site::{Action, Call};
-use store::order::{ItemKind, OrderKind};
 use types::{Amount, Capability};
 
 use super::effects::{self, Before, REDUCED, RESTOCKED};
@@ -159,8 +159,8 @@ fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         wanted.parents = vec![order_id];
         format!("/{}/orders/{order_id}/refunds", place.namespace)
     };
-    let (rows, total) = store::order::list(call.conn()?, &wanted)?;
-    let stored = store::order::with_items(call.conn()?, rows)?;
+    let (rows, total) = shop_rows::order::list(call.conn()?, &wanted)?;
+    let stored = shop_rows::order::with_items(call.conn()?, rows)?;
     let refunds = stored.into_iter().map(Order::read).collect::<types::Result<Vec<Order>>>()?;
     let goods = Goods::of_orders(call.conn()?, refunds.iter())?;
     let context = call.context();
@@ -191,7 +191,7 @@ fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Refunds cannot be put into the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
-    store::order::delete(call.conn()?, refund.id())?;
+    shop_rows::order::delete(call.conn()?, refund.id())?;
     effects::tell(call, "refund.deleted", &refund)?;
     if let Some(order) = Order::get(call.conn()?, refund.row.parent_id, OrderKind::Order)? {
         effects::tell(call, "order.updated", &order)?;
@@ -313,7 +313,7 @@ fn cannot(message: &'static str) -> Refusal {
 
 /// What of the order was not paid back yet.
 fn left(call: &mut Call<'_>, order: &Order) -> types::Result<Amount> {
-    let refunds = store::order::refunds_of(call.conn()?, &[order.id()])?;
+    let refunds = shop_rows::order::refunds_of(call.conn()?, &[order.id()])?;
     Ok(order.row.total - refunds.iter().map(|refund| refund.refund_amount).sum())
 }
 

@@ -1,8 +1,8 @@
 //! Which rates of taxes hold at a place, and what they take of an amount.
 
-use store::Conn;
-use store::filter::{LIST_MAX, PAGE_MAX, Page};
-use store::tax_rate::{self, TaxRateFilter, TaxRateLocation, TaxRateRow};
+use db::Conn;
+use db::filter::{LIST_MAX, PAGE_MAX, Page};
+use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateLocation, TaxRateRow};
 use types::{Amount, Result};
 
 use super::record::Address;

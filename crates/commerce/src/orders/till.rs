@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
+use db::Conn;
+use db::outbox::Event;
+use shop_rows::order::{ItemKind, OrderKind};
+use shop_rows::order_note::OrderNoteRow;
+use shop_rows::product;
 use site::Options;
-use store::order::{ItemKind, OrderKind};
-use store::order_note::OrderNoteRow;
-use store::outbox::Event;
-use store::{Conn, product};
 use types::{Amount, Result, Timestamp};
 
 use super::coupons::{self, Categories};

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use db::Conn;
+use shop_rows::order::ItemKind;
+use shop_rows::tax_class;
 use site::Options;
-use store::order::ItemKind;
-use store::{Conn, tax_class};
 use types::{Amount, Result};
 
 use super::goods::Goods;

@@ -1,8 +1,8 @@
 //! Orders and refunds as they are shown.
 
 use serde_json::{Map, Value, json};
+use shop_rows::order::{ItemKind, OrderRow};
 use site::{Call, Options};
-use store::order::{ItemKind, OrderRow};
 use types::Amount;
 
 use super::goods::Goods;

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use serde_json::Value;
+use shop_rows::order::ItemKind;
 use site::Call;
-use store::order::ItemKind;
-use store::user;
+use site_rows::user;
 use types::Error;
 
 use super::effects::{self, Before};

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use db::Conn;
+use shop_rows::product;
+use shop_rows::product::ProductRow;
 use site::Visit;
 use site::content::slugify;
-use store::product;
-use store::{Conn, product::ProductRow};
 use types::{Capability, Error, Result};
 
 use super::loaded::Loaded;

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 
 use contract::rest::{Stop, clean, loose};
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::attribute;
+use shop_rows::attribute::AttributeRow;
+use shop_rows::product::VariationAttribute;
 use site::Call;
 use site::content::slugify;
-use store::attribute::AttributeRow;
-use store::product::VariationAttribute;
-use store::term::{self, TermFilter, TermRow};
-use store::{Conn, attribute};
+use site_rows::term::{self, TermFilter, TermRow};
 use types::Result;
 
 use super::loaded::Loaded;
@@ -203,9 +204,9 @@ fn term_named(conn: &mut dyn Conn, taxonomy: &str, name: &str) -> Result<Option<
         search: Some(name.to_owned()),
         ..TermFilter::default()
     };
-    let folded = store::filter::fold(name);
+    let folded = db::filter::fold(name);
     let (rows, _) = term::list(conn, &wanted)?;
-    let same = rows.into_iter().find(|row| store::filter::fold(&row.name) == folded);
+    let same = rows.into_iter().find(|row| db::filter::fold(&row.name) == folded);
     match same {
         Some(row) => Ok(Some(row)),
         None => term::find_by_slug(conn, taxonomy, &slugify(name)),

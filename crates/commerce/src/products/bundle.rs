@@ -2,14 +2,14 @@
 //! changes nothing; what reviews came to stays.
 
 use contract::rest::loose;
+use db::Conn;
+use db::filter::Page;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use shop_rows::product::{self, VariationAttribute};
 use site::Options;
-use store::Conn;
-use store::filter::Page;
-use store::product::{self, VariationAttribute};
-use store::term::{self, TermFilter};
-use store::user::{self, UserFilter};
+use site_rows::term::{self, TermFilter};
+use site_rows::user::{self, UserFilter};
 use types::{Amount, Error, Result, Role, Timestamp};
 
 use super::record::{

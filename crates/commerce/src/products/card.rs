@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::rest::Stop;
 use serde_json::{Map, Value, json};
+use shop_rows::product::{self, ProductFilter};
 use site::{Call, Visit};
-use store::product::{self, ProductFilter};
 use types::Amount;
 
 use super::loaded::{self, Loaded};

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use db::filter::{PAGE_MAX, Page, fold};
 use serde_json::Value;
+use shop_rows::product::{self, ProductFilter, ProductOrder};
 use site::action::read;
 use site::paging::with_totals;
 use site::{Action, Call};
-use store::filter::{PAGE_MAX, Page, fold};
-use store::product::{self, ProductFilter, ProductOrder};
 
 use super::record::Product;
 use super::version::RIGHTS;

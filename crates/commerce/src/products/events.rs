@@ -1,9 +1,9 @@
 //! What followers of the feed are told about products.
 
+use db::Conn;
+use db::outbox::{self, Event};
 use serde_json::{Value, json};
 use site::Call;
-use store::Conn;
-use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
 use super::record::Product;

@@ -1,12 +1,12 @@
 //! What a list's parameters ask the store for.
 
 use contract::rest::{Params, Stop, loose};
+use db::filter::Direction;
 use serde_json::Value;
+use shop_rows::product::{LowStock, ProductColumn, ProductFilter, ProductOrder, ProductSearch};
 use site::Call;
-use store::filter::Direction;
-use store::post::{Relation, SEARCH_WORDS_MAX, TermCondition};
-use store::product::{LowStock, ProductColumn, ProductFilter, ProductOrder, ProductSearch};
-use store::term;
+use site_rows::post::{Relation, SEARCH_WORDS_MAX, TermCondition};
+use site_rows::term;
 use types::{Amount, Timestamp};
 
 use super::record::{
@@ -201,7 +201,7 @@ fn terms(call: &mut Call<'_>) -> Result<Vec<TermCondition>, Stop> {
     let attribute = call.params.text("attribute").unwrap_or_default().to_owned();
     let values = call.params.ints("attribute_term");
     if let (Some(name), false) = (attribute.strip_prefix("pa_"), values.is_empty())
-        && store::attribute::find_by_name(call.conn()?, name)?.is_some()
+        && shop_rows::attribute::find_by_name(call.conn()?, name)?.is_some()
     {
         conditions.push(TermCondition::AnyOf(values));
     }

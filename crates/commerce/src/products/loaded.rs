@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use store::attribute::{self, AttributeRow};
-use store::filter::{Direction, Page};
-use store::product::{self, ProductFilter, ProductOrder, ProductTerm, VariationAttribute};
-use store::term::{self, TermFilter};
-use store::{Conn, filter};
+use db::filter::{Direction, Page};
+use db::{Conn, filter};
+use shop_rows::attribute::{self, AttributeRow};
+use shop_rows::product::{self, ProductFilter, ProductOrder, ProductTerm, VariationAttribute};
+use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
 use super::record::{Product, SHIPPING_CLASS, TRASH, VARIABLE, VARIATION, attribute_of};

@@ -4,7 +4,7 @@
 use contract::rest::{Refusal, Stop, clean, loose};
 use serde_json::Value;
 use site::Call;
-use store::post;
+use site_rows::post;
 
 use super::record::{Download, Image, Product};
 

@@ -1,9 +1,10 @@
 //! The public page of a product, at `/product/{slug}/`.
 
 use contract::rest::form;
+use db::Conn;
+use shop_rows::product;
 use site::content::{render, slugify};
 use site::{Names, PageSource, PublicPage, Visit};
-use store::{Conn, product};
 use types::Result;
 
 use super::address::{self, BASE};

@@ -1,10 +1,11 @@
 //! A product as the rules see it: the typed columns of its row, and the details that are kept as
 //! one JSON text because nothing filters or sorts by them.
 
+use db::Conn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::product::{self, ProductRow};
-use store::{Conn, attribute};
+use shop_rows::attribute;
+use shop_rows::product::{self, ProductRow};
 use types::{Amount, Error, Result};
 
 pub const SIMPLE: &str = "simple";

@@ -2,13 +2,13 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use db::Conn;
+use db::filter::{Direction, Page};
 use serde_json::json;
+use shop_rows::product::{self, ProductFilter, ProductOrder};
 use site::action::read;
 use site::{Action, Call};
-use store::Conn;
-use store::filter::{Direction, Page};
-use store::post::TermCondition;
-use store::product::{self, ProductFilter, ProductOrder};
+use site_rows::post::TermCondition;
 use types::Result;
 
 use super::loaded::{self, Loaded};

@@ -1,10 +1,10 @@
 //! SKUs and global ids, of which no two products may have the same.
 
 use contract::rest::{Refusal, Stop, clean};
+use db::Conn;
+use db::filter::Page;
+use shop_rows::product::{self, ProductColumn, ProductFilter, ProductSearch};
 use site::Call;
-use store::Conn;
-use store::filter::Page;
-use store::product::{self, ProductColumn, ProductFilter, ProductSearch};
 use types::Result;
 
 /// How often another number is tried behind a SKU.

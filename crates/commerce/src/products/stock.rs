@@ -1,7 +1,8 @@
 //! Stock: what follows from a quantity, and how orders change it.
 
+use db::Conn;
+use shop_rows::product;
 use site::Options;
-use store::{Conn, product};
 use types::{Amount, Result, Timestamp};
 
 use super::events;

@@ -2,12 +2,12 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
+use db::filter::Page;
+use shop_rows::product::{self, ProductFilter};
 use site::action::read;
 use site::paging::with_totals;
 use site::{Action, Call};
-use store::filter::Page;
-use store::post::{Relation, TermCondition};
-use store::product::{self, ProductFilter};
+use site_rows::post::{Relation, TermCondition};
 
 use super::version::RIGHTS;
 use super::{Products, args, filter, related};

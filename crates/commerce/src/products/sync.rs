@@ -1,10 +1,10 @@
 //! What a product has from others: a variable one its prices and its stock status from its
 //! variations, a grouped one its prices from its parts.
 
+use db::Conn;
+use db::filter::Page;
+use shop_rows::product::{self, ProductFilter};
 use site::Options;
-use store::Conn;
-use store::filter::Page;
-use store::product::{self, ProductFilter};
 use types::{Result, Timestamp};
 
 use super::events;

@@ -1,9 +1,10 @@
 //! Putting products aside, and deleting them, with their variations.
 
 use contract::rest::Stop;
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::{product, review};
 use site::Call;
-use store::{Conn, product, review};
 use types::Timestamp;
 
 use super::loaded::variations_of;

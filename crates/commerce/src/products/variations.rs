@@ -9,10 +9,10 @@ mod write;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
 use serde_json::{Value, json};
+use shop_rows::product;
 use site::action::read;
 use site::paging::with_totals;
 use site::{Action, Call};
-use store::product;
 
 use super::loaded::{self, Loaded};
 use super::record::{Product, TRASH, VARIATION};

@@ -2,9 +2,10 @@
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use serde_json::Value;
+use shop_rows::{product, tax_class};
 use site::Call;
 use site::content::{clean_content, clean_title, slugify};
-use store::{product, tax_class, term};
+use site_rows::term;
 use types::{Amount, Timestamp};
 
 use super::attributes::{self, Values};

@@ -2,9 +2,9 @@
 
 use contract::rest::{Args, Fault, Schema, Treatment, loose};
 use serde_json::Value;
+use shop_rows::order::sales::Span;
 use site::content::dates::{self, Moment};
 use site::{Call, Options};
-use store::order::sales::Span;
 use types::Timestamp;
 
 const DAY_MICROS: i64 = 86_400_000_000;

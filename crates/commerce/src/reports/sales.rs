@@ -5,13 +5,13 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Item, Links, Reply, Schema, Stop};
+use db::filter::Page;
 use serde_json::{Map, Value, json};
+use shop_rows::order::sales::{self, SalesSum, Sold, Span};
+use shop_rows::product;
 use site::action::read;
 use site::{Action, Call};
-use store::filter::Page;
-use store::order::sales::{self, SalesSum, Sold, Span};
-use store::product;
-use store::user::{self, UserFilter};
+use site_rows::user::{self, UserFilter};
 use types::{Amount, Result, Role};
 
 use super::period::{self, Period};

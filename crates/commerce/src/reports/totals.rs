@@ -3,16 +3,16 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use db::filter::Page;
 use serde_json::{Value, json};
+use shop_rows::coupon::{self, CouponFilter};
+use shop_rows::order::{self, OrderKind};
+use shop_rows::product::{self, ProductFilter};
+use shop_rows::review::{self, ReviewFilter};
 use site::Action;
 use site::Call;
 use site::action::read;
-use store::coupon::{self, CouponFilter};
-use store::filter::Page;
-use store::order::{self, OrderKind};
-use store::product::{self, ProductFilter};
-use store::review::{self, ReviewFilter};
-use store::user::{self, UserFilter};
+use site_rows::user::{self, UserFilter};
 use types::{Result, Role};
 
 use super::{may_view, shown};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::Value;
+use shop_rows::review::{self, ReviewRow};
 use site::Options;
 use site::content::dates::Moment;
-use store::Conn;
-use store::review::{self, ReviewRow};
 use types::{Error, Result};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};

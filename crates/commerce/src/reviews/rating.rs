@@ -1,9 +1,9 @@
 //! What the reviews of a product come to. **A change of a review refreshes it in the same
 //! transaction.**
 
-use store::Conn;
-use store::product;
-use store::review::{self, ReviewFilter};
+use db::Conn;
+use shop_rows::product;
+use shop_rows::review::{self, ReviewFilter};
 use types::{Amount, Result};
 
 use super::APPROVED;

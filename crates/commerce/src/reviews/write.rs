@@ -1,13 +1,13 @@
 //! Making, changing and deleting reviews, with the rating of their products and with events.
 
 use contract::rest::{Refusal, Stop, clean, formats, loose};
+use db::Conn;
+use db::filter::Page;
 use serde_json::{Value, json};
+use shop_rows::order::{self, OrderFilter, OrderKind};
+use shop_rows::review::{self, ReviewFilter, ReviewRow};
 use site::Call;
 use site::content::clean_content;
-use store::Conn;
-use store::filter::Page;
-use store::order::{self, OrderFilter, OrderKind};
-use store::review::{self, ReviewFilter, ReviewRow};
 use types::{Capability, Error};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};

@@ -1,9 +1,9 @@
 //! What the choices among the settings offer. Some of it is in tables, some in the store.
 
 use contract::rest::Stop;
+use db::filter::{Direction, Page};
 use site::Call;
-use store::filter::{Direction, Page};
-use store::post::{PostFilter, PostOrder};
+use site_rows::post::{PostFilter, PostOrder};
 
 use super::kind::Choices;
 use super::table::Offers;
@@ -38,7 +38,7 @@ pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
         Offers::Pages => pages(call)?,
         Offers::TaxClasses => {
             let mut choices = owned(&[("inherit", "That of the goods"), ("", "Standard")]);
-            let classes = store::tax_class::all(call.conn()?)?;
+            let classes = shop_rows::tax_class::all(call.conn()?)?;
             choices.extend(classes.into_iter().map(|class| (class.slug, class.name)));
             choices
         }
@@ -74,8 +74,8 @@ fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
         page: Page { limit: PAGES_MAX, offset: 0 },
         ..PostFilter::default()
     };
-    let (pages, _) = store::post::list(call.conn()?, &wanted)?;
-    let choice = |page: store::post::PostRow| {
+    let (pages, _) = site_rows::post::list(call.conn()?, &wanted)?;
+    let choice = |page: site_rows::post::PostRow| {
         let id = page.post_id.to_string();
         let title = if page.title.is_empty() { format!("#{id}") } else { page.title };
         (id, title)

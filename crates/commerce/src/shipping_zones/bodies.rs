@@ -2,8 +2,8 @@
 
 use contract::rest::Links;
 use serde_json::{Value, json};
+use shop_rows::shipping::ZoneRow;
 use site::Call;
-use store::shipping::ZoneRow;
 
 pub(super) fn zone_body(zone: &ZoneRow) -> Value {
     json!({ "id": zone.zone_id, "name": zone.name, "order": zone.position })

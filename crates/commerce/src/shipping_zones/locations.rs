@@ -3,9 +3,9 @@
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, clean};
 use serde_json::{Value, json};
+use shop_rows::shipping::{self, LocationRow};
 use site::action::{read, write};
 use site::{Action, Call};
-use store::shipping::{self, LocationRow};
 
 use super::{REST_OF_WORLD, may_edit, may_view, tell, zone_of};
 use crate::managers::{linked, with_total};

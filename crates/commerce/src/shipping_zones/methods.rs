@@ -3,9 +3,9 @@
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
 use serde_json::{Map, Value, json};
+use shop_rows::shipping::{self, MethodRow, ZoneRow};
 use site::action::{read, write};
 use site::{Action, Call};
-use store::shipping::{self, MethodRow, ZoneRow};
 use types::Error;
 
 use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};

@@ -1,14 +1,14 @@
 //! What there is to say about the shop and what it runs on, as of now.
 
 use contract::rest::Stop;
+use db::filter::Page;
+use db::{Conn, Engine};
 use serde_json::{Map, Value, json};
+use shop_rows::coupon::CouponFilter;
+use shop_rows::order::{OrderFilter, OrderKind};
+use shop_rows::product::ProductFilter;
 use site::{Call, Options};
-use store::coupon::CouponFilter;
-use store::filter::Page;
-use store::order::{OrderFilter, OrderKind};
-use store::post::PostFilter;
-use store::product::ProductFilter;
-use store::{Conn, Engine};
+use site_rows::post::PostFilter;
 use types::Result as StoreResult;
 
 use crate::data::tables;
@@ -143,7 +143,7 @@ fn settings(options: &Options) -> Value {
 
 fn shop_page(call: &mut Call<'_>, options: &Options) -> StoreResult<Value> {
     let page_id = options.integer("woocommerce_shop_page_id");
-    let page = if page_id == 0 { None } else { store::post::get(call.conn()?, page_id)? };
+    let page = if page_id == 0 { None } else { site_rows::post::get(call.conn()?, page_id)? };
     let page = page.filter(|post| post.kind == "page");
     Ok(json!({
         "page_name": "Shop page",
@@ -168,18 +168,18 @@ fn post_type_counts(conn: &mut dyn Conn) -> StoreResult<Vec<Value>> {
     for kind in ["page", "post"] {
         let kinds = vec![kind.to_owned()];
         let wanted = PostFilter { kinds, page: COUNT_ONLY, ..PostFilter::default() };
-        add(kind, store::post::list(conn, &wanted)?.1);
+        add(kind, site_rows::post::list(conn, &wanted)?.1);
     }
     let variation = || vec![String::from("variation")];
     let wanted = ProductFilter { page: COUNT_ONLY, ..ProductFilter::default() };
     let products = ProductFilter { kinds_exclude: variation(), ..wanted.clone() };
-    add("product", store::product::list(conn, &products)?.1);
+    add("product", shop_rows::product::list(conn, &products)?.1);
     let variations = ProductFilter { kinds: variation(), ..wanted };
-    add("product_variation", store::product::list(conn, &variations)?.1);
+    add("product_variation", shop_rows::product::list(conn, &variations)?.1);
     let wanted = CouponFilter { page: COUNT_ONLY, ..CouponFilter::default() };
-    add("shop_coupon", store::coupon::list(conn, &wanted)?.1);
+    add("shop_coupon", shop_rows::coupon::list(conn, &wanted)?.1);
     let kinds = vec![OrderKind::Order];
     let wanted = OrderFilter { kinds, page: COUNT_ONLY, ..OrderFilter::default() };
-    add("shop_order", store::order::list(conn, &wanted)?.1);
+    add("shop_order", shop_rows::order::list(conn, &wanted)?.1);
     Ok(counts)
 }

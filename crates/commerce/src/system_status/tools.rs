@@ -2,11 +2,11 @@
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use db::filter::Page;
 use serde_json::{Value, json};
+use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use site::action::{memory, write};
 use site::{Action, Call};
-use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
-use store::filter::Page;
 use types::{Capability, Result as StoreResult, Timestamp};
 
 use crate::managers::{linked, may_view};
@@ -151,13 +151,13 @@ fn links(call: &Call<'_>, base: &str, tool: &Tool) -> Links {
 
 fn forget_previews(call: &mut Call<'_>) -> StoreResult<String> {
     let end_of_time = Timestamp::from_micros(i64::MAX);
-    let count = store::oembed_cache::prune(call.conn()?, end_of_time)?;
+    let count = site_rows::oembed_cache::prune(call.conn()?, end_of_time)?;
     Ok(format!("Previews forgotten: {count}."))
 }
 
 fn forget_old_previews(call: &mut Call<'_>) -> StoreResult<String> {
     let now = call.now();
-    let count = store::oembed_cache::prune(call.conn()?, now)?;
+    let count = site_rows::oembed_cache::prune(call.conn()?, now)?;
     Ok(format!("Previews forgotten: {count}."))
 }
 
@@ -190,16 +190,11 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
 
 fn delete_old_sessions(call: &mut Call<'_>) -> StoreResult<String> {
     let now = call.now();
-    let count = store::session::prune(call.conn()?, now)?;
+    let count = site_rows::session::prune(call.conn()?, now)?;
     Ok(format!("Sessions deleted: {count}."))
 }
 
-/// A statement about a table or column that is missing cannot be prepared.
 fn check_database(call: &mut Call<'_>) -> StoreResult<String> {
-    let conn = call.conn()?;
-    let statements = store::all_statements();
-    for statement in &statements {
-        conn.prepare(statement)?;
-    }
-    Ok(format!("The database is complete: {} statements checked.", statements.len()))
+    let tables = db::check_tables(call.conn()?, schema::MIGRATIONS)?;
+    Ok(format!("The database is complete: {tables} tables checked."))
 }

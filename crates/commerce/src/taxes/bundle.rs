@@ -1,10 +1,10 @@
 //! Classes and rates of taxes of a bundle. Its numbers are texts.
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::Value;
-use store::Conn;
-use store::tax_class::{self, TaxClassRow};
-use store::tax_rate::TaxRateRow;
+use shop_rows::tax_class::{self, TaxClassRow};
+use shop_rows::tax_rate::TaxRateRow;
 use types::{Amount, Error, Result};
 
 use super::TaxRate;

@@ -3,13 +3,13 @@
 use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Fault, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use db::Conn;
 use serde_json::{Value, json};
+use shop_rows::tax_class::{self, TaxClassRow};
+use shop_rows::tax_rate::{self, TaxRateFilter};
 use site::action::{read, write};
 use site::content::slugify;
 use site::{Action, Call};
-use store::Conn;
-use store::tax_class::{self, TaxClassRow};
-use store::tax_rate::{self, TaxRateFilter};
 use types::Capability;
 
 use super::STANDARD;
@@ -28,7 +28,7 @@ const FIRST_CLASSES: [(&str, &str); 2] =
 
 /// Gives a new shop its first classes.
 pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
-    if store::counter::take(conn, FOUNDED, 1)? > 0 {
+    if db::counter::take(conn, FOUNDED, 1)? > 0 {
         return Ok(());
     }
     for (position, (slug, name)) in (1..).zip(FIRST_CLASSES) {

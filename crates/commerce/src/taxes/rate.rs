@@ -1,7 +1,7 @@
 //! A rate of a tax with the places at which it holds.
 
-use store::Conn;
-use store::tax_rate::{self, TaxRateRow};
+use db::Conn;
+use shop_rows::tax_rate::{self, TaxRateRow};
 use types::Result;
 
 const POSTCODE: &str = "postcode";

@@ -1,9 +1,9 @@
 //! Import of categories, their numbers kept.
 
+use db::Conn;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Conn;
-use store::term::{self, TermRow};
+use site_rows::term::{self, TermRow};
 use types::{Error, Result};
 
 use super::{CATEGORY, DEFAULT_CATEGORY, write};

@@ -81,7 +81,7 @@ pub(super) fn wanted(
     let mut image = match (known, src) {
         (Some(known), _) => known.clone(),
         (None, Some(src)) => {
-            let id = if id > 0 { id } else { store::post::take_id(call.conn()?)? };
+            let id = if id > 0 { id } else { site_rows::post::take_id(call.conn()?)? };
             json!({
                 "id": id, "src": src, "name": "", "alt": "",
                 "date_created": local, "date_created_gmt": gmt,

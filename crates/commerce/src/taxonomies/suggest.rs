@@ -6,7 +6,7 @@ use serde_json::json;
 use site::action::read;
 use site::content::slugify;
 use site::{Action, Call};
-use store::term::TermRow;
+use site_rows::term::TermRow;
 use types::Capability;
 
 use super::{Kind, SHIPPING_CLASS, write};

@@ -1,12 +1,13 @@
 //! Making, changing and deleting terms, each with its event.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use db::{Conn, filter};
 use serde_json::{Value, json};
+use shop_rows::product;
 use site::Call;
 use site::content::tree::lies_within;
 use site::content::{clean_content, clean_title, slugify};
-use store::term::{self, TermFilter, TermRow};
-use store::{Conn, filter, product};
+use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error};
 
 use super::item::DISPLAYS;

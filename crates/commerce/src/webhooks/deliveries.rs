@@ -2,12 +2,12 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use db::filter::Page;
+use db::webhook_delivery::{self, DeliveryRow};
 use serde_json::{Map, Value, json};
+use shop_rows::webhook::{self, WebhookRow};
 use site::action::read;
 use site::{Action, Call};
-use store::filter::Page;
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery::{self, DeliveryRow, Endpoint};
 
 use super::send;
 use crate::common::moments;
@@ -76,7 +76,7 @@ fn webhook_of(call: &mut Call<'_>) -> Result<WebhookRow, Stop> {
 fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let webhook = webhook_of(call)?;
     let page = Page { offset: 0, limit: SHOWN_MAX };
-    let endpoint = Endpoint::webhook(webhook.webhook_id);
+    let endpoint = webhook::endpoint(webhook.webhook_id);
     let (deliveries, _) = webhook_delivery::list(call.conn()?, &endpoint, &[], page)?;
     let items = deliveries.iter().map(|delivery| {
         linked(body(version, call, &webhook, delivery), links(call, base, delivery))
@@ -88,7 +88,7 @@ fn get(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop>
     let webhook = webhook_of(call)?;
     let delivery_id = call.params.int("id").unwrap_or_default();
     let found = webhook_delivery::get(call.conn()?, delivery_id)?;
-    let endpoint = Endpoint::webhook(webhook.webhook_id);
+    let endpoint = webhook::endpoint(webhook.webhook_id);
     let message = "There is no such delivery.";
     let unknown = || Refusal::new(404, "woocommerce_rest_webhook_invalid_id", message);
     let delivery = found.filter(|delivery| delivery.endpoint == endpoint).ok_or_else(unknown)?;

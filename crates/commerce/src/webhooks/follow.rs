@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
+use db::Conn;
+use db::delivery_step::Step;
+use db::outbox::SequencedEvent;
+use db::webhook_delivery::NewDelivery;
 use serde_json::{Value, json};
+use shop_rows::webhook::{self, WebhookRow};
 use site::Site;
-use store::delivery_step::Step;
-use store::outbox::SequencedEvent;
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery::{Endpoint, NewDelivery};
-use store::{Conn, user};
+use site_rows::user;
 use types::{Result, Timestamp};
 
 use super::send;
@@ -31,7 +32,7 @@ pub fn next_step(site: &Site, conn: &mut dyn Conn, now: Timestamp) -> Result<Opt
         let webhooks = wanted.get(topic.name).into_iter().flatten();
         let deliveries = webhooks.map(|webhook| {
             Ok(NewDelivery {
-                endpoint: Endpoint::webhook(webhook.webhook_id),
+                endpoint: webhook::endpoint(webhook.webhook_id),
                 topic: topic.name.to_owned(),
                 body: body(site, conn, webhook, (topic, event), now)?,
                 details: json!({ "resource_id": event.object_id }).to_string(),

@@ -1,12 +1,12 @@
 //! The request that delivers something to a webhook, and what its outcome means for the webhook.
 
+use db::Conn;
+use db::outbox::{self, Event};
+use db::webhook_delivery::{DeliveryRow, NewDelivery};
 use serde_json::json;
+use shop_rows::webhook::{self, WebhookRow};
 use site::outbound::{Fetch, Method, Overlong};
 use site::{Names, Options, Site, signing};
-use store::Conn;
-use store::outbox::{self, Event};
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery::{DeliveryRow, Endpoint, NewDelivery};
 use types::{Result, Secret, Timestamp};
 use url::Url;
 use vault::{Aad, Vault};
@@ -64,7 +64,7 @@ fn open(vault: &Vault, webhook: &WebhookRow) -> Result<Secret<Vec<u8>>> {
 /// What tells a new webhook that it is there.
 pub(super) fn ping(webhook_id: i64, now: Timestamp) -> NewDelivery {
     NewDelivery {
-        endpoint: Endpoint::webhook(webhook_id),
+        endpoint: webhook::endpoint(webhook_id),
         topic: PING.to_owned(),
         body: format!("webhook_id={webhook_id}").into_bytes(),
         details: json!({}).to_string(),

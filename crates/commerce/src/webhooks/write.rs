@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use contract::rest::{Refusal, Stop, clean};
+use db::webhook_delivery;
+use shop_rows::webhook::{self, WebhookRow};
 use site::Call;
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery;
 
 use super::topics::Topic;
 use super::{ACTIVE, STATUSES, send};

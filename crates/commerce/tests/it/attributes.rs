@@ -1,7 +1,7 @@
 //! Attributes of products and their terms over REST.
 
 use serde_json::{Value, json};
-use store::product::{self, ProductRow, VariationAttribute};
+use shop_rows::product::{self, ProductRow, VariationAttribute};
 use types::Role;
 
 use super::support::{ADMIN, NOBODY, TestShop};
@@ -43,7 +43,7 @@ fn an_attribute_is_made_changed_and_deleted() {
     assert_eq!((gone.status, gone.header("allow")), (200, "GET, POST, PUT, PATCH, DELETE"));
     assert!(gone.json["_links"]["self"][0]["targetHints"]["allow"].is_array());
     assert_eq!(shop.get(&path, ADMIN).refusal(), (404, "woocommerce_rest_taxonomy_invalid"));
-    assert!(shop.read(move |conn| store::term::get(conn, term)).is_none());
+    assert!(shop.read(move |conn| site_rows::term::get(conn, term)).is_none());
 }
 
 #[test]

@@ -143,8 +143,8 @@ fn the_trash_is_remembered_and_left_again() {
     assert_eq!(shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null).status, 200);
     assert_eq!(shop.get(&path, ADMIN).status, 404);
     let kinds = shop.write(|conn| {
-        store::outbox::sequence(conn, 100)?;
-        let events = store::outbox::after(conn, 0, 100)?.into_iter();
+        db::outbox::sequence(conn, 100)?;
+        let events = db::outbox::after(conn, 0, 100)?.into_iter();
         Ok(events.map(|event| event.kind).filter(|kind| kind.starts_with("coupon")).collect())
     });
     let [created, updated, deleted] = ["coupon.created", "coupon.updated", "coupon.deleted"];

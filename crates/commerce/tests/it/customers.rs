@@ -94,7 +94,7 @@ fn managers_change_customers_but_nobody_above_them() {
     let mut shop = TestShop::new();
     shop.user("manager", Role::ShopManager);
     let shopper = shop.user("shopper", Role::Customer);
-    let admin = shop.read(|conn| Ok(store::user::find_by_login(conn, ADMIN)?.unwrap().user_id));
+    let admin = shop.read(|conn| Ok(site_rows::user::find_by_login(conn, ADMIN)?.unwrap().user_id));
     let path = |id: i64| format!("{CUSTOMERS}/{id}");
     let change = json!({ "first_name": "Eve", "password": "a password of mine" });
     let refused = (403, "woocommerce_rest_cannot_edit");
@@ -117,7 +117,7 @@ fn managers_change_customers_but_nobody_above_them() {
 #[test]
 fn the_last_administrator_stays() {
     let shop = TestShop::new();
-    let admin = shop.read(|conn| Ok(store::user::find_by_login(conn, ADMIN)?.unwrap().user_id));
+    let admin = shop.read(|conn| Ok(site_rows::user::find_by_login(conn, ADMIN)?.unwrap().user_id));
     let path = format!("{CUSTOMERS}/{admin}?force=true");
     assert!(shop.ask("DELETE", &path, ADMIN, &Value::Null).status >= 400);
     assert_eq!(shop.get(&format!("{CUSTOMERS}/{admin}"), ADMIN).status, 200);
@@ -192,9 +192,9 @@ fn a_bundle_gives_users_their_addresses_and_is_imported_twice_alike() {
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0]["billing"]["city"], "Rome");
     assert_eq!(seen[0]["meta_data"][0]["key"], "wc_last_active");
-    let row = shop.read(|conn| store::customer_lookup::get(conn, 7)).unwrap();
+    let row = shop.read(|conn| shop_rows::customer_lookup::get(conn, 7)).unwrap();
     assert_eq!((row.user_id, row.registered), (Some(shopper), None));
-    let active = shop.read(move |conn| store::customer::get(conn, shopper)).unwrap();
+    let active = shop.read(move |conn| shop_rows::customer::get(conn, shopper)).unwrap();
     assert!(active.row.last_active.is_some());
 }
 
@@ -204,7 +204,8 @@ fn reports_know_every_customer() {
     let body = json!({ "email": "ada@example.test", "first_name": "Ada",
                        "billing": { "city": "London", "country": "GB" } });
     let id = make(&shop, &body)["id"].as_i64().unwrap();
-    let known = || shop.read(move |conn| store::customer_lookup::find_by_user(conn, id)).unwrap();
+    let known =
+        || shop.read(move |conn| shop_rows::customer_lookup::find_by_user(conn, id)).unwrap();
     let made = known();
     assert_eq!((made.username.as_str(), made.city.as_str()), ("ada", "London"));
     assert!(made.registered.is_some());

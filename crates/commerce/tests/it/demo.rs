@@ -5,13 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use commerce::demo::{self, Made, Plan, Seller, Standing};
 use commerce::orders::{Line, Order};
+use db::filter::{PAGE_MAX, Page};
 use serde_json::{Value, json};
-use store::download_log::{self, DownloadLogFilter};
-use store::download_permission::{self, DownloadPermissionFilter};
-use store::filter::{PAGE_MAX, Page};
-use store::order::{ItemKind, OrderFilter, OrderKind, OrderSort};
-use store::review::{self, ReviewFilter};
-use store::user::UserRow;
+use shop_rows::download_log::{self, DownloadLogFilter};
+use shop_rows::download_permission::{self, DownloadPermissionFilter};
+use shop_rows::order::{ItemKind, OrderFilter, OrderKind, OrderSort};
+use shop_rows::review::{self, ReviewFilter};
+use site_rows::user::UserRow;
 use types::{Amount, Timestamp};
 
 use super::support::{ADMIN, TestShop, now};
@@ -29,7 +29,7 @@ fn sellers() -> Vec<Seller> {
 }
 
 fn plan(shop: &TestShop, seed: u64, orders: u64) -> Plan {
-    let owner = shop.read(|conn| store::user::find_by_login(conn, ADMIN));
+    let owner = shop.read(|conn| site_rows::user::find_by_login(conn, ADMIN));
     let owner_id = owner.map(|user: UserRow| user.user_id).unwrap();
     Plan { seed, orders, days: DAYS, until: now(), owner_id, sellers: sellers() }
 }
@@ -53,9 +53,9 @@ fn records(shop: &TestShop, kind: OrderKind) -> Vec<Order> {
             let sort = OrderSort::Id;
             let kinds = vec![kind];
             let wanted = OrderFilter { page, sort, kinds, ..OrderFilter::default() };
-            let (rows, _) = store::order::list(conn, &wanted)?;
+            let (rows, _) = shop_rows::order::list(conn, &wanted)?;
             if rows.is_empty() {
-                return store::order::with_items(conn, all);
+                return shop_rows::order::with_items(conn, all);
             }
             all.extend(rows);
         }
@@ -70,7 +70,7 @@ fn digest(shop: &TestShop) -> u64 {
             format!("{order:?}").hash(&mut hasher);
         }
     }
-    let users = shop.read(store::user::all);
+    let users = shop.read(site_rows::user::all);
     // The administrator is the test's own.
     for user in users.iter().filter(|user| user.login != ADMIN) {
         format!("{user:?}").hash(&mut hasher);
@@ -100,7 +100,7 @@ fn a_shop_is_made_once_and_only_where_there_is_none() {
     assert_eq!(shop.read(demo::standing), Standing::InUse);
 
     let shop = TestShop::new();
-    shop.write(|conn| store::fact::get_or_set(conn, "demo.begun", "x").map(drop));
+    shop.write(|conn| db::fact::get_or_set(conn, "demo.begun", "x").map(drop));
     assert_eq!(shop.read(demo::standing), Standing::CutOff);
     let wrong = Plan { days: 0, ..plan };
     assert!(demo::make(&shop.site, &wrong, &mut |_| {}).is_err());
@@ -178,7 +178,8 @@ fn everything_that_is_named_is_there() {
     let orders = records(&shop, OrderKind::Order);
     let refunds = records(&shop, OrderKind::Refund);
     assert_eq!(u64::try_from(refunds.len()), Ok(made.refunds));
-    let users: HashSet<i64> = shop.read(store::user::all).iter().map(|user| user.user_id).collect();
+    let users: HashSet<i64> =
+        shop.read(site_rows::user::all).iter().map(|user| user.user_id).collect();
     let by_id: HashMap<i64, &Order> = orders.iter().map(|order| (order.id(), order)).collect();
     let mut ids = HashSet::new();
     for order in orders.iter().chain(&refunds) {

@@ -67,21 +67,24 @@ fn a_customer_may_download_what_is_paid_and_neither_expired_nor_used_up() {
     let before = shop.get(&format!("{path}?context=view"), ADMIN);
     assert_eq!(before.json, json!([]), "the order is not there");
     shop.write(|conn| {
-        let row = store::order::OrderRow {
+        let row = shop_rows::order::OrderRow {
             order_id: 145,
             status: "completed".to_owned(),
             details: "{}".to_owned(),
-            ..store::order::OrderRow::default()
+            ..shop_rows::order::OrderRow::default()
         };
-        store::order::insert_with_id(conn, &store::order::Order { row, items: Vec::new() })?;
+        shop_rows::order::insert_with_id(
+            conn,
+            &shop_rows::order::Order { row, items: Vec::new() },
+        )?;
         let details = r#"{"downloads":[{"id":"f1","name":"album","file":"/album.zip"}]}"#;
-        let row = store::product::ProductRow {
+        let row = shop_rows::product::ProductRow {
             product_id: 36,
             name: "Album".to_owned(),
             details: details.to_owned(),
-            ..store::product::ProductRow::default()
+            ..shop_rows::product::ProductRow::default()
         };
-        store::product::insert_with_id(conn, &row)
+        shop_rows::product::insert_with_id(conn, &row)
     });
     let listed = shop.get(&path, ADMIN).json;
     assert_eq!(listed.as_array().unwrap().len(), 1);
@@ -138,8 +141,8 @@ fn who_pays_for_files_may_fetch_them() {
 
     shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
     let left = shop.read(|conn| {
-        let all = store::download_permission::DownloadPermissionFilter::default();
-        store::download_permission::list(conn, &all)
+        let all = shop_rows::download_permission::DownloadPermissionFilter::default();
+        shop_rows::download_permission::list(conn, &all)
     });
     assert_eq!(left.1, 0);
 }

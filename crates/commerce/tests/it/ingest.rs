@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use commerce::ingest::{Importer, Kind, Manner, Outcome, Record};
+use db::outbox;
 use serde_json::{Value, json};
-use store::outbox;
 
 use super::support::{ADMIN, TestShop};
 

@@ -1,7 +1,7 @@
 //! Receipts of orders and letters about them: who gets which, and what is refused.
 
+use db::background_job;
 use serde_json::{Value, json};
-use store::background_job;
 
 use super::support::{ADMIN, HOME, NOBODY, TestShop};
 

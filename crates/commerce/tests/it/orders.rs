@@ -1,9 +1,9 @@
 //! Orders as clients make and change them: what they come to, and what follows from them.
 
 use serde_json::{Value, json};
-use store::coupon::{self, CouponRow};
-use store::product::{self, ProductRow};
-use store::tax_rate::{self, TaxRateRow};
+use shop_rows::coupon::{self, CouponRow};
+use shop_rows::product::{self, ProductRow};
+use shop_rows::tax_rate::{self, TaxRateRow};
 use types::{Amount, Role};
 
 use super::support::{ADMIN, Answer, NOBODY, TestShop, now};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use site::bundle::Bundle;
-use store::term::{self, TermFilter};
+use site_rows::term::{self, TermFilter};
 use types::Amount;
 
 use super::orders::{amount, coupon, product, stock, uses};

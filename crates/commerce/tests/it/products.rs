@@ -328,8 +328,8 @@ fn every_change_is_told_once() {
     let path = format!("/wc/v3/products/{}?force=true", product["id"]);
     shop.ask("DELETE", &path, ADMIN, &Value::Null);
     let events = shop.write(|conn| {
-        store::outbox::sequence(conn, 1_000)?;
-        store::outbox::after(conn, 0, 1_000)
+        db::outbox::sequence(conn, 1_000)?;
+        db::outbox::after(conn, 0, 1_000)
     });
     let id = product["id"].to_string();
     let kinds: Vec<String> =
@@ -386,7 +386,7 @@ fn what_is_dated_ahead_appears_in_its_time() {
         shop.write(move |conn| {
             let is_due = commerce::products::sync::is_any_due(conn, time)?;
             let count = commerce::products::sync::catch_up(conn, time)?;
-            Ok((is_due, count, store::product::get(conn, id)?.unwrap().status))
+            Ok((is_due, count, shop_rows::product::get(conn, id)?.unwrap().status))
         })
     };
     assert_eq!(at("2026-11-20T09:59:59Z"), (false, 0, String::from("future")));

@@ -1,7 +1,7 @@
 //! Reviews of products over REST, and what they do to the rating of a product.
 
 use serde_json::{Value, json};
-use store::product::{self, ProductRow};
+use shop_rows::product::{self, ProductRow};
 use types::Role;
 
 use super::support::{ADMIN, NOBODY, TestShop};

@@ -1,7 +1,7 @@
 //! The state of the shop, and the tools that put things in order.
 
 use serde_json::{Value, json};
-use store::download_permission::{self, DownloadPermissionRow};
+use shop_rows::download_permission::{self, DownloadPermissionRow};
 use types::{Role, Timestamp};
 
 use super::super::ENGINE;

@@ -1,7 +1,7 @@
 //! Categories, tags, shipping classes and brands over REST.
 
 use serde_json::{Value, json};
-use store::product::{self, ProductRow};
+use shop_rows::product::{self, ProductRow};
 use types::Role;
 
 use super::support::{ADMIN, NOBODY, TestShop};
@@ -234,8 +234,8 @@ fn every_change_is_told() {
     let path = format!("{CATEGORIES}/{id}");
     shop.ask("PUT", &path, ADMIN, &json!({ "name": "Gear" }));
     shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
-    shop.write(|conn| store::outbox::sequence(conn, 100).map(drop));
-    let events = shop.read(|conn| store::outbox::after(conn, 0, 100));
+    shop.write(|conn| db::outbox::sequence(conn, 100).map(drop));
+    let events = shop.read(|conn| db::outbox::after(conn, 0, 100));
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     let ours: Vec<&str> = kinds.into_iter().filter(|kind| kind.starts_with("term.")).collect();
     assert_eq!(ours, ["term.created", "term.updated", "term.deleted"]);

@@ -175,7 +175,7 @@ fn sales_begin_and_end_in_their_time() {
     };
     // Past the answers that the site keeps for a moment: nobody tells it of these writes.
     let price = || {
-        let product = shop.read(move |conn| store::product::get(conn, id)).unwrap();
+        let product = shop.read(move |conn| shop_rows::product::get(conn, id)).unwrap();
         (product.price.unwrap().to_string(), product.on_sale)
     };
     assert_eq!(at("2026-11-19T00:00:00Z"), 0);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use commerce::webhooks::{follow, send};
+use db::outbox;
+use db::webhook_delivery::{self, DeliveryRow, Outcome};
 use serde_json::{Value, json};
-use store::outbox;
-use store::webhook_delivery::{self, DeliveryRow, Endpoint, Outcome};
 use types::{Kind, Role};
 
 use super::support::{ADMIN, NOBODY, TestShop, now};
@@ -35,9 +35,9 @@ fn follow_all(shop: &TestShop) {
 }
 
 fn waiting(shop: &TestShop, webhook_id: i64) -> Vec<DeliveryRow> {
-    let page = store::filter::Page { offset: 0, limit: 100 };
+    let page = db::filter::Page { offset: 0, limit: 100 };
     let mut deliveries = shop.read(move |conn| {
-        let endpoint = Endpoint::webhook(webhook_id);
+        let endpoint = shop_rows::webhook::endpoint(webhook_id);
         webhook_delivery::list(conn, &endpoint, &[], page).map(|(rows, _)| rows)
     });
     deliveries.reverse();
@@ -174,7 +174,7 @@ fn a_delivery_is_signed_and_a_failing_webhook_is_disabled() {
     let (site, sent) = (Arc::clone(&shop.site), delivery.clone());
     assert!(shop.read(move |conn| send::request(&site, conn, &sent)).is_none());
     shop.ask("PUT", &path, ADMIN, &json!({ "status": "active" }));
-    let failures = shop.read(move |conn| store::webhook::get(conn, id)).unwrap().failure_count;
+    let failures = shop.read(move |conn| shop_rows::webhook::get(conn, id)).unwrap().failure_count;
     assert_eq!(failures, 0, "who starts it again starts from nothing");
 }
 
@@ -184,7 +184,8 @@ fn older_versions_show_what_was_sent() {
     let id = make(&shop, "order.created");
     shop.write(move |conn| {
         let lease = std::time::Duration::from_mins(1);
-        let claimed = webhook_delivery::claim_due(conn, &Endpoint::webhook(id), now(), 1, lease)?;
+        let claimed =
+            webhook_delivery::claim_due(conn, &shop_rows::webhook::endpoint(id), now(), 1, lease)?;
         let answer = webhook_delivery::Answer {
             status: Some(200),
             body: "thanks".to_owned(),

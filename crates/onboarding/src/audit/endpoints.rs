@@ -4,12 +4,12 @@ use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::audit::{self, AuditFilter, Link};
 use types::Scope;
 
 use crate::Cx;
 use crate::fields::{Moment, Word};
 use crate::paging::{self, Page};
+use crate::rows::audit::{self, AuditFilter, Link};
 
 /// List the audit log, the newest entry first.
 #[derive(Debug, Deserialize, JsonSchema)]

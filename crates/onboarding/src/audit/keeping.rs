@@ -1,16 +1,17 @@
 //! The audit log over the years: its end is told once a day, it is exported as JSON lines, and what
 //! is old is taken off line after it was exported.
 
+use db::Conn;
+use db::outbox::{self, Event};
 use serde_json::json;
-use store::audit::Head;
-use store::audit_keeping as keeping;
-use store::outbox::{self, Event};
-use store::{Conn, audit};
 use types::{Environment, Error, IsoId, Result, Timestamp};
 
 use super::endpoints::{AuditView, hex};
 use super::{Entry, append};
 use crate::Platform;
+use crate::rows::audit;
+use crate::rows::audit::Head;
+use crate::rows::audit_keeping as keeping;
 use std::time::Duration;
 
 /// How long entries stay on line at least, in production.

@@ -6,14 +6,14 @@ use std::io::{BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use store::Conn;
-use store::bulk_upload::{self, BulkStatus};
+use db::Conn;
 use types::{Error, IsoId, Result};
 
 use super::endpoints::RowView;
 use super::rows::{Format, Row, Rows};
 use super::work::{self, Doer, Manner};
 use super::{CHUNK_ROWS, OPERATOR, Place, close, new_upload, place_of};
+use crate::rows::bulk_upload::{self, BulkStatus};
 use crate::{Origin, Platform};
 
 /// Bytes of a file that are read at once.

@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use contract::{Answer, Endpoint, Failure, Route};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site::jobs;
-use store::Conn;
-use store::bulk_upload::{self, BulkOutcome, BulkResult, BulkStatus, BulkUploadRow};
 use types::{Error, Result, Scope, Timestamp};
 
 use super::job::{self, Task};
@@ -20,6 +19,7 @@ use crate::audit::{self, Entry};
 use crate::fields::{BulkResultStatus, FileFormat};
 use crate::paging::{self, Page};
 use crate::perform::{Verdict, accept, perform, refusal};
+use crate::rows::bulk_upload::{self, BulkOutcome, BulkResult, BulkStatus, BulkUploadRow};
 use crate::{Code, Cx, dialect::ErrorItem};
 
 /// An upload.

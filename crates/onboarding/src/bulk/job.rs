@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
+use db::Conn;
+use db::background_job::{JobRow, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::Site;
 use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
-use store::Conn;
-use store::background_job::{JobRow, JobState};
-use store::bulk_upload::{self, BulkStatus, BulkUploadRow};
 use types::{Error, IsoId, Result, Timestamp};
 use vault::{Aad, DataKey};
 
 use super::rows::Row;
 use super::work::{self, Doer, Manner};
 use super::{CHUNK_ROWS, Place};
+use crate::rows::bulk_upload::{self, BulkStatus, BulkUploadRow};
 use crate::{Origin, Platform};
 
 /// What its jobs are called in the store.

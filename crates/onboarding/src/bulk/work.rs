@@ -6,9 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use contract::walk::Manners;
 use contract::{Compiled, Failure, Issues, Table, entries};
+use db::Conn;
 use serde_json::Value;
-use store::Conn;
-use store::bulk_upload::{self, BulkIds, BulkOutcome, BulkResult};
 use types::{Error, Kind, Result, Timestamp};
 
 use super::Place;
@@ -16,6 +15,7 @@ use super::rows::{ROW_BYTES_MAX, Row};
 use crate::dialect::{self, ErrorItem};
 use crate::formats::FORMATS;
 use crate::onboard::{Later, OnboardMerchant, Prepared};
+use crate::rows::bulk_upload::{self, BulkIds, BulkOutcome, BulkResult};
 use crate::{Caller, Code, Cx, Origin, Platform, Wishes, text};
 
 /// The endpoint of the single call, which every row goes through.

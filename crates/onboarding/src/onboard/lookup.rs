@@ -5,12 +5,13 @@
 //! dba is free is decided by the unique index and not here, so that two writers cannot both win.
 
 use contract::{Fault, Header, Issues};
+use db::Conn;
 use serde_json::Value;
-use store::{Conn, merchant, quota, template, tpn};
 use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
 
 use crate::limits::{DAY, IsoLimits};
 use crate::processor::Processor;
+use crate::rows::{merchant, quota, template, tpn};
 use crate::{Caller, Code, Cx, text};
 
 /// What a request refers to. Only what was valid is here.

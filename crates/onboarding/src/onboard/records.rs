@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
+use db::outbox::Event;
 use serde_json::{Map, Value};
-use store::due_work::DueWork;
-use store::merchant::{MerchantRow, StoreRow};
-use store::outbox::Event;
-use store::tpn::{ProfileRow, TpnRow};
 use types::{IsoId, MerchantId, Result, Secret, StoreId, Timestamp, Tpn, reference};
 
 use super::lookup::Wanted;
@@ -17,6 +14,9 @@ use crate::fields::{
 };
 use crate::id_source::FreshIds;
 use crate::processor::{Processor, Profile};
+use crate::rows::due_work::DueWork;
+use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::tpn::{ProfileRow, TpnRow};
 use crate::views::Contact;
 use crate::{Caller, Cx, audit, due, sandbox, text};
 use vault::{Aad, Vault};

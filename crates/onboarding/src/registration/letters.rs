@@ -1,18 +1,18 @@
 //! The letters to ISOs and about them, queued in the transaction of what they tell of.
 
+use db::filter::Page;
+use db::{Conn, counter};
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
 use site::{Options, Site};
-use store::api_key::ApiKeyRow;
-use store::filter::Page;
-use store::user::{self, UserFilter};
-use store::{Conn, counter};
+use site_rows::user::{self, UserFilter};
 use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
 
 use crate::Platform;
 use crate::isos::{Decision, IsoRecord};
 use crate::keys::MICROS_PER_DAY;
+use crate::rows::api_key::ApiKeyRow;
 
 /// Where the portal lets people confirm what they registered.
 const CONFIRM_PATH: &str = "/portal/register?token=";

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use site::Options;
 use site::outbound::{Fetch, Fetched};
-use store::caught_webhook::{self, CaughtWebhook};
 use subtle::ConstantTimeEq as _;
 use types::{Environment, IsoId, Result, Scope, Timestamp};
 use url::Url;
 
 use crate::paging;
 use crate::perform::perform;
+use crate::rows::caught_webhook::{self, CaughtWebhook};
 use crate::{Cx, Platform};
 
 const ROOT: &str = "/v1/sandbox/catcher/";

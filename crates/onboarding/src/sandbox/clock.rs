@@ -8,11 +8,11 @@ use std::time::Duration;
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::iso_account;
 use types::{Scope, Timestamp};
 
 use crate::audit::{self, Entry};
 use crate::perform::{perform, refusal};
+use crate::rows::iso_account;
 use crate::{Code, Cx};
 
 /// How far the clock of an ISO may be ahead.

@@ -4,13 +4,13 @@
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::device;
 use types::Scope;
 
 use crate::Cx;
 use crate::change::object_not_found;
 use crate::devices::{DeviceParametersView, PairedView, download, pair};
 use crate::fields::PairingCodeText;
+use crate::rows::device;
 
 /// The serial number of the device that was paired with a code: by it the device is found again.
 fn serial_number(code: &PairingCodeText) -> String {

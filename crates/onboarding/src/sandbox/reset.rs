@@ -1,18 +1,18 @@
 //! `POST /v1/sandbox/reset`: an ISO's sandbox starts over.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use db::outbox::{self, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
-use store::outbox::{self, Event};
-use store::reset::{self, Removed};
-use store::{caught_webhook, iso_account};
 use types::Scope;
 
 use crate::Cx;
 use crate::audit::{self, Entry};
 use crate::perform::perform;
+use crate::rows::reset::{self, Removed};
+use crate::rows::{caught_webhook, iso_account};
 
 /// Merchants taken away in one transaction.
 const BATCH: i64 = 100;
@@ -52,7 +52,7 @@ impl Endpoint<Cx> for SandboxReset {
         let rounds = if cx.wishes.validate_only { 0 } else { ROUNDS_MAX };
         for _ in 0..rounds {
             let owner = iso_id.clone();
-            let remove = move |conn: &mut dyn store::Conn| reset::remove(conn, &owner, BATCH);
+            let remove = move |conn: &mut dyn db::Conn| reset::remove(conn, &owner, BATCH);
             let removed = cx.platform.store.write(remove).await?;
             complete = removed == Removed::default();
             if complete {

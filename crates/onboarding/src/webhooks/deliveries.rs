@@ -1,14 +1,12 @@
 //! `/v1/webhooks/{webhookId}/…`: what was sent and what came of it, and sending again.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use db::Conn;
+use db::outbox::{self, IsoEvents};
+use db::webhook_delivery::{self, AttemptRow, DeliveryRow, DeliveryState, NewDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::outbox::{self, IsoEvents};
-use store::webhook_delivery::{
-    self, AttemptRow, DeliveryRow, DeliveryState, Endpoint as To, NewDelivery,
-};
-use store::{Conn, webhook_endpoint};
 use types::{Result, Scope, Timestamp};
 use vault::Vault;
 
@@ -22,6 +20,7 @@ use crate::fields::{DeliveryStatus, Moment};
 use crate::iso::random_text;
 use crate::paging::{self, Page};
 use crate::perform::perform;
+use crate::rows::webhook_endpoint;
 
 /// Events that one recovery looks at.
 const RECOVERED_MAX: i64 = 1_000;
@@ -125,7 +124,7 @@ impl Endpoint<Cx> for DeliveryList {
         let (webhook_id, cursor) = (self.webhook_id, self.cursor);
         let rows = cx.platform.store.read(move |conn| {
             let row = load(conn, &iso_id, &webhook_id)?;
-            let to = To::iso_webhook(&iso_id, &row.webhook_id);
+            let to = webhook_endpoint::endpoint(&iso_id, &row.webhook_id);
             webhook_delivery::list_before(conn, &to, &states, cursor, limit + 1)
         });
         let rows = rows.await?;
@@ -163,7 +162,7 @@ fn load_delivery(
     delivery_id: &str,
 ) -> Result<DeliveryRow> {
     let row = load(conn, iso_id, webhook_id)?;
-    let to = To::iso_webhook(iso_id, &row.webhook_id);
+    let to = webhook_endpoint::endpoint(iso_id, &row.webhook_id);
     let found = match delivery_id.parse() {
         Ok(delivery_id) => webhook_delivery::get(conn, delivery_id)?,
         Err(_) => None,
@@ -271,7 +270,7 @@ impl Endpoint<Cx> for WebhookTest {
                 "data": { "object": "webhook", "id": row.webhook_id, "version": row.version },
             });
             let test = NewDelivery {
-                endpoint: To::iso_webhook(&iso_id, &row.webhook_id),
+                endpoint: webhook_endpoint::endpoint(&iso_id, &row.webhook_id),
                 // A lane of its own: it waits for nothing, and nothing waits for it.
                 lane: message_id.clone(),
                 message_id: message_id.clone(),
@@ -350,7 +349,7 @@ fn recover(
     from: &Missed<'_>,
     now: Timestamp,
 ) -> Result<Recovered> {
-    let to = To::iso_webhook(from.iso_id, &row.webhook_id);
+    let to = webhook_endpoint::endpoint(from.iso_id, &row.webhook_id);
     let kinds = kinds_of(row)?;
     let wanted = IsoEvents {
         iso_id: from.iso_id.clone(),

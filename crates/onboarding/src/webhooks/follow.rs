@@ -3,18 +3,18 @@
 
 use std::collections::HashMap;
 
+use db::Conn;
+use db::delivery_step::Step;
+use db::outbox::SequencedEvent;
+use db::webhook_delivery::{Endpoint, NewDelivery};
 use serde_json::json;
-use store::Conn;
-use store::delivery_step::Step;
-use store::outbox::SequencedEvent;
-use store::webhook_delivery::{Endpoint, NewDelivery};
-use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 use types::{Error, Result, Timestamp};
 use vault::Vault;
 
 use super::patterns_of;
 use crate::Platform;
 use crate::events::{EventView, Kinds};
+use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 
 /// The name under which the follower's place is kept.
 const FOLLOWER: &str = "iso_webhooks";
@@ -39,7 +39,7 @@ pub fn next_step(platform: &Platform, conn: &mut dyn Conn, now: Timestamp) -> Re
 }
 
 fn listener(row: &WebhookEndpointRow) -> Result<(Endpoint, Kinds)> {
-    let endpoint = Endpoint::iso_webhook(&row.iso_id, &row.webhook_id);
+    let endpoint = webhook_endpoint::endpoint(&row.iso_id, &row.webhook_id);
     Ok((endpoint, kinds_of(row)?))
 }
 

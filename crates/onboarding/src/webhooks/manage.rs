@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use db::Conn;
+use db::webhook_delivery;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::Conn;
-use store::webhook_delivery;
-use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 use types::{Environment, Error, IsoId, Result, Scope, Secret};
 use url::Url;
 use vault::DataKey;
@@ -18,6 +17,7 @@ use crate::audit::{self, Entry};
 use crate::fields::{EventPattern, HeaderName, HeaderText, Line, WebhookStatus, WebhookUrl};
 use crate::iso::random_text;
 use crate::perform::{accept, perform, perform_once_shown, refusal};
+use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 use crate::{Code, Cx, Platform, text};
 
 /// Fields that are ours or the connection's, and so not for the ISO to set.
@@ -400,7 +400,7 @@ impl Endpoint<Cx> for WebhookDelete {
         perform(cx, move |conn| {
             let row = load(conn, &iso_id, &self.webhook_id)?;
             webhook_endpoint::delete(conn, &iso_id, &row.webhook_id)?;
-            let endpoint = webhook_delivery::Endpoint::iso_webhook(&iso_id, &row.webhook_id);
+            let endpoint = webhook_endpoint::endpoint(&iso_id, &row.webhook_id);
             webhook_delivery::forget(conn, &endpoint)?;
             audit::append(conn, &entry.clone().versions(Some(row.version), None))?;
             Ok(Ok(Answer::new(WebhookDeleted { webhook_id: row.webhook_id, deleted: true })))

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use db::Conn;
+use db::outbox::{self, Event};
+use db::webhook_delivery::DeliveryRow;
 use serde_json::json;
 use site::outbound::{Fetch, Method, Overlong};
 use site::signing;
-use store::outbox::{self, Event};
-use store::webhook_delivery::DeliveryRow;
-use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
-use store::{Conn, iso};
+use site_rows::iso;
 use types::{IsoId, Result, Timestamp};
 use url::Url;
 use vault::WrappedKey;
@@ -16,6 +16,7 @@ use vault::WrappedKey;
 use super::{WebhookSettings, open_headers, signing_secrets};
 use crate::Platform;
 use crate::audit::{self, Entry};
+use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 
 /// Bytes of an answer that are kept.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
@@ -43,7 +44,9 @@ pub fn request(
     settings: &WebhookSettings,
     now: Timestamp,
 ) -> Result<Option<Fetch>> {
-    let Some((iso_id, webhook_id)) = delivery.endpoint.as_iso_webhook() else { return Ok(None) };
+    let Some((iso_id, webhook_id)) = webhook_endpoint::ids_of(&delivery.endpoint) else {
+        return Ok(None);
+    };
     let Some(row) = webhook_endpoint::get(conn, &iso_id, webhook_id)? else { return Ok(None) };
     let is_test = delivery.topic == TEST;
     if row.status != EndpointStatus::Enabled && !is_test {
@@ -96,7 +99,9 @@ pub fn note(
     settings: &WebhookSettings,
     now: Timestamp,
 ) -> Result<Option<Duration>> {
-    let Some((iso_id, webhook_id)) = delivery.endpoint.as_iso_webhook() else { return Ok(None) };
+    let Some((iso_id, webhook_id)) = webhook_endpoint::ids_of(&delivery.endpoint) else {
+        return Ok(None);
+    };
     if delivery.topic == TEST {
         return Ok(None);
     }

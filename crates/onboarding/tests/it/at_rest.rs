@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use onboarding::onboard::OnboardMerchant;
+use onboarding::rows::{merchant, tpn};
 use serde_json::{Value, json};
-use store::{merchant, tpn};
 use types::{MerchantId, StoreId, Tpn};
 
 use crate::bodies::{PROCESSORS, body};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use db::{Database, Location};
 use onboarding::audit::{Entry, append};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::KeyLife;
 use onboarding::{Origin, Platform, Settings};
 use serde_json::{Value, json};
-use store::{Location, Store};
 use types::{Clock, Environment, IsoId, Scope, ScopeSet};
 
 use crate::bodies::body;
@@ -120,14 +120,14 @@ fn refused_keys_are_noted_once_a_minute() {
 fn chained(url: Option<&str>) -> (Arc<Platform>, IsoId, tempfile::TempDir) {
     let folder = testkit::temp_dir().unwrap();
     let location = Location::parse(url, folder.path(), Environment::Sandbox, 2).unwrap();
-    let store = Store::open(&location).unwrap();
+    let store = Database::open(&location, schema::MIGRATIONS).unwrap();
     let (clock, settings) = (Clock::Fixed(now()), Settings::default());
     let platform =
         Platform::new(Environment::Sandbox, store, &master_key(), settings, clock).unwrap();
     let iso_id = platform.iso_create("ISO", ResponseStyle::Detailed).unwrap();
     let other = platform.iso_create("Other", ResponseStyle::Detailed).unwrap();
     let (mine, theirs) = (iso_id.clone(), other);
-    let fill = move |conn: &mut dyn store::Conn| {
+    let fill = move |conn: &mut dyn db::Conn| {
         for number in 2..=10 {
             for iso in [&mine, &theirs] {
                 let id = format!("object{number}");
@@ -244,7 +244,7 @@ fn check_off_line(make_url: &dyn Fn() -> Option<String>) {
             Platform::new(Environment::Sandbox, store, &master_key(), Settings::default(), clock)
                 .unwrap();
         let owner = iso_id.clone();
-        let more = move |conn: &mut dyn store::Conn| {
+        let more = move |conn: &mut dyn db::Conn| {
             (0..2).try_for_each(|_| {
                 append(conn, &Entry::by_system(Some(&owner), later, "test.more", "test", "x"))
             })

@@ -4,8 +4,8 @@ use std::fs;
 
 use contract::Failure;
 use onboarding::bulk::command::{self, RowFile};
+use onboarding::rows::bulk_upload::{self, BulkStatus};
 use serde_json::{Value, json};
-use store::bulk_upload::{self, BulkStatus};
 
 use crate::bodies::{body, body_with};
 use crate::support::{House, error_lines, now, set_ids};
@@ -162,7 +162,7 @@ fn many_rows_wait_unreadably_and_go_when_cancelled() {
     assert_eq!((&answer["status"], &answer["results"]), (&json!("queued"), &json!(null)));
     assert_eq!(upload(&house, &rows)["bulkId"], answer["bulkId"], "a second upload began");
     let chunks = || {
-        let count = |conn: &mut dyn store::Conn| {
+        let count = |conn: &mut dyn db::Conn| {
             let mut count = 0_i64;
             conn.query_text("SELECT COUNT(*) FROM bulk_chunks", &[], &mut |row| {
                 count = row.get(0)?;
@@ -232,7 +232,7 @@ fn a_file_that_is_cancelled_stores_nothing_more() {
     let file = RowFile::open(&path).unwrap();
     let cancel = |_| {
         let iso_id = house.iso_id.clone();
-        let finish = move |conn: &mut dyn store::Conn| {
+        let finish = move |conn: &mut dyn db::Conn| {
             let upload = bulk_upload::list_before(conn, &iso_id, None, 1)?.remove(0);
             let ending = (BulkStatus::Cancelled, None);
             bulk_upload::finish(conn, &iso_id, &upload.bulk_id, ending, now())

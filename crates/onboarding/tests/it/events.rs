@@ -1,13 +1,13 @@
 //! The list of events: complete, in order, and only the ISO's own.
 
+use db::outbox;
 use serde_json::{Value, json};
-use store::outbox;
 
 use crate::bodies::body;
 use crate::support::House;
 
 fn number_all(house: &House) {
-    let number = |conn: &mut dyn store::Conn| outbox::sequence(conn, 1_000);
+    let number = |conn: &mut dyn db::Conn| outbox::sequence(conn, 1_000);
     house.platform.store.write_blocking(number).unwrap();
 }
 

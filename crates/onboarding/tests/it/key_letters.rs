@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::BASE64;
+use db::background_job;
+use db::filter::Page;
+use onboarding::rows::iso_account;
 use onboarding::{Caller, Cx};
 use serde_json::{Value, json};
 use site::jobs::{JobCx, JobKind, Running};
 use site::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
 use site::{Parts, Site, mail};
-use store::filter::Page;
-use store::{background_job, iso_account};
 use types::Timestamp;
 use vault::Aad;
 
@@ -86,7 +87,7 @@ fn warned(house: &House) -> usize {
 /// The letters that wait, opened, the newest first.
 fn letters(house: &House) -> Vec<Value> {
     let page = Page { offset: 0, limit: 100 };
-    let list = move |conn: &mut dyn store::Conn| background_job::list(conn, mail::JOB, &[], page);
+    let list = move |conn: &mut dyn db::Conn| background_job::list(conn, mail::JOB, &[], page);
     let (jobs, _) = house.platform.store.read_blocking(list).unwrap();
     let opened = jobs.iter().map(|job| {
         let waiting: Value = serde_json::from_str(&job.arguments).unwrap();
@@ -151,7 +152,7 @@ fn a_contact_that_cannot_be_opened_harms_nobody_else(house: &House) {
     let _site = site_with_mail(house);
     let broken = house.caller_of_another_iso();
     let iso_id = broken.iso_id().clone();
-    let damage = move |conn: &mut dyn store::Conn| {
+    let damage = move |conn: &mut dyn db::Conn| {
         let mut account = iso_account::get(conn, &iso_id)?;
         account.contact_sealed = Some(vec![1; 40]);
         iso_account::put(conn, &account, now())

@@ -2,7 +2,7 @@
 //!
 //! No server and no network: `support` runs the compiled endpoints on a [`onboarding::Platform`]
 //! over a SQLite file in a folder of its own; `bodies` gives it the request bodies of the
-//! conformance cases.
+//! conformance cases. `rows` looks at what is kept, on both engines.
 
 #[cfg(test)]
 mod bodies;
@@ -42,6 +42,8 @@ mod published;
 mod read_back;
 #[cfg(test)]
 mod rehearsals;
+#[cfg(test)]
+mod rows;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]

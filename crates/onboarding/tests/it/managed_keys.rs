@@ -1,11 +1,11 @@
 //! Keys that software manages: no key hands out more than it has, and ISOs learn of keys that end.
 
 use contract::Failure;
+use db::outbox;
 use onboarding::Caller;
 use onboarding::auth::Reason;
 use onboarding::iso::{KeyLife, NewKey};
 use serde_json::{Value, json};
-use store::outbox;
 use types::{KeyId, Kind, Scope, ScopeSet, Secret};
 
 use crate::support::{House, authenticate, error_lines, now};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Compiled, Failure, Header, Issues, Outcome};
+use db::{Conn, Database, Location, outbox};
 use onboarding::auth::Refused;
 use onboarding::dialect::{self, ErrorItem, ResponseStyle};
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
 use onboarding::{Caller, Cx, Platform, Settings, endpoints};
 use serde_json::{Value, json};
-use store::{Conn, Location, Store, outbox};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use types::{Clock, Environment, IsoId, Kind, Result, Scope, ScopeSet, Timestamp};
@@ -77,7 +77,7 @@ impl House {
         let url = testkit::postgres::shared().create_database().unwrap();
         let place =
             Location::parse(Some(&url), folder.path(), Environment::Sandbox, CONNECTIONS).unwrap();
-        let store = Store::open(&place).unwrap();
+        let store = Database::open(&place, schema::MIGRATIONS).unwrap();
         let clock = Clock::Fixed(now());
         let settings = Settings::default();
         let platform =
@@ -362,7 +362,7 @@ pub(crate) fn open_platform_as(
     settings: Settings,
 ) -> Result<Platform> {
     let location = Location::parse(None, folder, Environment::Sandbox, 1)?;
-    let store = Store::open(&location)?;
+    let store = Database::open(&location, schema::MIGRATIONS)?;
     Platform::new(environment, store, master, settings, Clock::Fixed(now()))
 }
 

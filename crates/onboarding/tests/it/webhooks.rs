@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use contract::Failure;
 use data_encoding::BASE64;
+use db::webhook_delivery::{self, Answer, DeliveryRow, Endpoint, Outcome};
+use db::{Conn, outbox};
 use onboarding::dialect::ResponseStyle;
 use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::webhooks::send::Attempted;
@@ -12,8 +14,6 @@ use onboarding::webhooks::{WebhookSettings, follow, send};
 use onboarding::{Caller, Settings};
 use serde_json::{Value, json};
 use site::signing::hmac_sha256_base64;
-use store::webhook_delivery::{self, Answer, DeliveryRow, Endpoint, Outcome};
-use store::{Conn, outbox};
 use types::{Environment, Kind, Scope, ScopeSet, Timestamp};
 
 use crate::bodies::body;
@@ -54,7 +54,10 @@ fn follow_all(house: &House) {
 }
 
 fn endpoint(house: &House, webhook: &Value) -> Endpoint {
-    Endpoint::iso_webhook(&house.iso_id, webhook["webhookId"].as_str().unwrap())
+    onboarding::rows::webhook_endpoint::endpoint(
+        &house.iso_id,
+        webhook["webhookId"].as_str().unwrap(),
+    )
 }
 
 fn claim(house: &House, webhook: &Value, at: Timestamp) -> Vec<DeliveryRow> {

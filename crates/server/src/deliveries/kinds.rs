@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use commerce::webhooks::{follow as webhooks, send};
+use db::Conn;
+use db::delivery_step::Step;
+use db::webhook_delivery::{DeliveryRow, Endpoint};
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow as iso_webhooks, send as iso_send};
 use site::Site;
 use site::outbound::Fetch;
-use store::Conn;
-use store::delivery_step::Step;
-use store::webhook_delivery::{DeliveryRow, Endpoint};
 use types::{Kind as ErrorKind, Result, Timestamp};
 
 /// Those for whom is delivered, and how.
@@ -64,8 +64,8 @@ pub(super) trait Kind: Send + Sync + Debug {
 /// The kind of an endpoint, if there is one of its name.
 pub(super) fn of(endpoint: &Endpoint) -> Option<&'static dyn Kind> {
     match endpoint.kind.as_str() {
-        Endpoint::WEBHOOK => Some(&Webhook),
-        Endpoint::ISO_WEBHOOK => Some(&IsoWebhook),
+        shop_rows::webhook::ENDPOINT_KIND => Some(&Webhook),
+        onboarding::rows::webhook_endpoint::ENDPOINT_KIND => Some(&IsoWebhook),
         _ => None,
     }
 }

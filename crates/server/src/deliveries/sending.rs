@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use store::webhook_delivery::Endpoint;
+use db::webhook_delivery::Endpoint;
 use tokio::task::JoinSet;
 
 use super::{SENDING_MAX, SENDING_TO_ONE_MAX};
@@ -68,7 +68,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_hangs_leaves_room_for_others() {
-        let (slow, quick) = (Endpoint::webhook(1), Endpoint::webhook(2));
+        let (slow, quick) = (shop_rows::webhook::endpoint(1), shop_rows::webhook::endpoint(2));
         let mut sending = Sending::default();
         for _ in 0..3 {
             sending.start(slow.clone(), std::future::pending());
@@ -87,10 +87,10 @@ mod tests {
     async fn all_together_have_a_bound() {
         let mut sending = Sending::default();
         for number in 0..30 {
-            sending.start(Endpoint::webhook(number), std::future::pending());
-            sending.start(Endpoint::webhook(number), std::future::pending());
+            sending.start(shop_rows::webhook::endpoint(number), std::future::pending());
+            sending.start(shop_rows::webhook::endpoint(number), std::future::pending());
         }
-        let all = (100..200).map(Endpoint::webhook).collect();
+        let all = (100..200).map(shop_rows::webhook::endpoint).collect();
         let total: i64 = sending.shares(all).iter().map(|(_, share)| share).sum();
         assert_eq!(total, 4);
     }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use db::webhook_delivery::{DeliveryState, NewDelivery};
 use onboarding::Platform;
 use onboarding::webhooks::WebhookSettings;
 use serde_json::json;
-use store::webhook::{self, WebhookRow};
-use store::webhook_delivery::{DeliveryState, Endpoint, NewDelivery};
+use shop_rows::webhook::{self, WebhookRow};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use types::{Clock, Environment};
@@ -99,8 +99,8 @@ impl Bench {
     async fn new() -> Self {
         tokio::task::spawn_blocking(|| {
             let folder = tempfile::tempdir().unwrap();
-            let location = store::Location::File(folder.path().join("sandbox.db"));
-            let store = Store::open(&location).unwrap();
+            let location = db::Location::File(folder.path().join("sandbox.db"));
+            let store = Database::open(&location, schema::MIGRATIONS).unwrap();
             let master = MasterKey::generate().unwrap();
             let environment = Environment::Sandbox;
             let choices = onboarding::Settings::default();
@@ -149,7 +149,7 @@ impl Bench {
         let deliveries: Vec<NewDelivery> = bodies
             .iter()
             .map(|body| NewDelivery {
-                endpoint: Endpoint::webhook(webhook_id),
+                endpoint: webhook::endpoint(webhook_id),
                 topic: "customer.created".to_owned(),
                 body: body.as_bytes().to_vec(),
                 details: "{}".to_owned(),
@@ -172,8 +172,8 @@ impl Bench {
 
     /// What became of the webhook's deliveries, the oldest first.
     async fn states(&self, webhook_id: i64) -> Vec<DeliveryState> {
-        let page = store::filter::Page { offset: 0, limit: 100 };
-        let endpoint = Endpoint::webhook(webhook_id);
+        let page = db::filter::Page { offset: 0, limit: 100 };
+        let endpoint = webhook::endpoint(webhook_id);
         let list = move |conn: &mut dyn Conn| {
             webhook_delivery::list(conn, &endpoint, &[], page).map(|(rows, _)| rows)
         };
@@ -202,10 +202,9 @@ async fn a_change_arrives_signed() {
     let id = bench.webhook(format!("http://{}/in?key=1", receiver.address)).await;
     let change = |conn: &mut dyn Conn| {
         let now = Timestamp::from_micros(0);
-        let event =
-            store::outbox::Event::of_site("customer.created", 7, json!({}).to_string(), now);
-        store::outbox::append(conn, &event)?;
-        store::outbox::sequence(conn, 10).map(drop)
+        let event = db::outbox::Event::of_site("customer.created", 7, json!({}).to_string(), now);
+        db::outbox::append(conn, &event)?;
+        db::outbox::sequence(conn, 10).map(drop)
     };
     bench.engine.parties.site.store().write(change).await.unwrap();
     kinds::follow(&bench.engine.parties).await.unwrap();

@@ -3,12 +3,12 @@
 
 use std::process::{Command, Stdio};
 
+use db::background_job::JobState;
+use db::{Database, Location, counter, outbox};
 use onboarding::Platform;
 use serde::Deserialize;
 use serde_json::json;
 use site::jobs::{Progress, Running};
-use store::background_job::JobState;
-use store::{Location, Store, counter, outbox};
 use types::{Clock, Environment};
 use vault::MasterKey;
 
@@ -107,7 +107,7 @@ impl Place {
 }
 
 fn workers(location: &Location, key: &str) -> Workers {
-    let store = Store::open(location).unwrap();
+    let store = Database::open(location, schema::MIGRATIONS).unwrap();
     let master = MasterKey::from_text(key).unwrap();
     let choices = onboarding::Settings::default();
     let platform =

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use db::background_job::{self, JobState};
+use db::{Conn, Database, Location};
 use onboarding::Platform;
 use site::mail::{Letter, Sender};
 use site::pages::{Address, Link};
-use store::background_job::{self, JobState};
-use store::{Conn, Location, Store};
 use testkit::smtp::Sink;
 use types::{Clock, Environment};
 use vault::MasterKey;
@@ -30,7 +30,9 @@ fn settings(sink: &Sink) -> MailSettings {
 
 fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
     let folder = testkit::temp_dir().unwrap();
-    let store = Store::open(&Location::File(folder.path().join("sandbox.db"))).unwrap();
+    let store =
+        Database::open(&Location::File(folder.path().join("sandbox.db")), schema::MIGRATIONS)
+            .unwrap();
     let master = MasterKey::generate().unwrap();
     let choices = onboarding::Settings::default();
     let platform = Platform::new(Environment::Sandbox, store, &master, choices, Clock::System);

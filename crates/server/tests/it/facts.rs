@@ -10,17 +10,18 @@ use std::time::Duration;
 use analytics::facts::{Facts, OrderFact, Snapshot};
 use analytics::feed::{self, Feed, Portion};
 use analytics::query::{DateColumn, Measure, Per, Query, Scope, Span, Table, When};
+use db::outbox::{self, Event};
+use db::{Conn, Database, Location};
 use onboarding::Platform;
+use shop_rows::order;
 use site::bundle::Bundle;
-use store::outbox::{self, Event};
-use store::term::{self, TermFilter};
-use store::{Conn, Location, Store, order};
+use site_rows::term::{self, TermFilter};
 use types::{Amount, Clock, Environment, Result, Timestamp};
 use vault::MasterKey;
 
 /// The recorded shop, and the folder of its files.
 pub(crate) struct Recorded {
-    store: Store,
+    store: Database,
     folder: tempfile::TempDir,
     pub(crate) site: Arc<site::Site>,
     /// The facts of the site's reports; empty until somebody makes them.
@@ -31,7 +32,7 @@ impl Recorded {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::File(folder.path().join("site.db"));
-        let store = Store::open(&location).unwrap();
+        let store = Database::open(&location, schema::MIGRATIONS).unwrap();
         let (master, choices) = (MasterKey::generate().unwrap(), onboarding::Settings::default());
         let environment = Environment::Sandbox;
         let platform =
@@ -56,7 +57,7 @@ impl Recorded {
         Self { store, folder, site, facts: reports.facts }
     }
 
-    pub(crate) fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Database {
         self.store.clone()
     }
 

@@ -7,6 +7,7 @@ mod oembed_proxy;
 mod report_params;
 mod report_patience;
 mod reports;
+mod statements;
 mod web_authorize;
 mod web_pages;
 mod web_sign_in;

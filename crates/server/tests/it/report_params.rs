@@ -6,7 +6,7 @@ use std::sync::Arc;
 use analytics::feed::Feed;
 use contract::rest::Verb;
 use serde_json::{Map, Value};
-use store::user::{self, UserRow};
+use site_rows::user::{self, UserRow};
 use types::Timestamp;
 
 use crate::facts::Recorded;
@@ -24,7 +24,7 @@ struct Shop {
 impl Shop {
     fn new() -> Self {
         let recorded = Recorded::new();
-        let find = |conn: &mut dyn store::Conn| user::find_by_login(conn, "admin");
+        let find = |conn: &mut dyn db::Conn| user::find_by_login(conn, "admin");
         let admin = recorded.store().read_blocking(find).unwrap().unwrap();
         Feed::open(recorded.store(), Arc::clone(&recorded.facts), None).unwrap();
         Self { recorded, admin }
@@ -35,7 +35,7 @@ impl Shop {
         let path = format!("{path}?{query}");
         let (site, user) = (Arc::clone(&self.recorded.site), self.admin.clone());
         let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
-        let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+        let read = move |conn: &mut dyn db::Conn| site.seen_by(conn, user.clone(), &path, now);
         self.recorded.store().read_blocking(read).unwrap()
     }
 

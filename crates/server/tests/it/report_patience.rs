@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use analytics::feed::Feed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use db::outbox::{self, Event};
 use serde_json::{Map, Value, json};
 use site::users::application_passwords::create_password;
 use site::{Client, Payload, Request};
-use store::outbox::{self, Event};
-use store::user;
+use site_rows::user;
 use types::Timestamp;
 
 use crate::facts::Recorded;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use analytics::feed::Feed;
 use contract::rest::Verb;
+use db::background_job::{self, Ending, NewJob};
 use serde_json::{Value, json};
-use store::background_job::{self, Ending, NewJob};
-use store::order::{self, OrderFilter};
-use store::user::{self, UserRow};
+use shop_rows::order::{self, OrderFilter};
+use site_rows::user::{self, UserRow};
 use types::{Amount, Role, Timestamp};
 
 use crate::facts::Recorded;
@@ -73,7 +73,7 @@ fn asked(recorded: &Recorded, user: &UserRow, route: &str, query: &str) -> Optio
     let path = format!("/wc-analytics/{route}?{RANGE}&{query}");
     let (site, user) = (Arc::clone(&recorded.site), user.clone());
     let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
-    let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+    let read = move |conn: &mut dyn db::Conn| site.seen_by(conn, user.clone(), &path, now);
     recorded.store().read_blocking(read).unwrap()
 }
 
@@ -196,7 +196,7 @@ fn merchants_and_stores_read_their_own_figures() {
 fn ask_path(recorded: &Recorded, user: &UserRow, path: &str) -> Option<Value> {
     let (site, user, path) = (Arc::clone(&recorded.site), user.clone(), path.to_owned());
     let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
-    let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+    let read = move |conn: &mut dyn db::Conn| site.seen_by(conn, user.clone(), &path, now);
     recorded.store().read_blocking(read).unwrap()
 }
 
@@ -373,7 +373,7 @@ fn extreme_records_make_no_report_fail() {
     for path in [path, &path.replace("sales", "top_sellers"), "/wc/v3/reports/customers/totals"] {
         let (site, user, path) = (Arc::clone(&recorded.site), admin.clone(), path.to_owned());
         let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
-        let read = move |conn: &mut dyn store::Conn| site.seen_by(conn, user.clone(), &path, now);
+        let read = move |conn: &mut dyn db::Conn| site.seen_by(conn, user.clone(), &path, now);
         assert!(recorded.store().read_blocking(read).unwrap().is_some());
     }
 }
@@ -392,7 +392,7 @@ fn a_failed_export_says_so() {
             due: at,
             created: at,
         };
-        let write = move |conn: &mut dyn store::Conn| {
+        let write = move |conn: &mut dyn db::Conn| {
             background_job::enqueue(conn, &job)?;
             let lease = std::time::Duration::from_mins(1);
             for claimed in background_job::claim_due(conn, &job.kind, at, 9, lease)? {

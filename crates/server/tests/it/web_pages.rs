@@ -1,6 +1,6 @@
 //! The public pages: what is shown, where it is, and which headers say so.
 
-use store::post::PostRow;
+use site_rows::post::PostRow;
 use types::Environment;
 
 use crate::web_support::{Shop, post};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use onboarding::Platform;
 use server::{Harness, Settings};
 use site::auth::password;
-use store::post::PostRow;
-use store::user::UserRow;
+use site_rows::post::PostRow;
+use site_rows::user::UserRow;
 use types::{Clock, Environment, Role, Secret, Timestamp};
 use vault::MasterKey;
 
@@ -25,8 +25,8 @@ pub(crate) struct Shop {
 impl Shop {
     pub(crate) fn new(environment: Environment) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let location = store::Location::File(folder.path().join("site.db"));
-        let store = store::Store::open(&location).unwrap();
+        let location = db::Location::File(folder.path().join("site.db"));
+        let store = db::Database::open(&location, schema::MIGRATIONS).unwrap();
         let master = MasterKey::generate().unwrap();
         let choices = onboarding::Settings::default();
         let platform =
@@ -68,11 +68,17 @@ impl Shop {
             merchant_id: None,
             store_id: None,
         };
-        self.platform.store.write_blocking(move |conn| store::user::insert(conn, &user)).unwrap()
+        self.platform
+            .store
+            .write_blocking(move |conn| site_rows::user::insert(conn, &user))
+            .unwrap()
     }
 
     pub(crate) fn add_post(&self, post: PostRow) -> i64 {
-        self.platform.store.write_blocking(move |conn| store::post::insert(conn, &post)).unwrap()
+        self.platform
+            .store
+            .write_blocking(move |conn| site_rows::post::insert(conn, &post))
+            .unwrap()
     }
 
     /// A browser over https, somewhere on the internet.
@@ -90,7 +96,7 @@ impl Shop {
 
     pub(crate) fn application_passwords(&self, user_id: i64) -> Vec<String> {
         let list =
-            move |conn: &mut dyn store::Conn| store::application_password::list(conn, user_id);
+            move |conn: &mut dyn db::Conn| site_rows::application_password::list(conn, user_id);
         let rows = self.platform.store.read_blocking(list).unwrap();
         rows.into_iter().map(|row| row.name).collect()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::Refusal;
-use store::application_password::{self as rows, ApplicationPasswordRow};
+use site_rows::application_password::{self as rows, ApplicationPasswordRow};
 use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
@@ -74,9 +74,9 @@ impl Site {
         }
         let login = basic.login.clone();
         let found = self.store().read(move |conn| {
-            let by_login = store::user::find_by_login(conn, &login)?;
+            let by_login = site_rows::user::find_by_login(conn, &login)?;
             let user = match by_login {
-                None if login.contains('@') => store::user::find_by_email(conn, &login)?,
+                None if login.contains('@') => site_rows::user::find_by_email(conn, &login)?,
                 other => other,
             };
             let entries = match &user {

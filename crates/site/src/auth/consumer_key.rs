@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::Refusal;
-use store::consumer_key::{self as rows, ConsumerKeyRow};
+use site_rows::consumer_key::{self as rows, ConsumerKeyRow};
 use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::{Aad, Vault};
@@ -183,7 +183,7 @@ impl Site {
         let hash = hash(self.vault(), key);
         let found = self.store().read(move |conn| {
             let Some(row) = rows::find_by_hash(conn, &hash)? else { return Ok(None) };
-            let user = store::user::get(conn, row.user_id)?;
+            let user = site_rows::user::get(conn, row.user_id)?;
             Ok(user.map(|user| (row, user)))
         });
         Ok(found.await?.map(|(row, user)| (row, Arc::new(User::new(user)))))

@@ -37,10 +37,11 @@ impl Site {
             }
         }
         let name = login.to_owned();
-        let found = self.store().read(move |conn| match store::user::find_by_login(conn, &name)? {
-            None if name.contains('@') => store::user::find_by_email(conn, &name),
-            other => Ok(other),
-        });
+        let found =
+            self.store().read(move |conn| match site_rows::user::find_by_login(conn, &name)? {
+                None if name.contains('@') => site_rows::user::find_by_email(conn, &name),
+                other => Ok(other),
+            });
         let user = found.await?;
         let stored = user.as_ref().and_then(|user| user.password_hash.clone());
         let matches = self.hasher().matches(given, stored).await?;

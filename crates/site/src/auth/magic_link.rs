@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
-use store::login_token::{self, LoginTokenRow};
-use store::{Conn, user};
+use db::Conn;
+use site_rows::login_token::{self, LoginTokenRow};
+use site_rows::user;
 use subtle::ConstantTimeEq as _;
 use types::{Result, Secret, Timestamp};
 use vault::Vault;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::rest::{Refusal, form};
 use serde_json::Value;
-use store::session::{self as rows, SessionRow};
+use site_rows::session::{self as rows, SessionRow};
 use types::{Environment, Error, Result, Secret, Timestamp};
 use vault::Vault;
 
@@ -77,7 +77,7 @@ impl Site {
         let hash = hash(self.vault(), token);
         let wanted = hash.clone();
         let user = self.store().read(move |conn| match rows::get(conn, &wanted, now)? {
-            Some(session) => store::user::get(conn, session.user_id),
+            Some(session) => site_rows::user::get(conn, session.user_id),
             None => Ok(None),
         });
         Ok(user.await?.map(|user| (Arc::new(User::new(user)), hash)))

@@ -1,8 +1,8 @@
 //! Addresses of posts, pages and terms, and the way back from an address to its item.
 
-use store::post::{self, PostFilter, PostRow};
-use store::term::{self, TermRow};
-use store::{Conn, filter};
+use db::{Conn, filter};
+use site_rows::post::{self, PostFilter, PostRow};
+use site_rows::term::{self, TermRow};
 use types::Result;
 
 use super::kind::{self, Kind, PAGE, POST, Taxonomy, kind_of};

@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use contract::rest::{CompiledItem, Links};
+use db::{Conn, filter};
 use serde_json::{Value, json};
-use store::post::PostRow;
-use store::term::{self, TermFilter};
-use store::{Conn, filter, revision};
+use site_rows::post::PostRow;
+use site_rows::revision;
+use site_rows::term::{self, TermFilter};
 use types::{Capability, Error};
 
 use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};

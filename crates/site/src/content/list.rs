@@ -2,11 +2,11 @@
 
 use contract::rest::check::Fault;
 use contract::rest::{Params, Refusal, Reply, Stop, loose, params};
+use db::Conn;
+use db::filter::{Direction, PAGE_MAX, Page};
 use serde_json::{Value, json};
-use store::Conn;
-use store::filter::{Direction, PAGE_MAX, Page};
-use store::post::{self, PostColumn, PostFilter, PostOrder, Relation, TermCondition};
-use store::term::{self, TermFilter};
+use site_rows::post::{self, PostColumn, PostFilter, PostOrder, Relation, TermCondition};
+use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
 use super::dates::Moment;

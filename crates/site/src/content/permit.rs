@@ -1,7 +1,7 @@
 //! Who may read, make, change and delete content: by capability, author and status.
 
 use contract::rest::{Refusal, Stop};
-use store::post::{self, PostRow};
+use site_rows::post::{self, PostRow};
 use types::Capability;
 
 use super::kind::{Kind, kind_of};

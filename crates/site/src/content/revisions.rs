@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use contract::rest::route::{DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use db::filter::Direction;
 use serde_json::{Value, json};
-use store::filter::Direction;
-use store::post::PostRow;
-use store::revision::{self, RevisionRow};
+use site_rows::post::PostRow;
+use site_rows::revision::{self, RevisionRow};
 
 use super::item::Room;
 use super::schema::{ALL, FULL};

@@ -1,7 +1,8 @@
 //! Slugs: the part of an address that comes from a title, and how it becomes unique.
 
+use db::Conn;
 use icu_normalizer::DecomposingNormalizer;
-use store::{Conn, post};
+use site_rows::post;
 use types::{Error, Result};
 
 use super::kind::Kind;
@@ -229,7 +230,7 @@ fn is_taken(conn: &mut dyn Conn, kind: &Kind, slug: &str, item: Item<'_>) -> Res
         slugs: vec![slug.to_owned()],
         parents: vec![item.parent_id],
         exclude: vec![item.id],
-        page: store::filter::Page { offset: 0, limit: 0 },
+        page: db::filter::Page { offset: 0, limit: 0 },
         ..post::PostFilter::default()
     };
     Ok(post::list(conn, &wanted)?.1 > 0)

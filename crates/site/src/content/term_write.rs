@@ -1,9 +1,10 @@
 //! Making, changing and deleting terms, and the category that every site has.
 
 use contract::rest::{Refusal, Reply, Stop};
+use db::{Conn, filter};
 use serde_json::json;
-use store::term::{self, TermFilter, TermRow};
-use store::{Conn, filter, post};
+use site_rows::post;
+use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error, Result};
 
 use super::kind::{CATEGORY, Taxonomy};

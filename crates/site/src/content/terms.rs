@@ -7,7 +7,7 @@ use contract::rest::{
     Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, Treatment, args,
 };
 use serde_json::{Value, json};
-use store::term::{self, TermFilter, TermOrder, TermRow};
+use site_rows::term::{self, TermFilter, TermOrder, TermRow};
 use types::{Error, Result};
 
 use super::kind::{CATEGORY, KINDS, TAXONOMIES, Taxonomy};
@@ -132,7 +132,7 @@ fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     }
     // The terms of an item that the caller may not read would tell about it.
     if let Some(id) = call.params.int("post").filter(|id| *id > 0)
-        && let Some(row) = store::post::get(call.conn()?, id)?
+        && let Some(row) = site_rows::post::get(call.conn()?, id)?
         && !super::permit::may_read(&call.visit.identity, &row)
     {
         let message = "You are not allowed to see the terms of this item.";

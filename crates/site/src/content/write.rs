@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use contract::rest::{Refusal, Reply, Stop, params};
+use db::Conn;
 use serde_json::{Value, json};
-use store::post::{self, PostRow};
-use store::revision::{self, RevisionRow};
-use store::{Conn, term, user};
+use site_rows::post::{self, PostRow};
+use site_rows::revision::{self, RevisionRow};
+use site_rows::{term, user};
 use types::Capability;
 
 use super::dates::Moment;
@@ -401,7 +402,7 @@ fn due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<post::PostFi
 /// Whether something that was scheduled is due.
 pub fn is_any_due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<bool> {
     let wanted = due(conn, now)?;
-    let counting = store::filter::Page { limit: 0, ..wanted.page };
+    let counting = db::filter::Page { limit: 0, ..wanted.page };
     let (_, total) = post::list(conn, &post::PostFilter { page: counting, ..wanted })?;
     Ok(total > 0)
 }

@@ -3,8 +3,8 @@
 
 use contract::rest::route::CompiledRoute;
 use contract::rest::{Body, Fields, Links, Params, Refusal, Reply, Sources, Stop, Verb};
+use db::Conn;
 use serde_json::{Map, Value, json};
-use store::Conn;
 use types::Error;
 
 use super::embed::{self, Embed};

@@ -4,9 +4,9 @@
 //! speak no REST.
 
 use contract::rest::{Refusal, Stop, formats};
+use db::Conn;
 use serde_json::{Map, Value};
-use store::Conn;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Error, Role, Timestamp};
 
 use super::names::{self, LOGIN_LENGTH_MAX, SLUG_LENGTH_MAX};
@@ -109,14 +109,14 @@ pub fn create_user(conn: &mut dyn Conn, new: &NewUser) -> Result<UserRow, Stop> 
         BoundTo::Store(store_id) => user.store_id = Some(store_id),
     }
     check_fields(&user)?;
-    if store::user::find_by_email(conn, &user.email)?.is_some() {
+    if site_rows::user::find_by_email(conn, &user.email)?.is_some() {
         let message = "Another user has this e-mail address.";
         return Err(refused("existing_user_email", message));
     }
-    user.nicename = store::user::free_nicename(conn, &user.nicename, 0)?;
+    user.nicename = site_rows::user::free_nicename(conn, &user.nicename, 0)?;
     match new.user_id {
-        Some(_) => store::user::insert_with_id(conn, &user)?,
-        None => user.user_id = store::user::insert(conn, &user)?,
+        Some(_) => site_rows::user::insert_with_id(conn, &user)?,
+        None => user.user_id = site_rows::user::insert(conn, &user)?,
     }
     Ok(user)
 }
@@ -144,7 +144,7 @@ fn check_login(conn: &mut dyn Conn, login: &str) -> Result<(), Stop> {
     if login.chars().count() > LOGIN_LENGTH_MAX {
         return Err(refused("user_login_too_long", "A user name has 60 characters at most."));
     }
-    if store::user::find_by_login(conn, login)?.is_some() {
+    if site_rows::user::find_by_login(conn, login)?.is_some() {
         return Err(refused("existing_user_login", "Another user has this name already."));
     }
     Ok(())

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use db::Conn;
 use serde_json::{Value, json};
-use store::Conn;
-use store::application_password::{self as rows, ApplicationPasswordRow};
-use store::user::UserRow;
+use site_rows::application_password::{self as rows, ApplicationPasswordRow};
+use site_rows::user::UserRow;
 use types::{Error, Secret, Timestamp};
 use vault::Vault;
 

@@ -5,7 +5,7 @@
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
 use serde_json::{Value, json};
-use store::consumer_key::{self as rows, ConsumerKeyRow};
+use site_rows::consumer_key::{self as rows, ConsumerKeyRow};
 use types::Capability;
 
 use super::application_passwords::NAME_LENGTH_MAX;

@@ -2,10 +2,10 @@
 //! to the trash, where they can be rescued.
 
 use contract::rest::{Refusal, Reply, Stop};
+use db::filter::Page;
 use serde_json::{Value, json};
-use store::filter::Page;
-use store::post::PostFilter;
-use store::user::UserRow;
+use site_rows::post::PostFilter;
+use site_rows::user::UserRow;
 
 use super::{named, oneself, rights, view};
 use crate::Call;
@@ -60,7 +60,7 @@ pub fn remove_user(call: &mut Call<'_>, user: &UserRow, heir: Option<i64>) -> Re
         Some(heir) => hand_over_posts(call, user.user_id, heir)?,
         None => trash_posts(call, user.user_id)?,
     }
-    store::user::delete(call.conn()?, user.user_id)?;
+    site_rows::user::delete(call.conn()?, user.user_id)?;
     Ok(())
 }
 
@@ -73,7 +73,7 @@ fn heir(call: &mut Call<'_>, user: &UserRow) -> Result<Option<i64>, Stop> {
     if reassign == 0 {
         return Ok(None);
     }
-    let exists = store::user::get(call.conn()?, reassign)?.is_some();
+    let exists = site_rows::user::get(call.conn()?, reassign)?.is_some();
     if exists && reassign != user.user_id {
         return Ok(Some(reassign));
     }
@@ -86,13 +86,13 @@ fn hand_over_posts(call: &mut Call<'_>, user_id: i64, heir: i64) -> Result<(), S
         // Those that were handed over are not found again.
         let page = Page { offset: 0, limit: POSTS_AT_A_TIME };
         let wanted = PostFilter { authors: vec![user_id], page, ..PostFilter::default() };
-        let (posts, _) = store::post::list(call.conn()?, &wanted)?;
+        let (posts, _) = site_rows::post::list(call.conn()?, &wanted)?;
         if posts.is_empty() {
             return Ok(());
         }
         for mut post in posts {
             post.author_id = heir;
-            store::post::update(call.conn()?, &post)?;
+            site_rows::post::update(call.conn()?, &post)?;
         }
     }
 }
@@ -103,14 +103,14 @@ fn trash_posts(call: &mut Call<'_>, user_id: i64) -> Result<(), Stop> {
     loop {
         let page = Page { offset, limit: POSTS_AT_A_TIME };
         let wanted = PostFilter { authors: vec![user_id], page, ..PostFilter::default() };
-        let (posts, _) = store::post::list(call.conn()?, &wanted)?;
+        let (posts, _) = site_rows::post::list(call.conn()?, &wanted)?;
         if posts.is_empty() {
             return Ok(());
         }
         for mut post in posts.into_iter().filter(|post| post.status != TRASH) {
             post.trashed_status = Some(std::mem::replace(&mut post.status, TRASH.to_owned()));
             post.trashed = Some(now);
-            store::post::update(call.conn()?, &post)?;
+            site_rows::post::update(call.conn()?, &post)?;
         }
         offset += POSTS_AT_A_TIME;
     }

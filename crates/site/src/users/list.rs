@@ -1,9 +1,9 @@
 //! The list of users. Those who may not list users see the authors of what is published.
 
 use contract::rest::{Reply, Stop};
+use db::filter::{Direction, Page};
 use serde_json::Value;
-use store::filter::{Direction, Page};
-use store::user::{UserColumn, UserFilter, UserOrder};
+use site_rows::user::{UserColumn, UserFilter, UserOrder};
 use types::{Capability, Role};
 
 use super::fields::PUBLIC_KINDS;
@@ -35,7 +35,7 @@ pub(super) fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
 
 pub(super) fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (users, total) = match filter(call) {
-        Some(filter) => store::user::list(call.conn()?, &filter)?,
+        Some(filter) => site_rows::user::list(call.conn()?, &filter)?,
         None => (Vec::new(), 0),
     };
     let context = call.context();

@@ -3,7 +3,7 @@
 
 use contract::rest::{Refusal, Stop, loose};
 use serde_json::{Map, Value, json};
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::Error;
 
 /// Preferences of the shop's administration; each is a text to us.

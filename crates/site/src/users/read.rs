@@ -2,8 +2,8 @@
 //! themselves and by those who may list or change users.
 
 use contract::rest::{Reply, Stop};
-use store::filter::Page;
-use store::user::{UserFilter, UserRow};
+use db::filter::Page;
+use site_rows::user::{UserFilter, UserRow};
 use types::Capability;
 
 use super::fields::PUBLIC_KINDS;
@@ -51,6 +51,6 @@ fn has_published(call: &mut Call<'_>, user: &UserRow) -> Result<bool, Stop> {
         page: Page { offset: 0, limit: 1 },
         ..UserFilter::default()
     };
-    let (found, _) = store::user::list(call.conn()?, &published)?;
+    let (found, _) = site_rows::user::list(call.conn()?, &published)?;
     Ok(!found.is_empty())
 }

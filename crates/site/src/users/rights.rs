@@ -5,8 +5,8 @@
 //! change accounts could set an administrator's password and become one.
 
 use contract::rest::{Refusal, Stop};
-use store::filter::Page;
-use store::user::{UserFilter, UserRow};
+use db::filter::Page;
+use site_rows::user::{UserFilter, UserRow};
 use types::{Capability, Role};
 
 use crate::Call;
@@ -112,7 +112,7 @@ pub(super) fn keep_an_administrator(call: &mut Call<'_>, target: &UserRow) -> Re
         page: Page { offset: 0, limit: 1 },
         ..UserFilter::default()
     };
-    let (found, _) = store::user::list(call.conn()?, &others)?;
+    let (found, _) = site_rows::user::list(call.conn()?, &others)?;
     if !found.is_empty() {
         return Ok(());
     }

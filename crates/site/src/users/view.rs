@@ -4,7 +4,7 @@
 use contract::rest::{Links, Stop};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Capability, Timestamp};
 
 use super::fields::{self, AVATAR_SIZES};

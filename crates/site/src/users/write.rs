@@ -3,7 +3,7 @@
 
 use contract::rest::{Refusal, Reply, Stop, clean};
 use serde_json::Value;
-use store::user::UserRow;
+use site_rows::user::UserRow;
 use types::{Capability, Role};
 
 use super::account::{self, NewUser};
@@ -45,7 +45,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
     };
     let mut user = account::create_user(call.conn()?, &new)?;
     if set_meta(call, &mut user)? {
-        store::user::update(call.conn()?, &user)?;
+        site_rows::user::update(call.conn()?, &user)?;
     }
     let location = call.visit.rest(&item_path(call, user.user_id));
     let body = view::body(call, &user, "edit")?;
@@ -105,7 +105,7 @@ fn edit_user(call: &mut Call<'_>, before: UserRow) -> Result<Reply, Stop> {
     let has_new_password = hash.is_some();
     user.password_hash = hash.or(user.password_hash);
     if user != before {
-        store::user::update(call.conn()?, &user)?;
+        site_rows::user::update(call.conn()?, &user)?;
     }
     if has_new_password {
         end_other_sessions(call, &user)?;
@@ -118,7 +118,7 @@ fn edit_user(call: &mut Call<'_>, before: UserRow) -> Result<Reply, Stop> {
 fn set_unique(call: &mut Call<'_>, user: &mut UserRow) -> Result<(), Stop> {
     let refused = |code: &'static str, message: &'static str| Refusal::new(400, code, message);
     if let Some(email) = call.params.text("email").map(str::to_owned) {
-        let owner = store::user::find_by_email(call.conn()?, &email)?;
+        let owner = site_rows::user::find_by_email(call.conn()?, &email)?;
         if owner.is_some_and(|owner| owner.user_id != user.user_id) {
             let message = "Another user has this e-mail address.";
             return Err(refused("rest_user_invalid_email", message).into());
@@ -133,10 +133,10 @@ fn set_unique(call: &mut Call<'_>, user: &mut UserRow) -> Result<(), Stop> {
     let Some(slug) = call.params.text("slug").map(str::to_owned) else { return Ok(()) };
     if slug.is_empty() {
         let wanted = names::slug_of_login(&user.login);
-        user.nicename = store::user::free_nicename(call.conn()?, &wanted, user.user_id)?;
+        user.nicename = site_rows::user::free_nicename(call.conn()?, &wanted, user.user_id)?;
         return Ok(());
     }
-    let owner = store::user::find_by_nicename(call.conn()?, &slug)?;
+    let owner = site_rows::user::find_by_nicename(call.conn()?, &slug)?;
     if owner.is_some_and(|owner| owner.user_id != user.user_id) {
         return Err(refused("rest_user_invalid_slug", "Another user has this slug.").into());
     }
@@ -202,6 +202,6 @@ pub fn end_other_sessions(call: &mut Call<'_>, user: &UserRow) -> Result<(), Sto
         Via::Session { token_hash } if rights::is_oneself(call, user) => Some(token_hash.clone()),
         _ => None,
     };
-    store::session::delete_of_user(call.conn()?, user.user_id, kept.as_deref())?;
+    site_rows::session::delete_of_user(call.conn()?, user.user_id, kept.as_deref())?;
     Ok(())
 }

@@ -164,7 +164,7 @@ impl Desk<'_> {
         let (site, now, user_id) = (self.site.clone(), self.visit.now, session.user.id());
         let (name, app_id) = (asked.app_name.clone(), asked.app_id.clone());
         let made = self.site.store().write(move |conn| {
-            if store::application_password::list(conn, user_id)?.len() >= PASSWORDS_MAX {
+            if site_rows::application_password::list(conn, user_id)?.len() >= PASSWORDS_MAX {
                 return Ok(None);
             }
             let vault = site.vault();

@@ -1,7 +1,7 @@
 //! Stored markup as plain text, for titles and summaries.
 
 use contract::rest::clean;
-use store::post::PostRow;
+use site_rows::post::PostRow;
 
 use crate::{content, oembed};
 

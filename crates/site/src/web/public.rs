@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use store::post::{self, PostFilter, PostOrder, PostRow};
-use store::user::{self, UserFilter, UserRow};
-use store::{Conn, filter};
+use db::{Conn, filter};
+use site_rows::post::{self, PostFilter, PostOrder, PostRow};
+use site_rows::user::{self, UserFilter, UserRow};
 use types::Result;
 
 use super::WebAnswer;

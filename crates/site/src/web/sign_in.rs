@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::session as rows;
+use site_rows::session as rows;
 use types::{Result, Secret};
 
 use super::WebAnswer;

@@ -24,7 +24,7 @@ pub(crate) fn at(path: &str, item: &Value) -> String {
 }
 
 fn option(site: &TestSite, name: &'static str, value: Value) {
-    site.write(move |conn| store::option::set(conn, name, &value.to_string()));
+    site.write(move |conn| site_rows::option::set(conn, name, &value.to_string()));
 }
 
 /// The recorded answer to the first item of a batch, with ids of our own.
@@ -383,7 +383,10 @@ fn a_draft_has_a_date_only_if_it_was_given_one() {
     let draft = make(&site, POSTS, ADMIN, &json!({ "title": "T" }));
     let id = id_of(&draft);
     let stored = |site: &TestSite| {
-        site.read(move |conn| store::post::get(conn, id)).unwrap().date_gmt.map(|t| t.to_string())
+        site.read(move |conn| site_rows::post::get(conn, id))
+            .unwrap()
+            .date_gmt
+            .map(|t| t.to_string())
     };
     assert_eq!((stored(&site), &draft["date"]), (None, &json!("2026-11-15T08:00:00")));
     // What a client reads and sends back is no date.

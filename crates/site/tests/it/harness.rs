@@ -7,11 +7,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use contract::rest::route::Route;
+use db::{Conn, Database, Location};
 use serde_json::Value;
 use site::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
 use site::users::{BoundTo, NewUser, application_passwords, create_user};
 use site::{Action, Client, Names, Parts, Payload, Request, Settings, Site};
-use store::{Conn, Location, Store};
 use tempfile::TempDir;
 use types::{Clock, Environment, Result, Role, Timestamp};
 use vault::{MasterKey, Vault};
@@ -107,7 +107,7 @@ impl TestSite {
         let routes = (plan.routes)(&settings.names);
         let parts = Parts {
             environment,
-            store: Store::open(&location).unwrap(),
+            store: Database::open(&location, schema::MIGRATIONS).unwrap(),
             vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
             clock: Clock::Fixed(now()),
             settings,

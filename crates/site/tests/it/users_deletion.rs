@@ -1,8 +1,8 @@
 //! Deleting users, and what becomes of what they leave behind.
 
 use serde_json::{Value, json};
-use store::consumer_key::ConsumerKeyRow;
-use store::session::SessionRow;
+use site_rows::consumer_key::ConsumerKeyRow;
+use site_rows::session::SessionRow;
 use types::Role;
 
 use crate::support::{ADMIN, NOBODY, TestSite, now};
@@ -40,7 +40,7 @@ fn a_deletion_is_refused_for_good_reasons() {
         let answer = site.ask("DELETE", &path, who, &Value::Null);
         assert_eq!(answer.refusal(), expected, "{who:?} {path}");
     }
-    assert_eq!(site.read(store::user::all).len(), 4);
+    assert_eq!(site.read(site_rows::user::all).len(), 4);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn posts_go_to_the_heir_and_credentials_go_altogether() {
             created: now(),
             last_access: None,
         };
-        store::consumer_key::insert(conn, &key)?;
+        site_rows::consumer_key::insert(conn, &key)?;
         let session = SessionRow {
             token_hash: vec![3],
             user_id: 3,
@@ -68,7 +68,7 @@ fn posts_go_to_the_heir_and_credentials_go_altogether() {
             ip: String::new(),
             user_agent: String::new(),
         };
-        store::session::insert(conn, &session)
+        site_rows::session::insert(conn, &session)
     });
     let answer = site.ask("DELETE", "/wp/v2/users/3?force=true&reassign=1", ADMIN, &Value::Null);
     assert_eq!(answer.status, 200);
@@ -76,11 +76,11 @@ fn posts_go_to_the_heir_and_credentials_go_altogether() {
     assert_eq!(answer.json["previous"]["username"], json!("editor"));
     assert!(answer.json["previous"].get("_links").is_none());
     site.read(move |conn| {
-        assert_eq!(store::user::get(conn, 3)?, None);
-        assert_eq!(store::post::get(conn, post)?.unwrap().author_id, 1);
-        assert!(store::application_password::list(conn, 3)?.is_empty());
-        assert!(store::consumer_key::list(conn, Some(3))?.is_empty());
-        assert!(store::session::get(conn, &[3], now())?.is_none());
+        assert_eq!(site_rows::user::get(conn, 3)?, None);
+        assert_eq!(site_rows::post::get(conn, post)?.unwrap().author_id, 1);
+        assert!(site_rows::application_password::list(conn, 3)?.is_empty());
+        assert!(site_rows::consumer_key::list(conn, Some(3))?.is_empty());
+        assert!(site_rows::session::get(conn, &[3], now())?.is_none());
         Ok(())
     });
 }
@@ -92,7 +92,7 @@ fn without_an_heir_posts_go_to_the_trash() {
         let post = publish(&site, 3);
         let path = format!("/wp/v2/users/3?force=true&reassign={reassign}");
         assert_eq!(site.ask("DELETE", &path, ADMIN, &Value::Null).status, 200, "{reassign:?}");
-        let post = site.read(move |conn| store::post::get(conn, post)).unwrap();
+        let post = site.read(move |conn| site_rows::post::get(conn, post)).unwrap();
         assert_eq!(
             (post.status.as_str(), post.trashed_status.as_deref()),
             ("trash", Some("publish"))

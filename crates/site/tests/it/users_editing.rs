@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use site::auth::nonce::{self, Holder};
 use site::auth::{password, session};
 use site::users::BoundTo;
-use store::session::SessionRow;
+use site_rows::session::SessionRow;
 use types::{Role, Secret};
 
 use crate::support::{ADMIN, HOME, NOBODY, TestSite, now};
@@ -59,7 +59,7 @@ fn a_new_user_has_what_was_asked_for() {
     assert_eq!(user["woocommerce_meta"]["homepage_stats"], json!("[1]"));
     assert_eq!(user["woocommerce_meta"].as_object().unwrap().len(), 23);
     assert!(user.get("password").is_none());
-    let stored = site.read(|conn| store::user::get(conn, 6)).unwrap();
+    let stored = site.read(|conn| site_rows::user::get(conn, 6)).unwrap();
     let right = Secret::new(PASSWORD.to_owned());
     assert!(password::matches(&right, stored.password_hash.as_deref()));
     let plain = site.ask(
@@ -178,10 +178,10 @@ fn nobody_changes_what_is_not_theirs() {
         let answer = site.ask("POST", &format!("/wp/v2/users{path}"), who, &fields);
         assert_eq!(answer.refusal(), expected, "{who:?} {path} {fields}");
     }
-    let admin = site.read(|conn| store::user::get(conn, 1)).unwrap();
+    let admin = site.read(|conn| site_rows::user::get(conn, 1)).unwrap();
     assert_eq!((admin.display_name.as_str(), admin.password_hash), (ADMIN, None));
     assert_eq!(admin.roles, [Role::Administrator]);
-    let users = site.read(store::user::all);
+    let users = site.read(site_rows::user::all);
     assert_eq!(users.len(), 5, "nobody was made");
 }
 
@@ -238,7 +238,7 @@ fn an_administrator_gives_roles() {
         let answer = site.ask("PATCH", &path, ADMIN, &json!({ "roles": roles }));
         assert_eq!(answer.refusal(), expected, "{user_id} {roles}");
     }
-    let users = site.read(store::user::all);
+    let users = site.read(site_rows::user::all);
     let of = |user_id: i64| users.iter().find(|user| user.user_id == user_id).unwrap();
     assert_eq!(of(5).roles, [Role::Administrator]);
     assert_eq!(of(merchant).merchant_id.as_deref(), Some("M00000000001"));
@@ -260,12 +260,12 @@ fn a_new_password_ends_the_sessions() {
             ip: String::new(),
             user_agent: String::new(),
         };
-        site.write(move |conn| store::session::insert(conn, &row));
+        site.write(move |conn| site_rows::session::insert(conn, &row));
     };
     begin("one", 4);
     begin("two", 5);
     let alive = |token: &'static str| {
-        site.read(move |conn| store::session::get(conn, token.as_bytes(), now())).is_some()
+        site.read(move |conn| site_rows::session::get(conn, token.as_bytes(), now())).is_some()
     };
     let name = json!({ "name": "No new password" });
     assert_eq!(site.ask("PUT", "/wp/v2/users/4", ADMIN, &name).status, 200);
@@ -290,7 +290,7 @@ fn whoever_changes_their_password_stays_signed_in() {
             ip: String::new(),
             user_agent: String::new(),
         };
-        site.write(move |conn| store::session::insert(conn, &row));
+        site.write(move |conn| site_rows::session::insert(conn, &row));
         token_hash
     };
     let change = |token: &str, hash: &[u8]| {

@@ -1,7 +1,7 @@
 //! Looking at users: who sees whom, in which view, and in which order.
 
 use serde_json::{Value, json};
-use store::post::PostRow;
+use site_rows::post::PostRow;
 use types::Role;
 
 use crate::support::{ADMIN, HOME, NOBODY, TestSite, now};
@@ -45,7 +45,7 @@ pub(crate) fn publish(site: &TestSite, author_id: i64) -> i64 {
             trashed: None,
             meta: "{}".to_owned(),
         };
-        store::post::insert(conn, &post)
+        site_rows::post::insert(conn, &post)
     })
 }
 

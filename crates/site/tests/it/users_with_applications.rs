@@ -81,7 +81,7 @@ fn a_password_lives_and_dies() {
 #[test]
 fn making_one_is_remembered_in_the_options() {
     let site = TestSite::new();
-    let stored = site.read(|conn| store::option::get(conn, "using_application_passwords"));
+    let stored = site.read(|conn| site_rows::option::get(conn, "using_application_passwords"));
     assert_eq!(stored.as_deref(), Some("true"));
 }
 

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use db::{Conn, Engine, Location, Row, Sql, Val, outbox};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement};
-use store::{Conn, Engine, Location, Row, Sql, Val, outbox};
 
 use super::{insert, refused, sequence, with_cause};
 use crate::rows::{self, Model, Onboarding};

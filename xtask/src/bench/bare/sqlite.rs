@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
+use db::{Conn, Engine, Location, Row, Sql, Val};
 use rusqlite::{Connection, Statement, params_from_iter};
-use store::{Conn, Engine, Location, Row, Sql, Val};
 
 use super::{insert, onboardings_per_batch, refused, sequence, with_cause};
 use crate::rows::{self, Model, Onboarding};

@@ -2,9 +2,9 @@
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::coupon::CouponRow;
 use site::Call;
 use site::content::dates::{Moment, written};
-use store::coupon::CouponRow;
 
 use super::{
     Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,

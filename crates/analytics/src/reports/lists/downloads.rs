@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::download_permission;
+use shop_rows::product::ProductRow;
 use site::Call;
-use store::download_permission;
-use store::product::ProductRow;
-use store::user;
+use site_rows::user;
 
 use super::{Beyond, Rank, described, linked, page, record, reply, sort};
 use crate::arrival;

@@ -1,10 +1,10 @@
 //! What becomes of an order: paid, sent, given up, paid back, written and talked about.
 
-use store::download_log::DownloadLogRow;
-use store::download_permission::DownloadPermissionRow;
-use store::order::ItemKind;
-use store::order_note::OrderNoteRow;
-use store::review::ReviewRow;
+use shop_rows::download_log::DownloadLogRow;
+use shop_rows::download_permission::DownloadPermissionRow;
+use shop_rows::order::ItemKind;
+use shop_rows::order_note::OrderNoteRow;
+use shop_rows::review::ReviewRow;
 use types::{Amount, Timestamp};
 
 use super::super::catalogue::Ware;

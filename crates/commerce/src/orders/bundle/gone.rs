@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use store::order::{ItemKind, OrderKind};
-use store::product::{self, ProductFilter};
-use store::{Conn, coupon, order, post};
+use db::Conn;
+use shop_rows::order::{ItemKind, OrderKind};
+use shop_rows::product::{self, ProductFilter};
+use shop_rows::{coupon, order};
+use site_rows::post;
 use types::Result;
 
 use crate::orders::record::Order;

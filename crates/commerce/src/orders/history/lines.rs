@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use contract::rest::{Refusal, clean, loose};
 use serde_json::{Value, json};
-use store::order::ItemKind;
+use shop_rows::order::ItemKind;
 use types::Amount;
 
 use super::Body;

@@ -3,9 +3,9 @@
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Params, Refusal, Reply, Schema, Sources, Stop};
 use serde_json::{Map, Value, json};
+use shop_rows::product::{self, VariationAttribute};
 use site::action::write as action;
 use site::{Action, Call};
-use store::product::{self, VariationAttribute};
 use types::Capability;
 
 use super::super::loaded::{self, Loaded, variations_of};

@@ -2,9 +2,9 @@
 
 use contract::rest::{Refusal, Stop};
 use serde_json::Value;
+use shop_rows::product::{self, VariationAttribute};
 use site::Call;
 use site::content::clean_content;
-use store::product::{self, VariationAttribute};
 
 use super::super::record::{self, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product, VARIATION};
 use super::super::write::{self, Asked};

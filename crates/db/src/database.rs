@@ -1,0 +1,218 @@
+//! The handle that everybody else holds: where the database is, and how to run closures on it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::oneshot;
+use types::{Environment, Error, Result};
+
+use crate::job::{Answer, Job, attempt, job, read_job};
+use crate::queue::Queue;
+use crate::{Conn, Migrations, postgres, sqlite};
+
+/// Where an environment's database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A SQLite file.
+    File(PathBuf),
+    /// A PostgreSQL URL; the environment has a schema of its own in that database.
+    Postgres { url: String, schema: String, connections: usize },
+}
+
+impl Location {
+    /// Reads a `--database` value. **Anything but a PostgreSQL URL is refused** rather than taken
+    /// as a file name, so that a typing mistake cannot start an empty database.
+    pub fn parse(
+        url: Option<&str>,
+        data: &std::path::Path,
+        environment: Environment,
+        connections: usize,
+    ) -> Result<Self> {
+        match url {
+            None => Ok(Self::File(data.join(format!("{environment}.db")))),
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                let schema = format!("boardwalk_{environment}");
+                Ok(Self::Postgres { url: url.to_owned(), schema, connections })
+            }
+            Some(_) => Err(Error::invalid(
+                "the database must be a postgres:// URL; leave it out for SQLite files in the \
+                 data folder",
+            )),
+        }
+    }
+
+    pub fn engine_name(&self) -> &'static str {
+        match self {
+            Self::File(_) => "SQLite",
+            Self::Postgres { .. } => "PostgreSQL",
+        }
+    }
+}
+
+/// An open database. Cheap to clone; the threads end when the last clone is dropped.
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    threads: Threads,
+    groups: Arc<GroupSizes>,
+    embedded: bool,
+    migrations: Migrations,
+}
+
+/// The threads of a database and the queues that they take from.
+#[derive(Default)]
+pub(crate) struct Threads {
+    pub(crate) writes: Arc<Queue>,
+    pub(crate) reads: Arc<Queue>,
+    pub(crate) writers: Vec<JoinHandle<()>>,
+    pub(crate) readers: Vec<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Store")
+    }
+}
+
+impl Database {
+    /// Opens the database, creating it or bringing it up to date by the migrations as needed.
+    pub fn open(location: &Location, migrations: Migrations) -> Result<Self> {
+        let groups = Arc::new(GroupSizes::default());
+        let threads = match location {
+            Location::File(path) => sqlite::start(path, migrations, Arc::clone(&groups))?,
+            Location::Postgres { url, schema, connections } => {
+                let target = postgres::Target::parse(url, schema)?;
+                postgres::start(&target, migrations, *connections)?
+            }
+        };
+        let embedded = matches!(location, Location::File(_));
+        let inner = Inner { threads, groups, embedded, migrations };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Runs a closure that changes something, as one transaction. The answer comes after the
+    /// change is durable. The closure may run more than once; only its last run counts.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.writes, job(closure))?.await)
+    }
+
+    /// [`Database::write`] for a closure that may refuse: when it returns an inner error, nothing
+    /// that it changed is stored, and the caller gets that error.
+    pub async fn attempt<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(submit(&self.inner.threads.writes, attempt(closure))?.await)
+    }
+
+    /// Runs a closure that only reads, on a consistent snapshot.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.reads, read_job(closure))?.await)
+    }
+
+    /// [`Database::write`] for callers without an async runtime. Never call it from async code.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.writes, job(closure))?.blocking_recv())
+    }
+
+    /// [`Database::attempt`] for callers without an async runtime. Never call it from async code.
+    pub fn attempt_blocking<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(submit(&self.inner.threads.writes, attempt(closure))?.blocking_recv())
+    }
+
+    /// [`Database::read`] for callers without an async runtime. Never call it from async code.
+    pub fn read_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.reads, read_job(closure))?.blocking_recv())
+    }
+
+    pub(crate) fn migrations(&self) -> Migrations {
+        self.inner.migrations
+    }
+
+    /// Whether the storage is a file that one server process has to itself.
+    pub fn is_embedded(&self) -> bool {
+        self.inner.embedded
+    }
+
+    /// How many closures the SQLite writer committed together.
+    pub fn group_sizes(&self) -> &GroupSizes {
+        &self.inner.groups
+    }
+}
+
+impl Drop for Threads {
+    /// Lets everything that waits be run. The readers end first: only a writer that closes a SQLite
+    /// file last can tidy up after it.
+    fn drop(&mut self) {
+        self.reads.close();
+        join(&mut self.readers);
+        self.writes.close();
+        join(&mut self.writers);
+    }
+}
+
+fn join(handles: &mut Vec<JoinHandle<()>>) {
+    let this_thread = thread::current().id();
+    for handle in handles.drain(..) {
+        // A closure may have held the last handle; its thread cannot wait for itself.
+        if handle.thread().id() != this_thread {
+            let _ = handle.join();
+        }
+    }
+}
+
+fn submit<T>(queue: &Queue, (job, receiver): (Box<dyn Job>, Answer<T>)) -> Result<Answer<T>> {
+    queue.push(job)?;
+    Ok(receiver)
+}
+
+fn answer<T>(received: Result<Result<T>, oneshot::error::RecvError>) -> Result<T> {
+    received.unwrap_or_else(|_| Err(Error::unavailable("the storage is shutting down")))
+}
+
+/// A count of commit groups by their size.
+#[derive(Debug)]
+pub struct GroupSizes {
+    by_size: Vec<AtomicU64>,
+}
+
+impl Default for GroupSizes {
+    fn default() -> Self {
+        Self { by_size: (0..=sqlite::GROUP_MAX).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+impl GroupSizes {
+    pub(crate) fn count(&self, size: usize) {
+        if let Some(counter) = self.by_size.get(size) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sizes that occurred, with how often.
+    pub fn snapshot(&self) -> Vec<(usize, u64)> {
+        let counts = self.by_size.iter().map(|counter| counter.load(Ordering::Relaxed));
+        counts.enumerate().filter(|(_, count)| *count > 0).collect()
+    }
+}

@@ -1,0 +1,354 @@
+//! Lists with optional filters: the one place where the text of a query is put together.
+//!
+//! The parts are static; each `?` in a part becomes the next `$n`. **A value never enters the
+//! text.** A list of values is made longer, by repeating its last value, to the next power of two,
+//! so that a few prepared statements serve lists of all lengths.
+
+use std::fmt::Write as _;
+
+use types::{Amount, Error, Result, Timestamp};
+
+use crate::{Column, Conn, Row, Val};
+
+/// Values in one list of a filter.
+pub const LIST_MAX: usize = 1024;
+/// Rows that one call returns.
+pub const PAGE_MAX: i64 = 10_000;
+/// Bytes of a folded text to search for; SQLite refuses patterns of more than 50,000.
+pub const SEARCH_LENGTH_MAX: usize = 4096;
+
+/// Which of the matching rows to return. Their number is counted in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub offset: i64,
+    /// At most [`PAGE_MAX`].
+    pub limit: i64,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { offset: 0, limit: PAGE_MAX }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    #[default]
+    Ascending,
+    Descending,
+}
+
+/// A text in the form in which it is searched and sorted. Letter by letter, so that a part of a
+/// text folds to a part of the folded text.
+pub fn fold(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// The pattern for `LIKE ? ESCAPE '!'` that finds the text anywhere in a folded column.
+pub fn containing(text: &str) -> Result<String> {
+    Ok(format!("%{}", starting_with(text)?))
+}
+
+/// The pattern for `LIKE ? ESCAPE '!'` that finds folded columns which begin with the text.
+pub fn starting_with(text: &str) -> Result<String> {
+    let folded = fold(text);
+    if folded.len() > SEARCH_LENGTH_MAX {
+        return Err(Error::invalid("the text to search for is too long"));
+    }
+    Ok(format!("{}%", folded.replace('!', "!!").replace('%', "!%").replace('_', "!_")))
+}
+
+#[derive(Clone, Debug)]
+pub enum Param {
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Param {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(value)
+    }
+}
+
+impl From<i64> for Param {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<bool> for Param {
+    fn from(value: bool) -> Self {
+        Self::Int(i64::from(value))
+    }
+}
+
+impl From<Timestamp> for Param {
+    fn from(value: Timestamp) -> Self {
+        Self::Int(value.as_micros())
+    }
+}
+
+impl From<Amount> for Param {
+    fn from(value: Amount) -> Self {
+        Self::Int(value.as_millionths())
+    }
+}
+
+impl From<String> for Param {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+/// A part of a query whose parameters have their numbers.
+#[derive(Debug)]
+pub struct Clause(String);
+
+impl Clause {
+    pub fn fixed(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The clauses with a word such as ` OR ` between them, in parentheses.
+    pub fn joined(clauses: Vec<Self>, word: &'static str) -> Self {
+        let texts: Vec<String> = clauses.into_iter().map(|clause| clause.0).collect();
+        Self(format!("({})", texts.join(word)))
+    }
+
+    /// The place of the first clause that holds.
+    pub fn ranked(clauses: Vec<Self>) -> Self {
+        let mut text = String::from("CASE");
+        let rest = clauses.len();
+        for (rank, Self(clause)) in clauses.into_iter().enumerate() {
+            let _ = write!(text, " WHEN {clause} THEN {rank}");
+        }
+        Self(format!("{text} ELSE {rest} END"))
+    }
+}
+
+/// The conditions of a query and the parameters of the whole.
+#[derive(Debug)]
+pub struct Filter {
+    conditions: String,
+    params: Vec<Param>,
+    /// How many of the parameters the conditions use; those of the order follow.
+    condition_params: usize,
+}
+
+impl Filter {
+    pub fn new(fragment: &'static str, value: impl Into<Param>) -> Self {
+        let mut filter =
+            Self { conditions: String::new(), params: Vec::new(), condition_params: 0 };
+        let Clause(first) = filter.clause(fragment, value);
+        filter.conditions = first;
+        filter.condition_params = filter.params.len();
+        filter
+    }
+
+    /// A clause in which every `?` is the same value.
+    pub fn clause(&mut self, fragment: &'static str, value: impl Into<Param>) -> Clause {
+        let parameter = self.parameter(value.into());
+        Clause(fragment.replace('?', &parameter))
+    }
+
+    /// A clause in which the one `?` is the list of the values. There must be one at least.
+    pub fn list<T: Into<Param> + Clone>(
+        &mut self,
+        fragment: &'static str,
+        values: &[T],
+    ) -> Result<Clause> {
+        let parameters = self.parameters(values)?;
+        Ok(Clause(fragment.replace('?', &parameters.join(", "))))
+    }
+
+    /// The place of a column's value in the list: the order in which somebody asked.
+    pub fn place<T: Into<Param> + Clone>(
+        &mut self,
+        column: &'static str,
+        values: &[T],
+    ) -> Result<Clause> {
+        let mut text = format!("CASE {column}");
+        for (place, parameter) in self.parameters(values)?.into_iter().enumerate() {
+            let _ = write!(text, " WHEN {parameter} THEN {place}");
+        }
+        Ok(Clause(format!("{text} ELSE {LIST_MAX} END")))
+    }
+
+    pub fn and(&mut self, clause: Clause) {
+        self.conditions.push_str(" AND ");
+        self.conditions.push_str(&clause.0);
+        self.condition_params = self.params.len();
+    }
+
+    /// Adds a value's condition when there is a value.
+    pub fn and_value<T: Into<Param>>(&mut self, fragment: &'static str, value: Option<T>) {
+        if let Some(value) = value {
+            let clause = self.clause(fragment, value);
+            self.and(clause);
+        }
+    }
+
+    /// Adds a list's condition unless the list is empty, which means that nobody asked.
+    pub fn and_list<T: Into<Param> + Clone>(
+        &mut self,
+        fragment: &'static str,
+        values: &[T],
+    ) -> Result<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let clause = self.list(fragment, values)?;
+        self.and(clause);
+        Ok(())
+    }
+
+    /// How many rows that match there are for each value of the column, by that value.
+    pub fn counts<T: Column>(
+        self,
+        conn: &mut dyn Conn,
+        column: &'static str,
+        table: &'static str,
+    ) -> Result<Vec<(T, i64)>> {
+        let text = format!(
+            "SELECT {column}, COUNT(*) FROM {table} WHERE {} GROUP BY {column} ORDER BY {column}",
+            self.conditions
+        );
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        let mut counts = Vec::new();
+        conn.query_text(&text, &params, &mut |row| {
+            counts.push((row.get(0)?, row.get(1)?));
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// Runs `SELECT {columns} FROM {table}` with the conditions for the first rows, and counts
+    /// nothing: for lists that go on from a cursor.
+    pub fn first<T>(
+        mut self,
+        conn: &mut dyn Conn,
+        (columns, table): (&'static str, &'static str),
+        order: Vec<(Clause, Direction)>,
+        limit: i64,
+        read: fn(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let limit = self.parameter(Param::Int(limit.clamp(0, PAGE_MAX)));
+        let (conditions, order) = (&self.conditions, order_text(order));
+        let text = format!(
+            "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT {limit}"
+        );
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        let mut rows = Vec::new();
+        conn.query_text(&text, &params, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn parameter(&mut self, value: Param) -> String {
+        self.params.push(value);
+        format!("${}", self.params.len())
+    }
+
+    fn parameters<T: Into<Param> + Clone>(&mut self, values: &[T]) -> Result<Vec<String>> {
+        if values.len() > LIST_MAX {
+            return Err(Error::invalid(format!("a list has at most {LIST_MAX} values")));
+        }
+        let last = values.last().expect("a list in a filter has values").clone().into();
+        let fill = values.len().next_power_of_two() - values.len();
+        let values = values.iter().cloned().map(Into::into);
+        let values: Vec<Param> = values.chain(std::iter::repeat_n(last, fill)).collect();
+        Ok(values.into_iter().map(|value| self.parameter(value)).collect())
+    }
+
+    /// Runs `SELECT {columns} FROM {table}` with the conditions, and counts all that match.
+    pub fn page<T>(
+        mut self,
+        conn: &mut dyn Conn,
+        (columns, table): (&'static str, &'static str),
+        order: Vec<(Clause, Direction)>,
+        page: Page,
+        read: fn(&dyn Row) -> Result<T>,
+    ) -> Result<(Vec<T>, i64)> {
+        if page.offset < 0 || !(0..=PAGE_MAX).contains(&page.limit) {
+            return Err(Error::invalid(format!("a page has at most {PAGE_MAX} rows")));
+        }
+        let from = format!("FROM {table} WHERE {}", self.conditions);
+        let condition_params = self.condition_params;
+        let order = order_text(order);
+        let limit = self.parameter(Param::Int(page.limit));
+        let offset = self.parameter(Param::Int(page.offset));
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        let mut rows = Vec::new();
+        if page.limit > 0 {
+            let text =
+                format!("SELECT {columns} {from} ORDER BY {order} LIMIT {limit} OFFSET {offset}");
+            conn.query_text(&text, &params, &mut |row| {
+                rows.push(read(row)?);
+                Ok(())
+            })?;
+        }
+        let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if found < page.limit && (found > 0 || page.offset == 0) {
+            // The last page tells how many there are.
+            return Ok((rows, page.offset + found));
+        }
+        let mut total = 0;
+        let count = format!("SELECT COUNT(*) {from}");
+        conn.query_text(&count, params.get(..condition_params).unwrap_or(&params), &mut |row| {
+            total = row.get(0)?;
+            Ok(())
+        })?;
+        Ok((rows, total))
+    }
+}
+
+impl Param {
+    fn as_val(&self) -> Val<'_> {
+        match self {
+            Self::Int(value) => Val::Int(*value),
+            Self::Text(value) => Val::Text(value),
+            Self::Bytes(value) => Val::Bytes(value),
+        }
+    }
+}
+
+fn order_text(order: Vec<(Clause, Direction)>) -> String {
+    let texts = order.into_iter().map(|(Clause(key), direction)| match direction {
+        Direction::Ascending => format!("{key} ASC"),
+        Direction::Descending => format!("{key} DESC"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_numbered_as_they_come() {
+        let mut filter = Filter::new("site_id = ?", 1);
+        filter.and_list("a IN (?)", &[5, 6, 7]).unwrap();
+        filter.and_list::<i64>("never", &[]).unwrap();
+        let same = filter.clause("(b LIKE ? OR c LIKE ?)", containing("50%_!ÄÜ").unwrap());
+        filter.and(same);
+        let expected = "site_id = $1 AND a IN ($2, $3, $4, $5) AND (b LIKE $6 OR c LIKE $6)";
+        assert_eq!(filter.conditions, expected);
+        let Clause(place) = filter.place("d", &[8, 9]).unwrap();
+        assert_eq!(place, "CASE d WHEN $7 THEN 0 WHEN $8 THEN 1 ELSE 1024 END");
+        assert_eq!((filter.condition_params, filter.params.len()), (6, 8));
+        assert!(matches!(filter.params.get(4), Some(Param::Int(7))), "the last value is repeated");
+        assert!(matches!(&filter.params[5], Param::Text(text) if text == "%50!%!_!!äü%"));
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let mut filter = Filter::new("site_id = ?", 1);
+        assert!(filter.and_list("a IN (?)", &[1; LIST_MAX]).is_ok());
+        assert!(filter.and_list("a IN (?)", &[1; LIST_MAX + 1]).is_err());
+        assert!(containing(&"x".repeat(SEARCH_LENGTH_MAX)).is_ok());
+        assert!(containing(&"x".repeat(SEARCH_LENGTH_MAX + 1)).is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! A database that SQLite or PostgreSQL keeps, behind one seam. **Knows no noun**: which tables
+//! there are is told by who opens it, and the queries of a noun stand beside who owns it.
+//!
+//! A caller hands [`Database`] a closure; the closure runs as **one transaction on a database
+//! thread** and talks to the database through [`Conn`]. There is one SQL text for both engines, in
+//! a portable subset, and migrations are written once. Nothing waits inside a transaction: no
+//! clock, no network, no await; time and ids come in as arguments.
+//!
+//! - [`Database::write`]: on SQLite one writer thread runs waiting closures in savepoints and
+//!   commits them as a group (an answer is given only after the commit reached the disk); on
+//!   PostgreSQL each closure is a serialisable transaction, run again when it loses a race.
+//! - [`Database::attempt`]: a write that may refuse, and then leaves nothing behind.
+//! - [`Database::read`]: a consistent snapshot on a reader connection.
+//! - [`statements!`] declares the queries of a module; lists with many filters are put together by
+//!   [`filter`], rows in great numbers go in by [`bulk`].
+//! - What every kind of data needs is here: [`outbox`] is the feed of all changes, [`counter`]
+//!   hands out numbers, [`fact`] keeps what is true of the database itself, [`background_job`] and
+//!   [`webhook_delivery`] are queues, [`backup`] copies everything in a form that both engines
+//!   read.
+//!
+//! Start with [`Database::open`], then read [`fact`] for what queries look like.
+
+pub mod background_job;
+pub mod backup;
+pub mod bulk;
+mod conn;
+pub mod counter;
+mod database;
+pub mod delivery_step;
+pub mod fact;
+pub mod filter;
+mod job;
+mod migrate;
+mod named;
+pub mod outbox;
+mod postgres;
+mod queue;
+pub mod record;
+mod sqlite;
+pub mod webhook_delivery;
+
+pub use conn::{Column, Conn, Engine, Row, Sql, Val};
+pub use database::{Database, GroupSizes, Location};
+pub use migrate::{Migrations, check_tables};
+pub use record::Record;
+
+/// Snapshots that are read at once. Who lets somebody read for long leaves one for everybody else.
+pub const READERS: usize = 4;
+
+/// One installation serves one site for now; the column is there so that tables can be distributed.
+pub const SITE: i64 = 1;
+
+/// Every statement of this crate.
+pub fn all_statements() -> Vec<&'static Sql> {
+    [
+        background_job::STATEMENTS,
+        counter::STATEMENTS,
+        fact::STATEMENTS,
+        migrate::STATEMENTS,
+        outbox::STATEMENTS,
+        webhook_delivery::STATEMENTS,
+    ]
+    .concat()
+}

@@ -1,0 +1,298 @@
+//! SQLite: one writer thread with group commit, and a few reader threads.
+//!
+//! The writer drains the waiting closures, runs each in its own savepoint, commits once and then
+//! answers them all: **durable, since no answer leaves before the commit reached the disk**, and
+//! fast, since one flush serves the whole group. SQLite allows one writer at a time anyway, so the
+//! thread takes nothing away.
+
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::ffi::{
+    SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE,
+};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use types::{Error, Result};
+
+use crate::conn::check_params;
+use crate::database::{GroupSizes, Threads};
+use crate::job::Job;
+use crate::queue::Queue;
+use crate::{Conn, Engine, Migrations, Row, Sql, Val};
+
+/// Closures committed together at most.
+pub(crate) const GROUP_MAX: usize = 256;
+/// Another process may be writing: a command beside the running server.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+const BUSY_ATTEMPTS_MAX: u32 = 500;
+const STATEMENT_CACHE: usize = 256;
+
+/// Opens the file, brings it up to date and starts the threads.
+pub(crate) fn start(
+    path: &Path,
+    migrations: Migrations,
+    groups: Arc<GroupSizes>,
+) -> Result<Threads> {
+    let mut writer = SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)? };
+    migrate(&mut writer, migrations)?;
+    let mut readers = Vec::new();
+    for _ in 0..crate::READERS {
+        readers.push(SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)? });
+    }
+    let mut threads = Threads::default();
+    let writes = Arc::clone(&threads.writes);
+    let write = move || write_loop(&mut writer, &writes, &groups);
+    threads.writers.push(spawn("sqlite-writer", write)?);
+    for mut reader in readers {
+        let reads = Arc::clone(&threads.reads);
+        let read = move || {
+            while let Some(job) = reads.pop() {
+                read_one(&mut reader, job);
+            }
+        };
+        threads.readers.push(spawn("sqlite-reader", read)?);
+    }
+    Ok(threads)
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(|error| Error::unavailable("cannot start a database thread").because(error))
+}
+
+fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
+    let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::empty()
+    };
+    if !create.is_empty() {
+        // For the owner only; SQLite gives its side files the same mode.
+        let mut options = std::fs::OpenOptions::new();
+        let _ = options.write(true).create_new(true).mode(0o600).open(path);
+    }
+    let flags = mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| {
+        Error::unavailable(format!("cannot open the database {}", path.display())).because(error)
+    })?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    let settings = || -> rusqlite::Result<()> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        // One plan for every value: SQLite would else compile a statement again for each.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+        }
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "cache_size", -16_000)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")
+    };
+    retry_while_busy(settings).map_err(failed)?;
+    Ok(connection)
+}
+
+/// SQLite does not wait for another process while it changes the journal mode, so this does.
+fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    for _ in 0..BUSY_ATTEMPTS_MAX {
+        match work() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                thread::sleep(BUSY_PAUSE);
+            }
+            ended => return ended,
+        }
+    }
+    work()
+}
+
+fn migrate(writer: &mut SqliteConn, migrations: Migrations) -> Result<()> {
+    writer.control("BEGIN IMMEDIATE")?;
+    let migrated = crate::migrate::run(writer, migrations);
+    writer.control(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>) {
+    let ended = match reader.control("BEGIN") {
+        Ok(()) => {
+            job.run(reader);
+            // A transaction left open would make every later read fail.
+            reader.control("COMMIT").inspect_err(|_| drop(reader.control("ROLLBACK")))
+        }
+        Err(error) => Err(error),
+    };
+    job.finish(ended);
+}
+
+fn write_loop(writer: &mut SqliteConn, queue: &Queue, groups: &GroupSizes) {
+    while let Some(first) = queue.pop() {
+        write_group(writer, queue, first, groups);
+    }
+    // Leave one tidy file behind.
+    let _ = writer.inner.pragma_update(None, "wal_checkpoint", "TRUNCATE");
+}
+
+fn write_group(writer: &mut SqliteConn, queue: &Queue, first: Box<dyn Job>, groups: &GroupSizes) {
+    let mut answered = Vec::new();
+    let mut next = Some(first);
+    let mut outcome = writer.control("BEGIN IMMEDIATE");
+    while let Some(mut job) = next.take() {
+        if outcome.is_ok() {
+            outcome = run_in_savepoint(writer, job.as_mut());
+        }
+        answered.push(job);
+        if outcome.is_ok() && answered.len() < GROUP_MAX {
+            next = queue.try_pop();
+        }
+    }
+    if outcome.is_ok() {
+        outcome = writer.control("COMMIT");
+    }
+    if let Err(error) = &outcome {
+        tracing::error!(error = %error.report(), jobs = answered.len(), "group commit failed");
+        let _ = writer.control("ROLLBACK");
+    }
+    groups.count(answered.len());
+    for job in answered {
+        job.finish(match &outcome {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Error::new(error.kind(), error.to_string())),
+        });
+    }
+}
+
+/// An error here is about the whole group; a closure that failed only loses its own changes.
+fn run_in_savepoint(writer: &mut SqliteConn, job: &mut dyn Job) -> Result<()> {
+    writer.control("SAVEPOINT job")?;
+    if !job.run(writer) {
+        if writer.inner.is_autocommit() {
+            // A full disk or an IO error makes SQLite roll back everything by itself.
+            return Err(Error::unavailable("the storage refused the change; nothing was stored"));
+        }
+        writer.control("ROLLBACK TO job")?;
+    }
+    writer.control("RELEASE job")
+}
+
+struct SqliteConn {
+    inner: Connection,
+}
+
+impl SqliteConn {
+    fn control(&self, text: &str) -> Result<()> {
+        self.inner.prepare_cached(text).and_then(|mut s| s.execute([])).map_err(failed)?;
+        Ok(())
+    }
+}
+
+impl Conn for SqliteConn {
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+
+    fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
+        check_params(params)?;
+        let mut statement = self.inner.prepare_cached(sql.text).map_err(failed)?;
+        let params = rusqlite::params_from_iter(params);
+        let changed = statement.execute(params).map_err(failed)?;
+        Ok(u64::try_from(changed).unwrap_or(u64::MAX))
+    }
+
+    fn query(
+        &mut self,
+        sql: &Sql,
+        params: &[Val<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        self.query_text(sql.text, params, each)
+    }
+
+    fn query_text(
+        &mut self,
+        text: &str,
+        params: &[Val<'_>],
+        each: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        check_params(params)?;
+        let mut statement = self.inner.prepare_cached(text).map_err(failed)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            each(&SqliteRow(row))?;
+        }
+        Ok(())
+    }
+
+    fn script(&mut self, text: &str) -> Result<()> {
+        self.inner.execute_batch(text).map_err(failed)
+    }
+
+    fn prepare(&mut self, sql: &Sql) -> Result<()> {
+        self.inner.prepare(sql.text).map(drop).map_err(failed)
+    }
+}
+
+impl rusqlite::ToSql for Val<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Val::Null => ValueRef::Null,
+            Val::Int(value) => ValueRef::Integer(value),
+            Val::Text(value) => ValueRef::Text(value.as_bytes()),
+            Val::Bytes(value) => ValueRef::Blob(value),
+        }))
+    }
+}
+
+struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
+
+impl Row for SqliteRow<'_> {
+    fn int(&self, index: usize) -> Result<Option<i64>> {
+        self.0.get(index).map_err(failed)
+    }
+
+    fn text(&self, index: usize) -> Result<Option<String>> {
+        self.0.get(index).map_err(failed)
+    }
+
+    fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>> {
+        self.0.get(index).map_err(failed)
+    }
+}
+
+fn failed(error: rusqlite::Error) -> Error {
+    let public = match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => constraint_failed(&error),
+        Some(ErrorCode::DiskFull) => Error::unavailable("the disk is full"),
+        Some(ErrorCode::ReadOnly) => Error::unavailable("the storage is read-only"),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::unavailable("the storage is busy")
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
+            Error::unavailable("the storage cannot be reached")
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Error::unavailable("the database file is damaged; restore a backup")
+        }
+        _ => Error::internal("the storage failed"),
+    };
+    public.because(error)
+}
+
+fn constraint_failed(error: &rusqlite::Error) -> Error {
+    match error.sqlite_error().map_or(0, |details| details.extended_code) {
+        SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY => {
+            Error::conflict("it exists already")
+        }
+        SQLITE_CONSTRAINT_FOREIGNKEY => {
+            Error::conflict("it belongs to something that does not exist")
+        }
+        _ => Error::internal("the storage failed"),
+    }
+}

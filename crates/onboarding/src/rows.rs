@@ -1,0 +1,50 @@
+//! What onboarding keeps: the queries of ISOs and their keys, of merchants, stores and terminals,
+//! and of what was asked, decided and told. Rows in, rows out: **all SQL of this crate is below
+//! here**, and nothing waits inside a transaction.
+
+pub mod api_key;
+pub mod audit;
+pub mod audit_keeping;
+pub mod bulk_upload;
+pub mod caught_webhook;
+pub mod device;
+pub mod due_work;
+mod hex;
+pub mod history;
+pub mod idempotency;
+pub mod iso_account;
+pub mod iso_registration;
+pub mod merchant;
+pub mod quota;
+pub mod request_log;
+pub mod reset;
+pub mod template;
+pub mod tpn;
+pub mod webhook_endpoint;
+
+use db::Sql;
+
+/// Every statement of this module.
+pub fn all_statements() -> Vec<&'static Sql> {
+    [
+        api_key::STATEMENTS,
+        audit::STATEMENTS,
+        audit_keeping::STATEMENTS,
+        bulk_upload::STATEMENTS,
+        caught_webhook::STATEMENTS,
+        device::STATEMENTS,
+        due_work::STATEMENTS,
+        history::STATEMENTS,
+        idempotency::STATEMENTS,
+        iso_account::STATEMENTS,
+        iso_registration::STATEMENTS,
+        merchant::STATEMENTS,
+        quota::STATEMENTS,
+        request_log::STATEMENTS,
+        reset::STATEMENTS,
+        template::STATEMENTS,
+        tpn::STATEMENTS,
+        webhook_endpoint::STATEMENTS,
+    ]
+    .concat()
+}

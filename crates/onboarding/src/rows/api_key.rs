@@ -1,0 +1,155 @@
+//! API keys: their keyed hashes, scopes and life.
+
+use db::{Conn, Row, statements};
+use types::{IsoId, KeyId, Result, Timestamp};
+
+/// A key as stored. **The key itself is nowhere.**
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRow {
+    pub iso_id: IsoId,
+    pub key_id: KeyId,
+    pub hash: Vec<u8>,
+    pub name: String,
+    pub scopes: String,
+    pub created: Timestamp,
+    pub expires: Option<Timestamp>,
+    pub revoked: Option<Timestamp>,
+    pub last_used: Option<Timestamp>,
+    pub last_ip: Option<String>,
+    /// Networks with blanks between; empty for all.
+    pub allowed_ips: String,
+    /// A key, or the system itself.
+    pub created_by: String,
+    /// How many days before its end the ISO was told of that last.
+    pub warned_days: Option<i64>,
+}
+
+/// What [`ApiKeyRow::read`] reads, in its order.
+macro_rules! key_columns {
+    () => {
+        "iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us,
+         last_ip, allowed_ips, created_by, warned_days"
+    };
+}
+
+statements! {
+    KEY_INSERT = concat!(
+        "INSERT INTO api_keys (",
+        key_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+    );
+    KEY_FIND = concat!("SELECT ", key_columns!(), " FROM api_keys WHERE key_id = $1");
+    KEY_LIST =
+        concat!("SELECT ", key_columns!(), " FROM api_keys ORDER BY iso_id, created_us, key_id");
+    KEY_LIST_OF_ISO = concat!(
+        "SELECT ",
+        key_columns!(),
+        " FROM api_keys WHERE iso_id = $1 ORDER BY created_us, key_id"
+    );
+    KEY_EXPIRING = concat!(
+        "SELECT ",
+        key_columns!(),
+        " FROM api_keys WHERE revoked_us IS NULL AND expires_us > $1 AND expires_us <= $2
+          ORDER BY expires_us, key_id LIMIT $3"
+    );
+    KEY_REVOKE =
+        "UPDATE api_keys SET revoked_us = $1
+         WHERE iso_id = $2 AND key_id = $3 AND revoked_us IS NULL";
+    // Who sets an end knows of it, and need not be told.
+    KEY_SET_EXPIRY =
+        "UPDATE api_keys SET expires_us = $1, warned_days = 0 WHERE iso_id = $2 AND key_id = $3";
+    KEY_SET_LAST_USED =
+        "UPDATE api_keys SET last_used_us = $1, last_ip = $2 WHERE iso_id = $3 AND key_id = $4";
+    KEY_SET_WARNED = "UPDATE api_keys SET warned_days = $1 WHERE iso_id = $2 AND key_id = $3";
+}
+
+impl ApiKeyRow {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            iso_id: row.get(0)?,
+            key_id: row.get(1)?,
+            hash: row.get(2)?,
+            name: row.get(3)?,
+            scopes: row.get(4)?,
+            created: row.get(5)?,
+            expires: row.get(6)?,
+            revoked: row.get(7)?,
+            last_used: row.get(8)?,
+            last_ip: row.get(9)?,
+            allowed_ips: row.get(10)?,
+            created_by: row.get(11)?,
+            warned_days: row.get(12)?,
+        })
+    }
+}
+
+pub fn insert(conn: &mut dyn Conn, key: &ApiKeyRow) -> Result<()> {
+    conn.execute_one(
+        &KEY_INSERT,
+        &[
+            (&key.iso_id).into(),
+            (&key.key_id).into(),
+            (&key.hash).into(),
+            (&key.name).into(),
+            (&key.scopes).into(),
+            key.created.into(),
+            key.expires.into(),
+            key.revoked.into(),
+            key.last_used.into(),
+            key.last_ip.as_ref().into(),
+            (&key.allowed_ips).into(),
+            (&key.created_by).into(),
+            key.warned_days.into(),
+        ],
+    )
+}
+
+/// Finds a key by its public part. The ISO is not known yet at that moment.
+pub fn find(conn: &mut dyn Conn, key_id: &KeyId) -> Result<Option<ApiKeyRow>> {
+    conn.row(&KEY_FIND, &[key_id.into()], ApiKeyRow::read)
+}
+
+pub fn list(conn: &mut dyn Conn) -> Result<Vec<ApiKeyRow>> {
+    conn.rows(&KEY_LIST, &[], ApiKeyRow::read)
+}
+
+pub fn list_of_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Vec<ApiKeyRow>> {
+    conn.rows(&KEY_LIST_OF_ISO, &[iso_id.into()], ApiKeyRow::read)
+}
+
+/// Returns whether the key was live until now.
+pub fn revoke(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, at: Timestamp) -> Result<bool> {
+    Ok(conn.execute(&KEY_REVOKE, &[at.into(), iso.into(), key.into()])? == 1)
+}
+
+pub fn set_expiry(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, at: Timestamp) -> Result<()> {
+    conn.execute_one(&KEY_SET_EXPIRY, &[at.into(), iso.into(), key.into()])
+}
+
+/// Notes the use of a key. The key may be gone by now; that is no fault.
+pub fn set_last_used(
+    conn: &mut dyn Conn,
+    iso: &IsoId,
+    key: &KeyId,
+    at: Timestamp,
+    ip: Option<&str>,
+) -> Result<()> {
+    let params = [at.into(), ip.into(), iso.into(), key.into()];
+    conn.execute(&KEY_SET_LAST_USED, &params).map(drop)
+}
+
+/// The first `limit` live keys that end after `now` and not after `until`, those first that end
+/// first.
+pub fn expiring(
+    conn: &mut dyn Conn,
+    now: Timestamp,
+    until: Timestamp,
+    limit: i64,
+) -> Result<Vec<ApiKeyRow>> {
+    conn.rows(&KEY_EXPIRING, &[now.into(), until.into(), limit.into()], ApiKeyRow::read)
+}
+
+/// Notes that the ISO was told, so many days before the key's end.
+pub fn set_warned(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, days: i64) -> Result<()> {
+    conn.execute_one(&KEY_SET_WARNED, &[days.into(), iso.into(), key.into()])
+}

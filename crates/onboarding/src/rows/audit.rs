@@ -1,0 +1,279 @@
+//! Who did what: appended in the transaction of the change, chained afterwards.
+//!
+//! Each ISO has a chain without gaps: an entry's hash covers its number, its content and the hash
+//! of the entry before it. Hashing inside the writer's transaction would make the writers of an ISO
+//! wait for each other, so rows are appended without a number and [`chain`] links what has become
+//! visible, one linker at a time. The end of each chain is sealed by the caller, who has a key; the
+//! store has none. **A row that is linked is never changed.**
+
+use std::collections::BTreeMap;
+
+use db::filter::{Clause, Direction, Filter};
+use db::{Conn, Row, Val, counter, statements};
+use serde_json::json;
+use types::{IsoId, Result, Timestamp};
+
+/// Something that somebody did, or was refused to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Whose matter it is; none for what belongs to no ISO.
+    pub iso_id: Option<IsoId>,
+    pub at: Timestamp,
+    /// A key, a user or the system itself, such as `key:3kT9xQ2a`.
+    pub actor: String,
+    pub address: Option<String>,
+    pub request_id: Option<String>,
+    /// Such as `merchant.suspend`.
+    pub action: String,
+    /// What kind of object it was done to.
+    pub object: String,
+    pub object_id: String,
+    /// Ids of other objects that the change made.
+    pub related: Vec<String>,
+    pub version_before: Option<i64>,
+    pub version_after: Option<i64>,
+    /// A JSON object of what changed, without personal data and without secrets.
+    pub changes: String,
+    pub result: String,
+    pub reason: String,
+}
+
+/// A record in its place in the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub seq: i64,
+    pub record: Record,
+    pub prev_hash: Vec<u8>,
+    pub hash: Vec<u8>,
+}
+
+/// The end of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Empty for what belongs to no ISO.
+    pub iso_id: String,
+    pub seq: i64,
+    pub hash: Vec<u8>,
+    pub seal: Vec<u8>,
+}
+
+/// Which entries to list. What is not asked for is not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    pub iso_id: Option<IsoId>,
+    /// Entries with smaller numbers only: the cursor of a list from the newest to the oldest.
+    pub before_seq: Option<i64>,
+    pub actor: Option<String>,
+    pub action: Option<String>,
+    pub object: Option<String>,
+    pub object_id: Option<String>,
+    pub request_id: Option<String>,
+    pub result: Option<String>,
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+}
+
+/// One who links at a time.
+const CHAIN: &str = "audit.chain";
+
+/// What [`read_record`] reads, in its order.
+macro_rules! record_columns {
+    () => {
+        "iso_id, at_us, actor, address, request_id, action, object, object_id, related,
+         version_before, version_after, changes, result, reason"
+    };
+}
+const RECORD_COLUMNS: usize = 14;
+
+statements! {
+    AUDIT_INSERT = concat!(
+        "INSERT INTO audit (",
+        record_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+    );
+    AUDIT_PENDING = "SELECT 1 FROM audit WHERE seq IS NULL LIMIT 1";
+    AUDIT_UNCHAINED = concat!(
+        "SELECT ",
+        record_columns!(),
+        ", id FROM audit WHERE seq IS NULL ORDER BY id LIMIT $1"
+    );
+    AUDIT_LINK = "UPDATE audit SET seq = $1, prev_hash = $2, hash = $3 WHERE id = $4";
+    AUDIT_HEAD = "SELECT iso_id, seq, hash, seal FROM audit_heads WHERE iso_id = $1";
+    AUDIT_HEAD_SET =
+        "INSERT INTO audit_heads (iso_id, seq, hash, seal) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (iso_id) DO UPDATE SET
+           seq = excluded.seq, hash = excluded.hash, seal = excluded.seal";
+    AUDIT_AFTER = concat!(
+        "SELECT ",
+        record_columns!(),
+        ", seq, prev_hash, hash FROM audit WHERE iso_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"
+    );
+}
+
+/// Appends a record. Call it in the transaction that makes the change.
+pub fn append(conn: &mut dyn Conn, record: &Record) -> Result<()> {
+    let related = related_text(&record.related);
+    conn.execute_one(
+        &AUDIT_INSERT,
+        &[
+            chain_name(record.iso_id.as_ref()).into(),
+            record.at.into(),
+            (&record.actor).into(),
+            record.address.as_ref().into(),
+            record.request_id.as_ref().into(),
+            (&record.action).into(),
+            (&record.object).into(),
+            (&record.object_id).into(),
+            (&related).into(),
+            record.version_before.into(),
+            record.version_after.into(),
+            (&record.changes).into(),
+            (&record.result).into(),
+            (&record.reason).into(),
+        ],
+    )
+}
+
+/// Whether there are records that are in no chain yet.
+pub fn has_unchained(conn: &mut dyn Conn) -> Result<bool> {
+    Ok(conn.row(&AUDIT_PENDING, &[], |row| row.get::<i64>(0))?.is_some())
+}
+
+/// Links up to `limit` records, in the order in which they were appended, and returns how many.
+/// `seal` proves the end of a chain; it is given the head without its seal.
+pub fn chain(conn: &mut dyn Conn, limit: i64, seal: &dyn Fn(&Head) -> Vec<u8>) -> Result<usize> {
+    counter::lock(conn, CHAIN)?;
+    let pending = conn.rows(&AUDIT_UNCHAINED, &[limit.into()], |row| {
+        Ok((row.get::<i64>(RECORD_COLUMNS)?, read_record(row)?))
+    })?;
+    let mut heads: BTreeMap<String, Head> = BTreeMap::new();
+    for (id, record) in &pending {
+        let name = chain_name(record.iso_id.as_ref());
+        let mut last = match heads.remove(name) {
+            Some(last) => last,
+            None => head(conn, record.iso_id.as_ref())?,
+        };
+        last.seq += 1;
+        let hash = hash(last.seq, record, &last.hash);
+        let params = [last.seq.into(), (&last.hash).into(), Val::Bytes(&hash), (*id).into()];
+        conn.execute_one(&AUDIT_LINK, &params)?;
+        last.hash = hash.to_vec();
+        heads.insert(name.to_owned(), last);
+    }
+    for head in heads.values() {
+        let sealed = seal(head);
+        let params =
+            [(&head.iso_id).into(), head.seq.into(), (&head.hash).into(), (&sealed).into()];
+        conn.execute_one(&AUDIT_HEAD_SET, &params)?;
+    }
+    Ok(pending.len())
+}
+
+/// The end of a chain; one that has no entries ends at number 0.
+pub fn head(conn: &mut dyn Conn, iso_id: Option<&IsoId>) -> Result<Head> {
+    let name = chain_name(iso_id);
+    let found = conn.row(&AUDIT_HEAD, &[name.into()], |row| {
+        Ok(Head { iso_id: row.get(0)?, seq: row.get(1)?, hash: row.get(2)?, seal: row.get(3)? })
+    })?;
+    Ok(found.unwrap_or_else(|| Head { iso_id: name.to_owned(), ..Head::default() }))
+}
+
+/// Up to `limit` entries of a chain after `seq`, in order.
+pub fn after(
+    conn: &mut dyn Conn,
+    iso_id: Option<&IsoId>,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<Link>> {
+    let params = [chain_name(iso_id).into(), seq.into(), limit.into()];
+    conn.rows(&AUDIT_AFTER, &params, read_link)
+}
+
+/// The first `limit` entries that match, the newest first.
+pub fn list(conn: &mut dyn Conn, wanted: &AuditFilter, limit: i64) -> Result<Vec<Link>> {
+    let iso_id = chain_name(wanted.iso_id.as_ref()).to_owned();
+    let mut filter = Filter::new("iso_id = ?", iso_id);
+    filter.and(Clause::fixed("seq IS NOT NULL"));
+    filter.and_value("seq < ?", wanted.before_seq);
+    filter.and_value("actor = ?", wanted.actor.clone());
+    filter.and_value("action = ?", wanted.action.clone());
+    filter.and_value("object = ?", wanted.object.clone());
+    if let Some(object_id) = &wanted.object_id {
+        let own = filter.clause("object_id = ?", object_id.clone());
+        // The engines disagree about case in LIKE, and about the name of a plain search.
+        let word = format!(" {object_id} ");
+        let related = filter.clause("REPLACE(related, ?, '') <> related", word);
+        filter.and(Clause::joined(vec![own, related], " OR "));
+    }
+    filter.and_value("request_id = ?", wanted.request_id.clone());
+    filter.and_value("result = ?", wanted.result.clone());
+    filter.and_value("at_us >= ?", wanted.from);
+    filter.and_value("at_us < ?", wanted.until);
+    let columns = concat!(record_columns!(), ", seq, prev_hash, hash");
+    let order = vec![(Clause::fixed("seq"), Direction::Descending)];
+    filter.first(conn, (columns, "audit"), order, limit, read_link)
+}
+
+/// What the entry's hash must be in this place: BLAKE3 of the hash before it and of a JSON list of
+/// everything that the entry says, in the order of its columns.
+pub fn hash(seq: i64, record: &Record, prev_hash: &[u8]) -> [u8; 32] {
+    let canonical = json!([
+        seq,
+        chain_name(record.iso_id.as_ref()),
+        record.at.as_micros(),
+        record.actor,
+        record.address,
+        record.request_id,
+        record.action,
+        record.object,
+        record.object_id,
+        related_text(&record.related),
+        record.version_before,
+        record.version_after,
+        record.changes,
+        record.result,
+        record.reason,
+    ]);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(prev_hash).update(canonical.to_string().as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+pub(crate) fn chain_name(iso_id: Option<&IsoId>) -> &str {
+    iso_id.map_or("", IsoId::as_str)
+}
+
+fn related_text(ids: &[String]) -> String {
+    if ids.is_empty() { String::new() } else { format!(" {} ", ids.join(" ")) }
+}
+
+fn read_link(row: &dyn Row) -> Result<Link> {
+    Ok(Link {
+        record: read_record(row)?,
+        seq: row.get(RECORD_COLUMNS)?,
+        // Who empties a hash has broken the chain, which is for the reader to find.
+        prev_hash: row.get::<Option<Vec<u8>>>(RECORD_COLUMNS + 1)?.unwrap_or_default(),
+        hash: row.get::<Option<Vec<u8>>>(RECORD_COLUMNS + 2)?.unwrap_or_default(),
+    })
+}
+
+fn read_record(row: &dyn Row) -> Result<Record> {
+    let iso_id: String = row.get(0)?;
+    let related: String = row.get(8)?;
+    Ok(Record {
+        iso_id: (!iso_id.is_empty()).then(|| IsoId::new(iso_id)),
+        at: row.get(1)?,
+        actor: row.get(2)?,
+        address: row.get(3)?,
+        request_id: row.get(4)?,
+        action: row.get(5)?,
+        object: row.get(6)?,
+        object_id: row.get(7)?,
+        related: related.split_ascii_whitespace().map(str::to_owned).collect(),
+        version_before: row.get(9)?,
+        version_after: row.get(10)?,
+        changes: row.get(11)?,
+        result: row.get(12)?,
+        reason: row.get(13)?,
+    })
+}

@@ -1,0 +1,76 @@
+//! What the sandbox's webhook catcher received, the newest of each ISO only.
+
+use db::{Conn, Row, counter, statements};
+use types::{IsoId, Result, Timestamp};
+
+/// Kept of one ISO at most; the oldest goes first.
+pub const KEPT_MAX: i64 = 1_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaughtWebhook {
+    pub iso_id: IsoId,
+    /// Grows with each that is caught.
+    pub number: i64,
+    pub at: Timestamp,
+    /// A JSON object.
+    pub headers: String,
+    pub body: String,
+    /// What the sender was answered.
+    pub status: i64,
+}
+
+statements! {
+    CAUGHT_INSERT =
+        "INSERT INTO caught_webhooks (iso_id, number, at_us, headers, body, status)
+         VALUES ($1, $2, $3, $4, $5, $6)";
+    CAUGHT_FORGET = "DELETE FROM caught_webhooks WHERE iso_id = $1 AND number <= $2";
+    CAUGHT_LIST =
+        "SELECT iso_id, number, at_us, headers, body, status FROM caught_webhooks
+         WHERE iso_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
+    CAUGHT_CLEAR = "DELETE FROM caught_webhooks WHERE iso_id = $1";
+}
+
+/// Keeps what was received, whatever `number` says, and forgets the oldest beyond the bound.
+pub fn keep(conn: &mut dyn Conn, caught: &CaughtWebhook) -> Result<()> {
+    let iso_id = &caught.iso_id;
+    let number = counter::take(conn, &format!("caught.{iso_id}"), 1)? + 1;
+    conn.execute_one(
+        &CAUGHT_INSERT,
+        &[
+            iso_id.into(),
+            number.into(),
+            caught.at.into(),
+            (&caught.headers).into(),
+            (&caught.body).into(),
+            caught.status.into(),
+        ],
+    )?;
+    conn.execute(&CAUGHT_FORGET, &[iso_id.into(), (number - KEPT_MAX).into()]).map(drop)
+}
+
+/// Up to `limit` with smaller numbers than `before`, the newest first.
+pub fn list(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<CaughtWebhook>> {
+    let params = [iso_id.into(), before.unwrap_or(i64::MAX).into(), limit.into()];
+    conn.rows(&CAUGHT_LIST, &params, read)
+}
+
+/// Forgets all of an ISO, and returns how many there were.
+pub fn clear(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<u64> {
+    conn.execute(&CAUGHT_CLEAR, &[iso_id.into()])
+}
+
+fn read(row: &dyn Row) -> Result<CaughtWebhook> {
+    Ok(CaughtWebhook {
+        iso_id: row.get(0)?,
+        number: row.get(1)?,
+        at: row.get(2)?,
+        headers: row.get(3)?,
+        body: row.get(4)?,
+        status: row.get(5)?,
+    })
+}

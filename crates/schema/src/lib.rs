@@ -1,0 +1,28 @@
+//! The tables of the product: the migrations and their order. **Data only**: `db` runs them, and
+//! reads from them which tables and columns there are.
+//!
+//! A migration is forward only and is never changed after it was published; a change of the tables
+//! is a new one at the end of [`MIGRATIONS`].
+
+/// Lists files of the folder `migrations` with their texts.
+macro_rules! migrations {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../migrations/", $name, ".sql")))),+]
+    };
+}
+
+/// All migrations in order, name and text. The number of a migration is its place in this list,
+/// from one.
+pub const MIGRATIONS: &[(&str, &str)] = migrations![
+    "0001_house",
+    "0002_commerce",
+    "0003_lifecycle",
+    "0004_platform",
+    "0005_jobs",
+    "0006_imports",
+    "0007_bulk",
+    "0008_isos",
+    "0009_setup",
+    "0010_plugins",
+    "0011_report_files",
+];

@@ -1,0 +1,168 @@
+//! The downloads that happened: when, by which permission and from where. Entries never change.
+
+use db::filter::{Clause, Direction, Filter, Page, starting_with};
+use db::{Conn, Row, SITE, counter, statements};
+use types::{Result, Timestamp};
+
+const LOG_ID: &str = "download_log.id";
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DownloadLogRow {
+    pub log_id: i64,
+    pub permission_id: i64,
+    pub at: Timestamp,
+    /// Who was signed in, if somebody was.
+    pub user_id: Option<i64>,
+    pub ip: String,
+}
+
+/// What [`DownloadLogRow::read`] reads, in its order.
+macro_rules! log_columns {
+    () => {
+        "log_id, permission_id, at_us, user_id, ip"
+    };
+}
+
+statements! {
+    DOWNLOAD_LOG_INSERT =
+        "INSERT INTO download_log (site_id, log_id, permission_id, at_us, user_id, ip)
+         VALUES ($1, $2, $3, $4, $5, $6)";
+    DOWNLOAD_LOG_GET =
+        concat!("SELECT ", log_columns!(), " FROM download_log WHERE site_id = $1 AND log_id = $2");
+    DOWNLOADS_AFTER =
+        "SELECT log.log_id, log.at_us, log.permission_id, log.ip, permitted.download_id,
+           permitted.product_id, permitted.order_id, permitted.user_id, orders.merchant_id,
+           orders.store_id
+         FROM download_log AS log
+           JOIN download_permissions AS permitted
+             ON permitted.site_id = log.site_id AND permitted.permission_id = log.permission_id
+           LEFT JOIN orders
+             ON orders.site_id = log.site_id AND orders.order_id = permitted.order_id
+         WHERE log.site_id = $1 AND log.log_id > $2 ORDER BY log.log_id LIMIT $3";
+    DOWNLOAD_IPS =
+        "SELECT DISTINCT ip FROM download_log WHERE site_id = $1 AND LOWER(ip) LIKE $2 ESCAPE '!'
+         ORDER BY ip LIMIT $3";
+}
+
+/// Which entries to list. An empty list asks for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct DownloadLogFilter {
+    pub include: Vec<i64>,
+    pub permissions: Vec<i64>,
+    pub users: Vec<i64>,
+    pub ips: Vec<String>,
+    pub ips_exclude: Vec<String>,
+    /// Entries of exactly that moment are not listed.
+    pub after: Option<Timestamp>,
+    pub before: Option<Timestamp>,
+    pub order: DownloadLogOrder,
+    pub direction: Direction,
+    pub page: Page,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DownloadLogOrder {
+    #[default]
+    Time,
+    Id,
+}
+
+/// Inserts the entry with the next id, whatever `log_id` says, and returns that id.
+pub fn insert(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<i64> {
+    let log_id = counter::take(conn, LOG_ID, 1)? + 1;
+    write(conn, entry, log_id)?;
+    Ok(log_id)
+}
+
+/// Inserts the entry with the id that it comes with, and sees to it that the id is not given again.
+pub fn insert_with_id(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<()> {
+    counter::raise(conn, LOG_ID, entry.log_id)?;
+    write(conn, entry, entry.log_id)
+}
+
+pub fn get(conn: &mut dyn Conn, log_id: i64) -> Result<Option<DownloadLogRow>> {
+    conn.row(&DOWNLOAD_LOG_GET, &[SITE.into(), log_id.into()], DownloadLogRow::read)
+}
+
+/// A page of the entries that match, and how many match.
+pub fn list(conn: &mut dyn Conn, wanted: &DownloadLogFilter) -> Result<(Vec<DownloadLogRow>, i64)> {
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and_list("log_id IN (?)", &wanted.include)?;
+    filter.and_list("permission_id IN (?)", &wanted.permissions)?;
+    filter.and_list("user_id IN (?)", &wanted.users)?;
+    filter.and_list("ip IN (?)", &wanted.ips)?;
+    filter.and_list("ip NOT IN (?)", &wanted.ips_exclude)?;
+    filter.and_value("at_us > ?", wanted.after);
+    filter.and_value("at_us < ?", wanted.before);
+    let key = Clause::fixed(match wanted.order {
+        DownloadLogOrder::Time => "at_us",
+        DownloadLogOrder::Id => "log_id",
+    });
+    let order = vec![(key, wanted.direction), (Clause::fixed("log_id"), wanted.direction)];
+    filter.page(conn, (log_columns!(), "download_log"), order, wanted.page, DownloadLogRow::read)
+}
+
+/// A download together with what its permission says, and whose sale its order was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Download {
+    pub log_id: i64,
+    pub at: Timestamp,
+    pub permission_id: i64,
+    pub ip: String,
+    pub download_id: String,
+    pub product_id: i64,
+    pub order_id: i64,
+    /// Who bought the file; 0 for a guest.
+    pub buyer_id: i64,
+    pub merchant_id: Option<String>,
+    pub store_id: Option<String>,
+}
+
+/// Up to `limit` downloads whose ids are greater than `log_id`, by their ids.
+pub fn after(conn: &mut dyn Conn, log_id: i64, limit: i64) -> Result<Vec<Download>> {
+    let read = |row: &dyn Row| {
+        Ok(Download {
+            log_id: row.get(0)?,
+            at: row.get(1)?,
+            permission_id: row.get(2)?,
+            ip: row.get(3)?,
+            download_id: row.get(4)?,
+            product_id: row.get(5)?,
+            order_id: row.get(6)?,
+            buyer_id: row.get(7)?,
+            merchant_id: row.get(8)?,
+            store_id: row.get(9)?,
+        })
+    };
+    conn.rows(&DOWNLOADS_AFTER, &[SITE.into(), log_id.into(), limit.into()], read)
+}
+
+/// Up to `limit` addresses that begin with the text, each once.
+pub fn ips_starting_with(conn: &mut dyn Conn, text: &str, limit: i64) -> Result<Vec<String>> {
+    let pattern = starting_with(text)?;
+    conn.rows(&DOWNLOAD_IPS, &[SITE.into(), (&pattern).into(), limit.into()], |row| row.get(0))
+}
+
+fn write(conn: &mut dyn Conn, entry: &DownloadLogRow, log_id: i64) -> Result<()> {
+    let params = [
+        SITE.into(),
+        log_id.into(),
+        entry.permission_id.into(),
+        entry.at.into(),
+        entry.user_id.into(),
+        (&entry.ip).into(),
+    ];
+    conn.execute_one(&DOWNLOAD_LOG_INSERT, &params)
+}
+
+impl DownloadLogRow {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            log_id: row.get(0)?,
+            permission_id: row.get(1)?,
+            at: row.get(2)?,
+            user_id: row.get(3)?,
+            ip: row.get(4)?,
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! What people wrote about products, with the stars that they gave.
+
+use db::filter::{Clause, Direction, Filter, Page, containing, fold};
+use db::{Conn, Row, SITE, Sql, Val, counter, statements};
+use site_rows::post::SEARCH_WORDS_MAX;
+use types::{Error, Result, Timestamp};
+
+const REVIEW_ID: &str = "review.id";
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewRow {
+    pub review_id: i64,
+    pub product_id: i64,
+    /// Who wrote it; 0 for somebody without an account.
+    pub user_id: i64,
+    pub reviewer: String,
+    pub email: String,
+    pub review: String,
+    /// Stars from 1 to 5; 0 for none.
+    pub rating: i64,
+    pub status: String,
+    /// What the status was before the review went to the trash.
+    pub trashed_status: Option<String>,
+    /// Whether the reviewer bought the product.
+    pub verified: bool,
+    pub created: Timestamp,
+}
+
+/// What [`ReviewRow::read`] reads, in its order.
+macro_rules! review_columns {
+    () => {
+        "review_id, product_id, user_id, reviewer, email, review, rating, status, trashed_status,
+         verified, created_us"
+    };
+}
+
+statements! {
+    REVIEW_INSERT =
+        "INSERT INTO reviews
+           (product_id, user_id, reviewer, email, email_key, review, rating, status, trashed_status,
+            verified, created_us, search, site_id, review_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    REVIEW_UPDATE =
+        "UPDATE reviews SET
+           product_id = $1, user_id = $2, reviewer = $3, email = $4, email_key = $5, review = $6,
+           rating = $7, status = $8, trashed_status = $9, verified = $10, created_us = $11,
+           search = $12
+         WHERE site_id = $13 AND review_id = $14";
+    REVIEW_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND review_id = $2";
+    REVIEWS_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND product_id = $2";
+    REVIEW_GET = concat!(
+        "SELECT ",
+        review_columns!(),
+        " FROM reviews WHERE site_id = $1 AND review_id = $2"
+    );
+}
+
+/// Which reviews to list. An empty list asks for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct ReviewFilter {
+    pub products: Vec<i64>,
+    pub statuses: Vec<String>,
+    pub statuses_exclude: Vec<String>,
+    /// Users who wrote them.
+    pub reviewers: Vec<i64>,
+    pub reviewers_exclude: Vec<i64>,
+    /// The whole address, in whatever case.
+    pub email: Option<String>,
+    /// Words, each of which must be in the text, the name or the address.
+    pub search: Vec<String>,
+    pub include: Vec<i64>,
+    pub exclude: Vec<i64>,
+    /// Reviews of exactly that moment are not listed.
+    pub after: Option<Timestamp>,
+    pub before: Option<Timestamp>,
+    pub order: ReviewOrder,
+    pub direction: Direction,
+    pub page: Page,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewOrder {
+    #[default]
+    Date,
+    Id,
+    /// As the ids are listed in `include`.
+    Include,
+    Product,
+}
+
+/// Inserts the review with the next id, whatever `review_id` says, and returns that id.
+pub fn insert(conn: &mut dyn Conn, review: &ReviewRow) -> Result<i64> {
+    let review_id = counter::take(conn, REVIEW_ID, 1)? + 1;
+    write(conn, &REVIEW_INSERT, review, review_id)?;
+    Ok(review_id)
+}
+
+/// Inserts the review with the id that it comes with, and sees to it that the id is not given
+/// again.
+pub fn insert_with_id(conn: &mut dyn Conn, review: &ReviewRow) -> Result<()> {
+    counter::raise(conn, REVIEW_ID, review.review_id)?;
+    write(conn, &REVIEW_INSERT, review, review.review_id).map(drop)
+}
+
+/// Returns whether there is such a review.
+pub fn update(conn: &mut dyn Conn, review: &ReviewRow) -> Result<bool> {
+    write(conn, &REVIEW_UPDATE, review, review.review_id)
+}
+
+/// Returns whether there was such a review.
+pub fn delete(conn: &mut dyn Conn, review_id: i64) -> Result<bool> {
+    Ok(conn.execute(&REVIEW_DELETE, &[SITE.into(), review_id.into()])? == 1)
+}
+
+/// Deletes all reviews of a product and returns how many there were.
+pub fn delete_of(conn: &mut dyn Conn, product_id: i64) -> Result<u64> {
+    conn.execute(&REVIEWS_DELETE, &[SITE.into(), product_id.into()])
+}
+
+pub fn get(conn: &mut dyn Conn, review_id: i64) -> Result<Option<ReviewRow>> {
+    conn.row(&REVIEW_GET, &[SITE.into(), review_id.into()], ReviewRow::read)
+}
+
+/// A page of the reviews that match, and how many match.
+pub fn list(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<(Vec<ReviewRow>, i64)> {
+    let mut filter = conditions(wanted)?;
+    let key = match wanted.order {
+        ReviewOrder::Include if !wanted.include.is_empty() => {
+            filter.place("review_id", &wanted.include)?
+        }
+        ReviewOrder::Date | ReviewOrder::Include => Clause::fixed("created_us"),
+        ReviewOrder::Id => Clause::fixed("review_id"),
+        ReviewOrder::Product => Clause::fixed("product_id"),
+    };
+    // Of one product, the latest come first in either direction.
+    let tie = match wanted.order {
+        ReviewOrder::Product => Direction::Descending,
+        _ => wanted.direction,
+    };
+    let order = vec![(key, wanted.direction), (Clause::fixed("review_id"), tie)];
+    filter.page(conn, (review_columns!(), "reviews"), order, wanted.page, ReviewRow::read)
+}
+
+/// How many of the reviews that match gave how many stars, the fewest stars first.
+pub fn count_by_rating(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<Vec<(i64, i64)>> {
+    conditions(wanted)?.counts(conn, "rating", "reviews")
+}
+
+fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
+    let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and_list("product_id IN (?)", &wanted.products)?;
+    filter.and_list("status IN (?)", &wanted.statuses)?;
+    filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
+    filter.and_list("user_id IN (?)", &wanted.reviewers)?;
+    filter.and_list("user_id NOT IN (?)", &wanted.reviewers_exclude)?;
+    filter.and_value("email_key = ?", wanted.email.as_deref().map(fold));
+    if wanted.search.len() > SEARCH_WORDS_MAX {
+        return Err(Error::invalid(format!("search for at most {SEARCH_WORDS_MAX} words")));
+    }
+    for word in &wanted.search {
+        filter.and_value("search LIKE ? ESCAPE '!'", Some(containing(word)?));
+    }
+    filter.and_list("review_id IN (?)", &wanted.include)?;
+    filter.and_list("review_id NOT IN (?)", &wanted.exclude)?;
+    filter.and_value("created_us > ?", wanted.after);
+    filter.and_value("created_us < ?", wanted.before);
+    Ok(filter)
+}
+
+fn write(conn: &mut dyn Conn, sql: &Sql, review: &ReviewRow, review_id: i64) -> Result<bool> {
+    let email_key = fold(&review.email);
+    let search = fold(&[&*review.review, &review.reviewer, &review.email].join("\n"));
+    let params: [Val<'_>; 14] = [
+        review.product_id.into(),
+        review.user_id.into(),
+        (&review.reviewer).into(),
+        (&review.email).into(),
+        (&email_key).into(),
+        (&review.review).into(),
+        review.rating.into(),
+        (&review.status).into(),
+        review.trashed_status.as_deref().into(),
+        review.verified.into(),
+        review.created.into(),
+        (&search).into(),
+        SITE.into(),
+        review_id.into(),
+    ];
+    Ok(conn.execute(sql, &params)? == 1)
+}
+
+impl ReviewRow {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            review_id: row.get(0)?,
+            product_id: row.get(1)?,
+            user_id: row.get(2)?,
+            reviewer: row.get(3)?,
+            email: row.get(4)?,
+            review: row.get(5)?,
+            rating: row.get(6)?,
+            status: row.get(7)?,
+            trashed_status: row.get(8)?,
+            verified: row.get(9)?,
+            created: row.get(10)?,
+        })
+    }
+}

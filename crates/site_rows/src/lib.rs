@@ -1,0 +1,35 @@
+//! What the site keeps: the queries of users and how they sign in, of options, posts and terms, and
+//! of the ISOs that users may act for. Rows in, rows out: **no rule of the interface is here**, and
+//! nothing waits inside a transaction.
+
+pub mod application_password;
+pub mod consumer_key;
+pub mod iso;
+pub mod login_token;
+pub mod oembed_cache;
+pub mod option;
+pub mod post;
+pub mod revision;
+pub mod session;
+pub mod term;
+pub mod user;
+
+use db::Sql;
+
+/// Every statement of this crate.
+pub fn all_statements() -> Vec<&'static Sql> {
+    [
+        application_password::STATEMENTS,
+        consumer_key::STATEMENTS,
+        iso::STATEMENTS,
+        login_token::STATEMENTS,
+        oembed_cache::STATEMENTS,
+        option::STATEMENTS,
+        post::STATEMENTS,
+        revision::STATEMENTS,
+        session::STATEMENTS,
+        term::STATEMENTS,
+        user::STATEMENTS,
+    ]
+    .concat()
+}
