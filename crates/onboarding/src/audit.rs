@@ -7,8 +7,9 @@
 //! Entries name fields and harmless values; **personal data and secrets never get here**.
 
 mod endpoints;
-mod keeping;
 mod refusals;
+mod requests;
+mod retention;
 
 use serde_json::{Map, Value, json};
 use store::Conn;
@@ -19,8 +20,10 @@ use types::{Error, IsoId, Result, Timestamp};
 use crate::auth::Refused;
 use crate::{Cx, Origin, Platform};
 pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, FaultView};
-pub use keeping::{ONLINE_FOR, Sink};
 pub(crate) use refusals::Noted;
+pub(crate) use requests::RequestLog;
+pub use requests::{RequestGet, redacted};
+pub use retention::{ONLINE_FOR, Sink};
 
 /// Entries linked in one transaction.
 const CHAIN_BATCH: i64 = 500;
@@ -292,7 +295,7 @@ impl Check {
         let start = audit_keeping::checkpoint(conn, iso_id)?;
         let last = after.max(start.seq);
         let mut check = Self { last, hash: Vec::new(), checked: 0, faults: Vec::new() };
-        if start.seq > 0 && start.seal != keeping::seal_start(vault, &start) {
+        if start.seq > 0 && start.seal != retention::seal_start(vault, &start) {
             check.fault(start.seq, "the seal of the chain's start is wrong");
         }
         if check.last == start.seq {

@@ -18,11 +18,12 @@ use store::iso_account::{self, IsoAccount};
 use store::user::UserRow;
 use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
 
-use crate::api_key::{ApiKey, KeyFault, parse_authorization};
-use crate::devices::DeviceCaller;
+use crate::Platform;
 use crate::dialect::ResponseStyle;
-use crate::limits::IsoLimits;
-use crate::{Platform, people};
+use crate::isos::limits::IsoLimits;
+use crate::isos::people;
+use crate::keys::{ApiKey, KeyFault, parse_authorization};
+use crate::terminals::devices::DeviceCaller;
 use vault::{DataKey, WrappedKey};
 
 const CACHE_LIFE: Duration = Duration::from_millis(900);

@@ -22,7 +22,8 @@ use store::outbox::{self, Event};
 use store::{Conn, background_job};
 use types::{IsoId, Result, Timestamp};
 
-use crate::{Platform, iso::random_text};
+use crate::Platform;
+use crate::keys::issue::random_text;
 pub use endpoints::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 pub use job::BulkJob;
 

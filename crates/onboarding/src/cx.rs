@@ -9,15 +9,14 @@ use site::Site;
 use store::{Store, fact};
 use types::{Clock, Environment, Error, Result, Timestamp};
 
-use crate::audit::Noted;
+use crate::audit::{Noted, RequestLog};
 use crate::auth::{Caller, KeyCache};
-use crate::devices::DeviceCaller;
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
-use crate::limits::IsoLimits;
+use crate::isos::limits::IsoLimits;
 use crate::onboard::Later;
-use crate::requests::RequestLog;
 use crate::sandbox::Scenario;
+use crate::terminals::devices::DeviceCaller;
 use vault::{MasterKey, Vault};
 
 /// Choices where the published interface leaves one.

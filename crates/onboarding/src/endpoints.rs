@@ -10,38 +10,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::actions::{
+use crate::audit::{AuditList, AuditVerify, RequestGet};
+use crate::bulk::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
+use crate::codes::CodeView;
+use crate::dialect::FailureBody;
+use crate::formats::FORMATS;
+use crate::isos::account::{
+    IsoApprove, IsoGet, IsoList, IsoPatch, IsoReject, IsoResume, IsoSuspend,
+};
+use crate::isos::registration::{IsoConfirm, IsoRegister};
+use crate::keys::manage::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
+use crate::lifecycle::Machine;
+use crate::merchants::actions::{
     MerchantClose, MerchantResume, MerchantSuspend, StoreActivate, StoreClose, StoreDeactivate,
     TpnActivate, TpnDeactivate, TpnReassign, TpnRetire,
 };
-use crate::audit::{AuditList, AuditVerify};
-use crate::bulk::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
-use crate::codes::CodeView;
-use crate::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
-use crate::dialect::FailureBody;
-use crate::duplicates::MerchantDuplicates;
-use crate::events::EventList;
-use crate::formats::FORMATS;
-use crate::isos::{IsoApprove, IsoGet, IsoList, IsoPatch, IsoReject, IsoResume, IsoSuspend};
-use crate::keys::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
-use crate::lifecycle::Machine;
-use crate::list::{MerchantList, StoreList, TpnList};
+use crate::merchants::duplicates::MerchantDuplicates;
+use crate::merchants::get::{MerchantGet, StoreGet, TpnGet};
+use crate::merchants::list::{MerchantList, StoreList, TpnList};
+use crate::merchants::patch::{MerchantPatch, StorePatch, TpnPatch};
+use crate::merchants::requirements::MerchantRequirements;
 use crate::onboard::OnboardMerchant;
-use crate::parameters::{ParameterList, TpnParametersGet};
-use crate::patch::{MerchantPatch, StorePatch, TpnPatch};
-use crate::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
-use crate::read::{MerchantGet, StoreGet, TpnGet};
-use crate::registration::{IsoConfirm, IsoRegister};
-use crate::requests::RequestGet;
-use crate::requirements::MerchantRequirements;
 use crate::sandbox::catcher::{CaughtClear, CaughtList};
 use crate::sandbox::clock::{ClockAdvance, ClockGet};
-use crate::sandbox::device::{SimulatedDownload, SimulatedPair};
+use crate::sandbox::devices::{SimulatedDownload, SimulatedPair};
 use crate::sandbox::reset::SandboxReset;
-use crate::templates::{
+use crate::terminals::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
+use crate::terminals::parameters::{ParameterList, TpnParametersGet};
+use crate::terminals::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
+use crate::terminals::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
     TemplateRetire,
 };
+use crate::webhooks::events::EventList;
 use crate::webhooks::{
     DeliveryGet, DeliveryList, DeliveryResend, WebhookCreate, WebhookDelete, WebhookGet,
     WebhookList, WebhookRecover, WebhookRotate, WebhookTest, WebhookUpdate,

@@ -8,7 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{Scope, Secret, Timestamp};
 
-use crate::{device, lifecycle};
+use crate::lifecycle;
+use crate::terminals::models;
 
 macro_rules! text_field {
     (
@@ -264,9 +265,9 @@ listed_fields! {
     /// State of an ISO.
     IsoStatus, lifecycle::ISO.states;
     /// Maker of the device.
-    DeviceManufacturer, device::manufacturer_names(), "format": "device-manufacturer";
+    DeviceManufacturer, models::manufacturer_names(), "format": "device-manufacturer";
     /// Model of the device; it must be one that the manufacturer makes.
-    DeviceModel, device::model_names(), "format": "device-model";
+    DeviceModel, models::model_names(), "format": "device-model";
     /// Application of the terminal.
     ApplicationSign, ["CRDT"];
     /// What a key may do.

@@ -26,7 +26,7 @@ use crate::fields::{
     RoutingType, TemplateName, TpnBin, ZipCode,
 };
 use crate::idempotency::KeptAnswer;
-use crate::processor::Processor;
+use crate::terminals::processors::Processor;
 use crate::{Cx, audit, sandbox};
 use lookup::{Findings, Wanted};
 use records::Records;

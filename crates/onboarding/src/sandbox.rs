@@ -5,7 +5,7 @@
 
 pub mod catcher;
 pub mod clock;
-pub mod device;
+pub mod devices;
 pub mod reset;
 
 use std::time::Duration;
@@ -14,8 +14,9 @@ use contract::{Draft, Fault};
 use serde_json::Value;
 use types::{Environment, Timestamp};
 
-use crate::processor::Processor;
-use crate::{Code, due, text};
+use crate::lifecycle::due_work;
+use crate::terminals::processors::Processor;
+use crate::{Code, text};
 
 /// Below this path are the routes that production does not have.
 pub const ROOT: &str = "/v1/sandbox/";
@@ -138,11 +139,11 @@ pub(crate) fn staged_for_merchant(
     environment: Environment,
     dba_key: &str,
     now: Timestamp,
-) -> Option<(due::Kind, bool, Timestamp)> {
+) -> Option<(due_work::Kind, bool, Timestamp)> {
     let stages = [
-        ("sbx review", due::Kind::Approve, true),
-        ("sbx reject", due::Kind::Reject, true),
-        ("sbx suspend", due::Kind::Suspend, false),
+        ("sbx review", due_work::Kind::Approve, true),
+        ("sbx reject", due_work::Kind::Reject, true),
+        ("sbx suspend", due_work::Kind::Suspend, false),
     ];
     let found = stages.into_iter().find(|(start, ..)| dba_key.starts_with(start));
     let found = found.filter(|_| environment == Environment::Sandbox);

@@ -7,6 +7,7 @@
 //! once.
 
 mod deliveries;
+pub mod events;
 pub mod follow;
 mod manage;
 pub mod send;

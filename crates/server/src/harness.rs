@@ -79,7 +79,7 @@ impl Sandbox {
     /// be called within a tokio runtime, from a thread that may block.
     pub fn new(folder: &std::path::Path) -> types::Result<Self> {
         use onboarding::dialect::ResponseStyle;
-        use onboarding::iso::KeyLife;
+        use onboarding::keys::KeyLife;
         use types::{Clock, Environment, ScopeSet};
         use vault::MasterKey;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use contract::json;
-use onboarding::requests::redacted;
+use onboarding::audit::redacted;
 use onboarding::{Caller, Origin, Platform};
 use store::request_log::RequestRow;
 use types::Timestamp;

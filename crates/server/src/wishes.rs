@@ -206,7 +206,7 @@ impl StagedFailures {
 #[cfg(test)]
 mod tests {
     use onboarding::dialect::ResponseStyle;
-    use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+    use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
     use serde_json::json;
     use store::{Location, Store};
     use types::{Clock, Environment, Scope, ScopeSet};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use commerce::demo::{self, Made, ORDERS_DEFAULT, Plan, SEED_DEFAULT, Seller, Standing};
 use contract::{Compiled, Permission};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::{Cx, Origin, Platform, Wishes, endpoints};
 use serde_json::{Value, json};
 use server::Serving;

@@ -9,8 +9,8 @@ use serde_json::Value;
 use store::{Conn, merchant, quota, template, tpn};
 use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
 
-use crate::limits::{DAY, IsoLimits};
-use crate::processor::Processor;
+use crate::isos::limits::{DAY, IsoLimits};
+use crate::terminals::processors::Processor;
 use crate::{Caller, Code, Cx, text};
 
 /// What a request refers to. Only what was valid is here.

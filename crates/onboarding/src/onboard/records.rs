@@ -16,9 +16,10 @@ use crate::fields::{
     AddressLine, DefaultLabel, Ebt, IsoAgentReference, IsoMerchant, LastName, LogoUrl, TpnBin,
 };
 use crate::id_source::FreshIds;
-use crate::processor::{Processor, Profile};
-use crate::views::Contact;
-use crate::{Caller, Cx, audit, due, sandbox, text};
+use crate::lifecycle::due_work;
+use crate::merchants::views::Contact;
+use crate::terminals::processors::{Processor, Profile};
+use crate::{Caller, Cx, audit, sandbox, text};
 use vault::{Aad, Vault};
 
 pub(super) const ACTIVE: &str = "active";
@@ -282,12 +283,12 @@ impl Builder<'_> {
         let (environment, now) = (self.cx.platform.environment, self.now());
         let merchant = merchant.and_then(|row| {
             let staged = sandbox::staged_for_merchant(environment, &row.dba_key, now);
-            staged.map(|(kind, _, at)| due::at(row, kind, at))
+            staged.map(|(kind, _, at)| due_work::at(row, kind, at))
         });
         let mids = profiles.iter().map(|profile| profile.mid.as_deref());
         let refused = sandbox::staged_refusal(environment, mids, now).map(|at| {
             let record = TpnRecord { row: tpn.clone(), profiles: Vec::new() };
-            due::at(&record, due::Kind::RefuseCredentials, at)
+            due_work::at(&record, due_work::Kind::RefuseCredentials, at)
         });
         merchant.into_iter().chain(refused).collect()
     }

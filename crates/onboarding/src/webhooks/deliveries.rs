@@ -17,11 +17,11 @@ use super::manage::{load, no_such_webhook};
 use super::send::TEST;
 use crate::Cx;
 use crate::audit::{self, Entry};
-use crate::events::EventView;
 use crate::fields::{DeliveryStatus, Moment};
-use crate::iso::random_text;
+use crate::keys::issue::random_text;
 use crate::paging::{self, Page};
 use crate::perform::perform;
+use crate::webhooks::events::EventView;
 
 /// Events that one recovery looks at.
 const RECOVERED_MAX: i64 = 1_000;

@@ -14,7 +14,7 @@ use vault::Vault;
 
 use super::patterns_of;
 use crate::Platform;
-use crate::events::{EventView, Kinds};
+use crate::webhooks::events::{EventView, Kinds};
 
 /// The name under which the follower's place is kept.
 const FOLLOWER: &str = "iso_webhooks";

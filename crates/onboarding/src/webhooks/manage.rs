@@ -16,7 +16,7 @@ use vault::DataKey;
 use super::{MASKED, SealedHeader, WEBHOOKS_MAX};
 use crate::audit::{self, Entry};
 use crate::fields::{EventPattern, HeaderName, HeaderText, Line, WebhookStatus, WebhookUrl};
-use crate::iso::random_text;
+use crate::keys::issue::random_text;
 use crate::perform::{accept, perform, perform_once_shown, refusal};
 use crate::{Code, Cx, Platform, text};
 

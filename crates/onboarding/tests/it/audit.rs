@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onboarding::audit::{Entry, append};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::KeyLife;
+use onboarding::keys::KeyLife;
 use onboarding::{Origin, Platform, Settings};
 use serde_json::{Value, json};
 use store::{Location, Store};

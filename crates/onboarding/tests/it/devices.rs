@@ -2,7 +2,7 @@
 
 use contract::Permission;
 use onboarding::auth::Visitor;
-use onboarding::devices::DeviceCaller;
+use onboarding::terminals::devices::DeviceCaller;
 use serde_json::{Value, json};
 use types::Timestamp;
 

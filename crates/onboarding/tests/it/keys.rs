@@ -4,10 +4,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use onboarding::Settings;
-use onboarding::api_key::ApiKey;
 use onboarding::auth::{Reason, Refused};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::{KEY_LIFE_DEFAULT, KEY_LIFE_MAX, KEY_OVERLAP_MAX, KEYS_MAX, KeyLife, NewKey};
+use onboarding::keys::ApiKey;
+use onboarding::keys::{
+    KEY_LIFE_DEFAULT, KEY_LIFE_MAX, KEY_OVERLAP_MAX, KEYS_MAX, KeyLife, NewKey,
+};
 use tokio::runtime::Runtime;
 use types::{Clock, Environment, IsoId, KeyId, Kind, Scope, ScopeSet, Timestamp};
 

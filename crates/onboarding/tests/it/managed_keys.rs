@@ -3,7 +3,7 @@
 use contract::Failure;
 use onboarding::Caller;
 use onboarding::auth::Reason;
-use onboarding::iso::{KeyLife, NewKey};
+use onboarding::keys::{KeyLife, NewKey};
 use serde_json::{Value, json};
 use store::outbox;
 use types::{KeyId, Kind, Scope, ScopeSet, Secret};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use contract::{Compiled, Failure, Header, Issues, Outcome};
 use onboarding::auth::Refused;
 use onboarding::dialect::{self, ErrorItem, ResponseStyle};
-use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
+use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
 use onboarding::{Caller, Cx, Platform, Settings, endpoints};
 use serde_json::{Value, json};
 use store::{Conn, Location, Store, outbox};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use contract::Failure;
 use data_encoding::BASE64;
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow, send};
 use onboarding::{Caller, Settings};

@@ -9,8 +9,8 @@ use types::Scope;
 
 use crate::Cx;
 use crate::change::object_not_found;
-use crate::devices::{DeviceParametersView, PairedView, download, pair};
 use crate::fields::PairingCodeText;
+use crate::terminals::devices::{DeviceParametersView, PairedView, download, pair};
 
 /// The serial number of the device that was paired with a code: by it the device is found again.
 fn serial_number(code: &PairingCodeText) -> String {

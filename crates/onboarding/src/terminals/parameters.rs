@@ -18,7 +18,7 @@ use types::{Error, Result, Scope, Tpn};
 
 use crate::change::{self, TpnRecord};
 use crate::formats::FORMATS;
-use crate::views::json_object;
+use crate::merchants::views::json_object;
 use crate::{Code, Cx, dialect, text};
 
 macro_rules! parameters {

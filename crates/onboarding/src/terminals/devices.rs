@@ -16,11 +16,11 @@ use types::{Error, IsoId, Result, Scope, Timestamp, Tpn};
 use crate::auth::{Reason, Refused};
 use crate::change::{Basis, Record as _, TpnRecord, Wish, announce, load};
 use crate::fields::{SerialNumber, StatusReason, Word};
-use crate::iso::random_text;
-use crate::parameters::Effective;
+use crate::keys::issue::random_text;
+use crate::lifecycle::transition::take_step;
+use crate::merchants::views::{effective_status, json_object};
 use crate::perform::{Verdict, accept, failure, perform, perform_once_shown, refusal};
-use crate::transition::take_step;
-use crate::views::{effective_status, json_object};
+use crate::terminals::parameters::Effective;
 use crate::{Code, Cx, Platform, lifecycle};
 
 /// Characters of a pairing code.

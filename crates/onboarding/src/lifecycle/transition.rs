@@ -6,7 +6,7 @@ use types::{MerchantId, Result, Tpn};
 
 use crate::Code;
 use crate::change::{self, Record, TpnRecord, Wish, record_change};
-use crate::due::{self, DBA_KEPT_FOR, Kind, SECRETS_KEPT_FOR};
+use crate::lifecycle::due_work::{self as due, DBA_KEPT_FOR, Kind, SECRETS_KEPT_FOR};
 use crate::lifecycle::{Effect, To};
 use crate::perform::{Verdict, accept, refusal};
 

@@ -9,9 +9,9 @@ use types::{MerchantId, Scope, StoreId, Tpn};
 
 use crate::change::{Basis, Record as _, TpnRecord, Wish, load};
 use crate::fields::StatusReason;
+use crate::lifecycle::transition::{self, take_step};
+use crate::merchants::views::{MerchantView, Shown, StoreView, TpnView};
 use crate::perform::{accept, perform, refusal};
-use crate::transition::{self, take_step};
-use crate::views::{MerchantView, Shown, StoreView, TpnView};
 use crate::{Code, Cx};
 
 /// Endpoints that do nothing but take a step.

@@ -10,7 +10,7 @@ use types::{Error, IsoId, MerchantId, Result, Scope};
 
 use crate::change::{self, TpnRecord, Wish};
 use crate::fields::MERCHANT_FIELDS;
-use crate::transition::take_step;
+use crate::lifecycle::transition::take_step;
 use crate::{Cx, Platform};
 
 /// Stores, and TPNs, that are looked at.

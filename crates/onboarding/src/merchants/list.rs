@@ -15,10 +15,10 @@ use crate::fields::{
     Dba, Email, ExternalReference, IdSearched, IsoAgentReference, IsoMerchant, MccCode,
     MerchantStatus, MidSearched, Moment, PhoneNumber, StoreStatus, TpnStatus, ZipCode,
 };
+use crate::merchants::views::{MerchantView, StoreView, TpnView};
 use crate::onboard::email_key;
 use crate::paging::{Page, cursor, page_default, read_cursor};
 use crate::perform::failure;
-use crate::views::{MerchantView, StoreView, TpnView};
 use crate::{Cx, text};
 
 /// A list's query: these parameters, and those that all lists share.

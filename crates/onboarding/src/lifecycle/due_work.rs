@@ -14,8 +14,8 @@ use types::{Environment, IsoId, Result, Timestamp, Tpn};
 
 use crate::Platform;
 use crate::change::{self, Record, TpnRecord, Wish, record_change};
+use crate::lifecycle::transition::take_step;
 use crate::sandbox;
-use crate::transition::take_step;
 
 /// How long the name of a closed merchant or store is kept from others.
 pub(crate) const DBA_KEPT_FOR: Duration = Duration::from_hours(30 * 24);

@@ -14,7 +14,7 @@ use types::{Error, IsoId, Result, Timestamp};
 
 use crate::Platform;
 use crate::audit::Entry;
-use crate::isos::IsoRecord;
+use crate::isos::account::IsoRecord;
 
 /// The time in which onboardings are counted.
 pub(crate) const DAY: Duration = Duration::from_hours(24);

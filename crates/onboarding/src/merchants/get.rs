@@ -9,7 +9,7 @@ use types::{MerchantId, Scope, StoreId, Tpn};
 use crate::Cx;
 use crate::change::{self, TpnRecord, load_as_of};
 use crate::fields::Moment;
-use crate::views::{MerchantView, StoreView, TpnView};
+use crate::merchants::views::{MerchantView, StoreView, TpnView};
 
 /// Show a merchant.
 #[derive(Debug, Deserialize, JsonSchema)]

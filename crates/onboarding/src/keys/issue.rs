@@ -12,10 +12,10 @@ use types::{
 };
 
 use crate::Platform;
-use crate::api_key::ApiKey;
 use crate::audit::{self, Entry};
 use crate::dialect::ResponseStyle;
-use crate::parameters::Parameters;
+use crate::keys::ApiKey;
+use crate::terminals::parameters::Parameters;
 use crate::text;
 
 /// How long a key lives unless something else is asked for.

@@ -5,8 +5,6 @@
 //! approval is asked for, its first key. **An answer never tells whether an address is known**: who
 //! has an account already is told so in the letter, and nowhere else.
 
-pub(crate) mod letters;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,8 +26,9 @@ use vault::{Aad, Vault};
 use crate::audit::{self, Entry};
 use crate::dialect::ResponseStyle;
 use crate::fields::{LinkToken, LoginEmail, NewPassword, PhoneNumber, PlainName, Website};
-use crate::iso::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow, random_text};
-use crate::isos::{IsoContact, IsoRecord};
+use crate::isos::account::{IsoContact, IsoRecord};
+use crate::isos::emails;
+use crate::keys::issue::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow, random_text};
 use crate::perform::{failure, perform, refusal};
 use crate::{Code, Cx, Platform, Registration};
 
@@ -126,9 +125,9 @@ impl Endpoint<Cx> for IsoRegister {
                 }
                 iso_registration::put(conn, &row)?;
                 if user::find_by_email(conn, &email)?.is_some() {
-                    letters::known_already(conn, &site, &email, now)?;
+                    emails::known_already(conn, &site, &email, now)?;
                 } else {
-                    letters::confirm(conn, &site, &email, &token, now)?;
+                    emails::confirm(conn, &site, &email, &token, now)?;
                 }
             }
             let message = "Open the link in the letter that was sent to this address.";
@@ -249,7 +248,7 @@ impl Endpoint<Cx> for IsoConfirm {
             }
             made.store(conn, now)?;
             if made.record.account.status == PENDING_APPROVAL {
-                letters::waits_for_approval(conn, &site, &made.record.row.name, now)?;
+                emails::waits_for_approval(conn, &site, &made.record.row.name, now)?;
             }
             Ok(Ok(Answer::new(IsoConfirmed {
                 iso_id: made.record.row.iso_id.clone(),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::merchant::{self, MerchantRow};
 use types::{MerchantId, Result, Scope};
 
-use crate::views::Contact;
+use crate::merchants::views::Contact;
 use crate::{Caller, Cx, change, text};
 
 /// Merchants that are compared at most, the newest first.

@@ -11,8 +11,8 @@ use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
 
 use crate::Platform;
-use crate::isos::{Decision, IsoRecord};
-use crate::keys::MICROS_PER_DAY;
+use crate::isos::account::{Decision, IsoRecord};
+use crate::keys::manage::MICROS_PER_DAY;
 
 /// Where the portal lets people confirm what they registered.
 const CONFIRM_PATH: &str = "/portal/register?token=";

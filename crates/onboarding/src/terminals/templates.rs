@@ -12,11 +12,11 @@ use types::{IsoId, Result, Scope, TemplateId};
 use crate::audit::{self, Entry};
 use crate::change::{Basis, object_not_found, tagged};
 use crate::fields::TemplateName;
-use crate::iso::new_template_id;
+use crate::keys::issue::new_template_id;
+use crate::merchants::views::json_object;
 use crate::paging::{Page, page_default};
-use crate::parameters::{self, Parameters};
 use crate::perform::{Verdict, accept, perform, refusal};
-use crate::views::json_object;
+use crate::terminals::parameters::{self, Parameters};
 use crate::{Code, Cx, text};
 
 /// A template.

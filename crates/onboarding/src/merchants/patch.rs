@@ -17,12 +17,13 @@ use crate::fields::{
     FirstName, IsdCode, IsoAgentReference, IsoMerchant, LastName, LogoUrl, MccCode,
     MerchantOptional, Metadata, PhoneNumber, StoreOptional, TemplateName, TpnOptional, ZipCode,
 };
+use crate::lifecycle::transition::take_step;
+use crate::merchants::views::{Contact, MerchantView, Shown, StoreView, TpnView};
 use crate::onboard::{email_key, place_of};
-use crate::parameters::{self, Parameters};
 use crate::perform::{Verdict, accept, perform, refusal};
-use crate::transition::take_step;
-use crate::views::{Contact, MerchantView, Shown, StoreView, TpnView};
-use crate::{Caller, Code, Cx, device, text};
+use crate::terminals::models;
+use crate::terminals::parameters::{self, Parameters};
+use crate::{Caller, Code, Cx, text};
 
 /// A patch: these fields, and those that all patches share.
 macro_rules! patches {
@@ -335,7 +336,7 @@ impl MerchantPatch {
 
 /// What is still asked for after these fields were sent.
 fn answered_requirements(before: &MerchantRow, changed: &[&str]) -> Result<Option<String>> {
-    let mut open = crate::requirements::asked_for(before)?;
+    let mut open = crate::merchants::requirements::asked_for(before)?;
     open.retain(|field| !changed.contains(&field.as_str()));
     Ok((!open.is_empty()).then(|| Value::from(open).to_string()))
 }
@@ -426,7 +427,7 @@ impl TpnPatch {
         let manufacturer = text_of(self.device_manufacturer.as_ref());
         edit.value("deviceManufacturer", &mut after.device_manufacturer, manufacturer);
         edit.value("deviceModel", &mut after.device_model, text_of(self.device_model.as_ref()));
-        if !device::is_made_by(&after.device_model, &after.device_manufacturer) {
+        if !models::is_made_by(&after.device_model, &after.device_manufacturer) {
             let message = "The manufacturer does not make this model.";
             return Ok(Err(refusal("deviceModel", Code::InvalidDeviceModel, message)));
         }

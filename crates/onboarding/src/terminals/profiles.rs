@@ -10,12 +10,12 @@ use types::{Environment, Error, Result, Scope, Tpn};
 
 use crate::change::{Basis, TpnRecord, Wish, announce, load, object_not_found, record_change};
 use crate::fields::StatusReason;
+use crate::lifecycle::transition::take_step;
+use crate::merchants::views::{Shown as _, TpnView};
 use crate::onboard::{credentials_aad, credentials_id, profile_row};
 use crate::perform::{Verdict, accept, perform, perform_once_shown, refusal};
-use crate::processor::Processor;
 use crate::sandbox;
-use crate::transition::take_step;
-use crate::views::{Shown as _, TpnView};
+use crate::terminals::processors::Processor;
 use crate::{Code, Cx};
 
 const VERIFIED: &str = "verified";

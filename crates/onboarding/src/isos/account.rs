@@ -1,0 +1,479 @@
+//! `/v1/isos`: the account of an ISO, shown to and changed by itself, and decided on by
+//! administrators of the site.
+//!
+//! **An ISO sees its own account only**; another one's is not there. How an account comes to be is
+//! the matter of [`crate::isos::registration`].
+
+use contract::{Answer, Endpoint, Failure, Route};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::Conn;
+use store::iso::{self, IsoRow};
+use store::iso_account::{self, IsoAccount};
+use store::outbox::{self, Event};
+use types::{Error, IsoId, Result, Scope, Secret, Timestamp};
+use vault::{Aad, DataKey, Vault, WrappedKey};
+
+use crate::audit::{self, Entry};
+use crate::change::{Basis, object_not_found, tagged};
+use crate::endpoints::actions_in;
+use crate::fields::{
+    AnswerStyle, IsoStatus, LoginEmail, PhoneNumber, PlainName, StatusReason, Website,
+};
+use crate::isos::emails;
+use crate::isos::limits::IsoLimits;
+use crate::lifecycle;
+use crate::paging::{self, Page};
+use crate::perform::{Verdict, accept, failure, perform, refusal};
+use crate::{Code, Cx, Platform};
+
+/// The person to talk to about an ISO.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IsoContact {
+    /// Name of the person.
+    pub(crate) contact_name: Option<String>,
+    /// E-mail address.
+    pub(crate) email: Option<String>,
+    /// Phone number.
+    pub(crate) phone_number: Option<String>,
+    /// Address of the ISO's site.
+    pub(crate) website: Option<String>,
+}
+
+impl IsoContact {
+    pub(crate) fn seal(&self, key: &DataKey, iso_id: &IsoId) -> Result<Vec<u8>> {
+        let plain = serde_json::to_vec(self)
+            .map_err(|error| Error::internal("a contact cannot be kept").because(error))?;
+        key.seal(&place(iso_id), Secret::new(plain).expose())
+    }
+
+    fn open(key: &DataKey, account: &IsoAccount) -> Result<Self> {
+        let Some(sealed) = &account.contact_sealed else { return Ok(Self::default()) };
+        let plain = key.open(&place(&account.iso_id), sealed)?;
+        serde_json::from_slice(plain.expose())
+            .map_err(|error| Error::internal("a stored contact cannot be read").because(error))
+    }
+}
+
+fn place(iso_id: &IsoId) -> Aad<'_> {
+    Aad { kind: "iso", id: iso_id.as_str(), column: "contact_sealed" }
+}
+
+/// An ISO with its account.
+#[derive(Clone, Debug)]
+pub(crate) struct IsoRecord {
+    pub(crate) row: IsoRow,
+    pub(crate) account: IsoAccount,
+}
+
+impl IsoRecord {
+    pub(crate) fn load(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Self> {
+        let row = iso::get(conn, iso_id)?.ok_or_else(object_not_found)?;
+        let account = iso_account::get(conn, iso_id)?;
+        Ok(Self { row, account })
+    }
+
+    pub(crate) fn contact(&self, vault: &Vault) -> Result<IsoContact> {
+        IsoContact::open(&self.data_key(vault)?, &self.account)
+    }
+
+    fn data_key(&self, vault: &Vault) -> Result<DataKey> {
+        vault.data_key_open(&self.row.iso_id, &WrappedKey(self.row.data_key.clone()))
+    }
+
+    /// Writes what changed, with its event and its entry in the audit log.
+    pub(crate) fn store_change(
+        &mut self,
+        conn: &mut dyn Conn,
+        kind: &'static str,
+        changed: &[&'static str],
+        entry: Entry,
+        now: Timestamp,
+    ) -> Result<()> {
+        let before = self.account.version;
+        self.account.version += 1;
+        self.account.updated = Some(now);
+        iso::update(conn, &self.row)?;
+        iso_account::put(conn, &self.account, now)?;
+        outbox::append(conn, &self.event(kind, changed, now))?;
+        let entry = entry.versions(Some(before), Some(self.account.version));
+        audit::append(conn, &entry)
+    }
+
+    /// The thin body of an event.
+    pub(crate) fn event(&self, kind: &'static str, changed: &[&str], now: Timestamp) -> Event {
+        let data = json!({
+            "object": "iso", "id": self.row.iso_id, "status": self.account.status,
+            "version": self.account.version, "changed": changed,
+        });
+        Event {
+            iso_id: Some(self.row.iso_id.clone()),
+            kind,
+            object_id: self.row.iso_id.as_str().to_owned(),
+            payload: data.to_string(),
+            created: now,
+        }
+    }
+}
+
+/// The account of an ISO.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IsoView {
+    /// Id of the ISO.
+    iso_id: IsoId,
+    /// Name of the ISO.
+    name: String,
+    /// State of the account.
+    status: String,
+    /// Why it is in this state.
+    status_reason: Option<String>,
+    /// What an administrator can decide on it in this state.
+    actions: Vec<&'static str>,
+    /// Grows by one with every change.
+    version: i64,
+    /// Form of the answers.
+    response_style: String,
+    /// The person to talk to.
+    contact: IsoContact,
+    /// What the ISO may use; what is null is not limited.
+    limits: IsoLimits,
+    /// When it was registered.
+    created: String,
+    /// When it was changed last.
+    updated: String,
+}
+
+impl IsoView {
+    fn of(record: IsoRecord, platform: &Platform) -> Result<Self> {
+        let contact = record.contact(&platform.vault)?;
+        let own = IsoLimits::read(&record.account.limits)?;
+        let IsoRecord { row, account } = record;
+        Ok(Self {
+            iso_id: row.iso_id,
+            name: row.name,
+            actions: actions_in(&lifecycle::ISO, &account.status),
+            status: account.status,
+            status_reason: account.status_reason,
+            version: account.version,
+            response_style: row.response_style,
+            contact,
+            limits: platform.settings.limits.unless(own),
+            created: row.created.to_string(),
+            updated: account.updated.unwrap_or(row.created).to_string(),
+        })
+    }
+
+    fn answer(record: IsoRecord, platform: &Platform) -> Result<Answer<Self>> {
+        let version = record.account.version;
+        Ok(tagged(version, Self::of(record, platform)?))
+    }
+}
+
+/// Show the ISO's own account.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IsoGet {
+    /// Id of the ISO.
+    iso_id: String,
+}
+
+/// The caller's own ISO, if it is the one that the path names.
+fn own(cx: &Cx, named: &str) -> Result<IsoId> {
+    let own = cx.caller()?.iso_id();
+    if own.as_str() == named { Ok(own.clone()) } else { Err(object_not_found()) }
+}
+
+impl Endpoint<Cx> for IsoGet {
+    const ROUTE: Route = Route::get("/v1/isos/{isoId}").scope(Scope::IsosRead);
+    type Reply = IsoView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoView>, Failure> {
+        let iso_id = own(cx, &self.iso_id)?;
+        let record = cx.platform.store.read(move |conn| IsoRecord::load(conn, &iso_id)).await?;
+        Ok(IsoView::answer(record, &cx.platform)?)
+    }
+}
+
+/// Change the ISO's own account. What is left out stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IsoPatch {
+    /// Id of the ISO.
+    iso_id: String,
+    name: Option<PlainName>,
+    contact_name: Option<PlainName>,
+    email: Option<LoginEmail>,
+    phone_number: Option<PhoneNumber>,
+    website: Option<Website>,
+    response_style: Option<AnswerStyle>,
+    /// The version that the change is based on; instead of `If-Match`.
+    expected_version: Option<i64>,
+}
+
+impl IsoPatch {
+    /// Applies what was sent, and names what it was.
+    fn apply(&self, record: &mut IsoRecord, vault: &Vault) -> Result<Vec<&'static str>> {
+        let mut changed = Vec::new();
+        if let Some(name) = &self.name {
+            name.as_str().clone_into(&mut record.row.name);
+            changed.push("name");
+        }
+        if let Some(style) = &self.response_style {
+            style.as_str().clone_into(&mut record.row.response_style);
+            changed.push("responseStyle");
+        }
+        let mut contact = record.contact(vault)?;
+        let sent = [
+            ("contactName", self.contact_name.as_ref().map(PlainName::as_str)),
+            ("email", self.email.as_ref().map(LoginEmail::as_str)),
+            ("phoneNumber", self.phone_number.as_ref().map(PhoneNumber::as_str)),
+            ("website", self.website.as_ref().map(Website::as_str)),
+        ];
+        let kept = [
+            &mut contact.contact_name,
+            &mut contact.email,
+            &mut contact.phone_number,
+            &mut contact.website,
+        ];
+        for ((field, sent), kept) in sent.into_iter().zip(kept) {
+            if let Some(sent) = sent {
+                *kept = Some(sent.to_owned());
+                changed.push(field);
+            }
+        }
+        let sealed = contact.seal(&record.data_key(vault)?, &record.row.iso_id)?;
+        record.account.contact_sealed = Some(sealed);
+        Ok(changed)
+    }
+}
+
+impl Endpoint<Cx> for IsoPatch {
+    const ROUTE: Route = Route::patch("/v1/isos/{isoId}").scope(Scope::IsosWrite);
+    type Reply = IsoView;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoView>, Failure> {
+        let iso_id = own(cx, &self.iso_id)?;
+        let basis = Basis::of(cx, self.expected_version);
+        let entry = Entry::new(cx, "iso.update", "iso", iso_id.as_str())?;
+        let (platform, now) = (std::sync::Arc::clone(&cx.platform), cx.now);
+        perform(cx, move |conn| {
+            let mut record = IsoRecord::load(conn, &iso_id)?;
+            accept!(basis.check(record.account.version));
+            let changed = self.apply(&mut record, &platform.vault)?;
+            let entry = changed.iter().fold(entry.clone(), |e, field| e.changed_unseen(field));
+            record.store_change(conn, "iso.updated", &changed, entry, now)?;
+            Ok(Ok(IsoView::answer(record, &platform)?))
+        })
+        .await
+    }
+}
+
+/// List all ISOs, the oldest first. For administrators of the site.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IsoList {
+    /// What `nextCursor` of the page before said.
+    #[schemars(length(max = 100))]
+    cursor: Option<String>,
+    /// How many.
+    #[serde(default = "paging::page_default")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: i64,
+    status: Option<IsoStatus>,
+}
+
+impl Endpoint<Cx> for IsoList {
+    const ROUTE: Route = Route::get("/v1/isos").administrator();
+    type Reply = Page<IsoView>;
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
+        let after = self.cursor.as_deref().map(paging::read_cursor).transpose();
+        let after = after.map_err(failure)?;
+        let status = self.status.map(IsoStatus::into_string);
+        // One more tells whether there is another page.
+        let limit = self.limit.saturating_add(1);
+        let read = move |conn: &mut dyn Conn| {
+            iso_account::page(conn, status.as_deref(), after.as_ref(), limit)
+        };
+        let rows = cx.platform.store.read(read).await?;
+        let found = rows.into_iter().map(|(row, account)| {
+            let place = paging::cursor(row.created, row.iso_id.as_str());
+            Ok((place, IsoView::of(IsoRecord { row, account }, &cx.platform)?))
+        });
+        Ok(Answer::new(Page::of(found.collect::<Result<Vec<_>>>()?, self.limit)))
+    }
+}
+
+/// Every ISO with its account.
+fn records(conn: &mut dyn Conn) -> Result<Vec<IsoRecord>> {
+    let noted = iso_account::list(conn)?.into_iter().map(|account| {
+        let iso_id = account.iso_id.as_str().to_owned();
+        (iso_id, account)
+    });
+    let mut noted: std::collections::HashMap<String, IsoAccount> = noted.collect();
+    let rows = iso::list(conn)?.into_iter().map(|row| {
+        let account = noted.remove(row.iso_id.as_str());
+        let account = account.unwrap_or_else(|| IsoAccount::plain(row.iso_id.clone()));
+        IsoRecord { row, account }
+    });
+    Ok(rows.collect())
+}
+
+/// What an administrator, or the operator, decides on an ISO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Approve,
+    Reject,
+    Suspend,
+    Resume,
+}
+
+impl Decision {
+    /// Its name in the table of states.
+    pub const fn action(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
+        }
+    }
+
+    fn audit_action(self) -> String {
+        format!("iso.{}", self.action())
+    }
+}
+
+/// Takes the step, tells the ISO by event and by mail, and notes it.
+fn decide(
+    conn: &mut dyn Conn,
+    platform: &Platform,
+    (iso_id, decision, reason): (&IsoId, Decision, Option<&str>),
+    basis: Basis,
+    entry: Entry,
+    now: Timestamp,
+) -> Verdict<IsoRecord> {
+    let mut record = IsoRecord::load(conn, iso_id)?;
+    accept!(basis.check_given(record.account.version));
+    let before = record.account.status.clone();
+    let Some(step) = lifecycle::ISO.step(decision.action(), &before) else {
+        let states = lifecycle::ISO.allowed_from(decision.action()).join(", ");
+        let message = format!("The ISO is {before}; this is possible only when it is: {states}.");
+        return Ok(Err(refusal("", Code::IllegalTransition, message)));
+    };
+    step.target(&before, false).clone_into(&mut record.account.status);
+    record.account.status_reason = reason.map(str::to_owned);
+    let entry = entry.changed("status", before, record.account.status.clone());
+    let entry = reason.map_or(entry.clone(), |reason| entry.because(reason));
+    record.store_change(conn, step.event, &["status"], entry, now)?;
+    emails::decided(conn, platform, &record, decision, now)?;
+    Ok(Ok(record))
+}
+
+/// The routes of decisions are alike.
+macro_rules! decisions {
+    ($($(#[doc = $doc:literal])* $name:ident, $path:literal, $decision:expr;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            /// Id of the ISO.
+            iso_id: String,
+            reason: Option<StatusReason>,
+            /// Refuse if the ISO has another version by now; instead of `If-Match`.
+            expected_version: Option<i64>,
+        }
+
+        impl Endpoint<Cx> for $name {
+            const ROUTE: Route = Route::post($path).administrator();
+            type Reply = IsoView;
+
+            async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoView>, Failure> {
+                let reason = self.reason.map(StatusReason::into_string);
+                let basis = Basis::of(cx, self.expected_version);
+                answer_decision(cx, self.iso_id, $decision, reason, basis).await
+            }
+        }
+    )*};
+}
+
+decisions! {
+    /// Let an ISO that registered itself start to work. For administrators of the site.
+    IsoApprove, "/v1/isos/{isoId}/approve", Decision::Approve;
+    /// Turn down an ISO that registered itself, for good. For administrators of the site.
+    IsoReject, "/v1/isos/{isoId}/reject", Decision::Reject;
+    /// Stop an ISO: its keys and people are refused. For administrators of the site.
+    IsoSuspend, "/v1/isos/{isoId}/suspend", Decision::Suspend;
+    /// Let a suspended ISO go on. For administrators of the site.
+    IsoResume, "/v1/isos/{isoId}/resume", Decision::Resume;
+}
+
+async fn answer_decision(
+    cx: &Cx,
+    iso_id: String,
+    decision: Decision,
+    reason: Option<String>,
+    basis: Basis,
+) -> std::result::Result<Answer<IsoView>, Failure> {
+    let iso_id = IsoId::new(iso_id);
+    let entry = Entry::by_administrator(cx, &iso_id, &decision.audit_action())?;
+    let (platform, now) = (std::sync::Arc::clone(&cx.platform), cx.now);
+    perform(cx, move |conn| {
+        let wanted = (&iso_id, decision, reason.as_deref());
+        let record = accept!(decide(conn, &platform, wanted, basis, entry.clone(), now)?);
+        Ok(Ok(IsoView::answer(record, &platform)?))
+    })
+    .await
+}
+
+/// An ISO as the command line lists it.
+#[derive(Clone, Debug)]
+pub struct IsoSummary {
+    pub row: IsoRow,
+    pub status: String,
+}
+
+/// Length of the reason of a decision at most.
+const REASON_LENGTH_MAX: usize = 200;
+
+/// The methods here block; they are for the command line.
+impl Platform {
+    pub fn iso_summaries(&self) -> Result<Vec<IsoSummary>> {
+        let records = self.store.read_blocking(records)?;
+        let summary =
+            |record: IsoRecord| IsoSummary { row: record.row, status: record.account.status };
+        Ok(records.into_iter().map(summary).collect())
+    }
+
+    /// Decides on an ISO and returns its new state.
+    pub fn iso_decide(
+        self: &std::sync::Arc<Self>,
+        iso_id: &IsoId,
+        decision: Decision,
+        reason: Option<String>,
+    ) -> Result<String> {
+        if reason.as_ref().is_some_and(|text| text.chars().count() > REASON_LENGTH_MAX) {
+            return Err(Error::invalid(format!(
+                "the reason may have {REASON_LENGTH_MAX} characters at most"
+            )));
+        }
+        let (platform, now, iso_id) =
+            (std::sync::Arc::clone(self), self.clock.now(), iso_id.clone());
+        let action = decision.audit_action();
+        let entry = Entry::by_system(Some(&iso_id), now, &action, "iso", iso_id.as_str());
+        let done = self.store.attempt_blocking(move |conn| {
+            let wanted = (&iso_id, decision, reason.as_deref());
+            decide(conn, &platform, wanted, Basis::ANY, entry.clone(), now)
+        })?;
+        match done {
+            Ok(record) => Ok(record.account.status),
+            Err(issues) => {
+                let message = issues.iter().map(|issue| issue.fault.to_string()).next();
+                Err(Error::invalid(message.unwrap_or_default()))
+            }
+        }
+    }
+}
