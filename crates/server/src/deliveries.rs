@@ -26,12 +26,8 @@ use types::{Error, Result, Timestamp};
 
 use self::kinds::{Kind, Next, Parties};
 use self::sending::Sending;
-use crate::Shared;
+use crate::shared::Shared;
 
-/// Deliveries under way at once.
-const SENDING_MAX: usize = 64;
-/// Of them, to one endpoint, so that one that hangs does not keep the others from theirs.
-const SENDING_TO_ONE_MAX: usize = 4;
 /// Endpoints with something due that one step looks at.
 const ENDPOINTS_MAX: i64 = 1_000;
 /// Bytes of an answer that are kept.

@@ -18,8 +18,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-use crate::Shared;
 use crate::patience::Patience;
+use crate::shared::Shared;
 
 /// Hyper's own bound on the head of a request; ours is lower and answers in the published shape.
 const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::KeyLife;
+use onboarding::keys::KeyLife;
 use types::{AddressRange, Scope};
 
 use super::{duration, key_life};
@@ -59,8 +59,8 @@ pub(crate) enum Iso {
         /// Id of the ISO, as `iso list` shows it
         iso_id: String,
         /// Such as merchants=500, tpns=none, onboardings=1000 (a day) or requests=20 (a second)
-        #[arg(value_name = "NAME=VALUE", value_parser = onboarding::limits::parse_change)]
-        limits: Vec<onboarding::limits::Change>,
+        #[arg(value_name = "NAME=VALUE", value_parser = onboarding::isos::limits::parse_change)]
+        limits: Vec<onboarding::isos::limits::Change>,
     },
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use onboarding::Platform;
-use onboarding::iso::NewKey;
 use onboarding::isos::{Decision, IsoSummary};
-use onboarding::requirements::Review;
+use onboarding::keys::NewKey;
+use onboarding::merchants::Review;
 use serde_json::{Value, json};
 use types::{Error, IsoId, KeyId, MerchantId, Result, ScopeSet, Timestamp};
 

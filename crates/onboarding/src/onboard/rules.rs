@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use contract::{Draft, Fault};
 use serde_json::Value;
 
-use super::{MerchantDetails, StoreDetails};
-use crate::processor::Processor;
-use crate::{Code, Settings, device, text};
+use super::request::{MerchantDetails, StoreDetails};
+use crate::terminals::models;
+use crate::terminals::processors::Processor;
+use crate::{Code, Settings, text};
 
 const PROFILE: &str = "tpnData.tpnProcessor.profile";
 
@@ -110,7 +111,7 @@ fn check_device(draft: &mut Draft<'_>) {
     let manufacturer = text_at(draft.params, "tpnData.deviceManufacturer");
     let model = text_at(draft.params, "tpnData.deviceModel");
     if let (Some(manufacturer), Some(model)) = (manufacturer, model)
-        && !device::is_made_by(model, manufacturer)
+        && !models::is_made_by(model, manufacturer)
     {
         let message = "The manufacturer does not make this model.";
         let fault = Fault::rule(Code::InvalidDeviceModel.name(), message);

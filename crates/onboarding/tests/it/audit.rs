@@ -6,7 +6,7 @@ use std::time::Duration;
 use db::{Database, Location};
 use onboarding::audit::{Entry, append};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::KeyLife;
+use onboarding::keys::KeyLife;
 use onboarding::{Origin, Platform, Settings};
 use serde_json::{Value, json};
 use types::{Clock, Environment, IsoId, Scope, ScopeSet};

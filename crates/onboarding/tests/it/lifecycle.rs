@@ -1,6 +1,6 @@
 //! States: every step of the tables, its effects, and no way out of them.
 
-use onboarding::requirements::Review;
+use onboarding::merchants::Review;
 use onboarding::{Settings, lifecycle};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

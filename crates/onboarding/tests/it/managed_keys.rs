@@ -3,8 +3,8 @@
 use contract::Failure;
 use db::outbox;
 use onboarding::Caller;
-use onboarding::auth::Reason;
-use onboarding::iso::{KeyLife, NewKey};
+use onboarding::caller::Reason;
+use onboarding::keys::{KeyLife, NewKey};
 use serde_json::{Value, json};
 use types::{KeyId, Kind, Scope, ScopeSet, Secret};
 

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use db::webhook_delivery::{self, Answer, DeliveryRow, Endpoint, Outcome};
 use db::{Conn, outbox};
 use onboarding::dialect::ResponseStyle;
-use onboarding::iso::{KEY_LIFE_DEFAULT, KeyLife};
+use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow, send};
 use onboarding::{Caller, Settings};
@@ -75,7 +75,7 @@ fn finish(
 ) -> Option<Duration> {
     let claimed = claimed.clone();
     let finish = move |conn: &mut dyn Conn| {
-        let wait = send::note(conn, &claimed, attempted, &WebhookSettings::default(), at)?;
+        let wait = send::record(conn, &claimed, attempted, &WebhookSettings::default(), at)?;
         let outcome = match wait {
             _ if attempted.succeeded => Outcome::Delivered,
             Some(wait) => Outcome::Retry(at.plus(wait)),
@@ -243,7 +243,7 @@ fn production_takes_public_https_only() {
             device: None,
             administrator: None,
             now: now(),
-            wishes: onboarding::Wishes::default(),
+            request_options: onboarding::RequestOptions::default(),
             origin: onboarding::Origin::default(),
         };
         let outcome = runtime.block_on(endpoint.run(json!({ "url": url }), &cx));

@@ -1,0 +1,180 @@
+//! The e-mails to ISOs and about them, queued in the transaction of what they tell of.
+
+use db::filter::Page;
+use db::{Conn, counter};
+use site::mail::{self, Letter, Sender};
+use site::pages::{Address, Link};
+use site::{Options, Site};
+use site_rows::user::{self, UserFilter};
+use types::{Kind, Result, Role, Timestamp};
+use vault::Vault;
+
+use super::record::{Decision, IsoRecord};
+use crate::Platform;
+use crate::rows::api_key::ApiKeyRow;
+
+/// In the time stamps of rows.
+pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
+/// Where the portal lets people confirm what they registered.
+const CONFIRM_PATH: &str = "/portal/register?token=";
+/// Where people sign in.
+const SIGN_IN_PATH: &str = "/login?redirect_to=/portal/";
+const KEYS_PATH: &str = "/portal/console/keys";
+const ISOS_PATH: &str = "/portal/console/isos";
+/// Administrators who are written to, those first who were there first.
+const ADMINISTRATORS_MAX: i64 = 5;
+/// E-mails about keys that one ISO gets in a day; events tell of every key.
+const KEY_EMAILS_PER_DAY_MAX: i64 = 5;
+
+/// To somebody who registered: the link.
+pub(super) fn confirm(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    token: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        String::from("Somebody, probably you, registered with this e-mail address."),
+        String::from(
+            "Open the link within 48 hours and choose a password. It works once. If it was not \
+             you, do nothing: without the link nothing happens.",
+        ),
+    ];
+    let subject = "Confirm your registration";
+    let path = format!("{CONFIRM_PATH}{token}");
+    send(conn, site, to, (subject, &paragraphs), ("Confirm", &path), now)
+}
+
+/// To somebody who registered again.
+pub(super) fn known_already(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        String::from("Somebody, probably you, registered with this e-mail address."),
+        String::from("There is an account with this address already. Sign in to use it."),
+    ];
+    let subject = "You have an account already";
+    send(conn, site, to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
+}
+
+/// To the contact of an ISO that was decided on. Nobody is told where mail is off, or where there
+/// is no address.
+pub(crate) fn decided(
+    conn: &mut dyn Conn,
+    platform: &Platform,
+    record: &IsoRecord,
+    decision: Decision,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(site) = platform.site().filter(|site| mail::is_on(site)) else { return Ok(()) };
+    let Some(to) = record.contact(&platform.vault)?.email else { return Ok(()) };
+    let (subject, text) = match decision {
+        Decision::Approve => (
+            "Your registration was approved",
+            "Your registration was approved. Sign in and make your first API key.",
+        ),
+        Decision::Reject => {
+            ("Your registration was turned down", "Your registration was turned down.")
+        }
+        Decision::Suspend => (
+            "Your account was suspended",
+            "Your account was suspended. Its keys are refused until it is resumed.",
+        ),
+        Decision::Resume => {
+            ("Your account was resumed", "Your account was resumed. Its keys work again.")
+        }
+    };
+    let mut paragraphs = vec![text.to_owned()];
+    let reason = record.account.status_reason.as_ref();
+    paragraphs.extend(reason.map(|reason| format!("The reason given: {reason}")));
+    send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
+}
+
+/// To the contact of the ISO of a key that ends soon, as far as the ISO has e-mails left for the
+/// day. Nobody is told where mail is off, or where there is no address.
+///
+/// The address is the ISO's own to set, and nobody proved that it is theirs: **the e-mail
+/// says nothing that the ISO chose.**
+pub(crate) fn key_expires(
+    conn: &mut dyn Conn,
+    (site, vault): (&Site, &Vault),
+    key: &ApiKeyRow,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(expires) = key.expires.filter(|_| mail::is_on(site)) else { return Ok(()) };
+    let to = match IsoRecord::load(conn, &key.iso_id)?.contact(vault) {
+        Ok(contact) => contact.email,
+        Err(error) => {
+            // Others are not to miss their e-mails for that.
+            let (iso_id, error) = (key.iso_id.as_str(), error.report());
+            tracing::warn!(iso_id, error, "the contact of an ISO cannot be opened");
+            None
+        }
+    };
+    let Some(to) = to else { return Ok(()) };
+    let (counter, day) = (format!("key_letters {}", key.iso_id), now.as_micros() / MICROS_PER_DAY);
+    if !counter::take_of_period(conn, &counter, day, KEY_EMAILS_PER_DAY_MAX)? {
+        return Ok(());
+    }
+    let day = expires.to_string();
+    let day = day.split('T').next().unwrap_or_default();
+    let paragraphs = [
+        format!("Your API key {} ends on {day} (UTC).", key.key_id.as_str()),
+        String::from("Make a new key and change over to it before; then revoke the old one."),
+    ];
+    let subject = format!("An API key ends on {day}");
+    unless_impossible(send(conn, site, &to, (&subject, &paragraphs), ("Keys", KEYS_PATH), now))
+}
+
+/// To the administrators: somebody registered, and waits for their word.
+pub(super) fn waits_for_approval(
+    conn: &mut dyn Conn,
+    site: &Site,
+    name: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let administrators = UserFilter {
+        roles: vec![Role::Administrator],
+        page: Page { offset: 0, limit: ADMINISTRATORS_MAX },
+        ..UserFilter::default()
+    };
+    let paragraphs = [
+        format!("{name} registered as an ISO and waits for your approval."),
+        String::from("Until then it can do nothing but read its own account."),
+    ];
+    let subject = "An ISO waits for your approval";
+    for user in user::list(conn, &administrators)?.0 {
+        let text = (subject, &paragraphs[..]);
+        unless_impossible(send(conn, site, &user.email, text, ("Decide", ISOS_PATH), now))?;
+    }
+    Ok(())
+}
+
+/// Who has no proper address gets no e-mail; what it tells of happens all the same.
+fn unless_impossible(sent: Result<()>) -> Result<()> {
+    match sent {
+        Err(error) if error.kind() == Kind::Invalid => Ok(()),
+        sent => sent,
+    }
+}
+
+fn send(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    (subject, paragraphs): (&str, &[String]),
+    (text, path): (&str, &str),
+    now: Timestamp,
+) -> Result<()> {
+    let options = Options::read(conn)?;
+    let home = site.address_for_letters(&options);
+    let address = format!("{home}{path}");
+    let sender = Sender { site_name: &options.text("blogname"), home: &home };
+    let link = Some(Link { text, href: Address::new(&address) });
+    let email = Letter { to, subject, paragraphs, link };
+    mail::enqueue(site, conn, sender, &email, now).map(drop)
+}
