@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_the_table() {
-        let documentation = include_str!("../../../docs/templates.md");
+        let documentation = include_str!("../../../../docs/templates.md");
         assert!(documentation.contains(&reference_table()), "{}", reference_table());
     }
 }
