@@ -261,8 +261,8 @@ pub(crate) fn record_change<R: Record>(
         conn,
         &self::event(&after, event, &changes(before, &after, action), action.now),
     )?;
-    let versions = (Some(before.version()), Some(after.version()));
-    let mut entry = audit_entry(before, action).versions(versions.0, versions.1);
+    let mut entry =
+        audit_entry(before, action).versions(Some(before.version()), Some(after.version()));
     for field in &action.changed {
         entry = entry.changed_unseen(field);
     }

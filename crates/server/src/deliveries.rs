@@ -211,8 +211,8 @@ impl Engine {
 
     /// Sends the delivery once and writes down what came of it.
     async fn attempt(&self, kind: &'static dyn Kind, delivery: &DeliveryRow) -> Result<Attempt> {
-        let (parties, wanted, now) = (self.parties.clone(), delivery.clone(), self.now());
-        let request = self.store().read(move |conn| kind.request(&parties, conn, &wanted, now));
+        let (parties, claimed, now) = (self.parties.clone(), delivery.clone(), self.now());
+        let request = self.store().read(move |conn| kind.request(&parties, conn, &claimed, now));
         let Some(request) = request.await? else {
             let unwanted = "the endpoint does not want it any more";
             let reason = Some(unwanted.to_owned());

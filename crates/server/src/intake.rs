@@ -71,8 +71,8 @@ pub(crate) fn check_media_type(
     }
     let mut known = route.files.iter().filter_map(|kind| kind.media_types.first().copied());
     let first = known.next().unwrap_or("application/json");
-    let wanted = known.fold(first.to_owned(), |names, name| format!("{names} or {name}"));
-    let message = format!("Send the body as {wanted}.");
+    let accepted = known.fold(first.to_owned(), |names, name| format!("{names} or {name}"));
+    let message = format!("Send the body as {accepted}.");
     Err(dialect.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
 }
 

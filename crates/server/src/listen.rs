@@ -51,7 +51,7 @@ pub(crate) async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
+    let permits = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
     let builder = builder(&shared);
     let stopped = async {
         let _ = stop.changed().await;
@@ -71,7 +71,7 @@ pub(crate) async fn run(
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
             tokio::spawn(turn_away(stream));
             continue;
         };
@@ -94,7 +94,7 @@ pub(crate) async fn run(
                     }
                 }
             }
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);

@@ -173,7 +173,7 @@ async fn write_results(
     for result in found.await? {
         let line = RowView::new(result)?.line()?;
         writeln!(results, "{line}").map_err(|error| {
-            Error::unavailable("the results cannot be written; add --resume after mending that")
+            Error::unavailable("the results cannot be written; add --resume after fixing that")
                 .because(error)
         })?;
     }

@@ -133,10 +133,10 @@ impl BulkJob {
             .platform
             .store
             .read(move |conn| bulk_upload::chunk(conn, &owner.iso_id, &owner.bulk_id, first_row));
-        let gone = || Error::not_found("the rows of the upload are not there any more");
+        let missing = || Error::not_found("the rows of the upload are not there any more");
         let rows =
-            open(data_key, &upload_ref.bulk_id, first_row, &sealed.await?.ok_or_else(gone)?)?;
-        if rows.is_empty() { Err(gone()) } else { Ok(rows) }
+            open(data_key, &upload_ref.bulk_id, first_row, &sealed.await?.ok_or_else(missing)?)?;
+        if rows.is_empty() { Err(missing()) } else { Ok(rows) }
     }
 }
 

@@ -179,8 +179,8 @@ impl Platform {
         let (iso_id, merchant_id) = (iso_id.clone(), merchant_id.clone());
         let done = self.store.attempt_blocking(move |conn| {
             let before: MerchantRow = change::load(conn, &iso_id, merchant_id.as_str())?;
-            let asked = (!fields.is_empty()).then(|| Value::from(fields.clone()).to_string());
-            let after = MerchantRow { requirements: asked, ..before.clone() };
+            let requested = (!fields.is_empty()).then(|| Value::from(fields.clone()).to_string());
+            let after = MerchantRow { requirements: requested, ..before.clone() };
             errors_outside(take_step(conn, &before, after, &action))
         })?;
         done.map(|merchant| merchant.status).map_err(refusal_error)

@@ -30,7 +30,7 @@ use crate::{Caller, Cx, text};
 
 const FIRST_VERSION: i64 = 1;
 
-/// The ids of what an onboarding makes or names.
+// The ids of what an onboarding makes or names. A plain comment: the published schema has none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OnboardedIds {

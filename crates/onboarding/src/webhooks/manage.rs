@@ -145,11 +145,11 @@ fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
         draft.issues.add("url", Fault::rule(Code::InvalidFormat.name(), message));
     }
     let headers = draft.params.get("headers").and_then(Value::as_array);
-    for (place, header) in headers.into_iter().flatten().enumerate() {
+    for (index, header) in headers.into_iter().flatten().enumerate() {
         let name = header.get("name").and_then(Value::as_str).unwrap_or_default();
         if RESERVED_HEADERS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
             let message = "This field is not yours to set.";
-            let path = format!("headers[{place}].name");
+            let path = format!("headers[{index}].name");
             draft.issues.add(path, Fault::rule(Code::InvalidValue.name(), message));
         }
     }
