@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use frame::bundle::{ImportSection, import_sections, records};
 use serde::Deserialize;
 use serde_json::Value;
-use site::bundle::{ImportSection, import_sections, records};
 use store::Conn;
 use store::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 use types::{Error, Result, Timestamp};

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Body, Params, Reply, Schema, Stop};
+use frame::action::{Outcome, write};
+use frame::{Action, Call, Names};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::action::{Outcome, write};
-use site::{Action, Call, Names};
 use store::Conn;
 use store::catalogue_feed::{self, FeedRow, FeedState};
 use types::{Capability, Result, Timestamp};
@@ -148,7 +148,7 @@ fn restart(call: &mut Call<'_>, feed: &FeedRow, choice: &Choice) -> Outcome {
     let (site, now) = (call.site, call.now());
     let conn = call.conn()?;
     catalogue_feed::remove(conn, feed)?;
-    site::jobs::cancel(site, conn, feed.job_id, now)?;
+    frame::jobs::cancel(site, conn, feed.job_id, now)?;
     start(call, choice)
 }
 
@@ -165,7 +165,7 @@ fn start(call: &mut Call<'_>, choice: &Choice) -> Outcome {
         user_id: call.user_id(),
     };
     let conn = call.conn()?;
-    let job = site::jobs::enqueue(conn, JOB, Some(&order.file_name), &order, now)?;
+    let job = frame::jobs::enqueue(conn, JOB, Some(&order.file_name), &order, now)?;
     let feed = FeedRow {
         feed_key: order.feed_key,
         job_id: job.job_id,

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::{Later, Outcome, later, read, write};
+use frame::managers::may_view;
+use frame::{Action, Call, Names, Site, Visit};
 use serde_json::{Value, json};
-use site::action::{Later, Outcome, later, read, write};
-use site::managers::may_view;
-use site::{Action, Call, Names, Site, Visit};
 use store::Conn;
 use store::login_token::LoginTokenRow;
 use store::marketplace::{self, ConnectionRow};

@@ -5,11 +5,11 @@
 use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, Treatment, clean};
+use frame::action::{read, write};
+use frame::auth::nonce;
+use frame::mail::{self, Letter, Sender};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::auth::nonce;
-use site::mail::{self, Letter, Sender};
-use site::{Action, Call, Names, Options, options};
 use types::{Capability, Error};
 
 use crate::notices::with_holder;

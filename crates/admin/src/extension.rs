@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::{Outcome, anyone, read, write};
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::{Outcome, anyone, read, write};
-use site::{Action, Call, Names};
 use store::filter::Page;
 use store::order::OrderFilter;
 use store::product::ProductFilter;

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route, Verb};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call, Names, Options, options};
 use store::order;
 use types::{Capability, Error};
 

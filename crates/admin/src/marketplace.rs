@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Body, Reply, Schema, Stop, Treatment};
+use frame::action::{Later, Outcome, later};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{Later, Outcome, later};
-use site::{Action, Call, Names};
 use store::Conn;
 use store::package::PackageKind;
 use types::{Capability, Error, Kind, Result, Timestamp};
@@ -288,7 +288,7 @@ async fn install_url(desk: &Desk, asked: Later) -> Outcome {
     let url = if let Some(mut url) = desk.market.page("install") {
         let token = &account.token;
         let signed = format!("{} {}", one.row.product_key, token.access_token);
-        let signature = site::signing::hmac_sha256_base64(
+        let signature = frame::signing::hmac_sha256_base64(
             token.access_token_secret.as_bytes(),
             signed.as_bytes(),
         )?;
@@ -344,7 +344,7 @@ async fn product_preview(desk: &Desk, asked: Later) -> Outcome {
     let text = |name: &str| said.body.get(name).and_then(Value::as_str);
     match (said.is_fine(), text("css"), text("html")) {
         (true, Some(css), Some(html)) => Ok(Reply::new(json!({
-            "css": clean_style(css), "html": site::content::clean_content(html),
+            "css": clean_style(css), "html": frame::text::clean_content(html),
         }))),
         _ => Ok(failed(200, said.message())),
     }

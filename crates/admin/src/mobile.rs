@@ -5,13 +5,13 @@ mod qr;
 
 use contract::rest::route::{READ, Route, Verb};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::auth::magic_link;
+use frame::mail::{self, Letter, Sender};
+use frame::managers::may_view;
+use frame::pages::{Address, Link};
+use frame::{Action, Call, Names, Options, Via};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::auth::magic_link;
-use site::mail::{self, Letter, Sender};
-use site::managers::may_view;
-use site::pages::{Address, Link};
-use site::{Action, Call, Names, Options, Via};
 
 const MINUTES_OF_SECOND: u64 = 60;
 

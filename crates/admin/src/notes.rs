@@ -13,10 +13,10 @@ mod write;
 
 use contract::rest::route::{DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop, loose};
+use frame::action::{read, write};
+use frame::managers::{linked, may_edit, may_view};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::managers::{linked, may_edit, may_view};
-use site::{Action, Call, Names};
 use store::admin_note::{self, NoteActionRow, NoteFilter, NoteKind, NoteRow, NoteSort, NoteStatus};
 use store::background_job;
 use store::filter::{Direction, Page};

@@ -1,11 +1,11 @@
 //! Options of the shop's administration: what was set up, seen, hidden and put off. **None has a
 //! value until somebody sets it**, and clients are told so.
 
-use super::{Definition, Kind, option, secret};
+use frame::options::{Definition, Kind, option, secret};
 
 const UNSET: &str = "null";
 
-pub(super) static DEFINITIONS: &[Definition] = &[
+pub const DEFINITIONS: &[Definition] = &[
     option("woocommerce_task_list_keep_completed", Kind::YesNo, UNSET),
     option("woocommerce_task_list_prompt_shown", Kind::YesNo, UNSET),
     option("woocommerce_task_list_welcome_modal_dismissed", Kind::YesNo, UNSET),

@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, EDIT, READ, Route};
 use contract::rest::{Args, Body, Params, Refusal, Reply, Schema, Stop};
+use frame::action::{Later, Outcome, later, read};
+use frame::managers::may_view;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::{Later, Outcome, later, read};
-use site::managers::may_view;
-use site::{Action, Call, Names};
 use store::Conn;
 use store::background_job::{self, JobRow};
 use store::filter::Page;
@@ -234,7 +234,7 @@ async fn enqueue(
     };
     let (key, now) = (job_id.clone(), asked.visit.now);
     let start = move |conn: &mut dyn Conn| {
-        site::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
+        frame::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
     };
     asked.site.store().write(start).await?;
     Ok((job_id, job::state_name(background_job::JobState::Queued)))

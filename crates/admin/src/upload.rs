@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use contract::rest::{Args, Refusal, Schema, Stop, Treatment};
-use site::action::Later;
+use frame::action::Later;
 use store::Conn;
 use store::package::{self, PackageKind};
 use types::{Kind, Result, Timestamp};

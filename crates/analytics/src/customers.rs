@@ -8,9 +8,9 @@ mod filter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Item, Links, Reply, Schema, Stop};
+use frame::Call;
+use frame::dates::{Moment, written};
 use serde_json::{Map, Value, json};
-use site::Call;
-use site::content::dates::{Moment, written};
 use store::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
 use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use types::Timestamp;

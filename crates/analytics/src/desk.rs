@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::{Params, Refusal, Stop};
+use frame::action::Waiting;
+use frame::dates::Moment;
+use frame::{Call, Names, Options, Site, Visit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use site::action::Waiting;
-use site::content::dates::Moment;
-use site::{Call, Names, Options, Site, Visit};
 use store::{Conn, Store, outbox};
 use types::{Amount, Capability, Timestamp};
 

@@ -17,8 +17,8 @@ pub mod routes;
 use std::sync::{Arc, Mutex};
 
 use contract::rest::{Args, Body, Params, Reply, Sources, Stop};
+use frame::{Call, Site};
 use serde_json::{Map, Value, json};
-use site::{Call, Site};
 use store::user::UserRow;
 use store::{Conn, Store};
 use types::{Error, Result, Timestamp};

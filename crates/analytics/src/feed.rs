@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use site::Options;
+use frame::Options;
 use store::{Store, outbox};
 use types::{Error, Result};
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::{Action, Call, jobs};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::{Action, Call, jobs};
 use store::background_job::{self, JobRow, JobState};
 use store::filter::Page;
 use store::user::{self, UserFilter};

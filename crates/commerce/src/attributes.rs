@@ -7,9 +7,9 @@ mod reserved;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop, clean, form, loose};
+use frame::text::slugify;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::content::slugify;
-use site::{Action, Call, Names};
 use store::attribute::{self, AttributeRow};
 use store::{filter, product, term};
 use types::{Capability, Error};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use frame::bundle::{ImportSection, import_sections};
 use serde_json::{Value, json};
-use site::bundle::{ImportSection, import_sections};
 use store::Conn;
 use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
-pub(crate) use site::bundle::records;
+pub(crate) use frame::bundle::records;
 
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, ImportSection)] = &[

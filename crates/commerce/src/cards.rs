@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use frame::{Call, Options};
 use serde_json::{Value, json};
-use site::{Call, Options};
 use store::{Conn, order};
 use types::{Amount, Result};
 

@@ -17,8 +17,8 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::{Action, Call, Names};
 use store::{Conn, customer_lookup};
 use types::{Capability, Role};
 
@@ -181,7 +181,7 @@ impl Resource for Customers {
     fn delete(&self, call: &mut Call<'_>, record: Counted) -> Result<(), Stop> {
         let customer = record.customer;
         let heir = heir(call, &customer)?;
-        site::users::remove_user(call, &customer.user, heir)?;
+        frame::users::remove_user(call, &customer.user, heir)?;
         store::order::detach_customer(call.conn()?, customer.user.user_id)?;
         Ok(tell(call, "customer.deleted", &customer)?)
     }

@@ -23,7 +23,7 @@ mod writing;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
-use site::{Options, Site};
+use frame::{Options, Site};
 use store::filter::Page;
 use store::order::OrderFilter;
 use store::product::ProductFilter;

@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 use contract::rest::Refusal;
 use contract::rest::refusal::Data;
+use frame::{Options, Site, Visit};
 use serde_json::{Map, Value};
-use site::{Options, Site, Visit};
 use store::Conn;
 use store::import::{self, Progress};
 use types::{Result, Timestamp};

@@ -33,8 +33,8 @@ use std::sync::Arc;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::{Action, Call, Names};
 use store::order::{OrderKind, OrderRow};
 use types::{Capability, Result};
 

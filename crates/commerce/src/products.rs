@@ -34,8 +34,8 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
+use frame::{Action, Call, Names};
 use serde_json::Value;
-use site::{Action, Call, Names};
 use store::product;
 
 use self::loaded::Loaded;

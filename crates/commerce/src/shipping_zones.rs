@@ -9,7 +9,7 @@ mod zones;
 
 use contract::rest::route::Route;
 use contract::rest::{Refusal, Stop};
-use site::{Action, Call, Names};
+use frame::{Action, Call, Names};
 use store::shipping::{self, ZoneRow};
 use types::Capability;
 

@@ -10,8 +10,8 @@ mod write;
 use contract::rest::args::text_field;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop, Treatment};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::{Action, Call, Names};
 use store::tax_rate::{self, TaxRateFilter, TaxRateOrder};
 use types::Capability;
 

@@ -9,8 +9,8 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
+use frame::{Action, Call, Names, Options};
 use serde_json::{Map, Value, json};
-use site::{Action, Call, Names, Options};
 use store::term::{self, TermFilter, TermOrder, TermRow};
 use store::{Conn, attribute, product};
 use types::{Capability, Error};
@@ -128,7 +128,7 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
         Some(known) => known.term_id,
         None => term::insert(conn, &category)?,
     };
-    site::options::set(conn, DEFAULT_CATEGORY, &json!(id))
+    frame::options::set(conn, DEFAULT_CATEGORY, &json!(id))
 }
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {

@@ -15,8 +15,8 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop};
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::{Action, Call, Names};
 use store::webhook::{self, WebhookRow};
 use store::webhook_delivery::{self, Endpoint};
 use types::Capability;

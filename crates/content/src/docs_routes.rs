@@ -2,11 +2,12 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, anyone, memory};
+use frame::paging::with_totals;
+use frame::{Call, Names};
 use serde_json::{Value, json};
 
-use crate::action::{Action, anyone, memory};
-use crate::paging::with_totals;
-use crate::{Call, Names};
+use crate::docs::docs;
 
 const PER_PAGE_MAX: i64 = 100;
 
@@ -46,7 +47,7 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let per_page = call.params.int("per_page").unwrap_or(10).clamp(1, PER_PAGE_MAX);
     let skipped = (call.params.int("page").unwrap_or(1) - 1).max(0).saturating_mul(per_page);
     let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-    let pages = site.docs().pages();
+    let pages = docs().pages();
     let mut items = Vec::new();
     for page in pages.iter().skip(count(skipped)).take(count(per_page)) {
         let mut item = as_value(page.entry(&visit.home))?;
@@ -65,20 +66,20 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn get(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let slug = call.params.text("slug").unwrap_or_default().to_lowercase();
-    let page = site.docs().page(&slug).ok_or_else(|| {
+    let page = docs().page(&slug).ok_or_else(|| {
         Refusal::new(404, "boardwalk_page_not_found", "There is no page of this name.")
     })?;
-    let docs = &site.settings().names.docs;
+    let namespace = &site.settings().names.docs;
     let links = Links::new()
-        .to("self", visit.rest(&format!("/{docs}/pages/{}", page.slug)))
-        .to("collection", visit.rest(&format!("/{docs}/pages")));
+        .to("self", visit.rest(&format!("/{namespace}/pages/{}", page.slug)))
+        .to("collection", visit.rest(&format!("/{namespace}/pages")));
     Ok(Reply::new(as_value(page.view(&visit.home))?).links(links))
 }
 
 fn find(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let words = call.params.text("search").unwrap_or_default();
     let limit = usize::try_from(call.params.int("per_page").unwrap_or(10)).unwrap_or(10);
-    let hits = call.site.docs().search(words, limit);
+    let hits = docs().search(words, limit);
     let items: Result<Vec<Value>, Stop> =
         hits.iter().map(|hit| as_value(hit.view(&call.visit.home))).collect();
     Ok(Reply::new(json!(items?)))

@@ -3,19 +3,12 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::action::{Action, memory};
+use frame::{Call, Names};
 use serde_json::{Value, json};
-use types::{Capability, Environment};
+use types::Capability;
 
-use crate::action::{Action, memory};
-use crate::{Call, Names, users};
-
-/// Another environment of the same installation.
-#[derive(Clone, Debug)]
-pub struct Neighbour {
-    pub environment: Environment,
-    /// Without a slash at its end.
-    pub url: String,
-}
+use crate::users;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let route = Route::at(&names.docs, "/me").on(READ, Args::new(), memory(signed_in, show));

@@ -4,13 +4,15 @@ use contract::rest::args::absint;
 use contract::rest::clean;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
+use frame::action::{Action, Later, anyone, later, read};
+use frame::{Call, Names, Site, Visit};
 use serde_json::{Map, Value};
 use store::{Conn, oembed_cache};
 use types::{Capability, Error};
 
-use crate::action::{Action, Later, anyone, later, read};
+use crate::docs::docs;
 use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest};
-use crate::{Call, Names, Site, Visit, content};
+use crate::posts;
 
 const XML: &str = "text/xml; charset=UTF-8";
 
@@ -165,7 +167,7 @@ fn describe_local(
         oembed::describe(&page, width, &secret)
     };
     let path = local.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
-    if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| site.docs().page(slug)) {
+    if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| docs().page(slug)) {
         return Ok(Some(page(&guide.title, &visit.page(&guide.path()), None)));
     }
     if path == REFERENCE_PATH {
@@ -181,10 +183,10 @@ fn describe_local(
         };
         return Ok(Some(oembed::describe_link(&page)));
     }
-    let found = content::find_by_path(conn, local)?.filter(content::is_publicly_viewable);
+    let found = posts::find_by_path(conn, local)?.filter(posts::is_publicly_viewable);
     let (title, permalink, author_id) = match found {
         Some(post) => {
-            let permalink = content::permalink(conn, visit, &post)?;
+            let permalink = posts::permalink(conn, visit, &post)?;
             (post.title, permalink, post.author_id)
         }
         None => match site.page_at(conn, visit, local)? {

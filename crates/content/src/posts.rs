@@ -5,41 +5,36 @@
 //! it. **Markup of writers who are not trusted with all of it is cleaned before it is stored.**
 
 mod address;
-pub mod dates;
-mod html;
 mod item;
 mod kind;
 mod labels;
 mod list;
 mod permit;
-pub mod render;
 mod revisions;
 mod schema;
 mod slug;
 mod status;
+mod term;
 mod term_write;
 mod terms;
-pub mod tree;
 mod types;
-mod typography;
 mod write;
 
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Reply, Stop};
+use frame::action::{Action, read, write};
+use frame::text::render;
+use frame::{Call, Names};
 use store::Conn;
 use store::post::PostRow;
 
-pub use self::address::{find_by_path, is_publicly_viewable, permalink};
-pub use self::html::{clean_content, clean_title};
-pub use self::slug::slugify;
+pub(crate) use self::address::{find_by_path, is_publicly_viewable, permalink};
 pub use self::write::{is_any_due, publish_due};
 
-use self::item::{Room, Terms, Wanted};
+use self::item::{Collection, ItemView, Terms};
 use self::kind::{KINDS, Kind};
-use crate::action::{Action, read, write};
-use crate::{Call, Names};
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
@@ -52,17 +47,17 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 /// Makes what every site has: the category of posts that name none. Called at each start.
-pub(crate) fn found(conn: &mut dyn Conn) -> ::types::Result<()> {
+pub fn found(conn: &mut dyn Conn) -> ::types::Result<()> {
     term_write::found(conn)
 }
 
 /// The content as readers see it. What has a password shows nothing without it.
-pub fn shown_content(row: &PostRow) -> String {
+pub(crate) fn shown_content(row: &PostRow) -> String {
     if row.password.is_empty() { render::content(&row.content) } else { String::new() }
 }
 
 /// The first words of the item as plain text, for lists and descriptions.
-pub fn shown_summary(row: &PostRow) -> String {
+pub(crate) fn shown_summary(row: &PostRow) -> String {
     if !row.password.is_empty() {
         return String::new();
     }
@@ -76,10 +71,10 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
     let item = schema::item(kind);
     let compiled = item.compile().expect("the schema of an item is well formed");
     let namespace = names.content.clone();
-    let room = Arc::new(Room { kind, item: compiled, namespace });
-    let run = |operation: fn(&Room, &mut Call<'_>) -> Result<Reply, Stop>| {
-        let room = Arc::clone(&room);
-        move |call: &mut Call<'_>| operation(&room, call)
+    let collection = Arc::new(Collection { kind, item: compiled, namespace });
+    let run = |operation: fn(&Collection, &mut Call<'_>) -> Result<Reply, Stop>| {
+        let collection = Arc::clone(&collection);
+        move |call: &mut Call<'_>| operation(&collection, call)
     };
     let may = |permission: fn(&mut Call<'_>, &Kind) -> Result<(), Stop>| {
         move |call: &mut Call<'_>| permission(call, kind)
@@ -100,23 +95,23 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
             .batchable()
             .schema(item.document()),
     ];
-    routes.extend(revisions::routes(&room));
+    routes.extend(revisions::routes(&collection));
     routes
 }
 
-fn read_one(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let row = permit::item_of(call, room.kind, "id", permit::invalid_id)?;
+fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
     let terms = Terms::read(call.conn()?, std::slice::from_ref(&row))?;
     let context = call.context();
     let password = call.params.text("password").map(str::to_owned);
     let words = call.params.int("excerpt_length").filter(|words| *words > 0);
     let words = words.and_then(|words| usize::try_from(words).ok());
-    let wanted = Wanted {
+    let wanted = ItemView {
         password: password.as_deref(),
         excerpt_words: words.unwrap_or(render::EXCERPT_WORDS),
-        ..Wanted::in_context(&context)
+        ..ItemView::in_context(&context)
     };
-    let (fields, links) = item::prepare(room, call, &row, &terms, wanted)?;
+    let (fields, links) = item::prepare(collection, call, &row, &terms, wanted)?;
     let visit = call.visit;
     let address = permalink(call.conn()?, visit, &row)?;
     let alternate = format!("<{address}>; rel=\"alternate\"; type=text/html");

@@ -3,11 +3,10 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, anyone, memory};
+use frame::{Call, Names};
 use serde_json::json;
 use types::reference;
-
-use crate::action::{Action, anyone, memory};
-use crate::{Call, Names};
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let zip = Args::new().arg("zip", Schema::text().about("Five digits."));

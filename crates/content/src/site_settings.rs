@@ -3,62 +3,67 @@
 //! A value is checked here for what its schema cannot say. **Nothing of a request is stored unless
 //! all of it is fine.** Null puts a setting back to its default.
 
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{
     Args, Fault, Item, Node, Reply, Schema, Stop, Treatment, check, clean, params,
 };
+use frame::action::{read, write};
+use frame::options::{self, Definition, Kind, Setting, Tables};
+use frame::settings::is_site_address;
+use frame::{Action, Call, Names, Options};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use types::Capability;
-
-use crate::action::{read, write};
-use crate::options::{self, DEFINITIONS, Definition, Kind, Setting};
-use crate::settings::is_site_address;
-use crate::{Action, Call, Names, Options};
 
 /// Characters of a text at most.
 const TEXT_LENGTH_MAX: usize = 1_000;
 /// Languages that the site speaks; the empty one is the product's own.
 const LANGUAGES: &[&str] = &["", "en_US"];
 
-pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
-    let args = settings().fold(Args::new(), |args, (_, setting)| {
+/// A setting: its option, and its compiled schema.
+#[derive(Debug)]
+struct Entry {
+    definition: &'static Definition,
+    setting: &'static Setting,
+    node: Node,
+}
+
+type Settings = Arc<[Entry]>;
+
+pub(crate) fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
+    let entry = |(definition, setting): (&'static Definition, &'static Setting)| {
+        let node = (setting.schema)().compile().expect("the settings are written down right");
+        Entry { definition, setting, node }
+    };
+    let settings: Settings = options::settings(options).map(entry).collect();
+    let args = settings.iter().fold(Args::new(), |args, Entry { setting, .. }| {
         args.treated(setting.name, (setting.schema)(), Treatment::Nullable)
     });
-    let fields = settings().map(|(_, setting)| (setting.name, (setting.schema)()));
+    let fields = settings.iter().map(|entry| (entry.setting.name, (entry.setting.schema)()));
     let item = Item::new("settings", Schema::object(fields));
+    let shown = Arc::clone(&settings);
     let route = Route::at(&names.content, "/settings")
-        .on(READ, Args::new(), read(may_manage, get))
-        .on(EDIT, args, write(may_manage, edit))
+        .on(READ, Args::new(), read(may_manage, move |call| get(&shown, call)))
+        .on(EDIT, args, write(may_manage, move |call| edit(&settings, call)))
         .schema(item.document());
     vec![route]
 }
-
-fn settings() -> impl Iterator<Item = (&'static Definition, &'static Setting)> {
-    DEFINITIONS.iter().filter_map(|definition| Some((definition, definition.setting.as_ref()?)))
-}
-
-/// The compiled schema of each setting, in the order of the settings.
-static NODES: LazyLock<Vec<Node>> = LazyLock::new(|| {
-    let compiled = settings().map(|(_, setting)| (setting.schema)().compile());
-    compiled.collect::<Result<_, _>>().expect("the settings are written down right")
-});
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::ManageOptions) { Ok(()) } else { Err(call.forbidden().into()) }
 }
 
-fn get(call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn get(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
-    Ok(Reply::new(values(call, &options)))
+    Ok(Reply::new(values(settings, call, &options)))
 }
 
-fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn edit(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut changes: Vec<(&'static str, Option<Value>)> = Vec::new();
     let mut faults = params::Faults::new();
-    for (definition, setting) in settings() {
+    for Entry { definition, setting, .. } in settings {
         if !call.params.given(setting.name) {
             continue;
         }
@@ -81,18 +86,17 @@ fn edit(call: &mut Call<'_>) -> Result<Reply, Stop> {
             }
         }
     }
-    get(call)
+    get(settings, call)
 }
 
-fn values(call: &Call<'_>, options: &Options) -> Value {
-    let value =
-        |((definition, setting), node): ((&'static Definition, &'static Setting), &Node)| {
-            let value = value(call, options, definition);
-            // What was stored by other means and does not fit is better not shown than wrong.
-            let fits = check::validate(node, &value, setting.name).is_ok();
-            (setting.name.to_owned(), if fits { value } else { Value::Null })
-        };
-    Value::Object(settings().zip(NODES.iter()).map(value).collect::<Map<_, _>>())
+fn values(settings: &[Entry], call: &Call<'_>, options: &Options) -> Value {
+    let value = |Entry { definition, setting, node }: &Entry| {
+        let value = value(call, options, definition);
+        // What was stored by other means and does not fit is better not shown than wrong.
+        let fits = check::validate(node, &value, setting.name).is_ok();
+        (setting.name.to_owned(), if fits { value } else { Value::Null })
+    };
+    Value::Object(settings.iter().map(value).collect::<Map<_, _>>())
 }
 
 fn value(call: &Call<'_>, options: &Options, definition: &Definition) -> Value {

@@ -1,18 +1,16 @@
 //! Users over REST: lists, one user, oneself, and the passwords that users give to applications.
 //!
-//! [`account`] makes users for everybody who does, [`rights`] says who may do what to whom, and
-//! [`view`] is what others see of a user. **Nobody gains rights here that they could not give**:
+//! [`rights`] says who may do what to whom, and [`view`] is what others see of a user; they are made
+//! and removed by [`frame::users`]. **Nobody gains rights here that they could not give**:
 //! roles need `promote_users`, roles that act for somebody need the binding to that somebody, and
 //! the last administrator stays one.
 
-pub mod account;
-pub mod application_passwords;
+pub(crate) mod application_passwords;
 mod consumer_keys;
 mod delete;
 mod fields;
 mod list;
 mod meta;
-pub mod names;
 mod read;
 mod rights;
 mod view;
@@ -20,15 +18,9 @@ mod write;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Fields, Links, Refusal, Reply, Stop};
+use frame::action::{anyone, read as reading, write as writing};
+use frame::{Action, Call, Names};
 use store::user::UserRow;
-
-use crate::action::{anyone, read as reading, write as writing};
-use crate::{Action, Call, Names};
-
-pub use self::account::{BoundTo, NewUser, create_user};
-pub use self::delete::remove_user;
-pub use self::view::avatar_urls;
-pub use self::write::end_other_sessions;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let item = fields::item();

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 use types::Error;
 
 use crate::action::{Action, anyone, write};
-use crate::frame::perform::{Asked, Performed, no_route, perform};
-use crate::frame::{header_map, tidy_path};
+use crate::request::tidy_path;
+use crate::rest::header_map;
+use crate::rest::invocation::{Invocation, no_route};
+use crate::rest::perform::{Performed, perform};
 use crate::{Call, Site, Visit};
 
 const ITEMS_MAX: u64 = 25;
@@ -38,7 +40,7 @@ fn item() -> Schema {
 }
 
 /// An item that can be carried out, or what is wrong with it.
-type Prepared = Result<(Asked, Visit), Refusal>;
+type Prepared = Result<(Invocation, Visit), Refusal>;
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let requests = call.params.get("requests").and_then(Value::as_array).cloned();
@@ -58,7 +60,7 @@ fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     for item in items {
         let reply = match item {
             Err(refusal) => Reply::from(&refusal),
-            Ok((asked, visit)) => carry_out(site, &visit, &asked, call)?.reply,
+            Ok((invocation, visit)) => carry_out(site, &visit, &invocation, call)?.reply,
         };
         responses.push(enveloped(reply));
     }
@@ -72,7 +74,7 @@ fn multi_status(body: Value) -> Reply {
 fn fault_of(item: &Prepared) -> Option<&Refusal> {
     match item {
         Err(refusal) => Some(refusal),
-        Ok((asked, _)) => asked.refused.as_ref(),
+        Ok((invocation, _)) => invocation.refused.as_ref(),
     }
 }
 
@@ -95,9 +97,9 @@ fn prepare(call: &Call<'_>, item: &Value) -> Prepared {
         return Err(Refusal::new(400, "rest_batch_not_allowed", message));
     }
     let body = item.get("body").and_then(Value::as_object).cloned().unwrap_or_default();
-    let asked = Asked::internal(call.site, verb, &path, body)?;
+    let invocation = Invocation::internal(call.site, verb, &path, body)?;
     let headers = item.get("headers").and_then(Value::as_object).map(own_headers);
-    Ok((asked, Visit { headers: headers.unwrap_or_default(), ..call.visit.clone() }))
+    Ok((invocation, Visit { headers: headers.unwrap_or_default(), ..call.visit.clone() }))
 }
 
 fn is_within(path: &str, namespace: &str) -> bool {
@@ -134,12 +136,12 @@ fn own_headers(headers: &Map<String, Value>) -> Vec<(String, String)> {
 fn carry_out(
     site: &Site,
     visit: &Visit,
-    asked: &Asked,
+    invocation: &Invocation,
     call: &mut Call<'_>,
 ) -> Result<Performed, Error> {
     let mut performed = None;
     call.conn()?.nested(&mut |conn| {
-        let done = perform(site, visit, asked, Some(conn))?;
+        let done = perform(site, visit, invocation, Some(conn))?;
         let keep = !done.refused;
         performed = Some(done);
         Ok(keep)

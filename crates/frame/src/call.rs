@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use contract::rest::{Params, Refusal, Sources, Stop, Verb};
-use serde_json::{Map, Value};
+use contract::rest::{Params, Refusal, Stop, Verb};
 use store::Conn;
 use types::{Capability, Error, Timestamp};
 
-use crate::frame::perform::{self, Asked, Performed};
 use crate::{Options, Site, User, Visit};
 
 /// What permissions and operations are handed.
@@ -127,41 +125,5 @@ impl<'c> Call<'c> {
             let mut inner = Call::new(site, visit, verb, false, params.clone(), Some(conn));
             run(&mut inner)
         })
-    }
-
-    /// Carries out another operation within this one, as the same caller.
-    pub fn dispatch(&mut self, asked: &Asked) -> Result<Performed, Error> {
-        let (site, visit) = (self.site, self.visit);
-        perform::perform(site, visit, asked, self.conn_if_any())
-    }
-
-    /// Asks another route for something within this operation, as the same caller, with the body
-    /// as JSON unless it is empty. **What it
-    /// refuses may have left traces**; who goes on after a refusal asks within [`Call::nested`].
-    pub fn ask(&mut self, verb: Verb, path: &str, body: Map<String, Value>) -> Result<Value, Stop> {
-        let (site, visit) = (self.site, self.visit);
-        let json = (!body.is_empty()).then_some(Value::Object(body));
-        let asked = Asked::with_json(site, verb, path, json)?;
-        if let Some(refusal) = asked.refused {
-            return Err(refusal.into());
-        }
-        let reply = perform::run_alone(site, visit, asked, self.conn()?)?;
-        Ok(reply.into_json().2)
-    }
-
-    /// The methods that the caller may use on the path, in the order of the route.
-    pub fn allowed_at(
-        &mut self,
-        path: &str,
-        query: Map<String, Value>,
-    ) -> Result<Vec<&'static str>, Error> {
-        let site = self.site;
-        let Some((route, variables)) = site.table().route_at(path) else { return Ok(Vec::new()) };
-        let sources = Sources { query, path: variables, ..Sources::default() };
-        let params = Params::unchecked(sources);
-        let (visit, verb) = (self.visit, self.verb);
-        let conn = self.conn_if_any();
-        let mut inner = Call::new(site, visit, verb, false, params, conn);
-        perform::allowed(route, &mut inner)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Request;
 
 /// The value of the first cookie of this name.
-pub(crate) fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+pub fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let cookies = request.headers.iter().filter(|(header, _)| header == "cookie");
     let mut pairs = cookies.flat_map(|(_, value)| value.split(';'));
     pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
@@ -13,7 +13,7 @@ pub(crate) fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
 
 /// How long a browser keeps a cookie.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Life {
+pub enum Life {
     /// Until the browser is closed.
     Visit,
     Over,
@@ -21,7 +21,7 @@ pub(super) enum Life {
 }
 
 /// The value of a `Set-Cookie` header.
-pub(super) fn set(name: &str, value: &str, life: Life, secure: bool) -> String {
+pub fn set(name: &str, value: &str, life: Life, secure: bool) -> String {
     let age = match life {
         Life::Visit => String::new(),
         Life::Over => String::from("; Max-Age=0"),

@@ -1,7 +1,6 @@
 //! Requests that the site makes to itself, in somebody's name and without a network: what webhooks
 //! deliver is what their owner would see.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Sources, Stop, Verb};
@@ -10,13 +9,9 @@ use store::Conn;
 use store::user::UserRow;
 use types::{Error, Result, Role, Timestamp};
 
-use crate::frame::Hashes;
-use crate::frame::perform::{self, Asked, accept, perform};
-use crate::request::Client;
+use crate::rest::invocation::{Invocation, accept};
+use crate::rest::perform::{self, perform};
 use crate::{Call, Identity, Options, Site, User, Via, Visit};
-
-/// The address of a site that nobody has named.
-const HOME_UNKNOWN: &str = "http://localhost";
 
 impl Site {
     /// What the user sees at a REST path, such as `/wc/v3/orders/7`; nothing if they may not, or if
@@ -31,10 +26,10 @@ impl Site {
         let options = Options::read(conn)?;
         let identity = Identity::of(Arc::new(User::new(user)), Via::Nothing);
         let visit = self.visit_from_within(identity, options, now);
-        let Ok(asked) = Asked::internal(self, Verb::Get, path, Map::new()) else {
+        let Ok(invocation) = Invocation::internal(self, Verb::Get, path, Map::new()) else {
             return Ok(None);
         };
-        let performed = perform(self, &visit, &asked, Some(conn))?;
+        let performed = perform(self, &visit, &invocation, Some(conn))?;
         if performed.refused {
             return Ok(None);
         }
@@ -59,11 +54,11 @@ impl Site {
         let sources = Sources { json: Some(body), path: found.variables, ..Sources::default() };
         let (params, refused) = accept(&found.endpoint.args, sources);
         let path = path.to_owned();
-        let asked = Asked { verb, head_only: false, path, params, refused, embed: None };
-        let performed = perform(self, &visit, &asked, Some(conn))?;
+        let invocation = Invocation { verb, head_only: false, path, params, refused, embed: None };
+        let performed = perform(self, &visit, &invocation, Some(conn))?;
         let answer = performed.reply.into_json().2;
         if performed.refused {
-            return Err(Error::invalid(format!("{} {}: {answer}", verb.name(), asked.path)));
+            return Err(Error::invalid(format!("{} {}: {answer}", verb.name(), invocation.path)));
         }
         Ok(answer)
     }
@@ -102,8 +97,8 @@ impl Site {
         path: &str,
         body: Map<String, Value>,
     ) -> Option<Refusal> {
-        match Asked::internal(self, verb, path, body) {
-            Ok(asked) => asked.refused,
+        match Invocation::internal(self, verb, path, body) {
+            Ok(invocation) => invocation.refused,
             Err(refusal) => Some(refusal),
         }
     }
@@ -117,55 +112,16 @@ impl Site {
         verb: Verb,
         (path, body): (&str, Map<String, Value>),
     ) -> Result<std::result::Result<Value, Refusal>> {
-        let asked = match Asked::internal(self, verb, path, body) {
-            Ok(Asked { refused: Some(refusal), .. }) | Err(refusal) => return Ok(Err(refusal)),
-            Ok(asked) => asked,
+        let invocation = match Invocation::internal(self, verb, path, body) {
+            Ok(Invocation { refused: Some(refusal), .. }) | Err(refusal) => {
+                return Ok(Err(refusal));
+            }
+            Ok(invocation) => invocation,
         };
-        match perform::run_alone(self, visit, asked, conn) {
+        match perform::run_alone(self, visit, invocation, conn) {
             Ok(reply) => Ok(Ok(reply.into_json().2)),
             Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
             Err(Stop::Failed(error)) => Err(error),
-        }
-    }
-
-    /// Address of the site as far as it is known without a request, without a slash at its end.
-    pub fn own_address(&self, options: &Options) -> String {
-        let own = options.text("siteurl");
-        let known = self.settings().url.clone().or((!own.is_empty()).then_some(own));
-        let home = known.unwrap_or_else(|| HOME_UNKNOWN.to_owned());
-        home.trim_end_matches('/').to_owned()
-    }
-
-    /// Where people find the site, for letters: as the operator or the site itself says, else where
-    /// this process serves it. **Never what a request claims**: a caller who names another host
-    /// would have the site send its readers there.
-    pub fn address_for_letters(&self, options: &Options) -> String {
-        let is_told = self.settings().url.is_some() || !options.text("siteurl").is_empty();
-        let here = self.neighbours().iter().find(|at| at.environment == self.environment());
-        match here.filter(|_| !is_told) {
-            Some(here) => here.url.clone(),
-            None => self.own_address(options),
-        }
-    }
-
-    fn visit_from_within(&self, identity: Identity, options: Options, now: Timestamp) -> Visit {
-        let home = self.own_address(&options);
-        Visit {
-            identity,
-            now,
-            rest_url: format!("{home}/{}", self.settings().names.rest_root),
-            secure: home.starts_with("https:"),
-            home,
-            client: Client {
-                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-                throttled: false,
-                local: true,
-            },
-            headers: Vec::new(),
-            options: Arc::new(options),
-            application_passwords: false,
-            hashes: Hashes::default(),
-            is_import: false,
         }
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! # use serde_json::{Value, json};
-//! use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
+//! use frame::jobs::{Halt, JobCx, JobKind, Progress, Running};
 //!
 //! /// Counts to the number in its arguments.
 //! #[derive(Debug)]

@@ -14,7 +14,7 @@ use store::{Conn, counter};
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 
-use crate::pages::{Address, LetterLook, Link, THEME_OPTION};
+use crate::pages::{Address, EmailLook, Link, THEME_OPTION};
 use crate::{Call, Options, Site, jobs};
 
 /// The kind of job that sends a letter. **A site without it sends no mail.**
@@ -75,7 +75,7 @@ struct HtmlMail<'a> {
     link: Option<Link<'a>>,
     site_name: &'a str,
     home: Address<'a>,
-    look: &'a LetterLook,
+    look: &'a EmailLook,
 }
 
 /// A letter as it waits: nobody can read it without the master key.
@@ -116,7 +116,7 @@ pub fn enqueue(
     if !is_on(site) {
         return Err(Error::unavailable("mail is off; set mail.relay to the host that sends it"));
     }
-    let look = LetterLook::read(&Options::read(conn)?.get(THEME_OPTION));
+    let look = EmailLook::read(&Options::read(conn)?.get(THEME_OPTION));
     let message = written(sender, letter, &look)?;
     let arguments = Waiting::seal(site.vault(), &message)?;
     Ok(jobs::enqueue(conn, JOB, None, &arguments, now)?.job_id)
@@ -130,7 +130,7 @@ pub fn message_of(cx: &jobs::JobCx) -> Result<Message, jobs::Halt> {
 }
 
 /// A letter as text and as HTML.
-fn written(sender: Sender<'_>, letter: &Letter<'_>, look: &LetterLook) -> Result<Message> {
+fn written(sender: Sender<'_>, letter: &Letter<'_>, look: &EmailLook) -> Result<Message> {
     let Letter { to, subject, paragraphs, link } = *letter;
     let Sender { site_name, home } = sender;
     check(to, subject)?;
@@ -202,8 +202,8 @@ mod tests {
 
     const SENDER: Sender<'_> = Sender { site_name: "Pier & Sons", home: "https://shop.example" };
 
-    fn usual() -> LetterLook {
-        LetterLook::read(&serde_json::Value::Null)
+    fn usual() -> EmailLook {
+        EmailLook::read(&serde_json::Value::Null)
     }
 
     fn letter<'a>(to: &'a str, subject: &'a str, paragraphs: &'a [String]) -> Letter<'a> {

@@ -7,13 +7,18 @@ use types::Capability;
 use crate::Call;
 
 pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
-    call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_view", message)
+    need_manager(call, "cannot_view", "You are not allowed to see this.")
 }
 
 pub fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to change this.";
-    call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_edit", message)
+    need_manager(call, "cannot_edit", "You are not allowed to change this.")
+}
+
+fn need_manager(call: &Call<'_>, code: &str, message: &'static str) -> Result<(), Stop> {
+    if call.can(Capability::ManageWoocommerce) {
+        return Ok(());
+    }
+    Err(call.deny(call.site.shop_code(code), message).into())
 }
 
 /// An item of a list, which carries its links in its body.

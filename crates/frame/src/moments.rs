@@ -4,7 +4,7 @@ use contract::rest::loose;
 use serde_json::{Value, json};
 use types::Timestamp;
 
-use crate::content::dates::{self, Moment};
+use crate::dates::{self, Moment};
 use crate::{Call, Options};
 
 const MICROS: i64 = 1_000_000;

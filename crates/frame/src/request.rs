@@ -39,6 +39,11 @@ pub struct Client {
     pub local: bool,
 }
 
+/// A path with one slash before and none after.
+pub(crate) fn tidy_path(path: &str) -> String {
+    format!("/{}", path.trim_matches('/'))
+}
+
 impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())

@@ -4,8 +4,9 @@
 //! parameter beats a missing right.**
 
 mod body;
-pub mod embed;
+mod embed;
 mod headers;
+pub mod invocation;
 mod passwords;
 pub mod perform;
 pub(crate) mod recent;
@@ -23,18 +24,14 @@ pub use self::passwords::Hashes;
 pub(crate) use self::response::header_map;
 pub use self::response::{Payload, Response};
 
-use self::embed::Embed;
-use self::perform::{Asked, Performed, accept, no_route};
+use self::invocation::{Embed, Invocation, accept, no_route};
+use self::perform::Performed;
 use self::response::Wrapping;
 use crate::action::{Later, Work};
 use crate::call::Call;
+use crate::request::tidy_path;
 use crate::turns::Turn;
 use crate::{Action, Identity, Request, Site, Visit};
-
-/// A path with one slash before and none after.
-pub(crate) fn tidy_path(path: &str) -> String {
-    format!("/{}", path.trim_matches('/'))
-}
 
 impl Site {
     /// Answers a request of the REST interface, whatever it is.
@@ -88,7 +85,7 @@ impl Site {
         }
     }
 
-    /// Answers from memory what was asked a moment ago.
+    /// Answers from memory what was asked for a moment ago.
     async fn recall_or_carry_out(
         self: &Arc<Self>,
         request: &Request,
@@ -126,7 +123,7 @@ impl Site {
         let sources =
             Sources { query: request.query.clone(), path: found.variables.clone(), ..read };
         let (params, refused) = accept(&found.endpoint.args, sources);
-        let asked = Asked {
+        let invocation = Invocation {
             verb,
             head_only: method == "HEAD",
             path: request.path.clone(),
@@ -134,17 +131,17 @@ impl Site {
             refused: fault.or(refused),
             embed: Embed::read(request.query.get("_embed")),
         };
-        if let (Some(wait), None) = (&found.endpoint.operation.wait, &asked.refused)
-            && let Some(waiting) = wait(self, visit, &asked.params)
+        if let (Some(wait), None) = (&found.endpoint.operation.wait, &invocation.refused)
+            && let Some(waiting) = wait(self, visit, &invocation.params)
         {
             waiting.await;
         }
         let turn = match visit.identity.user.as_ref() {
             Some(user) if found.endpoint.operation.in_turns => self.turns().take(user.id()).await,
-            _ => return self.perform_any(found, asked, visit, None).await,
+            _ => return self.perform_any(found, invocation, visit, None).await,
         };
         match turn {
-            Ok(turn) => self.perform_any(found, asked, visit, Some(turn)).await,
+            Ok(turn) => self.perform_any(found, invocation, visit, Some(turn)).await,
             Err(refusal) => Reply::from(&refusal),
         }
     }
@@ -153,38 +150,38 @@ impl Site {
     async fn perform_any(
         self: &Arc<Self>,
         found: Found<'_, Action>,
-        asked: Asked,
+        invocation: Invocation,
         visit: &Arc<Visit>,
         turn: Option<Turn>,
     ) -> Reply {
         let performed = match &found.endpoint.operation.work {
-            Work::Later(run) if asked.refused.is_none() => {
+            Work::Later(run) if invocation.refused.is_none() => {
                 let later = |params| {
                     run(Later { site: Arc::clone(self), visit: Arc::clone(visit), params })
                 };
-                self.perform_later(asked, visit, later).await
+                self.perform_later(invocation, visit, later).await
             }
             Work::Memory(_) if is_memory_only(found.route) => {
-                perform::perform(self, visit, &asked, None)
+                perform::perform(self, visit, &invocation, None)
             }
-            Work::Write(_) if asked.refused.is_none() => {
-                self.perform_writing(asked, visit, turn).await
+            Work::Write(_) if invocation.refused.is_none() => {
+                self.perform_writing(invocation, visit, turn).await
             }
-            _ => self.perform_reading(asked, visit, turn).await,
+            _ => self.perform_reading(invocation, visit, turn).await,
         };
         performed.map_or_else(|error| Reply::from(&failed(&error)), |performed| performed.reply)
     }
 
     async fn perform_reading(
         self: &Arc<Self>,
-        asked: Asked,
+        invocation: Invocation,
         visit: &Arc<Visit>,
         turn: Option<Turn>,
     ) -> Result<Performed, Error> {
         let (site, visit) = (Arc::clone(self), Arc::clone(visit));
         let read = move |conn: &mut dyn store::Conn| {
             let _until_the_end = &turn;
-            perform::perform(&site, &visit, &asked, Some(conn))
+            perform::perform(&site, &visit, &invocation, Some(conn))
         };
         self.store().read(read).await
     }
@@ -192,15 +189,15 @@ impl Site {
     /// What is refused leaves no trace.
     async fn perform_writing(
         self: &Arc<Self>,
-        asked: Asked,
+        invocation: Invocation,
         visit: &Arc<Visit>,
         turn: Option<Turn>,
     ) -> Result<Performed, Error> {
         let site = Arc::clone(self);
-        let visit = self.with_hashes(&asked, visit).await?;
+        let visit = self.with_hashes(&invocation, visit).await?;
         let attempted = self.store().attempt(move |conn| {
             let _until_the_end = &turn;
-            let performed = perform::perform(&site, &visit, &asked, Some(conn))?;
+            let performed = perform::perform(&site, &visit, &invocation, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })
         });
         let performed = attempted.await;
@@ -211,16 +208,17 @@ impl Site {
 
     async fn perform_later<F>(
         self: &Arc<Self>,
-        asked: Asked,
+        invocation: Invocation,
         visit: &Arc<Visit>,
         run: impl FnOnce(contract::rest::Params) -> F,
     ) -> Result<Performed, Error>
     where
         F: Future<Output = Result<Reply, Stop>>,
     {
-        let permitted = self.with_call(&asked, visit, |action, call| (action.permit)(call)).await?;
+        let permitted =
+            self.with_call(&invocation, visit, |action, call| (action.permit)(call)).await?;
         let outcome = match permitted {
-            Ok(()) => run(asked.params.clone()).await,
+            Ok(()) => run(invocation.params.clone()).await,
             Err(stop) => Err(stop),
         };
         self.recent().note_write();
@@ -231,16 +229,16 @@ impl Site {
         };
         let (site, visit) = (Arc::clone(self), Arc::clone(visit));
         let finish = move |conn: &mut dyn store::Conn| {
-            let Some(found) = site.table().find(asked.verb, &asked.path) else {
+            let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
                 return Err(Error::internal("a route is gone"));
             };
-            let params = asked.params.clone();
-            let mut call = Call::new(&site, &visit, asked.verb, false, params, Some(conn));
+            let params = invocation.params.clone();
+            let mut call = Call::new(&site, &visit, invocation.verb, false, params, Some(conn));
             let outcome = match &refused {
                 Some(refusal) => Err(Stop::from(refusal.clone())),
                 None => Ok(reply.clone()),
             };
-            perform::finish(outcome, found.route, &mut call, &asked)
+            perform::finish(outcome, found.route, &mut call, &invocation)
         };
         self.store().read(finish).await
     }
@@ -248,17 +246,17 @@ impl Site {
     /// Runs a closure with the call on a snapshot.
     async fn with_call<T: Send + 'static>(
         self: &Arc<Self>,
-        asked: &Asked,
+        invocation: &Invocation,
         visit: &Arc<Visit>,
         run: fn(&Action, &mut Call<'_>) -> T,
     ) -> Result<T, Error> {
-        let (site, visit, asked) = (Arc::clone(self), Arc::clone(visit), asked.clone());
+        let (site, visit, invocation) = (Arc::clone(self), Arc::clone(visit), invocation.clone());
         let run = move |conn: &mut dyn store::Conn| {
-            let Some(found) = site.table().find(asked.verb, &asked.path) else {
+            let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
                 return Err(Error::internal("a route is gone"));
             };
-            let params = asked.params.clone();
-            let mut call = Call::new(&site, &visit, asked.verb, false, params, Some(conn));
+            let params = invocation.params.clone();
+            let mut call = Call::new(&site, &visit, invocation.verb, false, params, Some(conn));
             Ok(run(&found.endpoint.operation, &mut call))
         };
         self.store().read(run).await
@@ -293,7 +291,7 @@ fn is_memory_only(route: &CompiledRoute<Action>) -> bool {
 }
 
 /// Our own failure, logged in full and told in general.
-pub(crate) fn failed(error: &Error) -> Refusal {
+pub fn failed(error: &Error) -> Refusal {
     let refusal = Refusal::of_error(error);
     if refusal.status >= 500 {
         tracing::error!(error = %error.report(), "a request failed");

@@ -54,7 +54,7 @@ impl Settings {
 }
 
 /// Whether a site can be called by this: http or https, and a host that others know.
-pub(crate) fn is_site_address(text: &str) -> bool {
+pub fn is_site_address(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let known = match url.host() {
         Some(Host::Domain(name)) => name.contains('.') || name == "localhost",

@@ -6,23 +6,21 @@ use std::time::{Duration, Instant};
 use contract::rest::Table;
 use contract::rest::route::Route;
 use store::{Conn, Store};
-use types::{Clock, Environment, Error, Result, Timestamp};
+use types::{Clock, Environment, Error, Result};
 use url::Url;
 use vault::Vault;
 
 use crate::action::Action;
 use crate::auth::Gate;
 use crate::auth::password::Hasher;
-use crate::frame::Hashes;
-use crate::frame::recent::Recent;
-use crate::index::Documents;
+use crate::documents::Documents;
 use crate::jobs::JobKind;
-use crate::me::Neighbour;
 use crate::outbound::{Outbound, Refusal};
+use crate::rest::recent::Recent;
 use crate::turns::Turns;
 use crate::{
-    FileSource, Identity, Options, PageSource, PublicPage, Request, Settings, Visit, content, docs,
-    routes,
+    FileSource, Names, Options, PageSource, PublicPage, Settings, Visit, batch, index, mail,
+    options,
 };
 
 /// Options are looked at again after this time, so that other processes' changes are seen.
@@ -39,6 +37,18 @@ pub struct Parts {
     pub outbound: Arc<dyn Outbound>,
     /// Wrong credentials per minute, by client address and by account, before one must wait.
     pub wrong_credentials_per_minute: u32,
+    /// The options of the crates above.
+    pub options: options::Tables,
+    /// What the codes of refusals begin with that the shop's routes share.
+    pub shop_code_prefix: &'static str,
+}
+
+/// Another environment of the same installation.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    pub environment: Environment,
+    /// Without a slash at its end.
+    pub url: String,
 }
 
 /// A site, ready to answer.
@@ -46,7 +56,6 @@ pub struct Parts {
 pub struct Site {
     parts: Parts,
     table: Table<Action>,
-    docs: docs::Docs,
     gate: Gate,
     hasher: Hasher,
     recent: Recent,
@@ -81,22 +90,20 @@ impl std::fmt::Debug for Catcher {
 }
 
 impl Site {
-    /// Compiles the routes; `more` are those of the crates above. Blocks; call it at start.
+    /// Compiles the routes; `more` are those of the crates above.
     pub fn new(parts: Parts, more: Vec<Route<Action>>) -> Result<Self> {
         parts.settings.check().map_err(Error::invalid)?;
-        let routes = routes::all(&parts.settings.names, more);
+        options::declare(parts.options);
+        let routes = all_routes(&parts.settings.names, more);
         let table = Table::compile(routes).map_err(Error::internal)?;
-        parts.store.write_blocking(content::found)?;
         let gate = Gate::new(parts.wrong_credentials_per_minute);
-        let (docs, options) = (docs::Docs::load(), Mutex::new(None));
         Ok(Self {
             parts,
             table,
-            docs,
             gate,
             hasher: Hasher::default(),
             recent: Recent::default(),
-            options,
+            options: Mutex::new(None),
             documents: Documents::default(),
             page_sources: Vec::new(),
             file_sources: Vec::new(),
@@ -142,12 +149,12 @@ impl Site {
     /// Says that strangers may register here by themselves, if the site can write to them.
     #[must_use]
     pub fn with_registrations(mut self) -> Self {
-        self.takes_registrations = crate::mail::is_on(&self);
+        self.takes_registrations = mail::is_on(&self);
         self
     }
 
     /// Whether strangers may register here by themselves, in the word that pages are told.
-    pub(crate) fn registration(&self) -> &'static str {
+    pub fn registration(&self) -> &'static str {
         if self.takes_registrations { "open" } else { "closed" }
     }
 
@@ -175,7 +182,7 @@ impl Site {
     }
 
     /// The page of a crate above at a path with its query string.
-    pub(crate) fn page_at(
+    pub fn page_at(
         &self,
         conn: &mut dyn Conn,
         visit: &Visit,
@@ -227,8 +234,9 @@ impl Site {
         &self.table
     }
 
-    pub fn docs(&self) -> &docs::Docs {
-        &self.docs
+    /// The code of a refusal that the shop's routes share, such as `cannot_view`.
+    pub fn shop_code(&self, code: &str) -> String {
+        format!("{}_{code}", self.parts.shop_code_prefix)
     }
 
     pub fn hasher(&self) -> &Hasher {
@@ -265,72 +273,16 @@ impl Site {
     }
 
     /// After a change, so that the one who made it sees it.
-    pub(crate) fn forget_options(&self) {
+    pub fn forget_options(&self) {
         self.recent.note_write();
         *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
-
-    /// The circumstances of a request.
-    pub async fn visit(
-        &self,
-        request: &Request,
-        identity: Identity,
-        now: Timestamp,
-    ) -> Result<Visit> {
-        let options = self.options().await?;
-        let mut visit = Visit { identity, ..self.visit_without_options(request, now) };
-        // An address that the site itself was given counts, unless the operator set another.
-        let own = options.text("siteurl");
-        if self.settings().url.is_none() && !own.is_empty() {
-            own.trim_end_matches('/').clone_into(&mut visit.home);
-            visit.rest_url = format!("{}/{}", visit.home, self.settings().names.rest_root);
-        }
-        visit.options = options;
-        Ok(visit)
-    }
-
-    pub(crate) fn visit_without_options(&self, request: &Request, now: Timestamp) -> Visit {
-        let home = self.home_of(request);
-        Visit {
-            identity: Identity::ANONYMOUS,
-            now,
-            rest_url: format!("{home}/{}", self.settings().names.rest_root),
-            home,
-            secure: request.secure,
-            client: request.client,
-            headers: request.headers.clone(),
-            options: Arc::default(),
-            application_passwords: self.takes_application_passwords(request),
-            hashes: Hashes::default(),
-            is_import: false,
-        }
-    }
-
-    /// Address of the site without a slash at its end: as the operator set it, else as the request
-    /// names it.
-    pub fn home_of(&self, request: &Request) -> String {
-        if let Some(url) = &self.settings().url {
-            return url.trim_end_matches('/').to_owned();
-        }
-        let host = host_or_loopback(&request.host);
-        // A proxy speaks TLS for the site's public name, not for this machine's own.
-        let secure = request.encrypted_here || (request.secure && !is_loopback(host));
-        format!("{}://{host}", if secure { "https" } else { "http" })
-    }
 }
 
-fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// A host that can stand in a URL; anything else could smuggle markup into links.
-fn host_or_loopback(host: &str) -> &str {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-    let fine = !host.is_empty() && host.len() <= 255 && host.chars().all(plain);
-    if fine { host } else { "localhost" }
+/// Every route of the interface, in the order in which the index lists them.
+pub(crate) fn all_routes(names: &Names, more: Vec<Route<Action>>) -> Vec<Route<Action>> {
+    let mut routes = vec![index::root(), batch::route()];
+    routes.extend(index::namespaces(names));
+    routes.extend(more);
+    routes
 }

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, Weak};
 
+use frame::Site;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use site::Site;
 use store::{Store, fact};
 use types::{Clock, Environment, Error, Result, Timestamp};
 

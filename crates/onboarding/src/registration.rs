@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use frame::users::{BoundTo, NewUser, account, create_user, names};
+use frame::{Site, mail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use site::users::{BoundTo, NewUser, account, create_user, names};
-use site::{Site, mail};
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
 use store::iso_account::{ACTIVE, IsoAccount, PENDING_APPROVAL};

@@ -15,10 +15,10 @@ pub(crate) mod waits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use frame::Site;
+use frame::outbound::{FetchFault, Fetched};
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
-use site::Site;
-use site::outbound::{FetchFault, Fetched};
 use store::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
 use store::{Conn, Store};
 use tokio::sync::watch;

@@ -9,8 +9,8 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{Method, Response, StatusCode};
+use frame::Site;
 use futures_util::stream;
-use site::Site;
 use store::Conn;
 use store::catalogue_feed::{self, FeedState};
 use types::{Error, Result};

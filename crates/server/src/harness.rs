@@ -27,7 +27,8 @@ pub struct Harness {
 impl Harness {
     /// Must be called within a tokio runtime, from a thread that may block.
     pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
-        let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default())?;
+        let site =
+            make_site(&platform, &settings, frame::Settings::default(), &Reports::default())?;
         let shared = Arc::new(Shared::new(settings));
         let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
         Ok(Self { shared, router })
@@ -141,9 +142,9 @@ impl Sandbox {
 /// Makes a user who may do everything, and their credentials.
 fn administrator(platform: &Platform) -> types::Result<String> {
     use base64::Engine as _;
-    use site::users::account::error_of;
-    use site::users::application_passwords::create_password;
-    use site::users::{NewUser, create_user};
+    use frame::auth::application_password::create_password;
+    use frame::users::account::error_of;
+    use frame::users::{NewUser, create_user};
 
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
     let (_, password) = platform.store.write_blocking(move |conn| {

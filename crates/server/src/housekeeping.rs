@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use admin::catalogue_feed;
 use commerce::products::sync;
 use onboarding::Platform;
-use site::content;
 use store::{consumer_key, idempotency, login_token, oembed_cache, outbox, report_file, session};
 use tokio::sync::watch;
 use types::Timestamp;

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use frame::Site;
+use frame::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use site::Site;
-use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use store::background_job::{JobRow, JobState};
 use store::catalogue_feed::{self, FeedProduct, FeedState};
 use store::{Conn, user};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use frame::Site;
 use serde_json::{Value, json};
-use site::Site;
 
 use super::client::Said;
 

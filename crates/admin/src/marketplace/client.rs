@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use frame::Site;
+use frame::outbound::{Fetch, Method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::Site;
-use site::outbound::{Fetch, Method};
 use store::Conn;
 use store::marketplace::{self, ConnectionErrorRow, ConnectionRow};
 use types::{Error, Result, Timestamp};

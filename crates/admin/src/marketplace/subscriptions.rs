@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use frame::Site;
 use serde_json::{Map, Value, json};
-use site::Site;
 use store::Conn;
 use store::marketplace::{self, SubscriptionRow};
 use store::package::{self, PackageKind, PackageRow};

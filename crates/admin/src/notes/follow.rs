@@ -3,8 +3,8 @@
 //! The follower's place and the notes are written in one transaction, so that each event is told
 //! once, however many processes follow.
 
+use frame::{Options, jobs};
 use serde_json::{Value, json};
-use site::{Options, jobs};
 use store::admin_note::{self, NoteKind, NoteRow};
 use store::filter::Page;
 use store::iso_account::PENDING_APPROVAL;

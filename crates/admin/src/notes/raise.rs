@@ -1,8 +1,8 @@
 //! Notes that the system raises: their form, and how one is written once or whenever it happens.
 
 use contract::rest::clean;
+use frame::bundle::ADDRESS_MARK;
 use serde_json::Value;
-use site::bundle::ADDRESS_MARK;
 use store::Conn;
 use store::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};
 use types::{Result, Timestamp};

@@ -1,8 +1,8 @@
 //! What is done about notes once in a while: the snoozed ones wake, and a day that sold more than
 //! any before is told of.
 
+use frame::Options;
 use serde_json::json;
-use site::Options;
 use store::admin_note::{self, NoteKind};
 use store::{Conn, counter, order};
 use types::{Amount, Result, Timestamp};

@@ -1,8 +1,8 @@
 //! Free extensions: plugins of the catalogue in the groups in which new shops are offered them.
 
 use contract::rest::Reply;
+use frame::action::Outcome;
 use serde_json::{Value, json};
-use site::action::Outcome;
 use store::Conn;
 
 use super::{Asking, lifecycle};

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use frame::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use store::background_job::{JobRow, JobState};
 use store::package::PackageKind;
 use store::{Conn, user};

@@ -2,9 +2,9 @@
 //! with everything that follows from it: **what an activation made, the deactivation takes back.**
 
 use contract::rest::Verb;
+use frame::Site;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use site::Site;
 use store::Conn;
 use store::admin_note::{self, NoteKind, NoteRow};
 use store::outbox::{self, Event};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use contract::rest::Stop;
+use frame::Site;
+use frame::action::Later;
 use serde_json::{Map, Value, json};
-use site::Site;
-use site::action::Later;
 use store::Conn;
 use store::package::PackageKind;
 use store::user::UserRow;

@@ -2,8 +2,8 @@
 //! only to sign with.
 
 use data_encoding::BASE64;
+use frame::Site;
 use serde_json::{Value, json};
-use site::Site;
 use types::{Error, Result, Secret};
 use vault::Aad;
 

@@ -1,8 +1,8 @@
 //! What is kept about tasks: which lists are hidden, which tasks were dismissed, acted on or put
 //! off. Each is an option of the site, and **read generously**, since others may write them too.
 
+use frame::{Options, options};
 use serde_json::{Map, Value, json};
-use site::{Options, options};
 use store::Conn;
 use types::{Result, Timestamp};
 

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use admin::notes::{follow, tend};
+use frame::jobs;
 use serde_json::json;
-use site::jobs;
 use store::admin_note::{self, NoteFilter, NoteRow};
 use store::iso::{self, IsoRow};
 use store::order::{Order, OrderRow};

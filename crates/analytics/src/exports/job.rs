@@ -7,12 +7,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
+use frame::mail::{self, Letter, Sender};
+use frame::pages::{Address, Link};
+use frame::{Options, Site, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
-use site::mail::{self, Letter, Sender};
-use site::pages::{Address, Link};
-use site::{Options, Site, Visit};
 use store::background_job::{JobRow, JobState};
 use store::{Conn, report_file};
 use types::{Error, Result, Timestamp};

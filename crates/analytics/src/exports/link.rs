@@ -4,9 +4,9 @@
 //! database, its backups or the log cannot download anything.
 
 use contract::rest::form;
+use frame::jobs::REPORT_EXPORT;
+use frame::{FileFound, FileSource, Site};
 use serde_json::Value;
-use site::jobs::REPORT_EXPORT;
-use site::{FileFound, FileSource, Site};
 use store::background_job::{self, JobRow, JobState};
 use store::{Conn, report_file};
 use types::{Result, Timestamp};

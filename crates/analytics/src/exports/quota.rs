@@ -1,7 +1,7 @@
 //! How many exports one user may have: under way, and kept for download. **What one user asks for
 //! leaves room on the disk for everybody else.**
 
-use site::jobs::REPORT_EXPORT;
+use frame::jobs::REPORT_EXPORT;
 use store::Conn;
 use store::background_job::{self, JobRow, JobState};
 use store::filter::{PAGE_MAX, Page};
@@ -104,7 +104,7 @@ mod tests {
     fn start(conn: &mut dyn Conn, user_id: i64, page: i64, now: Timestamp) -> Result<()> {
         let key = format!("{user_id}x{page}");
         let order = ordered(user_id, page);
-        site::jobs::enqueue_for(conn, REPORT_EXPORT, Some(&key), &order, (now, now)).map(drop)
+        frame::jobs::enqueue_for(conn, REPORT_EXPORT, Some(&key), &order, (now, now)).map(drop)
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::{Action, Call, jobs, mail};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call, jobs, mail};
 use store::background_job::{JobRow, JobState};
 use types::Result;
 

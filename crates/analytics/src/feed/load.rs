@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use site::Options;
+use frame::Options;
 use store::filter::Page;
 use store::order::{self, Order, OrderKind};
 use store::term::{self, TermFilter};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use frame::Options;
 use serde_json::Value;
-use site::Options;
 use store::outbox::{self, SequencedEvent};
 use store::{Conn, option};
 use types::Result;

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_IMPORT, Running};
+use frame::{Site, jobs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_IMPORT, Running};
-use site::{Site, jobs};
 use store::background_job::{JobRow, JobState};
 use store::filter::Page;
 use store::order;

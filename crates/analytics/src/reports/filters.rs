@@ -4,8 +4,8 @@
 //! mode does the same; the strict mode means what the parameters say.
 
 use contract::rest::{Params, Stop, loose};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use store::attribute;
 use store::post::TermCondition;
 use store::product::{self, ProductFilter};

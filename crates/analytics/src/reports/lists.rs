@@ -14,9 +14,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use contract::rest::{Links, Reply, Schema, Stop};
+use frame::Call;
+use frame::paging::with_totals;
 use serde_json::{Map, Value, json};
-use site::Call;
-use site::paging::with_totals;
 use store::filter::fold;
 
 use crate::arrival;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use frame::Options;
+use frame::mail::{self, Letter, Sender};
 use serde_json::json;
-use site::Options;
-use site::mail::{self, Letter, Sender};
 use types::Result;
 
 use crate::args::{Common, Mail};

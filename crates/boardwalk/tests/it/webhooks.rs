@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use frame::signing::hmac_sha256_base64;
 use serde_json::{Value, json};
-use site::signing::hmac_sha256_base64;
 use store::outbox::{self, Event};
 use testkit::http;
 use types::{Clock, IsoId};

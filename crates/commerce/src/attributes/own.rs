@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop};
+use frame::action::read;
+use frame::text::slugify;
+use frame::{Action, Call};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use site::action::read;
-use site::content::slugify;
-use site::{Action, Call};
 use store::attribute::AttributeRow;
 use store::product::{self, ProductRow};
 use store::{Conn, filter};

@@ -1,7 +1,7 @@
 //! Tells the followers of the feed what happened to a record, in the transaction of the change.
 
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use store::outbox::{self, Event};
 use types::Result;
 

@@ -1,7 +1,7 @@
 //! Which part of a list a request asks for, and in which direction.
 
 use contract::rest::Params;
-use site::Call;
+use frame::Call;
 use store::filter::{Direction, Page};
 
 use super::args::PER_PAGE_MAX;

@@ -1,7 +1,7 @@
 //! Lists of coupons. Drafts and the trash are not listed; they can be asked for by their ids.
 
 use contract::rest::{Args, Schema, Stop};
-use site::Call;
+use frame::Call;
 use store::coupon::{self, CouponFilter, CouponOrder};
 use store::post::SEARCH_WORDS_MAX;
 

@@ -1,9 +1,9 @@
 //! Customers of a bundle: what its users have as customers, and the numbers that reports know
 //! customers and guests by.
 
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use site::Options;
 use store::Conn;
 use store::customer_lookup::{self, CustomerLookupRow};
 use types::{Error, Result, Timestamp};

@@ -1,7 +1,7 @@
 //! Lists of customers: users by role, name, e-mail address or id.
 
 use contract::rest::{Args, Schema, Stop};
-use site::Call;
+use frame::Call;
 use store::customer::{self, CustomerFilter};
 use store::user::{UserColumn, UserFilter, UserOrder};
 use types::Role;

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use contract::rest::Verb;
+use frame::{Site, options};
 use serde_json::{Map, Value, json};
-use site::{Site, options};
 use store::Conn;
 use store::user::UserRow;
 use types::{Amount, Error, Result, Timestamp};

@@ -10,8 +10,8 @@ mod fate;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use frame::Options;
 use serde_json::json;
-use site::Options;
 use store::customer::CustomerRow;
 use store::customer_lookup::CustomerLookupRow;
 use store::download_log::DownloadLogRow;

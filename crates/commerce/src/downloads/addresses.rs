@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::read;
-use site::{Action, Call};
 use store::download_log;
 
 use crate::managers::{linked, may_view};

@@ -1,8 +1,8 @@
 //! Permissions to download, and the downloads that happened, of a bundle.
 
+use frame::Options;
 use serde::Deserialize;
 use serde_json::Value;
-use site::Options;
 use store::Conn;
 use store::download_log::{self, DownloadLogRow};
 use store::download_permission::{self, DownloadPermissionRow};

@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, form};
+use frame::action::read;
+use frame::{Action, Call, Names};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::{Action, Call, Names};
 use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use store::filter::{Direction, PAGE_MAX, Page};
 use store::{order, product};

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use contract::rest::check::Fault as FieldFault;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Verb, clean, loose};
+use frame::Site;
+use frame::text::slugify;
 use serde_json::{Map, Value};
-use site::Site;
-use site::content::slugify;
 use store::{
     Conn, attribute, coupon, import, order_note, post, product, review, tax_class, tax_rate, term,
     user,

@@ -6,9 +6,9 @@
 
 mod gone;
 
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use site::Options;
 use store::filter::Page;
 use store::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
 use store::{Conn, counter};

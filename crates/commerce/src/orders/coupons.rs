@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use store::order::ItemKind;
 use store::{Conn, coupon as coupon_store};
 use types::{Amount, Result, Timestamp};

@@ -2,7 +2,7 @@
 //! permission counts is decided when somebody uses it, by the order's status**, so it need not be
 //! taken back.
 
-use site::{Call, Options};
+use frame::{Call, Options};
 use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use store::filter::{PAGE_MAX, Page};
 use store::order::ItemKind;

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use store::customer_lookup::{self, CustomerLookupRow};
 use store::order::ItemKind;
 use store::order_note::{self, OrderNoteRow};

@@ -11,8 +11,8 @@ mod lines;
 use std::collections::HashMap;
 
 use contract::rest::{CompiledArgs, Item, Refusal, Schema, Sources, clean, loose};
+use frame::Options;
 use serde_json::{Map, Value};
-use site::Options;
 use store::order::{ItemKind, OrderKind};
 use store::{Conn, coupon as coupon_store};
 use types::{Amount, Error, Result, Timestamp};

@@ -3,10 +3,10 @@
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
+use frame::action::{read, write};
+use frame::mail::{self, Letter, Sender};
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::mail::{self, Letter, Sender};
-use site::{Action, Call};
 use store::order::OrderKind;
 use types::Capability;
 

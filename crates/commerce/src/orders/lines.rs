@@ -1,8 +1,8 @@
 //! Adding, changing and removing the lines of an order.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 use store::order::ItemKind;
 use store::{product, tax_class};
 use types::Amount;

@@ -1,8 +1,8 @@
 //! Lists of orders and refunds: their parameters, and what these ask the store for.
 
 use contract::rest::{Args, Schema};
+use frame::Call;
 use serde_json::json;
-use site::Call;
 use store::order::{OrderFilter, OrderKind, OrderSort};
 
 use super::record::TRASH;

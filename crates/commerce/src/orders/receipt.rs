@@ -5,11 +5,11 @@
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
+use frame::action::{read, write};
+use frame::dates;
+use frame::{Action, Call, Options, PageSource, PublicPage, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use site::action::{read, write};
-use site::content::dates;
-use site::{Action, Call, Options, PageSource, PublicPage, Visit};
 use store::Conn;
 use store::order::{ItemKind, OrderKind};
 use types::{Amount, Capability, Result, Timestamp};

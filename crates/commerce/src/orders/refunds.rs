@@ -5,10 +5,10 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
+use frame::action::{read, write};
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::paging::with_totals;
-use site::{Action, Call};
 use store::order::{ItemKind, OrderKind};
 use types::{Amount, Capability};
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use site::Options;
+use frame::Options;
 use store::order::{ItemKind, OrderKind};
 use store::order_note::OrderNoteRow;
 use store::outbox::Event;

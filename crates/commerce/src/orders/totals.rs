@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use site::Options;
+use frame::Options;
 use store::order::ItemKind;
 use store::{Conn, tax_class};
 use types::{Amount, Result};

@@ -1,7 +1,7 @@
 //! Orders and refunds as they are shown.
 
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::{Call, Options};
 use store::order::{ItemKind, OrderRow};
 use types::Amount;
 

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use store::order::ItemKind;
 use store::user;
 use types::Error;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use site::Visit;
-use site::content::slugify;
+use frame::Visit;
+use frame::text::slugify;
 use store::product;
 use store::{Conn, product::ProductRow};
 use types::{Capability, Error, Result};

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use contract::rest::{Stop, clean, loose};
+use frame::Call;
+use frame::text::slugify;
 use serde_json::{Value, json};
-use site::Call;
-use site::content::slugify;
 use store::attribute::AttributeRow;
 use store::product::VariationAttribute;
 use store::term::{self, TermFilter, TermRow};

@@ -2,9 +2,9 @@
 //! changes nothing; what reviews came to stays.
 
 use contract::rest::loose;
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use site::Options;
 use store::Conn;
 use store::filter::Page;
 use store::product::{self, VariationAttribute};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use frame::{Call, Visit};
 use serde_json::{Map, Value, json};
-use site::{Call, Visit};
 use store::product::{self, ProductFilter};
 use types::Amount;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::Value;
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 use store::filter::{PAGE_MAX, Page, fold};
 use store::product::{self, ProductFilter, ProductOrder};
 

@@ -2,10 +2,10 @@
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::write as action;
+use frame::dates::written;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::write as action;
-use site::content::dates::written;
-use site::{Action, Call};
 use store::product;
 use types::Timestamp;
 

@@ -1,7 +1,7 @@
 //! What followers of the feed are told about products.
 
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use store::Conn;
 use store::outbox::{self, Event};
 use types::{Result, Timestamp};

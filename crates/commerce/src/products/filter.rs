@@ -1,8 +1,8 @@
 //! What a list's parameters ask the store for.
 
 use contract::rest::{Params, Stop, loose};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use store::filter::Direction;
 use store::post::{Relation, SEARCH_WORDS_MAX, TermCondition};
 use store::product::{LowStock, ProductColumn, ProductFilter, ProductOrder, ProductSearch};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::action::read;
+use frame::dates::written;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::read;
-use site::content::dates::written;
-use site::paging::with_totals;
-use site::{Action, Call};
 use store::filter::{Direction, Page};
 use store::product::{self, ProductFilter, ProductOrder};
 use types::Timestamp;

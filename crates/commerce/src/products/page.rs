@@ -1,8 +1,8 @@
 //! The public page of a product, at `/product/{slug}/`.
 
 use contract::rest::form;
-use site::content::{render, slugify};
-use site::{Names, PageSource, PublicPage, Visit};
+use frame::text::{render, slugify};
+use frame::{Names, PageSource, PublicPage, Visit};
 use store::{Conn, product};
 use types::Result;
 

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::json;
-use site::action::read;
-use site::{Action, Call};
 use store::Conn;
 use store::filter::{Direction, Page};
 use store::post::TermCondition;

@@ -1,7 +1,7 @@
 //! SKUs and global ids, of which no two products may have the same.
 
 use contract::rest::{Refusal, Stop, clean};
-use site::Call;
+use frame::Call;
 use store::Conn;
 use store::filter::Page;
 use store::product::{self, ProductColumn, ProductFilter, ProductSearch};

@@ -1,6 +1,6 @@
 //! Stock: what follows from a quantity, and how orders change it.
 
-use site::Options;
+use frame::Options;
 use store::{Conn, product};
 use types::{Amount, Result, Timestamp};
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_status_follows_the_quantity() {
-        let options = Options::default();
+        let options = crate::options::defaults();
         let mut product = Product::new(SIMPLE);
         product.row.stock_quantity = Some(Amount::ONE);
         OUT_OF_STOCK.clone_into(&mut product.row.stock_status);

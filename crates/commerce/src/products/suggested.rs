@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use store::filter::Page;
 use store::post::{Relation, TermCondition};
 use store::product::{self, ProductFilter};

@@ -1,7 +1,7 @@
 //! What a product has from others: a variable one its prices and its stock status from its
 //! variations, a grouped one its prices from its parts.
 
-use site::Options;
+use frame::Options;
 use store::Conn;
 use store::filter::Page;
 use store::product::{self, ProductFilter};

@@ -1,8 +1,8 @@
 //! Putting products aside, and deleting them, with their variations.
 
 use contract::rest::Stop;
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use store::{Conn, product, review};
 use types::Timestamp;
 

@@ -8,10 +8,10 @@ mod write;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 use store::product;
 
 use super::loaded::{self, Loaded};

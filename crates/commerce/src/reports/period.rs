@@ -1,9 +1,9 @@
 //! The time that a sales report is about, in days or months of the site's calendar.
 
 use contract::rest::{Args, Fault, Schema, Treatment, loose};
+use frame::dates::{self, Moment};
+use frame::{Call, Options};
 use serde_json::Value;
-use site::content::dates::{self, Moment};
-use site::{Call, Options};
 use store::order::sales::Span;
 use types::Timestamp;
 

@@ -5,9 +5,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Item, Links, Reply, Schema, Stop};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::{Action, Call};
 use store::filter::Page;
 use store::order::sales::{self, SalesSum, Sold, Span};
 use store::product;

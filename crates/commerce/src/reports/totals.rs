@@ -3,10 +3,10 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::Action;
+use frame::Call;
+use frame::action::read;
 use serde_json::{Value, json};
-use site::Action;
-use site::Call;
-use site::action::read;
 use store::coupon::{self, CouponFilter};
 use store::filter::Page;
 use store::order::{self, OrderKind};

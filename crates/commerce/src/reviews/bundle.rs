@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use frame::Options;
+use frame::dates::Moment;
 use serde::Deserialize;
 use serde_json::Value;
-use site::Options;
-use site::content::dates::Moment;
 use store::Conn;
 use store::review::{self, ReviewRow};
 use types::{Error, Result};

@@ -1,9 +1,9 @@
 //! Making, changing and deleting reviews, with the rating of their products and with events.
 
 use contract::rest::{Refusal, Stop, clean, formats, loose};
+use frame::Call;
+use frame::text::clean_content;
 use serde_json::{Value, json};
-use site::Call;
-use site::content::clean_content;
 use store::Conn;
 use store::filter::Page;
 use store::order::{self, OrderFilter, OrderKind};

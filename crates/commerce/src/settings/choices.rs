@@ -1,7 +1,7 @@
 //! What the choices among the settings offer. Some of it is in tables, some in the store.
 
 use contract::rest::Stop;
-use site::Call;
+use frame::Call;
 use store::filter::{Direction, Page};
 use store::post::{PostFilter, PostOrder};
 

@@ -1,8 +1,8 @@
 //! How zones and their lists look.
 
 use contract::rest::Links;
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use store::shipping::ZoneRow;
 
 pub(super) fn zone_body(zone: &ZoneRow) -> Value {

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call};
 use store::shipping::{self, MethodRow, ZoneRow};
 use types::Error;
 

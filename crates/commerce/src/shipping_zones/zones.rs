@@ -2,9 +2,9 @@
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::Value;
-use site::action::{read, write};
-use site::{Action, Call};
 use store::shipping::{self, ZoneRow};
 
 use super::bodies::{zone_body, zone_links};

@@ -1,8 +1,8 @@
 //! What there is to say about the shop and what it runs on, as of now.
 
 use contract::rest::Stop;
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::{Call, Options};
 use store::coupon::CouponFilter;
 use store::filter::Page;
 use store::order::{OrderFilter, OrderKind};

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::{memory, write};
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::{memory, write};
-use site::{Action, Call};
 use store::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use store::filter::Page;
 use types::{Capability, Result as StoreResult, Timestamp};

@@ -3,10 +3,10 @@
 use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Fault, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::text::slugify;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::content::slugify;
-use site::{Action, Call};
 use store::Conn;
 use store::tax_class::{self, TaxClassRow};
 use store::tax_rate::{self, TaxRateFilter};

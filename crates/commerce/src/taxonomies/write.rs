@@ -1,10 +1,10 @@
 //! Making, changing and deleting terms, each with its event.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
+use frame::text::{clean_content, clean_title, slugify};
+use frame::tree::lies_within;
 use serde_json::{Value, json};
-use site::Call;
-use site::content::tree::lies_within;
-use site::content::{clean_content, clean_title, slugify};
 use store::term::{self, TermFilter, TermRow};
 use store::{Conn, filter, product};
 use types::{Capability, Error};

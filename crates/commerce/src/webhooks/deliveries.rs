@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::{Action, Call};
 use store::filter::Page;
 use store::webhook::{self, WebhookRow};
 use store::webhook_delivery::{self, DeliveryRow, Endpoint};

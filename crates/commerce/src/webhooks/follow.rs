@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use frame::Site;
 use serde_json::{Value, json};
-use site::Site;
 use store::delivery_step::Step;
 use store::outbox::SequencedEvent;
 use store::webhook::{self, WebhookRow};

@@ -1,7 +1,7 @@
 //! Lists of webhooks: by status, name, age and id.
 
 use contract::rest::{Args, Schema};
-use site::Call;
+use frame::Call;
 use store::webhook::{WebhookFilter, WebhookOrder};
 
 use super::STATUSES;

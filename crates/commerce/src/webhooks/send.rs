@@ -1,8 +1,8 @@
 //! The request that delivers something to a webhook, and what its outcome means for the webhook.
 
+use frame::outbound::{Fetch, Method, Overlong};
+use frame::{Names, Options, Site, signing};
 use serde_json::json;
-use site::outbound::{Fetch, Method, Overlong};
-use site::{Names, Options, Site, signing};
 use store::Conn;
 use store::outbox::{self, Event};
 use store::webhook::{self, WebhookRow};

@@ -6,7 +6,7 @@
 
 use url::{Host, Url};
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 
 struct Provider {
     /// Each stands for itself and every name below it.

@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
+use frame::outbound::{Fetch, FetchFault, Fetched, Outbound, Overlong};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Endpoint, Format, discover, markup, media, providers, xml};
-use crate::outbound::{Fetch, FetchFault, Fetched, Outbound, Overlong};
+use super::endpoint::{Endpoint, Format};
+use super::{discover, markup, media, providers, xml};
 
 /// How long a cached answer is good for.
 pub const CACHE_LIFE: Duration = Duration::from_hours(24);

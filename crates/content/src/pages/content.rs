@@ -2,9 +2,9 @@
 //! other sites show in a frame.
 
 use askama::Template;
+use frame::pages::{Address, Date, Link, TrustedHtml};
 
-use super::values::{Address, Date, Link, TrustedHtml};
-use super::{Masthead, rendered};
+use super::masthead::{Masthead, rendered};
 use crate::docs;
 
 #[derive(Debug, Template)]

@@ -2,11 +2,11 @@
 //! when something went wrong.
 
 use askama::Template;
+use frame::pages::{Address, Link};
 use types::Secret;
 use url::{Host, Url};
 
-use super::values::{Address, Link};
-use super::{Masthead, rendered};
+use super::masthead::{Masthead, rendered};
 
 /// Posts `log`, `pwd`, `redirect_to` and the token to `action`.
 #[derive(Debug, Template)]

@@ -1,9 +1,9 @@
 //! The documentation as pages: the list, one guide with its neighbours, and what a search found.
 
 use askama::Template;
+use frame::pages::Address;
 
-use super::values::Address;
-use super::{Masthead, rendered};
+use super::masthead::{Masthead, rendered};
 use crate::docs;
 
 #[derive(Debug, Template)]

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use frame::pages::Theme;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use super::{STYLE, Theme};
+use super::masthead::STYLE;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Policy<'a> {

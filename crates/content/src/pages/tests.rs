@@ -1,10 +1,11 @@
 //! Every page with harmless and with hostile values. **The elements of a page do not depend on what
 //! its texts say**: both renderings must have the same tags and attributes.
 
-use super::*;
-use crate::docs::Docs;
 use base64::Engine;
 use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::docs::Docs;
 
 const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=y>&lt;{{ 7 }}\u{0}\u{202e}--><!--</style></title>";
 

@@ -1,5 +1,6 @@
 //! Addresses of posts, pages and terms, and the way back from an address to its item.
 
+use frame::Visit;
 use store::post::{self, PostFilter, PostRow};
 use store::term::{self, TermRow};
 use store::{Conn, filter};
@@ -7,7 +8,6 @@ use types::Result;
 
 use super::kind::{self, Kind, PAGE, POST, Taxonomy, kind_of};
 use super::{permit, slug, status};
-use crate::Visit;
 
 /// Levels of pages within pages, and of terms within terms, that an address shows.
 const DEPTH_MAX: usize = 32;
@@ -15,7 +15,7 @@ const DEPTH_MAX: usize = 32;
 const NAMESAKES_MAX: i64 = 20;
 
 /// The address of a post or page: by its slug if it can be read there, else by its number.
-pub fn permalink(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<String> {
+pub(crate) fn permalink(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<String> {
     let Some(kind) = kind_of(&row.kind) else { return Ok(plain_link(visit, &POST, row)) };
     let readable = status::is_public(&row.status)
         || (row.status == status::PRIVATE && permit::may_read(&visit.identity, row));
@@ -60,7 +60,7 @@ fn parents_path(conn: &mut dyn Conn, kind: &Kind, row: &PostRow) -> Result<Strin
 
 /// The item at a path of this site, with its query string: `/{slug}/`, `/{parent}/{slug}/`,
 /// `/?p=ID`, `/?page_id=ID`. **Whether the caller may see it is another question.**
-pub fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> {
+pub(crate) fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> {
     let path = path.split('#').next().unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts: Vec<String> =
@@ -111,7 +111,7 @@ fn find_page(conn: &mut dyn Conn, parts: &[String]) -> Result<Option<PostRow>> {
 }
 
 /// Whether everybody may read the item.
-pub fn is_publicly_viewable(row: &PostRow) -> bool {
+pub(crate) fn is_publicly_viewable(row: &PostRow) -> bool {
     kind_of(&row.kind).is_some() && status::is_public(&row.status)
 }
 

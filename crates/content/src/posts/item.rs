@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use contract::rest::{CompiledItem, Links};
+use frame::text::render;
+use frame::{Call, dates};
 use serde_json::{Value, json};
 use store::post::PostRow;
 use store::term::{self, TermFilter};
@@ -10,19 +12,18 @@ use store::{Conn, filter, revision};
 use types::{Capability, Error};
 
 use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};
-use super::{address, dates, permit, render, slug};
-use crate::Call;
+use super::{address, permit, slug};
 
 /// What the operations on one kind share.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Collection {
     pub(crate) kind: &'static Kind,
     pub(crate) item: CompiledItem,
     /// The namespace of its routes.
     pub(crate) namespace: String,
 }
 
-impl Room {
+impl Collection {
     /// The path of the list.
     pub(crate) fn path(&self) -> String {
         format!("/{}/{}", self.namespace, self.kind.base)
@@ -66,14 +67,14 @@ impl Terms {
 
 /// How an item is wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ItemView<'a> {
     pub(crate) context: &'a str,
     /// Given and right, or not needed.
     pub(crate) password: Option<&'a str>,
     pub(crate) excerpt_words: usize,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ItemView<'a> {
     pub(crate) fn in_context(context: &'a str) -> Self {
         Self { context, password: None, excerpt_words: render::EXCERPT_WORDS }
     }
@@ -87,15 +88,15 @@ impl<'a> Wanted<'a> {
 
 /// The item's fields in the wanted view, and its links.
 pub(crate) fn prepare(
-    room: &Room,
+    collection: &Collection,
     call: &mut Call<'_>,
     row: &PostRow,
     terms: &Terms,
-    wanted: Wanted<'_>,
+    wanted: ItemView<'_>,
 ) -> Result<(Value, Links), Error> {
     let visit = call.visit;
     let hidden = wanted.hides(row);
-    let mut fields = base(room, call, row)?;
+    let mut fields = base(collection, call, row)?;
     let protected = !row.password.is_empty();
     let rendered = if hidden { String::new() } else { render::content(&row.content) };
     let excerpt = if hidden {
@@ -121,7 +122,7 @@ pub(crate) fn prepare(
     say("featured_media", json!(row.featured_media));
     say("comment_status", json!(row.comment_status));
     say("ping_status", json!(row.ping_status));
-    if room.kind.hierarchical {
+    if collection.kind.hierarchical {
         say("parent", json!(row.parent_id));
         say("menu_order", json!(row.menu_order));
     } else {
@@ -130,30 +131,30 @@ pub(crate) fn prepare(
     }
     say("template", json!(row.template));
     say("meta", json!({ "footnotes": footnotes_of(row) }));
-    for taxonomy in room.kind.taxonomies {
+    for taxonomy in collection.kind.taxonomies {
         say(taxonomy.base, json!(terms.ids(row.post_id, taxonomy)));
     }
-    say("class_list", json!(classes(room.kind, row, terms, hidden)));
+    say("class_list", json!(classes(collection.kind, row, terms, hidden)));
     if wanted.context == "edit" {
         let conn = call.conn()?;
         let title_slug = slug::slugify(&row.title);
         let status = "publish";
         let item = slug::Item { id: row.post_id, parent_id: row.parent_id, status };
         say("permalink_template", json!(address::template(conn, visit, row)?));
-        say("generated_slug", json!(slug::unique(conn, room.kind, &title_slug, item)?));
+        say("generated_slug", json!(slug::unique(conn, collection.kind, &title_slug, item)?));
     }
-    let links = links(room, call, row, wanted.context)?;
-    let shown = room.item.filter_by_context(Value::Object(fields), wanted.context);
+    let links = links(collection, call, row, wanted.context)?;
+    let shown = collection.item.filter_by_context(Value::Object(fields), wanted.context);
     Ok((shown, links))
 }
 
 fn base(
-    room: &Room,
+    collection: &Collection,
     call: &mut Call<'_>,
     row: &PostRow,
 ) -> Result<serde_json::Map<String, Value>, Error> {
     let visit = call.visit;
-    let guid = address::plain_link(visit, room.kind, row);
+    let guid = address::plain_link(visit, collection.kind, row);
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
     let link = address::permalink(call.conn()?, visit, row)?;
     let fields = json!({
@@ -226,15 +227,20 @@ fn class_name(slug: &str) -> String {
     name
 }
 
-fn links(room: &Room, call: &mut Call<'_>, row: &PostRow, context: &str) -> Result<Links, Error> {
+fn links(
+    collection: &Collection,
+    call: &mut Call<'_>,
+    row: &PostRow,
+    context: &str,
+) -> Result<Links, Error> {
     let visit = call.visit;
-    let (namespace, id) = (&room.namespace, row.post_id);
-    let own = visit.rest(&room.path_of(id));
+    let (namespace, id) = (&collection.namespace, row.post_id);
+    let own = visit.rest(&collection.path_of(id));
     let at = |path: &str| visit.rest(&format!("/{namespace}{path}"));
     let mut links = Links::new()
         .to("self", &*own)
-        .to("collection", visit.rest(&room.path()))
-        .to("about", at(&format!("/types/{}", room.kind.name)));
+        .to("collection", visit.rest(&collection.path()))
+        .to("about", at(&format!("/types/{}", collection.kind.name)));
     if row.author_id != 0 {
         links = links.embeddable("author", at(&format!("/users/{}", row.author_id)));
     }
@@ -246,21 +252,21 @@ fn links(room: &Room, call: &mut Call<'_>, row: &PostRow, context: &str) -> Resu
         let target = json!({ "id": latest, "href": format!("{history}/{latest}") });
         links = links.add("predecessor-version", target);
     }
-    if room.kind.hierarchical && row.parent_id != 0 {
-        links = links.embeddable("up", visit.rest(&room.path_of(row.parent_id)));
+    if collection.kind.hierarchical && row.parent_id != 0 {
+        links = links.embeddable("up", visit.rest(&collection.path_of(row.parent_id)));
     }
     if row.featured_media != 0 {
         let media = at(&format!("/media/{}", row.featured_media));
         links = links.embeddable("wp:featuredmedia", media);
     }
     links = links.to("wp:attachment", at(&format!("/media?parent={id}")));
-    for taxonomy in room.kind.taxonomies {
+    for taxonomy in collection.kind.taxonomies {
         let href = at(&format!("/{}?post={id}", taxonomy.base));
         let target = json!({ "taxonomy": taxonomy.name, "embeddable": true, "href": href });
         links = links.add("wp:term", target);
     }
     if context == "edit" {
-        links = actions(room.kind, call, &own, links);
+        links = actions(collection.kind, call, &own, links);
     }
     Ok(links)
 }

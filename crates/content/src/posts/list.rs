@@ -2,6 +2,8 @@
 
 use contract::rest::check::Fault;
 use contract::rest::{Params, Refusal, Reply, Stop, loose, params};
+use frame::dates::Moment;
+use frame::{Call, Options, paging};
 use serde_json::{Value, json};
 use store::Conn;
 use store::filter::{Direction, PAGE_MAX, Page};
@@ -9,20 +11,19 @@ use store::post::{self, PostColumn, PostFilter, PostOrder, Relation, TermConditi
 use store::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
-use super::dates::Moment;
-use super::item::{self, Room, Terms, Wanted};
+use super::item::{self, Collection, ItemView, Terms};
 use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};
 use super::{permit, status};
-use crate::{Call, Options, paging};
 
-pub(crate) fn run(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
+pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     check(call)?;
-    let statuses = statuses(call, room.kind)?;
-    let mut wanted = filter(room.kind, &call.params, call.options());
+    let statuses = statuses(call, collection.kind)?;
+    let mut wanted = filter(collection.kind, &call.params, call.options());
     wanted.statuses = statuses;
     // Who may not read a text must not find it either.
-    wanted.without_password = !wanted.search.is_empty() && !call.can(room.kind.may.edit_others);
-    add_terms(call, room.kind, &mut wanted)?;
+    wanted.without_password =
+        !wanted.search.is_empty() && !call.can(collection.kind.may.edit_others);
+    add_terms(call, collection.kind, &mut wanted)?;
     if call.head_only {
         wanted.page.limit = 0;
     }
@@ -42,14 +43,14 @@ pub(crate) fn run(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
         if !may(identity, row) {
             continue;
         }
-        let view = Wanted::in_context(&context);
-        let (mut fields, links) = item::prepare(room, call, row, &terms, view)?;
+        let view = ItemView::in_context(&context);
+        let (mut fields, links) = item::prepare(collection, call, row, &terms, view)?;
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
         }
         items.push(fields);
     }
-    Ok(paging::with_totals(Reply::new(items), call, &room.path(), total))
+    Ok(paging::with_totals(Reply::new(items), call, &collection.path(), total))
 }
 
 /// Orders that need another parameter.

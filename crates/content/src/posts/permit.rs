@@ -1,12 +1,12 @@
 //! Who may read, make, change and delete content: by capability, author and status.
 
 use contract::rest::{Refusal, Stop};
+use frame::{Call, Identity};
 use store::post::{self, PostRow};
 use types::Capability;
 
 use super::kind::{Kind, kind_of};
 use super::status;
-use crate::{Call, Identity};
 
 /// The refusal of an id that is none of an item of this kind.
 pub(crate) fn invalid_id() -> Refusal {

@@ -4,38 +4,40 @@ use std::sync::Arc;
 
 use contract::rest::route::{DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, read, write};
+use frame::text::render;
+use frame::{Call, dates, paging};
 use serde_json::{Value, json};
 use store::filter::Direction;
 use store::post::PostRow;
 use store::revision::{self, RevisionRow};
 
-use super::item::Room;
+use super::item::Collection;
 use super::schema::{ALL, FULL};
-use super::{dates, list, permit, render, schema};
-use crate::action::{Action, read, write};
-use crate::{Call, paging};
+use super::{list, permit, schema};
 
 /// What the operations on revisions of one kind share.
 #[derive(Debug)]
 struct Revisions {
-    parent: Arc<Room>,
+    parent: Arc<Collection>,
     item: CompiledItem,
 }
 
-pub(super) fn routes(parent: &Arc<Room>) -> Vec<Route<Action>> {
+pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
     let item = item(parent.kind.name);
     let compiled = item.compile().expect("the schema of a revision is well formed");
-    let room = Arc::new(Revisions { parent: Arc::clone(parent), item: compiled });
+    let collection = Arc::new(Revisions { parent: Arc::clone(parent), item: compiled });
     let base = format!("/{}/(?P<parent>[\\d]+)/revisions", parent.kind.base);
     let parent_arg = Args::new().arg("parent", Schema::integer().about("Id of the item."));
-    let (all, one, gone) = (Arc::clone(&room), Arc::clone(&room), Arc::clone(&room));
-    let may_read = |room: &Arc<Revisions>| {
-        let room = Arc::clone(room);
-        move |call: &mut Call<'_>| permit_read(&room, call).map(drop)
+    let (all, one, gone) =
+        (Arc::clone(&collection), Arc::clone(&collection), Arc::clone(&collection));
+    let may_read = |collection: &Arc<Revisions>| {
+        let collection = Arc::clone(collection);
+        move |call: &mut Call<'_>| permit_read(&collection, call).map(drop)
     };
     let may_delete = {
-        let room = Arc::clone(&room);
-        move |call: &mut Call<'_>| permit_delete(&room, call)
+        let collection = Arc::clone(&collection);
+        move |call: &mut Call<'_>| permit_delete(&collection, call)
     };
     let read_args = parent_arg.clone().with(schema::id_args()).arg("context", item.context_arg());
     let about = "Must be true: revisions have no trash.";
@@ -45,14 +47,14 @@ pub(super) fn routes(parent: &Arc<Room>) -> Vec<Route<Action>> {
             .on(
                 READ,
                 parent_arg.with(list_args(&item)),
-                read(may_read(&room), move |call: &mut Call<'_>| list_all(&all, call)),
+                read(may_read(&collection), move |call: &mut Call<'_>| list_all(&all, call)),
             )
             .schema(item.document()),
         Route::at(&parent.namespace, &format!("{base}/(?P<id>[\\d]+)"))
             .on(
                 READ,
                 read_args,
-                read(may_read(&room), move |call: &mut Call<'_>| read_one(&one, call)),
+                read(may_read(&collection), move |call: &mut Call<'_>| read_one(&one, call)),
             )
             .on(
                 DELETE,
@@ -97,8 +99,8 @@ fn invalid_parent() -> Refusal {
     Refusal::new(404, "rest_post_invalid_parent", "Use the id of an item that exists.")
 }
 
-fn permit_read(room: &Revisions, call: &mut Call<'_>) -> Result<PostRow, Stop> {
-    let parent = permit::item_of(call, room.parent.kind, "parent", invalid_parent)?;
+fn permit_read(collection: &Revisions, call: &mut Call<'_>) -> Result<PostRow, Stop> {
+    let parent = permit::item_of(call, collection.parent.kind, "parent", invalid_parent)?;
     if permit::may_edit(&call.visit.identity, &parent) {
         return Ok(parent);
     }
@@ -106,10 +108,10 @@ fn permit_read(room: &Revisions, call: &mut Call<'_>) -> Result<PostRow, Stop> {
     Err(call.deny("rest_cannot_read", message).into())
 }
 
-fn permit_delete(room: &Revisions, call: &mut Call<'_>) -> Result<(), Stop> {
-    let parent = permit::item_of(call, room.parent.kind, "parent", invalid_parent)?;
+fn permit_delete(collection: &Revisions, call: &mut Call<'_>) -> Result<(), Stop> {
+    let parent = permit::item_of(call, collection.parent.kind, "parent", invalid_parent)?;
     revision_of(call, &parent)?;
-    permit_read(room, call)?;
+    permit_read(collection, call)?;
     if permit::may_delete(&call.visit.identity, &parent) {
         return Ok(());
     }
@@ -129,8 +131,8 @@ fn revision_of(call: &mut Call<'_>, parent: &PostRow) -> Result<RevisionRow, Sto
     Ok(found)
 }
 
-fn list_all(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(room, call)?;
+fn list_all(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = permit_read(collection, call)?;
     let found = matching(revision::of_post(call.conn()?, parent.post_id)?, call);
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let whole = call.params.int("per_page").is_none();
@@ -154,13 +156,13 @@ fn list_all(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let take = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut items = Vec::new();
     for row in found.iter().skip(skip).take(take) {
-        let (mut fields, links) = prepare(room, call, row, &context);
+        let (mut fields, links) = prepare(collection, call, row, &context);
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
         }
         items.push(fields);
     }
-    let path = format!("{}/revisions", room.parent.path_of(parent.post_id));
+    let path = format!("{}/revisions", collection.parent.path_of(parent.post_id));
     if whole {
         call.params.set("per_page", json!(total.max(1)));
     }
@@ -192,27 +194,32 @@ fn matching(mut rows: Vec<RevisionRow>, call: &Call<'_>) -> Vec<RevisionRow> {
     rows
 }
 
-fn read_one(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(room, call)?;
+fn read_one(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = permit_read(collection, call)?;
     let row = revision_of(call, &parent)?;
     let context = call.context();
-    let (fields, links) = prepare(room, call, &row, &context);
+    let (fields, links) = prepare(collection, call, &row, &context);
     Ok(Reply::new(fields).links(links))
 }
 
-fn delete_one(room: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(room, call)?;
+fn delete_one(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = permit_read(collection, call)?;
     let row = revision_of(call, &parent)?;
     if !call.params.flag("force") {
         let message = "Revisions have no trash: use force=true to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
-    let (previous, _) = prepare(room, call, &row, "view");
+    let (previous, _) = prepare(collection, call, &row, "view");
     revision::delete(call.conn()?, row.revision_id)?;
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
 }
 
-fn prepare(room: &Revisions, call: &Call<'_>, row: &RevisionRow, context: &str) -> (Value, Links) {
+fn prepare(
+    collection: &Revisions,
+    call: &Call<'_>,
+    row: &RevisionRow,
+    context: &str,
+) -> (Value, Links) {
     let visit = call.visit;
     let guid = visit.page(&format!("/?p={}", row.revision_id));
     let excerpt = render::excerpt(&row.excerpt, "", render::EXCERPT_WORDS);
@@ -231,6 +238,6 @@ fn prepare(room: &Revisions, call: &Call<'_>, row: &RevisionRow, context: &str) 
         "content": { "raw": row.content, "rendered": render::content(&row.content) },
         "excerpt": { "raw": row.excerpt, "rendered": excerpt },
     });
-    let links = Links::new().to("parent", visit.rest(&room.parent.path_of(row.post_id)));
-    (room.item.filter_by_context(fields, context), links)
+    let links = Links::new().to("parent", visit.rest(&collection.parent.path_of(row.post_id)));
+    (collection.item.filter_by_context(fields, context), links)
 }

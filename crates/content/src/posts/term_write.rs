@@ -1,16 +1,16 @@
 //! Making, changing and deleting terms, and the category that every site has.
 
 use contract::rest::{Refusal, Reply, Stop};
+use frame::tree::lies_within;
+use frame::{Call, text};
 use serde_json::json;
 use store::term::{self, TermFilter, TermRow};
 use store::{Conn, filter, post};
 use types::{Capability, Error, Result};
 
 use super::kind::{CATEGORY, Taxonomy};
-use super::terms::{Room, prepare, term_of};
-use super::tree::lies_within;
-use super::{html, slug};
-use crate::Call;
+use super::slug;
+use super::term::{Collection, prepare, term_of};
 
 /// The category of posts that name none.
 const DEFAULT_CATEGORY_ID: i64 = 1;
@@ -44,8 +44,8 @@ pub(super) fn found(conn: &mut dyn Conn) -> Result<()> {
     term::insert_with_id(conn, &row)
 }
 
-pub(super) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let taxonomy = room.taxonomy;
+pub(super) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let taxonomy = collection.taxonomy;
     let blank = TermRow {
         term_id: 0,
         taxonomy: taxonomy.name.to_owned(),
@@ -59,27 +59,27 @@ pub(super) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
     };
     let mut row = changed(taxonomy, call, blank)?;
     row.term_id = term::insert(call.conn()?, &row)?;
-    let (fields, links) = prepare(room, call, &row, "edit")?;
-    let location = call.visit.rest(&room.path_of(row.term_id));
+    let (fields, links) = prepare(collection, call, &row, "edit")?;
+    let location = call.visit.rest(&collection.path_of(row.term_id));
     Ok(Reply::created(fields, location).links(links))
 }
 
-pub(super) fn update(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let before = term_of(room.taxonomy, call)?;
-    let row = changed(room.taxonomy, call, before)?;
+pub(super) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let before = term_of(collection.taxonomy, call)?;
+    let row = changed(collection.taxonomy, call, before)?;
     term::update(call.conn()?, &row)?;
-    let (fields, links) = prepare(room, call, &row, "edit")?;
+    let (fields, links) = prepare(collection, call, &row, "edit")?;
     Ok(Reply::new(fields).links(links))
 }
 
-pub(super) fn delete(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let row = term_of(room.taxonomy, call)?;
+pub(super) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = term_of(collection.taxonomy, call)?;
     if !call.params.flag("force") {
         let message = "Terms have no trash: use force=true to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
-    let (previous, _) = prepare(room, call, &row, "view")?;
-    if room.taxonomy.name == CATEGORY.name {
+    let (previous, _) = prepare(collection, call, &row, "view")?;
+    if collection.taxonomy.name == CATEGORY.name {
         let default = call.options().integer("default_category");
         replace_in_posts(call.conn()?, row.term_id, default)?;
     }
@@ -130,7 +130,7 @@ fn changed(taxonomy: &Taxonomy, call: &mut Call<'_>, before: TermRow) -> Result<
     if let Some(description) = call.params.text("description") {
         let description = description.replace('\0', "");
         let trusted = call.can(Capability::UnfilteredHtml);
-        row.description = if trusted { description } else { html::clean_content(&description) };
+        row.description = if trusted { description } else { text::clean_content(&description) };
     }
     let given = call.params.text("slug").filter(|slug| !slug.is_empty()).map(str::to_owned);
     let is_new = before.term_id == 0;
@@ -149,7 +149,7 @@ fn changed(taxonomy: &Taxonomy, call: &mut Call<'_>, before: TermRow) -> Result<
 
 /// Names are stored as HTML; the cleaning of the parameter took the tags away.
 fn escaped(name: &str) -> String {
-    html::clean_title(&name.replace('\0', ""))
+    text::clean_title(&name.replace('\0', ""))
 }
 
 fn set_parent(taxonomy: &Taxonomy, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {

@@ -3,36 +3,17 @@
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{
-    Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, Treatment, args,
-};
-use serde_json::{Value, json};
-use store::term::{self, TermFilter, TermOrder, TermRow};
-use types::{Error, Result};
+use contract::rest::{Args, Item, Reply, Schema, Stop, Treatment, args};
+use frame::action::{Action, read, write};
+use frame::{Call, Names, paging};
+use serde_json::Value;
+use store::term::{self, TermFilter, TermOrder};
+use types::Result;
 
-use super::kind::{CATEGORY, KINDS, TAXONOMIES, Taxonomy};
+use super::kind::{CATEGORY, TAXONOMIES, Taxonomy};
 use super::schema::{ALL, FULL};
-use super::{address, list, schema, term_write};
-use crate::action::{Action, read, write};
-use crate::{Call, Names, paging};
-
-/// What the operations on one taxonomy share.
-#[derive(Debug)]
-pub(super) struct Room {
-    pub(super) taxonomy: &'static Taxonomy,
-    item: CompiledItem,
-    namespace: String,
-}
-
-impl Room {
-    fn path(&self) -> String {
-        format!("/{}/{}", self.namespace, self.taxonomy.base)
-    }
-
-    pub(super) fn path_of(&self, id: i64) -> String {
-        format!("{}/{id}", self.path())
-    }
-}
+use super::term::{Collection, prepare, term_of};
+use super::{list, schema, term_write};
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     TAXONOMIES.iter().flat_map(|taxonomy| routes_of(names, taxonomy)).collect()
@@ -42,15 +23,15 @@ fn routes_of(names: &Names, taxonomy: &'static Taxonomy) -> [Route<Action>; 2] {
     let item = item(taxonomy);
     let compiled = item.compile().expect("the schema of a term is well formed");
     let namespace = names.content.clone();
-    let room = Arc::new(Room { taxonomy, item: compiled, namespace });
+    let collection = Arc::new(Collection { taxonomy, item: compiled, namespace });
     let one_args = schema::id_args().arg("context", item.context_arg());
     let treated = |args: Args| {
         args.treat("name", Treatment::Cleaned(args::text_field))
             .treat("slug", Treatment::Cleaned(schema::to_slug))
     };
-    let run = |operation: fn(&Room, &mut Call<'_>) -> Result<Reply, Stop>| {
-        let room = Arc::clone(&room);
-        move |call: &mut Call<'_>| operation(&room, call)
+    let run = |operation: fn(&Collection, &mut Call<'_>) -> Result<Reply, Stop>| {
+        let collection = Arc::clone(&collection);
+        move |call: &mut Call<'_>| operation(&collection, call)
     };
     let may = |permission: fn(&Taxonomy, &mut Call<'_>) -> Result<(), Stop>| {
         move |call: &mut Call<'_>| permission(taxonomy, call)
@@ -117,14 +98,6 @@ fn list_args(taxonomy: &Taxonomy, item: &Item) -> Args {
     args.arg("post", post).arg("slug", slugs)
 }
 
-pub(super) fn term_of(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<TermRow, Stop> {
-    let id = call.params.int("id").unwrap_or_default();
-    let found = if id > 0 { term::get(call.conn()?, id)? } else { None };
-    let found = found.filter(|row| row.taxonomy == taxonomy.name);
-    let missing = || Refusal::new(404, "rest_term_invalid", "Use the id of a term that exists.");
-    found.ok_or_else(|| missing().into())
-}
-
 fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     if call.params.text("context") == Some("edit") {
         let message = "You are not allowed to edit terms of this taxonomy.";
@@ -172,19 +145,19 @@ fn may_delete(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     call.need(taxonomy.manage, "rest_cannot_delete", "You are not allowed to delete this term.")
 }
 
-fn list_all(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn list_all(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let params = &call.params;
     let mut page = list::page(params);
     if call.head_only {
         page.limit = 0;
     }
     let wanted = TermFilter {
-        taxonomies: vec![room.taxonomy.name.to_owned()],
+        taxonomies: vec![collection.taxonomy.name.to_owned()],
         search: params.text("search").filter(|text| !text.is_empty()).map(str::to_owned),
         include: params.ints("include"),
         exclude: params.ints("exclude"),
         slugs: params.texts("slug"),
-        parent: params.int("parent").filter(|_| room.taxonomy.hierarchical),
+        parent: params.int("parent").filter(|_| collection.taxonomy.hierarchical),
         hide_empty: params.flag("hide_empty"),
         post: params.int("post").filter(|id| *id > 0),
         order: order(params.text("orderby").unwrap_or_default()),
@@ -196,13 +169,13 @@ fn list_all(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = call.context();
     let mut items = Vec::with_capacity(rows.len());
     for row in &rows {
-        let (mut fields, links) = prepare(room, call, row, &context)?;
+        let (mut fields, links) = prepare(collection, call, row, &context)?;
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
         }
         items.push(fields);
     }
-    Ok(paging::with_totals(Reply::new(items), call, &room.path(), total))
+    Ok(paging::with_totals(Reply::new(items), call, &collection.path(), total))
 }
 
 fn order(name: &str) -> TermOrder {
@@ -218,49 +191,9 @@ fn order(name: &str) -> TermOrder {
     }
 }
 
-fn read_one(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let row = term_of(room.taxonomy, call)?;
+fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = term_of(collection.taxonomy, call)?;
     let context = call.context();
-    let (fields, links) = prepare(room, call, &row, &context)?;
+    let (fields, links) = prepare(collection, call, &row, &context)?;
     Ok(Reply::new(fields).links(links))
-}
-
-pub(super) fn prepare(
-    room: &Room,
-    call: &mut Call<'_>,
-    row: &TermRow,
-    context: &str,
-) -> Result<(Value, Links), Error> {
-    let (visit, taxonomy) = (call.visit, room.taxonomy);
-    let link = address::term_link(call.conn()?, visit, taxonomy, row)?;
-    let mut fields = json!({
-        "id": row.term_id,
-        "count": row.count,
-        "description": row.description,
-        "link": link,
-        "name": row.name,
-        "slug": row.slug,
-        "taxonomy": row.taxonomy,
-    });
-    if let Some(members) = fields.as_object_mut() {
-        if taxonomy.hierarchical {
-            members.insert(String::from("parent"), json!(row.parent_id));
-        }
-        members.insert(String::from("meta"), json!([]));
-    }
-    let namespace = &room.namespace;
-    let mut links = Links::new()
-        .to("self", visit.rest(&room.path_of(row.term_id)))
-        .to("collection", visit.rest(&room.path()))
-        .to("about", visit.rest(&format!("/{namespace}/taxonomies/{}", taxonomy.name)));
-    if row.parent_id != 0 {
-        links = links.embeddable("up", visit.rest(&room.path_of(row.parent_id)));
-    }
-    for kind in KINDS {
-        if kind.taxonomies.iter().any(|other| other.name == taxonomy.name) {
-            let path = format!("/{namespace}/{}?{}={}", kind.base, taxonomy.base, row.term_id);
-            links = links.to("wp:post_type", visit.rest(&path));
-        }
-    }
-    Ok((room.item.filter_by_context(fields, context), links))
 }

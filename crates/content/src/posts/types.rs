@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, memory};
+use frame::{Call, Names};
 use serde_json::{Map, Value, json};
 use types::Result;
 
@@ -11,8 +13,6 @@ use super::kind::{KINDS, Kind, TAXONOMIES, Taxonomy};
 use super::labels;
 use super::schema::{ALL, EDIT, FULL};
 use super::status::{self, STATUSES, Status, Visibility};
-use crate::action::{Action, memory};
-use crate::{Call, Names};
 
 /// One of the three collections: what its things are called, and how each is found and shown.
 struct Collection<T: 'static> {

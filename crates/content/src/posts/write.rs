@@ -1,22 +1,21 @@
 //! Making, changing, trashing and deleting posts and pages.
 
 use std::collections::BTreeSet;
-
 use std::time::Duration;
 
 use contract::rest::{Refusal, Reply, Stop, params};
+use frame::dates::Moment;
+use frame::tree::lies_within;
+use frame::{Call, Options, text};
 use serde_json::{Value, json};
 use store::post::{self, PostRow};
 use store::revision::{self, RevisionRow};
 use store::{Conn, term, user};
 use types::Capability;
 
-use super::dates::Moment;
-use super::item::{self, Room, Terms, Wanted};
+use super::item::{self, Collection, ItemView, Terms};
 use super::kind::{Kind, STANDARD_FORMAT, kind_of};
-use super::tree::lies_within;
-use super::{html, permit, schema, slug, status};
-use crate::Call;
+use super::{permit, schema, slug, status};
 
 /// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 /// Terms of one taxonomy that an item may bear.
@@ -28,14 +27,15 @@ const SOON_MICROS: i64 = 60 * 1_000_000;
 const A_MICROSECOND: Duration = Duration::from_micros(1);
 
 /// Answers with the item as its editor sees it.
-fn answer(room: &Room, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
+fn answer(collection: &Collection, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
     let terms = Terms::read(call.conn()?, std::slice::from_ref(row))?;
-    let (fields, links) = item::prepare(room, call, row, &terms, Wanted::in_context("edit"))?;
+    let (fields, links) =
+        item::prepare(collection, call, row, &terms, ItemView::in_context("edit"))?;
     Ok(Reply::new(fields).links(links))
 }
 
-pub(crate) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let kind = room.kind;
+pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let kind = collection.kind;
     let now = Moment::at(call.options(), call.now());
     let setting = |name: &str| {
         if kind.hierarchical { String::from("closed") } else { call.options().text(name) }
@@ -59,25 +59,25 @@ pub(crate) fn create(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
         post::update(call.conn()?, &row)?;
     }
     set_terms(call, kind, row.post_id)?;
-    let location = call.visit.rest(&room.path_of(row.post_id));
-    let mut reply = answer(room, call, &row)?.header("location", location);
+    let location = call.visit.rest(&collection.path_of(row.post_id));
+    let mut reply = answer(collection, call, &row)?.header("location", location);
     reply.status = 201;
     Ok(reply)
 }
 
-pub(crate) fn update(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let before = permit::item_of(call, room.kind, "id", permit::invalid_id)?;
-    let row = changed(call, room.kind, before)?;
+pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let before = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
+    let row = changed(call, collection.kind, before)?;
     post::update(call.conn()?, &row)?;
-    set_terms(call, room.kind, row.post_id)?;
+    set_terms(call, collection.kind, row.post_id)?;
     keep_revision(call, &row)?;
-    answer(room, call, &row)
+    answer(collection, call, &row)
 }
 
-pub(crate) fn delete(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let mut row = permit::item_of(call, room.kind, "id", permit::invalid_id)?;
+pub(crate) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let mut row = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
     if call.params.flag("force") {
-        let previous = answer(room, call, &row)?.into_json_without_links();
+        let previous = answer(collection, call, &row)?.into_json_without_links();
         post::delete(call.conn()?, row.post_id)?;
         return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
     }
@@ -94,7 +94,7 @@ pub(crate) fn delete(room: &Room, call: &mut Call<'_>) -> Result<Reply, Stop> {
     (row.modified, row.modified_gmt) = (now.local, now.gmt);
     post::update(call.conn()?, &row)?;
     keep_revision(call, &row)?;
-    answer(room, call, &row)
+    answer(collection, call, &row)
 }
 
 trait WithoutLinks {
@@ -145,13 +145,13 @@ fn set_texts(call: &Call<'_>, row: &mut PostRow) {
         if trusted { text } else { clean(&text) }
     };
     if let Some(title) = text_of("title") {
-        row.title = String::from(cleaned(title, html::clean_title).trim());
+        row.title = String::from(cleaned(title, text::clean_title).trim());
     }
     if let Some(content) = text_of("content") {
-        row.content = cleaned(content, html::clean_content);
+        row.content = cleaned(content, text::clean_content);
     }
     if let Some(excerpt) = text_of("excerpt") {
-        row.excerpt = cleaned(excerpt, html::clean_content);
+        row.excerpt = cleaned(excerpt, text::clean_content);
     }
 }
 
@@ -254,7 +254,7 @@ fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
         if let Some(members) = meta.as_object_mut() {
             let footnotes = footnotes.replace('\0', "");
             let trusted = call.can(Capability::UnfilteredHtml);
-            let footnotes = if trusted { footnotes } else { html::clean_content(&footnotes) };
+            let footnotes = if trusted { footnotes } else { text::clean_content(&footnotes) };
             members.insert(String::from("footnotes"), json!(footnotes));
         }
         row.meta = meta.to_string();
@@ -390,7 +390,7 @@ fn keep_revision(call: &mut Call<'_>, row: &PostRow) -> Result<(), Stop> {
 
 /// What was scheduled for before now, in the site's own time.
 fn due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<post::PostFilter> {
-    let options = crate::Options::read(conn)?;
+    let options = Options::read(conn)?;
     Ok(post::PostFilter {
         statuses: vec![status::FUTURE.to_owned()],
         before: Some(options.local(now.plus(A_MICROSECOND))),

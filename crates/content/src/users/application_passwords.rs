@@ -6,23 +6,17 @@ use std::sync::LazyLock;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::auth::application_password::{NAME_LENGTH_MAX, create_password, in_groups};
+use frame::{Action, Call, Names, Via};
 use serde_json::{Value, json};
-use store::Conn;
 use store::application_password::{self as rows, ApplicationPasswordRow};
 use store::user::UserRow;
-use types::{Error, Secret, Timestamp};
-use vault::Vault;
+use types::Secret;
 
 use super::view::date_time;
 use super::{existing, item_path, linked, not_logged_in, rights};
-use crate::action::{read, write};
-use crate::auth::application_password::{generate, hash, in_groups};
-use crate::{Action, Call, Names, Via, options};
 
-/// The option that says that application passwords have been made on this site.
-const IN_USE: &str = "using_application_passwords";
-/// Characters of a name at most.
-pub const NAME_LENGTH_MAX: usize = 250;
 /// Passwords that one user may have.
 pub(crate) const PASSWORDS_MAX: usize = 500;
 
@@ -69,46 +63,6 @@ fn item() -> Item {
         ("last_ip", inner(address)),
     ]);
     Item::new("application-password", schema)
-}
-
-/// Makes a password for one program. The secret is not stored; whoever asked shows it once.
-pub fn create_password(
-    conn: &mut dyn Conn,
-    vault: &Vault,
-    user_id: i64,
-    (name, app_id): (&str, &str),
-    now: Timestamp,
-) -> Result<(ApplicationPasswordRow, Secret<String>), Error> {
-    if name.chars().count() > NAME_LENGTH_MAX {
-        let message = format!("a name has at most {NAME_LENGTH_MAX} characters");
-        return Err(Error::invalid(message));
-    }
-    let secret = generate()?;
-    let row = ApplicationPasswordRow {
-        user_id,
-        uuid: random_uuid()?,
-        app_id: app_id.to_owned(),
-        name: name.to_owned(),
-        hash: hash(vault, user_id, secret.expose()),
-        created: now,
-        last_used: None,
-        last_ip: None,
-    };
-    rows::insert(conn, &row)?;
-    options::set(conn, IN_USE, &json!(true))?;
-    Ok((row, secret))
-}
-
-/// A random UUID of version 4.
-fn random_uuid() -> Result<String, Error> {
-    let mut bytes = [0_u8; 16];
-    vault::fill_random(&mut bytes)?;
-    let random = u128::from_be_bytes(bytes);
-    let versioned = (random & !(0xf << 76)) | (0x4 << 76);
-    let number = (versioned & !(0b11 << 62)) | (0b10 << 62);
-    let digits = format!("{number:032x}");
-    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
-    Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
 }
 
 /// The user whose passwords these are.

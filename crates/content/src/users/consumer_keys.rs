@@ -4,15 +4,15 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::auth::application_password::NAME_LENGTH_MAX;
+use frame::auth::consumer_key::{Permissions, generate};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use store::consumer_key::{self as rows, ConsumerKeyRow};
 use types::Capability;
 
-use super::application_passwords::NAME_LENGTH_MAX;
 use super::view::date_time;
-use crate::action::{read, write};
-use crate::auth::consumer_key::{Permissions, generate};
-use crate::{Action, Call, Names};
 
 /// Keys that one user may have.
 const KEYS_MAX: usize = 100;

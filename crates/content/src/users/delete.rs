@@ -2,17 +2,12 @@
 //! to the trash, where they can be rescued.
 
 use contract::rest::{Refusal, Reply, Stop};
+use frame::Call;
+use frame::users::remove_user;
 use serde_json::{Value, json};
-use store::filter::Page;
-use store::post::PostFilter;
 use store::user::UserRow;
 
 use super::{named, oneself, rights, view};
-use crate::Call;
-
-/// Posts handled at a time.
-const POSTS_AT_A_TIME: i64 = 500;
-const TRASH: &str = "trash";
 
 pub(super) fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
     let user = named(call)?;
@@ -52,18 +47,6 @@ fn delete_user(call: &mut Call<'_>, user: &UserRow) -> Result<Reply, Stop> {
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
 }
 
-/// Deletes the user with their credentials and sessions. Their posts go to the heir, or else to the
-/// trash. The last administrator stays.
-pub fn remove_user(call: &mut Call<'_>, user: &UserRow, heir: Option<i64>) -> Result<(), Stop> {
-    rights::keep_an_administrator(call, user)?;
-    match heir {
-        Some(heir) => hand_over_posts(call, user.user_id, heir)?,
-        None => trash_posts(call, user.user_id)?,
-    }
-    store::user::delete(call.conn()?, user.user_id)?;
-    Ok(())
-}
-
 /// The user who gets the posts, if anybody does.
 fn heir(call: &mut Call<'_>, user: &UserRow) -> Result<Option<i64>, Stop> {
     let reassign = match call.params.get("reassign") {
@@ -79,39 +62,4 @@ fn heir(call: &mut Call<'_>, user: &UserRow) -> Result<Option<i64>, Stop> {
     }
     let message = "Name another user who exists and gets the posts.";
     Err(Refusal::new(400, "rest_user_invalid_reassign", message).into())
-}
-
-fn hand_over_posts(call: &mut Call<'_>, user_id: i64, heir: i64) -> Result<(), Stop> {
-    loop {
-        // Those that were handed over are not found again.
-        let page = Page { offset: 0, limit: POSTS_AT_A_TIME };
-        let wanted = PostFilter { authors: vec![user_id], page, ..PostFilter::default() };
-        let (posts, _) = store::post::list(call.conn()?, &wanted)?;
-        if posts.is_empty() {
-            return Ok(());
-        }
-        for mut post in posts {
-            post.author_id = heir;
-            store::post::update(call.conn()?, &post)?;
-        }
-    }
-}
-
-fn trash_posts(call: &mut Call<'_>, user_id: i64) -> Result<(), Stop> {
-    let now = call.now();
-    let mut offset = 0;
-    loop {
-        let page = Page { offset, limit: POSTS_AT_A_TIME };
-        let wanted = PostFilter { authors: vec![user_id], page, ..PostFilter::default() };
-        let (posts, _) = store::post::list(call.conn()?, &wanted)?;
-        if posts.is_empty() {
-            return Ok(());
-        }
-        for mut post in posts.into_iter().filter(|post| post.status != TRASH) {
-            post.trashed_status = Some(std::mem::replace(&mut post.status, TRASH.to_owned()));
-            post.trashed = Some(now);
-            store::post::update(call.conn()?, &post)?;
-        }
-        offset += POSTS_AT_A_TIME;
-    }
 }

@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 
 use contract::rest::args::text_field;
 use contract::rest::{Args, CompiledItem, Fault, Item, Schema, Treatment, loose};
+use frame::auth::password;
+use frame::users::{AVATAR_SIZES, names};
 use serde_json::{Map, Value, json};
 use types::Secret;
-
-use super::names;
-use crate::auth::password;
 
 /// The kinds of content whose authors are public once something of theirs is published.
 pub(super) const PUBLIC_KINDS: &[&str] = &[
@@ -26,8 +25,6 @@ pub(super) const PUBLIC_KINDS: &[&str] = &[
     "wp_font_face",
     "product",
 ];
-/// Edges of the pictures, in pixels.
-pub(super) const AVATAR_SIZES: [u32; 3] = [24, 48, 96];
 /// Languages that a user may choose; the empty one is the site's.
 const LOCALES: &[&str] = &["", "en_US"];
 

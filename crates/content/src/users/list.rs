@@ -1,6 +1,7 @@
 //! The list of users. Those who may not list users see the authors of what is published.
 
 use contract::rest::{Reply, Stop};
+use frame::{Call, paging};
 use serde_json::Value;
 use store::filter::{Direction, Page};
 use store::user::{UserColumn, UserFilter, UserOrder};
@@ -8,7 +9,6 @@ use types::{Capability, Role};
 
 use super::fields::PUBLIC_KINDS;
 use super::{list_path, rights, view};
-use crate::{Call, paging};
 
 pub(super) fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     let (params, lists) = (&call.params, call.can(Capability::ListUsers));

@@ -2,13 +2,13 @@
 //! themselves and by those who may list or change users.
 
 use contract::rest::{Reply, Stop};
+use frame::Call;
 use store::filter::Page;
 use store::user::{UserFilter, UserRow};
 use types::Capability;
 
 use super::fields::PUBLIC_KINDS;
 use super::{linked, named, not_logged_in, oneself, rights, view};
-use crate::Call;
 
 pub(super) fn may_get(call: &mut Call<'_>) -> Result<(), Stop> {
     let user = named(call)?;

@@ -5,11 +5,9 @@
 //! change accounts could set an administrator's password and become one.
 
 use contract::rest::{Refusal, Stop};
-use store::filter::Page;
-use store::user::{UserFilter, UserRow};
+use frame::Call;
+use store::user::UserRow;
 use types::{Capability, Role};
-
-use crate::Call;
 
 /// Whether the caller may change the account. Everybody may change their own.
 pub(super) fn may_edit(call: &Call<'_>, target: &UserRow) -> bool {
@@ -99,23 +97,4 @@ fn is_bound(target: Option<&UserRow>, role: Role) -> bool {
         Role::Store => binding(|user| &user.store_id),
         _ => true,
     }
-}
-
-/// Refuses what would leave the site without an administrator.
-pub(super) fn keep_an_administrator(call: &mut Call<'_>, target: &UserRow) -> Result<(), Stop> {
-    if !target.roles.contains(&Role::Administrator) {
-        return Ok(());
-    }
-    let others = UserFilter {
-        roles: vec![Role::Administrator],
-        exclude: vec![target.user_id],
-        page: Page { offset: 0, limit: 1 },
-        ..UserFilter::default()
-    };
-    let (found, _) = store::user::list(call.conn()?, &others)?;
-    if !found.is_empty() {
-        return Ok(());
-    }
-    let message = "This is the last administrator; make another user one first.";
-    Err(Refusal::new(409, "rest_user_last_administrator", message).into())
 }

@@ -2,17 +2,16 @@
 //! [`super::fields`]; what is beside the schema is shown in every view.
 
 use contract::rest::{Links, Stop};
+use frame::Call;
+use frame::users::{avatar_urls, names};
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 use store::user::UserRow;
 use types::{Capability, Timestamp};
 
-use super::fields::{self, AVATAR_SIZES};
+use super::fields;
 use super::meta::Meta;
-use super::{item_path, list_path, names, rights};
-use crate::Call;
+use super::{item_path, list_path, rights};
 
-const AVATARS: &str = "https://secure.gravatar.com/avatar";
 /// The user who was there first; until they name an own site, it is this one.
 const FIRST_USER: i64 = 1;
 /// The language of a site that named none.
@@ -66,15 +65,6 @@ pub(super) fn listed(call: &Call<'_>, user: &UserRow, context: &str) -> Result<V
     Ok(body)
 }
 
-/// Addresses of the picture, by size.
-pub fn avatar_urls(email: &str) -> Value {
-    let folded = email.trim().to_lowercase();
-    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(folded.as_bytes()));
-    let address =
-        |size: u32| (size.to_string(), json!(format!("{AVATARS}/{hash}?s={size}&d=mm&r=g")));
-    Value::Object(AVATAR_SIZES.into_iter().map(address).collect())
-}
-
 /// A moment in UTC as clients of this family write it, without a zone.
 pub(super) fn date_time(time: Timestamp) -> String {
     let moment = jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default();
@@ -112,16 +102,4 @@ fn capabilities(user: &UserRow) -> Value {
 fn extra_capabilities(user: &UserRow) -> Value {
     let roles = user.roles.iter().map(|role| (role.name().to_owned(), json!(true)));
     Value::Object(roles.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pictures_follow_from_the_address() {
-        let hash = "a5f52d14c3fc8186621560096e5d59e6244a40efd78c497223a37d64a98103e3";
-        let expected = format!("{AVATARS}/{hash}?s=24&d=mm&r=g");
-        assert_eq!(avatar_urls("  Admin@Example.test ")["24"], json!(expected));
-    }
 }

@@ -2,14 +2,15 @@
 //! password ends the sessions that the old one began.
 
 use contract::rest::{Refusal, Reply, Stop, clean};
+use frame::Call;
+use frame::users::account::{self, NewUser};
+use frame::users::{end_other_sessions, keep_an_administrator, names};
 use serde_json::Value;
 use store::user::UserRow;
 use types::{Capability, Role};
 
-use super::account::{self, NewUser};
 use super::meta::Meta;
-use super::{item_path, linked, named, names, oneself, rights, view};
-use crate::{Call, Via};
+use super::{item_path, linked, named, oneself, rights, view};
 
 /// What somebody is who was given no role.
 const DEFAULT_ROLE: Role = Role::Subscriber;
@@ -150,7 +151,7 @@ fn set_roles(call: &mut Call<'_>, user: &mut UserRow) -> Result<(), Stop> {
     }
     let roles = rights::grant(call, Some(user), &call.params.texts("roles"))?;
     if !roles.contains(&Role::Administrator) {
-        rights::keep_an_administrator(call, user)?;
+        keep_an_administrator(call, user)?;
     }
     user.roles = roles;
     Ok(())
@@ -194,14 +195,4 @@ fn set_meta(call: &Call<'_>, user: &mut UserRow) -> Result<bool, Stop> {
 fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
     let Some(given) = call.params.text("password") else { return Ok(None) };
     Ok(Some(call.visit.hashes.of(given)?))
-}
-
-/// Whoever knew the old password is shown the door; the one who changed it may stay.
-pub fn end_other_sessions(call: &mut Call<'_>, user: &UserRow) -> Result<(), Stop> {
-    let kept = match &call.visit.identity.via {
-        Via::Session { token_hash } if rights::is_oneself(call, user) => Some(token_hash.clone()),
-        _ => None,
-    };
-    store::session::delete_of_user(call.conn()?, user.user_id, kept.as_deref())?;
-    Ok(())
 }

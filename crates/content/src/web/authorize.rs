@@ -5,18 +5,17 @@
 //! and every check is made again.
 
 use contract::rest::{clean, formats};
+use frame::auth::application_password::{create_password, in_groups};
+use frame::pages::{Address, Link};
 use types::{Result, Secret};
 
-use super::WebAnswer;
+use super::answer::WebAnswer;
 use super::callback::{Callback, encoded};
-use super::desk::{Desk, Session};
 use super::form::Fields;
-use super::place::Spelling;
-use crate::auth::application_password::in_groups;
-use crate::pages::{
-    self, APP_NAME_CHARS_MAX, Address, AuthorizePage, AuthorizedPage, Link, Policy,
-};
-use crate::users::application_passwords::{PASSWORDS_MAX, create_password};
+use super::page_path::Spelling;
+use super::page_request::{PageRequest, Session};
+use crate::pages::{self, APP_NAME_CHARS_MAX, AuthorizePage, AuthorizedPage, Policy};
+use crate::users::application_passwords::PASSWORDS_MAX;
 
 const ACTION: &str = "authorize-application";
 const KIND: &str = "page:authorize";
@@ -31,7 +30,7 @@ struct Asked {
     reject_url: Option<Callback>,
 }
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     pub(super) async fn authorize(&self, spelling: Spelling) -> Result<WebAnswer> {
         let is_post = self.request.method == "POST";
         let fields = if is_post { self.form() } else { self.query() };

@@ -4,25 +4,25 @@
 use subtle::ConstantTimeEq as _;
 use types::Error;
 
-use super::WebAnswer;
-use super::desk::Desk;
-use super::place::Place;
+use super::answer::WebAnswer;
+use super::page_path::PagePath;
+use super::page_request::PageRequest;
 
 /// The query parameter that carries the key.
 const KEY_PARAMETER: &str = "woo-share";
 /// Below this are the pages of the store itself.
 const STORE_PATH: &str = "/product/";
 
-impl Desk<'_> {
-    pub(super) async fn is_shut(&self, place: &Place<'_>) -> Result<bool, Error> {
+impl PageRequest<'_> {
+    pub(super) async fn is_closed(&self, path: &PagePath<'_>) -> Result<bool, Error> {
         let options = &self.visit.options;
         if !options.is_on("woocommerce_coming_soon") {
             return Ok(false);
         }
         let is_store = |path: &str| path.starts_with(STORE_PATH);
-        let is_of_store = match place {
-            Place::Front | Place::Author(_) => false,
-            Place::Content { path, .. } => is_store(path),
+        let is_of_store = match path {
+            PagePath::Front | PagePath::Author(_) => false,
+            PagePath::Content { path, .. } => is_store(path),
             // Signing in, the documentation and the like are always there.
             _ => return Ok(false),
         };

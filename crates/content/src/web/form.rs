@@ -2,13 +2,13 @@
 
 use contract::rest::form;
 use data_encoding::BASE64URL_NOPAD;
+use frame::auth::nonce::{self, Holder};
+use frame::cookies::{self, Life};
 use serde_json::{Map, Value};
 use types::{Environment, Error};
 
-use super::cookies::{self, Life};
-use super::desk::Desk;
 use super::headers;
-use crate::auth::nonce::{self, Holder};
+use super::page_request::PageRequest;
 use crate::pages::CSRF_FIELD;
 
 const VISITOR_BYTES: usize = 16;
@@ -35,7 +35,7 @@ pub(super) struct Visitor {
     is_new: bool,
 }
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     /// The fields of the body, of whichever form it is; the token tells whether it is ours.
     pub(super) fn form(&self) -> Fields {
         let media_type = self.request.header("content-type").unwrap_or_default();

@@ -1,16 +1,18 @@
 //! The documentation: the list, a search, one guide, its card, and the files beside the guides.
 
-use super::WebAnswer;
-use super::desk::Desk;
+use frame::pages::Address;
+
+use super::answer::WebAnswer;
 use super::headers;
+use super::page_request::PageRequest;
 use crate::docs::{self, HITS_MAX};
 use crate::pages::{
-    self, Address, DocsIndexPage, DocsPage, DocsSearchPage, EmbedPage, Policy, SEARCH_FIELD,
+    self, DocsIndexPage, DocsPage, DocsSearchPage, EmbedPage, Policy, SEARCH_FIELD,
 };
 
 const KIND: &str = "page:docs";
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     /// The list, or what a search found. Both are at an address with a slash at its end.
     pub(super) fn guides(&self) -> WebAnswer {
         if let Some(moved) = self.with_slash(KIND) {
@@ -19,9 +21,9 @@ impl Desk<'_> {
         let (site, query) = (self.masthead(), self.query());
         let words = query.text(SEARCH_FIELD).trim();
         let body = if words.is_empty() {
-            pages::docs_index(&DocsIndexPage { site, docs: self.site.docs().pages() })
+            pages::docs_index(&DocsIndexPage { site, docs: docs::docs().pages() })
         } else {
-            let hits = self.site.docs().search(words, HITS_MAX);
+            let hits = docs::docs().search(words, HITS_MAX);
             let shown: String = words.chars().take(docs::QUERY_CHARS_MAX).collect();
             pages::docs_search(&DocsSearchPage { site, query: &shown, hits: &hits })
         };
@@ -29,7 +31,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn guide(&self, slug: &str, embed: bool) -> Option<WebAnswer> {
-        let guides = self.site.docs();
+        let guides = docs::docs();
         let page = guides.page(slug)?;
         if let Some(moved) = self.with_slash(KIND) {
             return Some(moved);
@@ -55,7 +57,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn attachment(&self, path: &str) -> Option<WebAnswer> {
-        let file = self.site.docs().attachment(path)?;
+        let file = docs::docs().attachment(path)?;
         let body = file.text.to_owned();
         let mut answer = self.open_page(KIND, Policy::Page, body);
         headers::set(&mut answer.headers, "content-type", file.content_type());

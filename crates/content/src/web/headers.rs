@@ -1,7 +1,9 @@
 //! The headers of pages, and what a request's headers say about pages.
 
-use crate::Request;
-use crate::pages::{self, Policy, Theme};
+use frame::Request;
+use frame::pages::Theme;
+
+use crate::pages::{self, Policy};
 
 pub(super) const NO_STORE: &str = "no-store";
 /// Readers who are not signed in may keep a page, and ask again whether it is the same.

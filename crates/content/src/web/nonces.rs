@@ -1,20 +1,20 @@
 //! The token with which the scripts of our own pages use the REST interface as the signed-in user.
 //! Scripts of other sites can neither read it, since nothing here allows them to, nor ask for it.
 
+use frame::auth::nonce;
 use serde_json::json;
 use types::Result;
 
-use super::WebAnswer;
-use super::desk::{Desk, Session};
+use super::answer::WebAnswer;
 use super::headers;
-use super::place::Spelling;
-use crate::auth::nonce;
+use super::page_path::Spelling;
+use super::page_request::{PageRequest, Session};
 
 const KIND: &str = "page:nonce";
 /// What the address that existing clients know answers to whoever gets nothing.
 const NOTHING: &str = "0";
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     pub(super) async fn nonce(&self, spelling: Spelling) -> Result<WebAnswer> {
         if spelling == Spelling::Known && self.query().text("action") != "rest-nonce" {
             return Ok(answer(400, spelling, NOTHING.to_owned()));

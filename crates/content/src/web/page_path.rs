@@ -4,7 +4,7 @@ use crate::docs;
 
 /// A page by its address.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(super) enum PagePath<'a> {
     Front,
     /// A post or a page, or the card of one that other sites show.
     Content {
@@ -45,7 +45,7 @@ impl Spelling {
 
     pub(super) fn authorize(self) -> &'static str {
         match self {
-            Self::Known => crate::index::AUTHORIZE_PATH,
+            Self::Known => frame::index::AUTHORIZE_PATH,
             Self::Neutral => "/authorize-application",
         }
     }
@@ -64,7 +64,7 @@ const THEME_STYLE: &str = "/theme.css";
 const AUTHORS_ROOT: &str = "/author/";
 const EMBED: &str = "/embed";
 
-impl<'a> Place<'a> {
+impl<'a> PagePath<'a> {
     /// The page at the path, still encoded. Paths of other interfaces have none.
     pub(super) fn at(path: &'a str) -> Option<Self> {
         if !path.starts_with('/') || is_below(path, ONBOARDING_ROOT) {
@@ -126,34 +126,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_names_a_place() {
-        let content = |path, embed| Some(Place::Content { path, embed });
+    fn a_path_names_a_page() {
+        let content = |path, embed| Some(PagePath::Content { path, embed });
         for (path, expected) in [
-            ("/", Some(Place::Front)),
+            ("/", Some(PagePath::Front)),
             ("/hello-world/", content("/hello-world", false)),
             ("/hello-world", content("/hello-world", false)),
             ("/about/team/", content("/about/team", false)),
             ("/hello-world/embed/", content("/hello-world", true)),
             ("/embed/", content("/embed", false)),
             ("/v1x", content("/v1x", false)),
-            ("/author/anna/", Some(Place::Author("anna"))),
-            ("/docs", Some(Place::Guides)),
-            ("/docs/", Some(Place::Guides)),
-            ("/docs/rest/", Some(Place::Guide { slug: "rest", embed: false })),
-            ("/docs/rest/embed/", Some(Place::Guide { slug: "rest", embed: true })),
-            ("/docs/examples/a.json", Some(Place::Attachment("examples/a.json"))),
-            ("/wp-login.php", Some(Place::SignIn(Spelling::Known))),
-            ("/login", Some(Place::SignIn(Spelling::Neutral))),
-            ("/authorize-application", Some(Place::Authorize(Spelling::Neutral))),
-            ("/session/nonce", Some(Place::Nonce(Spelling::Neutral))),
-            ("/theme.css", Some(Place::ThemeStyle)),
-            ("/wp-admin/", Some(Place::AdminHome)),
+            ("/author/anna/", Some(PagePath::Author("anna"))),
+            ("/docs", Some(PagePath::Guides)),
+            ("/docs/", Some(PagePath::Guides)),
+            ("/docs/rest/", Some(PagePath::Guide { slug: "rest", embed: false })),
+            ("/docs/rest/embed/", Some(PagePath::Guide { slug: "rest", embed: true })),
+            ("/docs/examples/a.json", Some(PagePath::Attachment("examples/a.json"))),
+            ("/wp-login.php", Some(PagePath::SignIn(Spelling::Known))),
+            ("/login", Some(PagePath::SignIn(Spelling::Neutral))),
+            ("/authorize-application", Some(PagePath::Authorize(Spelling::Neutral))),
+            ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
+            ("/theme.css", Some(PagePath::ThemeStyle)),
+            ("/wp-admin/", Some(PagePath::AdminHome)),
             ("/v1", None),
             ("/v1/onboardmerchant", None),
             ("*", None),
             ("", None),
         ] {
-            assert_eq!(Place::at(path), expected, "{path}");
+            assert_eq!(PagePath::at(path), expected, "{path}");
         }
     }
 }

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use frame::auth::nonce::Holder;
+use frame::auth::session;
+use frame::pages::{Address, Link, THEME_OPTION, Theme};
+use frame::{Identity, Request, Site, User, Visit};
 use types::Result;
 
-use super::WebAnswer;
+use super::answer::WebAnswer;
 use super::headers::{self, Privacy};
-use crate::auth::nonce::Holder;
-use crate::auth::session;
-use crate::pages::{self, Address, ErrorPage, Link, Masthead, Policy, THEME_OPTION, Theme};
-use crate::{Identity, Request, Site, User, Visit};
+use crate::pages::{self, ErrorPage, Masthead, Policy};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
 #[derive(Debug)]
-pub(super) struct Desk<'a> {
+pub(super) struct PageRequest<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) request: &'a Request,
     pub(super) visit: Arc<Visit>,
@@ -35,7 +36,7 @@ impl Session {
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> PageRequest<'a> {
     pub(super) async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
         let now = site.clock().now();
         let visit = site.visit(request, Identity::ANONYMOUS, now).await?;

@@ -3,7 +3,7 @@
 use contract::rest::clean;
 use store::post::PostRow;
 
-use crate::{content, oembed};
+use crate::{oembed, posts};
 
 /// Markup without its tags, with its references resolved, on one line.
 pub(super) fn plain(html: &str) -> String {
@@ -12,7 +12,7 @@ pub(super) fn plain(html: &str) -> String {
 
 /// What a post is about. What a password protects is not told.
 pub(super) fn summary(row: &PostRow) -> String {
-    oembed::decoded(&content::shown_summary(row))
+    oembed::decoded(&posts::shown_summary(row))
 }
 
 #[cfg(test)]

@@ -3,21 +3,21 @@
 
 use std::sync::Arc;
 
+use frame::pages::{Address, Date, Link, TrustedHtml};
+use frame::{Site, Visit};
 use store::post::{self, PostFilter, PostOrder, PostRow};
 use store::user::{self, UserFilter, UserRow};
 use store::{Conn, filter};
 use types::Result;
 
-use super::WebAnswer;
-use super::desk::Desk;
+use super::answer::WebAnswer;
 use super::headers;
+use super::page_request::PageRequest;
 use super::plain::{plain, summary};
-use crate::content;
-use crate::pages::{
-    self, Address, AuthorPage, Date, EmbedPage, FrontPage, Link, Policy, PostPage, PostSummary,
-    TrustedHtml,
-};
-use crate::{Site, Visit, oembed};
+use crate::docs::docs;
+use crate::oembed;
+use crate::pages::{self, AuthorPage, EmbedPage, FrontPage, Policy, PostPage, PostSummary};
+use crate::posts;
 
 /// Posts on a page at most, whatever the site's setting says.
 const LISTED_MAX: i64 = 100;
@@ -59,7 +59,7 @@ impl Entry {
     }
 }
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     /// The latest posts, or the page that the site shows instead; a number in the query string asks
     /// for one post.
     pub(super) async fn front(&self) -> Result<Option<WebAnswer>> {
@@ -82,7 +82,7 @@ impl Desk<'_> {
             site: self.masthead(),
             tagline: &options.text("blogdescription"),
             posts: &posts,
-            docs: self.site.docs().pages(),
+            docs: docs().pages(),
         });
         Ok(Some(self.open_page("page:front", Policy::Page, body)))
     }
@@ -212,19 +212,19 @@ fn read_piece(
     visit: &Visit,
     address: &str,
 ) -> Result<Option<Piece>> {
-    let found = content::find_by_path(conn, address)?;
-    let Some(row) = found.filter(content::is_publicly_viewable) else {
+    let found = posts::find_by_path(conn, address)?;
+    let Some(row) = found.filter(posts::is_publicly_viewable) else {
         return read_other(conn, site, visit, address);
     };
     let content =
-        if row.password.is_empty() { content::shown_content(&row) } else { PROTECTED.to_owned() };
+        if row.password.is_empty() { posts::shown_content(&row) } else { PROTECTED.to_owned() };
     let base = if row.kind == PAGE { "pages" } else { "posts" };
     let json = format!("/{}/{base}/{}", site.settings().names.content, row.post_id);
     Ok(Some(Piece {
         title: plain(&row.title),
         summary: summary(&row),
         content,
-        permalink: content::permalink(conn, visit, &row)?,
+        permalink: posts::permalink(conn, visit, &row)?,
         json: visit.rest(&json),
         published: (row.kind == POST).then(|| row.date.to_string()),
         author: user::get(conn, row.author_id)?,
@@ -253,7 +253,7 @@ fn read_other(
 fn entry(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Entry> {
     Ok(Entry {
         title: plain(&row.title),
-        link: content::permalink(conn, visit, row)?,
+        link: posts::permalink(conn, visit, row)?,
         published: row.date.to_string(),
         summary: summary(row),
     })

@@ -4,19 +4,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use frame::auth::login::SignIn;
+use frame::auth::{magic_link, session};
+use frame::cookies::{self, Life};
+use frame::pages::{Address, Link};
 use store::session as rows;
 use types::{Result, Secret};
 
-use super::WebAnswer;
+use super::answer::WebAnswer;
 use super::callback::encoded;
-use super::cookies::{self, Life};
-use super::desk::{Desk, Session};
 use super::form::{Fields, Visitor};
 use super::local_path::local_path;
-use super::place::Spelling;
-use crate::auth::login::SignIn;
-use crate::auth::{magic_link, session};
-use crate::pages::{self, Address, CSRF_FIELD, Link, LinkPage, LoginPage, Policy};
+use super::page_path::Spelling;
+use super::page_request::{PageRequest, Session};
+use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy};
 
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
@@ -38,7 +39,7 @@ struct Complaint<'a> {
     login: &'a str,
 }
 
-impl Desk<'_> {
+impl PageRequest<'_> {
     pub(super) async fn sign_in(&self, spelling: Spelling) -> Result<WebAnswer> {
         let is_post = self.request.method == "POST";
         let fields = if is_post { self.form() } else { self.query() };

@@ -322,7 +322,7 @@ fn items_are_found_by_their_addresses() {
         ("/a".repeat(100), None),
     ] {
         let asked = path.clone();
-        let found = site.read(move |conn| site::content::find_by_path(conn, &asked));
+        let found = site.read(move |conn| frame::content::find_by_path(conn, &asked));
         assert_eq!(found.map(|row| row.post_id), expected, "{path}");
     }
 }
@@ -373,7 +373,7 @@ fn dates_are_kept_in_both_clocks() {
         assert_eq!(found, (&json!(date), &json!(date_gmt), &json!(status)), "{given}");
     }
     let due = types::Timestamp::parse("2026-11-15T08:30:00Z").unwrap();
-    let published = site.write(move |conn| site::content::publish_due(conn, due));
+    let published = site.write(move |conn| content::publish_due(conn, due));
     assert_eq!(published, 1);
 }
 

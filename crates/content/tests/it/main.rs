@@ -7,6 +7,7 @@ mod content_terms;
 mod content_texts;
 mod frame;
 #[expect(dead_code, reason = "the tests of commerce use the rest of it")]
+#[path = "../../../frame/tests/support/harness.rs"]
 mod harness;
 mod settings;
 mod support;

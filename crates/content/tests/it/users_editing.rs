@@ -1,9 +1,9 @@
 //! Making and changing users: who may, what is refused, and what becomes of it.
 
+use frame::auth::nonce::{self, Holder};
+use frame::auth::{password, session};
+use frame::users::BoundTo;
 use serde_json::{Value, json};
-use site::auth::nonce::{self, Holder};
-use site::auth::{password, session};
-use site::users::BoundTo;
 use store::session::SessionRow;
 use types::{Role, Secret};
 

@@ -4,14 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::Refusal;
+use serde_json::json;
+use store::Conn;
 use store::application_password::{self as rows, ApplicationPasswordRow};
 use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
 use super::{Found, basic};
-use crate::{Identity, Request, Site, User, Via};
+use crate::{Identity, Request, Site, User, Via, options};
 
+/// The option that says that application passwords have been made on this site.
+const IN_USE: &str = "using_application_passwords";
+/// Characters of a name at most.
+pub const NAME_LENGTH_MAX: usize = 250;
 const LENGTH: usize = 24;
 const GROUP: usize = 4;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -55,6 +61,46 @@ fn matching(
 ) -> Option<ApplicationPasswordRow> {
     let hash = hash(vault, user_id, password);
     entries.into_iter().find(|entry| entry.hash.ct_eq(&hash).into())
+}
+
+/// Makes a password for one program. The secret is not stored; whoever asked shows it once.
+pub fn create_password(
+    conn: &mut dyn Conn,
+    vault: &Vault,
+    user_id: i64,
+    (name, app_id): (&str, &str),
+    now: Timestamp,
+) -> Result<(ApplicationPasswordRow, Secret<String>), Error> {
+    if name.chars().count() > NAME_LENGTH_MAX {
+        let message = format!("a name has at most {NAME_LENGTH_MAX} characters");
+        return Err(Error::invalid(message));
+    }
+    let secret = generate()?;
+    let row = ApplicationPasswordRow {
+        user_id,
+        uuid: random_uuid()?,
+        app_id: app_id.to_owned(),
+        name: name.to_owned(),
+        hash: hash(vault, user_id, secret.expose()),
+        created: now,
+        last_used: None,
+        last_ip: None,
+    };
+    rows::insert(conn, &row)?;
+    options::set(conn, IN_USE, &json!(true))?;
+    Ok((row, secret))
+}
+
+/// A random UUID of version 4.
+fn random_uuid() -> Result<String, Error> {
+    let mut bytes = [0_u8; 16];
+    vault::fill_random(&mut bytes)?;
+    let random = u128::from_be_bytes(bytes);
+    let versioned = (random & !(0xf << 76)) | (0x4 << 76);
+    let number = (versioned & !(0b11 << 62)) | (0b10 << 62);
+    let digits = format!("{number:032x}");
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
 }
 
 impl Site {

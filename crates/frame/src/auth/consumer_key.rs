@@ -13,6 +13,7 @@ use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::{Aad, Vault};
 
+use super::oauth::wrong;
 use super::{Found, basic, oauth};
 use crate::{Identity, Request, Site, User, Via};
 
@@ -109,10 +110,6 @@ fn secret_place(key_hash: &str) -> Aad<'_> {
     Aad { kind: "consumer_key", id: key_hash, column: "secret" }
 }
 
-pub(super) fn wrong(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {
-    Refusal::new(401, "woocommerce_rest_authentication_error", message)
-}
-
 impl Site {
     pub(super) async fn consumer_key_of(
         &self,
@@ -132,18 +129,24 @@ impl Site {
                     None => Some(wrong("The rights of this key are damaged; make a new one.")),
                 };
                 if let Some(refusal) = refusal {
-                    return Ok(Found::Refused(Box::new(refusal)));
+                    return Ok(self.refused_key(refusal));
                 }
                 self.note_access(&row, now).await?;
                 let identity = Identity::of(user, Via::ConsumerKey { key_id: row.key_id });
                 Ok(Found::Somebody(Box::new(identity)))
             }
             Ok(None) => Ok(Found::Nothing),
-            Err(refusal) => Ok(Found::Refused(Box::new(refusal))),
+            Err(refusal) => Ok(self.refused_key(refusal)),
         }
     }
 
     /// A key that nobody has is none; a wrong secret of a key is refused.
+    /// The refusal by the name that the shop's family of routes gives it.
+    fn refused_key(&self, refusal: Refusal) -> Found {
+        let code = self.shop_code(&refusal.code).into();
+        Found::Refused(Box::new(Refusal { code, ..refusal }))
+    }
+
     async fn check_plain(&self, key: &str, secret: &str) -> Result<Checked, Error> {
         let Some((row, user)) = self.find_consumer_key(key).await? else { return Ok(Ok(None)) };
         let stored = self.secret_of(&row, key)?;

@@ -1,5 +1,7 @@
 //! OAuth 1.0a with a consumer key and no token: the request is signed, the secret is never sent.
 
+use std::borrow::Cow;
+
 use contract::rest::{Refusal, form};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Map, Value};
@@ -9,7 +11,6 @@ use subtle::ConstantTimeEq as _;
 use types::{Secret, Timestamp};
 use url::{Position, Url};
 
-use super::consumer_key::wrong;
 use crate::Request;
 
 /// How far the clocks of client and server may be apart.
@@ -52,7 +53,7 @@ pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
     }
     if !missing.is_empty() {
         let message = format!("These parts of the signature are missing: {}.", missing.join(", "));
-        let code = "woocommerce_rest_authentication_missing_parameter";
+        let code = "authentication_missing_parameter";
         return Err(Refusal::new(401, code, message));
     }
     let text = |name: &str| all.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -89,6 +90,10 @@ pub fn signed(
     let signature = data_encoding::BASE64.encode(&signature);
     url.query_pairs_mut().append_pair("oauth_signature", &signature);
     url
+}
+
+pub(super) fn wrong(message: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::new(401, "authentication_error", message)
 }
 
 impl Signed {

@@ -11,8 +11,7 @@ use vault::Vault;
 
 use super::Found;
 use super::nonce::{self, Holder};
-use crate::web::cookies;
-use crate::{Identity, Request, Site, User, Via};
+use crate::{Identity, Request, Site, User, Via, cookies};
 
 /// A session lives this long without being renewed.
 pub const LIFE: Duration = Duration::from_hours(48);

@@ -67,27 +67,27 @@ impl Theme {
     }
 
     /// The style sheet as a policy names it.
-    pub(super) fn source(&self) -> String {
+    pub fn source(&self) -> String {
         format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(&self.style)))
     }
 }
 
-/// How letters look. They bring their colours along, since readers of mail follow no style sheet.
+/// How e-mails look. They bring their colours along, since readers of mail follow no style sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LetterLook {
-    pub(crate) paper: String,
-    pub(crate) card: String,
-    pub(crate) ink: String,
-    pub(crate) muted: String,
-    pub(crate) accent: String,
-    pub(crate) on_accent: String,
+pub struct EmailLook {
+    pub paper: String,
+    pub card: String,
+    pub ink: String,
+    pub muted: String,
+    pub accent: String,
+    pub on_accent: String,
     /// May be empty.
-    pub(crate) footer: String,
+    pub footer: String,
 }
 
-impl LetterLook {
+impl EmailLook {
     /// As the theme in the option says, and as usual where it says nothing.
-    pub(crate) fn read(option: &Value) -> Self {
+    pub fn read(option: &Value) -> Self {
         let colour = |name: &str, usual: &str| {
             let told = option.get("colours").and_then(|colours| colours.get(name)?.as_str());
             told.filter(|colour| is_colour(colour)).unwrap_or(usual).to_owned()
@@ -179,9 +179,9 @@ mod tests {
         let theme = json!({
             "colours": {"accent": "#123456", "ink": "red;}"}, "texts": {"footer": "Thanks"},
         });
-        let look = LetterLook::read(&theme);
-        let usual = LetterLook::read(&Value::Null);
-        let expected = LetterLook {
+        let look = EmailLook::read(&theme);
+        let usual = EmailLook::read(&Value::Null);
+        let expected = EmailLook {
             accent: String::from("#123456"),
             footer: String::from("Thanks"),
             ..usual.clone()
@@ -212,7 +212,7 @@ mod tests {
         let (_, night) = style.split_once("@media (prefers-color-scheme:dark)").unwrap();
         assert!(night.contains("color-scheme:dark;") && night.contains("--accent:#ff8800;"));
         assert!(night.contains("--paper:#11171a;--card:#192125;--ink:#e5e9e8;"), "{night}");
-        let sheet = include_str!("../../templates/style.css");
+        let sheet = crate::pages::STYLE;
         let (_, usual) = sheet.split_once("@media (prefers-color-scheme:dark)").unwrap();
         for (_, variable, colour) in COLOURS {
             assert!(usual.contains(&format!("{variable}:{colour}")), "{variable} {colour}");

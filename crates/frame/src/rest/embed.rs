@@ -7,43 +7,13 @@ use contract::rest::Verb;
 use serde_json::{Map, Value, json};
 use types::Error;
 
-use super::perform::Asked;
+use super::invocation::{Embed, Invocation};
 use crate::call::Call;
 
 /// Targets fetched at most for one answer. The links of a full page of posts stay below.
 const TARGETS_MAX: usize = 1_000;
 /// After this time nothing more is fetched: others wait for the same threads.
 const TIME_MAX: Duration = Duration::from_millis(1_500);
-
-/// Which relations to embed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Embed {
-    All,
-    Only(Vec<String>),
-}
-
-impl Embed {
-    /// Reads the query parameter.
-    pub fn read(value: Option<&Value>) -> Option<Self> {
-        let texts: Vec<&str> = match value? {
-            Value::String(text) => match text.as_str() {
-                "" | "1" | "true" => return Some(Self::All),
-                text => text.split([',', ' ', '\t', '\n']).collect(),
-            },
-            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-            _ => return None,
-        };
-        let names = texts.into_iter().filter(|name| !name.is_empty()).map(str::to_owned);
-        Some(Self::Only(names.collect()))
-    }
-
-    fn wants(&self, relation: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(names) => names.iter().any(|name| name == relation),
-        }
-    }
-}
 
 /// What was fetched for this answer, and since when.
 struct Fetched {
@@ -105,12 +75,12 @@ fn fetch(href: &str, fetched: &mut Fetched, call: &mut Call<'_>) -> Result<Optio
     if fetched.by_href.len() >= TARGETS_MAX || fetched.started.elapsed() >= TIME_MAX {
         return Ok(None);
     }
-    let body = match Asked::internal(call.site, Verb::Get, &local, Map::new()) {
+    let body = match Invocation::internal(call.site, Verb::Get, &local, Map::new()) {
         // A link to what this site does not have is a hint for others; there is nothing to fetch.
         Err(_) => return Ok(None),
-        Ok(mut asked) => {
-            set_defaults(&mut asked, call);
-            call.dispatch(&asked)?.reply.into_json().2
+        Ok(mut invocation) => {
+            set_defaults(&mut invocation, call);
+            call.dispatch(&invocation)?.reply.into_json().2
         }
     };
     fetched.by_href.insert(href.to_owned(), body.clone());
@@ -118,16 +88,16 @@ fn fetch(href: &str, fetched: &mut Fetched, call: &mut Call<'_>) -> Result<Optio
 }
 
 /// What is embedded is short, and a list as long as it may be.
-fn set_defaults(asked: &mut Asked, call: &Call<'_>) {
-    if !asked.params.given("context") {
-        asked.params.set("context", json!("embed"));
+fn set_defaults(invocation: &mut Invocation, call: &Call<'_>) {
+    if !invocation.params.given("context") {
+        invocation.params.set("context", json!("embed"));
     }
-    if asked.params.given("per_page") {
+    if invocation.params.given("per_page") {
         return;
     }
-    let found = call.site.table().find(Verb::Get, &asked.path);
+    let found = call.site.table().find(Verb::Get, &invocation.path);
     let most = found.and_then(|found| found.endpoint.maximum("per_page"));
     if let Some(most) = most {
-        asked.params.set("per_page", most);
+        invocation.params.set("per_page", most);
     }
 }

@@ -2,28 +2,17 @@
 //! reply: the `Allow` header, hints at links, chosen fields, embedded items.
 
 use contract::rest::route::CompiledRoute;
-use contract::rest::{Body, Fields, Links, Params, Refusal, Reply, Sources, Stop, Verb};
+use contract::rest::{Body, Fields, Links, Params, Refusal, Reply, Sources, Stop, Verb, form};
 use serde_json::{Map, Value, json};
 use store::Conn;
 use types::Error;
 
-use super::embed::{self, Embed};
+use super::embed;
+use super::invocation::{Invocation, no_route};
 use crate::action::{Action, Work};
 use crate::call::Call;
+use crate::request::tidy_path;
 use crate::{Site, Visit};
-
-/// A request whose parameters have been looked at.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    pub verb: Verb,
-    pub head_only: bool,
-    /// The REST path; a route is there.
-    pub path: String,
-    pub params: Params,
-    /// What is wrong with the parameters, if anything is.
-    pub refused: Option<Refusal>,
-    pub embed: Option<Embed>,
-}
 
 /// The reply in its last form, and whether it is a refusal.
 #[derive(Debug)]
@@ -32,81 +21,34 @@ pub struct Performed {
     pub refused: bool,
 }
 
-impl Asked {
-    /// A request from within: its path may carry a query string.
-    pub fn internal(
-        site: &Site,
-        verb: Verb,
-        path: &str,
-        form: Map<String, Value>,
-    ) -> Result<Self, Refusal> {
-        Self::from_within(site, verb, path, Sources { form, ..Sources::default() })
-    }
-
-    /// The same with a JSON body.
-    pub fn with_json(
-        site: &Site,
-        verb: Verb,
-        path: &str,
-        json: Option<Value>,
-    ) -> Result<Self, Refusal> {
-        Self::from_within(site, verb, path, Sources { json, ..Sources::default() })
-    }
-
-    fn from_within(site: &Site, verb: Verb, path: &str, sources: Sources) -> Result<Self, Refusal> {
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let path = super::tidy_path(path);
-        let query = contract::rest::form::decode(query);
-        let Some(found) = site.table().find(verb, &path) else { return Err(no_route()) };
-        let sources = Sources { query, path: found.variables, ..sources };
-        let (params, refused) = accept(&found.endpoint.args, sources);
-        Ok(Self { verb, head_only: false, path, params, refused, embed: None })
-    }
-}
-
-/// The parameters, checked; or as they are, with what is wrong.
-pub(crate) fn accept(
-    args: &contract::rest::CompiledArgs,
-    sources: Sources,
-) -> (Params, Option<Refusal>) {
-    match contract::rest::accept(args, sources.clone()) {
-        Ok(params) => (params, None),
-        Err(refusal) => (Params::unchecked(sources), Some(refusal)),
-    }
-}
-
-pub(crate) fn no_route() -> Refusal {
-    Refusal::new(404, "rest_no_route", "No route matches this path and method.")
-}
-
-/// Carries out what is asked. An error is ours, and undoes everything.
+/// Carries out what is asked for. An error is ours, and undoes everything.
 pub(crate) fn perform<'c>(
     site: &'c Site,
     visit: &'c Visit,
-    asked: &Asked,
+    invocation: &Invocation,
     conn: Option<&'c mut dyn Conn>,
 ) -> Result<Performed, Error> {
-    let Some(found) = site.table().find(asked.verb, &asked.path) else {
+    let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
         return Ok(Performed { reply: Reply::from(&no_route()), refused: true });
     };
-    let params = asked.params.clone();
-    let mut call = Call::new(site, visit, asked.verb, asked.head_only, params, conn);
-    let outcome = match &asked.refused {
+    let params = invocation.params.clone();
+    let mut call = Call::new(site, visit, invocation.verb, invocation.head_only, params, conn);
+    let outcome = match &invocation.refused {
         Some(refusal) => Err(Stop::from(refusal.clone())),
         None => run(&found.endpoint.operation, &mut call),
     };
-    finish(outcome, found.route, &mut call, asked)
+    finish(outcome, found.route, &mut call, invocation)
 }
 
 /// The operation by itself, without what only a client on the other side of a wire wants to know.
 pub(crate) fn run_alone<'c>(
     site: &'c Site,
     visit: &'c Visit,
-    asked: Asked,
+    invocation: Invocation,
     conn: &'c mut dyn Conn,
 ) -> Result<Reply, Stop> {
-    let found = site.table().find(asked.verb, &asked.path).ok_or_else(no_route)?;
-    let mut call = Call::new(site, visit, asked.verb, false, asked.params, Some(conn));
+    let found = site.table().find(invocation.verb, &invocation.path).ok_or_else(no_route)?;
+    let mut call = Call::new(site, visit, invocation.verb, false, invocation.params, Some(conn));
     run(&found.endpoint.operation, &mut call)
 }
 
@@ -126,7 +68,7 @@ pub(crate) fn finish(
     outcome: Result<Reply, Stop>,
     route: &CompiledRoute<Action>,
     call: &mut Call<'_>,
-    asked: &Asked,
+    invocation: &Invocation,
 ) -> Result<Performed, Error> {
     let (mut reply, refused) = match outcome {
         Ok(reply) => (reply, false),
@@ -145,12 +87,12 @@ pub(crate) fn finish(
             add_hints(item.get_mut("_links"), call)?;
         }
     }
-    let fields = Fields::read(&asked.params);
+    let fields = Fields::read(&invocation.params);
     if let (Some(fields), Body::Json(body), true) = (&fields, &mut reply.body, reply.status < 400) {
         *body = fields.filter(body.take());
         // A single item of the commerce family shows its links whether or not they were chosen.
         let chosen = fields.includes("_links") || fields.includes("_embedded");
-        if !chosen && !call.site.settings().names.is_commerce(&asked.path) {
+        if !chosen && !call.site.settings().names.is_commerce(&invocation.path) {
             reply.links = Links::default();
         }
     }
@@ -160,7 +102,7 @@ pub(crate) fn finish(
         if let (Value::Object(members), Some(links)) = (&mut *body, links) {
             members.insert(String::from("_links"), links);
         }
-        if let Some(wanted) = &asked.embed {
+        if let Some(wanted) = &invocation.embed {
             embed::embed(body, wanted, call)?;
         }
     }
@@ -197,11 +139,49 @@ fn add_hints(links: Option<&mut Value>, call: &mut Call<'_>) -> Result<(), Error
         let href = target.get("href").and_then(Value::as_str);
         let Some(local) = href.and_then(|href| call.visit.local_path(href)) else { continue };
         let (path, query) = local.split_once('?').unwrap_or((local, ""));
-        let path = super::tidy_path(path);
-        let allow = call.allowed_at(&path, contract::rest::form::decode(query))?;
+        let path = tidy_path(path);
+        let allow = call.allowed_at(&path, form::decode(query))?;
         if let (false, Some(members)) = (allow.is_empty(), target.as_object_mut()) {
             members.insert(String::from("targetHints"), json!({ "allow": allow }));
         }
     }
     Ok(())
+}
+
+impl Call<'_> {
+    /// Carries out another operation within this one, as the same caller.
+    pub fn dispatch(&mut self, invocation: &Invocation) -> Result<Performed, Error> {
+        let (site, visit) = (self.site, self.visit);
+        perform(site, visit, invocation, self.conn_if_any())
+    }
+
+    /// Asks another route for something within this operation, as the same caller, with the body
+    /// as JSON unless it is empty. **What it
+    /// refuses may have left traces**; who goes on after a refusal asks within [`Call::nested`].
+    pub fn ask(&mut self, verb: Verb, path: &str, body: Map<String, Value>) -> Result<Value, Stop> {
+        let (site, visit) = (self.site, self.visit);
+        let json = (!body.is_empty()).then_some(Value::Object(body));
+        let invocation = Invocation::with_json(site, verb, path, json)?;
+        if let Some(refusal) = invocation.refused {
+            return Err(refusal.into());
+        }
+        let reply = run_alone(site, visit, invocation, self.conn()?)?;
+        Ok(reply.into_json().2)
+    }
+
+    /// The methods that the caller may use on the path, in the order of the route.
+    pub fn allowed_at(
+        &mut self,
+        path: &str,
+        query: Map<String, Value>,
+    ) -> Result<Vec<&'static str>, Error> {
+        let site = self.site;
+        let Some((route, variables)) = site.table().route_at(path) else { return Ok(Vec::new()) };
+        let sources = Sources { query, path: variables, ..Sources::default() };
+        let params = Params::unchecked(sources);
+        let (visit, verb) = (self.visit, self.verb);
+        let conn = self.conn_if_any();
+        let mut inner = Call::new(site, visit, verb, false, params, conn);
+        allowed(route, &mut inner)
+    }
 }

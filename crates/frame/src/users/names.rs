@@ -1,6 +1,6 @@
 //! Names of users: logins, slugs, and names that are safe to put into markup.
 
-use crate::content;
+use crate::text::slugify;
 
 /// Characters of a login at most.
 pub const LOGIN_LENGTH_MAX: usize = 60;
@@ -18,7 +18,7 @@ pub fn is_login(text: &str) -> bool {
 
 /// The text as it stands in addresses; nothing may be left of it.
 pub fn slug(text: &str) -> String {
-    content::slugify(text)
+    slugify(text)
 }
 
 /// The slug of a user who chose none.

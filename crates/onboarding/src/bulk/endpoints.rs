@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use contract::{Answer, Endpoint, Failure, Route};
+use frame::jobs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use site::jobs;
 use store::Conn;
 use store::bulk_upload::{self, BulkOutcome, BulkResult, BulkStatus, BulkUploadRow};
 use types::{Error, Result, Scope, Timestamp};

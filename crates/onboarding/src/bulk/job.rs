@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use frame::Site;
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::Site;
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
 use store::Conn;
 use store::background_job::{JobRow, JobState};
 use store::bulk_upload::{self, BulkStatus, BulkUploadRow};

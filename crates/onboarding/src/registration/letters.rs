@@ -1,8 +1,8 @@
 //! The letters to ISOs and about them, queued in the transaction of what they tell of.
 
-use site::mail::{self, Letter, Sender};
-use site::pages::{Address, Link};
-use site::{Options, Site};
+use frame::mail::{self, Letter, Sender};
+use frame::pages::{Address, Link};
+use frame::{Options, Site};
 use store::api_key::ApiKeyRow;
 use store::filter::Page;
 use store::user::{self, UserFilter};

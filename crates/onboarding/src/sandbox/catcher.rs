@@ -5,11 +5,11 @@
 //! **What is sent there never leaves the server**, so that it works wherever the sandbox runs.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use frame::Options;
+use frame::outbound::{Fetch, Fetched};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use site::Options;
-use site::outbound::{Fetch, Fetched};
 use store::caught_webhook::{self, CaughtWebhook};
 use subtle::ConstantTimeEq as _;
 use types::{Environment, IsoId, Result, Scope, Timestamp};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use frame::outbound::{Fetch, Method, Overlong};
+use frame::signing;
 use serde_json::json;
-use site::outbound::{Fetch, Method, Overlong};
-use site::signing;
 use store::outbox::{self, Event};
 use store::webhook_delivery::DeliveryRow;
 use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::BASE64;
+use frame::jobs::{JobCx, JobKind, Running};
+use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::{Parts, Site, mail};
 use onboarding::{Caller, Cx};
 use serde_json::{Value, json};
-use site::jobs::{JobCx, JobKind, Running};
-use site::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
-use site::{Parts, Site, mail};
 use store::filter::Page;
 use store::{background_job, iso_account};
 use types::Timestamp;
@@ -57,9 +57,11 @@ fn site_with_mail(house: &House) -> Arc<Site> {
         store: house.platform.store.clone(),
         vault: Arc::clone(&house.platform.vault),
         clock: house.platform.clock,
-        settings: site::Settings::default(),
+        settings: frame::Settings::default(),
         outbound: Arc::new(NoNetwork),
         wrong_credentials_per_minute: 100,
+        options: &[],
+        shop_code_prefix: "",
     };
     let site = Site::new(parts, Vec::new()).unwrap().with_job(Box::new(Letterbox));
     let site = Arc::new(site);

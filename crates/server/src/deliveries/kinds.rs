@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use commerce::webhooks::{follow as webhooks, send};
+use frame::Site;
+use frame::outbound::Fetch;
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow as iso_webhooks, send as iso_send};
-use site::Site;
-use site::outbound::Fetch;
 use store::Conn;
 use store::delivery_step::Step;
 use store::webhook_delivery::{DeliveryRow, Endpoint};

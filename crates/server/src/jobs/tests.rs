@@ -3,10 +3,10 @@
 
 use std::process::{Command, Stdio};
 
+use frame::jobs::{Progress, Running};
 use onboarding::Platform;
 use serde::Deserialize;
 use serde_json::json;
-use site::jobs::{Progress, Running};
 use store::background_job::JobState;
 use store::{Location, Store, counter, outbox};
 use types::{Clock, Environment};
@@ -114,7 +114,7 @@ fn workers(location: &Location, key: &str) -> Workers {
         Platform::new(Environment::Sandbox, store, &master, choices, Clock::System).unwrap();
     let settings = Settings::default();
     let site =
-        make_site(&Arc::new(platform), &settings, site::Settings::default(), &Reports::default());
+        make_site(&Arc::new(platform), &settings, frame::Settings::default(), &Reports::default());
     let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
     let shared = Arc::new(Shared::new(settings));

@@ -10,8 +10,8 @@ use std::time::Duration;
 use analytics::facts::{Facts, OrderFact, Snapshot};
 use analytics::feed::{self, Feed, Portion};
 use analytics::query::{DateColumn, Measure, Per, Query, Scope, Span, Table, When};
+use frame::bundle::Bundle;
 use onboarding::Platform;
-use site::bundle::Bundle;
 use store::outbox::{self, Event};
 use store::term::{self, TermFilter};
 use store::{Conn, Location, Store, order};
@@ -22,7 +22,7 @@ use vault::MasterKey;
 pub(crate) struct Recorded {
     store: Store,
     folder: tempfile::TempDir,
-    pub(crate) site: Arc<site::Site>,
+    pub(crate) site: Arc<frame::Site>,
     /// The facts of the site's reports; empty until somebody makes them.
     pub(crate) facts: Arc<Facts>,
 }
@@ -38,7 +38,7 @@ impl Recorded {
             Platform::new(environment, store.clone(), &master, choices, Clock::System).unwrap();
         let settings = server::Settings::default();
         let reports = server::Reports::default();
-        let of_site = site::Settings::default();
+        let of_site = frame::Settings::default();
         let site = server::make_site(&Arc::new(platform), &settings, of_site, &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
         let import = move |conn: &mut dyn Conn| {
@@ -49,6 +49,7 @@ impl Recorded {
             }
             let bundle = Bundle::parse(&text)?;
             bundle.import(conn)?;
+            content::bundle::import(conn, bundle.others())?;
             commerce::bundle::import(conn, bundle.others(), Timestamp::default())?;
             outbox::sequence(conn, 1_000).map(drop)
         };

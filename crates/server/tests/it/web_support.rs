@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use frame::auth::password;
 use onboarding::Platform;
 use server::{Harness, Settings};
-use site::auth::password;
 use store::post::PostRow;
 use store::user::UserRow;
 use types::{Clock, Environment, Role, Secret, Timestamp};

@@ -1,9 +1,9 @@
 //! What coupons took off, coupon by coupon.
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
+use frame::dates::{Moment, written};
 use serde_json::{Map, Value, json};
-use site::Call;
-use site::content::dates::{Moment, written};
 use store::coupon::CouponRow;
 
 use super::{

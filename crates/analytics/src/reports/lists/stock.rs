@@ -2,9 +2,9 @@
 
 use contract::rest::args::id_list;
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop, Treatment};
+use frame::paging::with_totals;
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::paging::with_totals;
-use site::{Call, Options};
 use store::filter::{Direction, Page};
 use store::product::{self, LowStock, ProductFilter, ProductOrder, ProductRow};
 use types::{Amount, Capability};

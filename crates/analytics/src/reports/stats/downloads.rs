@@ -1,7 +1,7 @@
 //! Downloads over time: how often files were fetched.
 
 use contract::rest::{Args, Stop};
-use site::Call;
+use frame::Call;
 use store::customer_lookup;
 
 use super::{Habit, Stats, told};

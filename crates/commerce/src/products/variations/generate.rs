@@ -2,9 +2,9 @@
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Params, Refusal, Reply, Schema, Sources, Stop};
+use frame::action::write as action;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::write as action;
-use site::{Action, Call};
 use store::product::{self, VariationAttribute};
 use types::Capability;
 

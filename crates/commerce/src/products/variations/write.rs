@@ -1,9 +1,9 @@
 //! What a request makes of a variation.
 
 use contract::rest::{Refusal, Stop};
+use frame::Call;
+use frame::text::clean_content;
 use serde_json::Value;
-use site::Call;
-use site::content::clean_content;
 use store::product::{self, VariationAttribute};
 
 use super::super::record::{self, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product, VARIATION};

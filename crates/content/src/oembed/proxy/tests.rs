@@ -4,10 +4,10 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
+use frame::outbound::{Fetching, Refusal};
 use serde_json::json;
 
 use super::*;
-use crate::outbound::{Fetching, Refusal};
 
 /// Answers by the beginning of the address, and remembers what it was asked.
 #[derive(Debug, Default)]

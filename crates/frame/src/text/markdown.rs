@@ -1,38 +1,63 @@
-//! Reads one guide: its HTML, and what the list of pages and the search need to know of it.
+//! Reads a text in Markdown: its HTML, and what a list of pages and a search need to know of it.
 //!
-//! The input is our own text, so its HTML is trusted. What this adds to a plain rendering: anchors
-//! on headings as repositories show them, links that work on the site, tables and code that scroll
-//! with the keyboard, and **no style attribute**, which the pages' policy would refuse.
+//! HTML in the text is kept, so what strangers wrote goes through [`html_of_stranger`]. What this
+//! adds to a plain rendering: anchors on headings as repositories show them, links that work on the
+//! site, tables and code that scroll with the keyboard, and **no style attribute**, which the
+//! pages' policy would refuse.
 
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use super::{GUIDES, Heading, ROOT_PATH, attachment, page_path};
+use serde::Serialize;
+
+use super::clean::clean_content;
 
 /// Between the cells of a table in plain text.
 const CELL_END: &str = " · ";
 
+/// A text that was read.
 #[derive(Debug)]
-pub(super) struct Guide {
-    pub(super) title: String,
-    pub(super) summary: String,
-    pub(super) headings: Vec<Heading>,
-    pub(super) html: String,
-    pub(super) sections: Vec<Section>,
+pub struct Document {
+    pub title: String,
+    /// The opening paragraph as plain text; without one, the names of the sections.
+    pub summary: String,
+    /// Without the title.
+    pub headings: Vec<Heading>,
+    /// The whole text, its title included.
+    pub html: String,
+    pub sections: Vec<Section>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Heading {
+    /// 2 for a section, 3 for a part of one, and so on.
+    pub level: u8,
+    pub text: String,
+    /// The anchor, as in `#anchor`; unique on its page.
+    pub id: String,
 }
 
 /// What stands between two headings; the first one begins with the title.
 #[derive(Debug, Default)]
-pub(super) struct Section {
-    pub(super) heading: String,
+pub struct Section {
+    pub heading: String,
     /// Empty for the section of the title: it is the page's top.
-    pub(super) anchor: String,
-    /// Plain text, blanks collapsed.
-    pub(super) text: String,
+    pub anchor: String,
+    /// Plain text, whitespace collapsed.
+    pub text: String,
 }
 
-impl Guide {
-    pub(super) fn read(text: &str) -> Self {
-        let mut reader = Reader::default();
+/// Where a link to a file beside the text leads on the site; `None` for what it does not serve.
+pub type Files<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Markdown that strangers wrote, as HTML that anybody may be shown.
+pub fn html_of_stranger(markdown: &str) -> String {
+    clean_content(&Document::read(markdown, &|_| None).html)
+}
+
+impl Document {
+    /// Reads the text; `files` says where links to files beside it lead.
+    pub fn read(text: &str, files: Files<'_>) -> Self {
+        let mut reader = Reader::new(files);
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         for event in Parser::new_ext(text, options) {
             reader.take(event);
@@ -41,8 +66,8 @@ impl Guide {
     }
 }
 
-#[derive(Default)]
-struct Reader<'text> {
+struct Reader<'text, 'files> {
+    files: Files<'files>,
     events: Vec<Event<'text>>,
     headings: Vec<Heading>,
     sections: Vec<Section>,
@@ -65,7 +90,24 @@ struct OpenHeading {
     text: String,
 }
 
-impl<'text> Reader<'text> {
+impl<'text, 'files> Reader<'text, 'files> {
+    fn new(files: Files<'files>) -> Self {
+        Self {
+            files,
+            events: Vec::new(),
+            headings: Vec::new(),
+            sections: Vec::new(),
+            title: String::new(),
+            summary: None,
+            open_heading: None,
+            paragraph_start: None,
+            columns: Vec::new(),
+            column: 0,
+            in_table_head: false,
+            drops_link: false,
+        }
+    }
+
     fn take(&mut self, event: Event<'text>) {
         self.note_text(&event);
         match event {
@@ -107,7 +149,7 @@ impl<'text> Reader<'text> {
                 self.paragraph_start = self.sections.last().map(|section| section.text.len());
                 self.events.push(Event::Start(tag));
             }
-            Tag::Link { link_type, dest_url, title, id } => match address(&dest_url) {
+            Tag::Link { link_type, dest_url, title, id } => match self.address(&dest_url) {
                 Some(dest_url) => {
                     let dest_url = dest_url.into();
                     let link = Tag::Link { link_type, dest_url, title, id };
@@ -117,7 +159,7 @@ impl<'text> Reader<'text> {
             },
             Tag::Image { link_type, dest_url, title, id } => {
                 // One that the site does not serve is shown by its text.
-                let dest_url = address(&dest_url).unwrap_or_default().into();
+                let dest_url = self.address(&dest_url).unwrap_or_default().into();
                 self.events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
             Tag::CodeBlock(_) => self.push_html("<pre tabindex=\"0\"><code>"),
@@ -213,7 +255,21 @@ impl<'text> Reader<'text> {
         }
     }
 
-    fn finish(mut self) -> Guide {
+    /// Where a link leads on the site; `None` for what the site does not serve.
+    fn address(&self, link: &str) -> Option<String> {
+        let is_kept =
+            ["#", "https://", "http://", "mailto:"].iter().any(|start| link.starts_with(start));
+        if is_kept {
+            return Some(link.to_owned());
+        }
+        let (file, anchor) = match link.split_once('#') {
+            Some((file, anchor)) => (file, format!("#{anchor}")),
+            None => (link, String::new()),
+        };
+        (self.files)(file).map(|path| format!("{path}{anchor}"))
+    }
+
+    fn finish(mut self) -> Document {
         for section in &mut self.sections {
             section.text = collapsed(&section.text);
         }
@@ -225,27 +281,14 @@ impl<'text> Reader<'text> {
         let summary = self.summary.unwrap_or_else(section_names);
         let mut html = String::new();
         html::push_html(&mut html, self.events.into_iter());
-        Guide { title: self.title, summary, headings: self.headings, html, sections: self.sections }
+        Document {
+            title: self.title,
+            summary,
+            headings: self.headings,
+            html,
+            sections: self.sections,
+        }
     }
-}
-
-/// Where a link of a guide leads on the site; `None` for what the site does not serve.
-fn address(link: &str) -> Option<String> {
-    let is_kept =
-        ["#", "https://", "http://", "mailto:"].iter().any(|start| link.starts_with(start));
-    if is_kept {
-        return Some(link.to_owned());
-    }
-    let (file, anchor) = match link.split_once('#') {
-        Some((file, anchor)) => (file, format!("#{anchor}")),
-        None => (link, String::new()),
-    };
-    if let Some(attachment) = attachment(file) {
-        return Some(format!("{ROOT_PATH}{}", attachment.path));
-    }
-    let slug = file.strip_suffix(".md")?;
-    let (slug, _) = GUIDES.iter().find(|(known, _)| *known == slug)?;
-    Some(format!("{}{anchor}", page_path(slug)))
 }
 
 /// The anchor that repositories give a heading: lower case, hyphens for blanks, no other signs.
@@ -285,9 +328,18 @@ mod tests {
         [a file](examples/full.json), [here](#one--two), [outside](https://e.example/).\n\n\
         ![A curve](images/reports-growth.svg)\n";
 
+    /// Three files are served, the others are not.
+    fn files(file: &str) -> Option<String> {
+        match file {
+            "security.md" => Some(String::from("/docs/security/")),
+            "examples/full.json" | "images/reports-growth.svg" => Some(format!("/docs/{file}")),
+            _ => None,
+        }
+    }
+
     #[test]
     fn a_guide_is_read() {
-        let guide = Guide::read(TEXT);
+        let guide = Document::read(TEXT, &files);
         assert_eq!(guide.title, "A guide");
         assert_eq!(guide.summary, "What it is, and .");
         let headings: Vec<(u8, &str)> =
@@ -299,7 +351,7 @@ mod tests {
 
     #[test]
     fn html_has_anchors_scrolling_parts_and_no_style() {
-        let html = Guide::read(TEXT).html;
+        let html = Document::read(TEXT, &files).html;
         for expected in [
             "<h1 id=\"a-guide\">A <code>guide</code></h1>",
             "<h2 id=\"one--two\">One &amp; two</h2>",
@@ -319,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_guide_without_opening_is_summed_up_by_its_sections() {
-        let guide = Guide::read("# T\n\n## First\n\nText.\n\n### Part\n\n## Second\n");
+        let guide = Document::read("# T\n\n## First\n\nText.\n\n### Part\n\n## Second\n", &files);
         assert_eq!(guide.summary, "First · Second");
     }
 }

@@ -7,10 +7,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use contract::rest::route::Route;
+use frame::auth::application_password::create_password;
+use frame::options::Tables;
+use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::users::{BoundTo, NewUser, create_user};
+use frame::{Action, Client, Identity, Names, Parts, Payload, PublicPage, Request, Settings, Site};
 use serde_json::Value;
-use site::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
-use site::users::{BoundTo, NewUser, application_passwords, create_user};
-use site::{Action, Client, Names, Parts, Payload, Request, Settings, Site};
 use store::{Conn, Location, Store};
 use tempfile::TempDir;
 use types::{Clock, Environment, Result, Role, Timestamp};
@@ -79,6 +81,8 @@ pub(crate) struct Plan {
     pub(crate) database: Option<String>,
     /// Routes of the crates above.
     pub(crate) routes: fn(&Names) -> Vec<Route<Action>>,
+    /// Options of the crates above.
+    pub(crate) options: Tables,
     /// Adds what else there is of the crates above.
     pub(crate) furnish: fn(Site) -> Site,
 }
@@ -91,6 +95,7 @@ impl Plan {
             url: Some(HOME),
             database: None,
             routes: |_| Vec::new(),
+            options: &[],
             furnish: |site| site,
         }
     }
@@ -113,6 +118,8 @@ impl TestSite {
             settings,
             outbound: Arc::new(NoNetwork),
             wrong_credentials_per_minute: 100,
+            options: plan.options,
+            shop_code_prefix: "woocommerce_rest",
         };
         let mut site = Self {
             site: Arc::new((plan.furnish)(Site::new(parts, routes).unwrap())),
@@ -133,13 +140,14 @@ impl TestSite {
         let email = format!("{login}@example.test");
         let new = NewUser { roles: vec![role], bound_to, ..NewUser::new(login, email, now()) };
         let user_id = self.write(move |conn| {
-            create_user(conn, &new).map(|user| user.user_id).map_err(site::users::account::error_of)
+            create_user(conn, &new)
+                .map(|user| user.user_id)
+                .map_err(frame::users::account::error_of)
         });
         let site = Arc::clone(&self.site);
         let password = self.write(move |conn| {
             let name = ("test", "");
-            let made =
-                application_passwords::create_password(conn, site.vault(), user_id, name, now());
+            let made = create_password(conn, site.vault(), user_id, name, now());
             made.map(|(_, secret)| secret.expose().clone())
         });
         self.passwords.insert(login.to_owned(), password);
@@ -243,16 +251,18 @@ impl TestSite {
         path: &str,
         headers: Vec<(String, String)>,
         body: Vec<u8>,
-    ) -> site::Response {
+    ) -> frame::Response {
         self.runtime.block_on(self.site.answer(request(method, path, headers, body)))
     }
 
-    /// The page that a browser gets at a path, if there is one.
-    pub(crate) fn page(&self, path: &str) -> Option<String> {
-        let mut request = request("GET", path, Vec::new(), Vec::new());
-        request.url_path.clone_from(&request.path);
-        let answer = self.runtime.block_on(self.site.page(request))?;
-        (answer.status == 200).then_some(answer.body)
+    /// The public page at a path, if a crate above has one there.
+    pub(crate) fn page(&self, path: &str) -> Option<PublicPage> {
+        let request = request("GET", path, Vec::new(), Vec::new());
+        let visit = self.site.visit(&request, Identity::ANONYMOUS, now());
+        let visit = self.runtime.block_on(visit).unwrap();
+        let (site, path) = (Arc::clone(&self.site), path.trim_end_matches('/').to_owned());
+        let found = self.site.store().read_blocking(move |conn| site.page_at(conn, &visit, &path));
+        found.unwrap()
     }
 }
 
