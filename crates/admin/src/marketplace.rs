@@ -4,6 +4,7 @@
 //! answers have a form of their own, `{success, data}`, which clients know. The connection itself
 //! is made by [`crate::connect`].
 
+mod answer;
 mod bundled;
 pub(crate) mod client;
 pub(crate) mod subscriptions;
@@ -20,7 +21,8 @@ use store::Conn;
 use store::package::PackageKind;
 use types::{Capability, Error, Kind, Result, Timestamp};
 
-use self::client::{Account, Market, Said};
+use self::answer::Answer;
+use self::client::{Account, Market};
 use self::subscriptions::Bought;
 use crate::plugins::activate_one;
 use crate::themes;
@@ -233,7 +235,7 @@ fn set_used(conn: &mut dyn Conn, product_key: &str, is_used: bool) -> Result<()>
 }
 
 /// The marketplace's refusal with its own code and data.
-fn refusal_of(said: &Said) -> Reply {
+fn refusal_of(said: &Answer) -> Reply {
     let data = json!({
         "message": said.message(),
         "code": said.body.get("code"),

@@ -22,7 +22,7 @@ use contract::rest::route::Route;
 use frame::options::Tables;
 use frame::{Action, Names};
 
-pub use posts::{found, is_any_due, publish_due};
+pub use posts::{find_by_path, found, is_any_due, publish_due};
 
 /// The routes in the order in which the index lists them. The settings are those of the site and of
 /// these tables of options.

@@ -30,7 +30,8 @@ use frame::{Call, Names};
 use store::Conn;
 use store::post::PostRow;
 
-pub(crate) use self::address::{find_by_path, is_publicly_viewable, permalink};
+pub use self::address::find_by_path;
+pub(crate) use self::address::{is_publicly_viewable, permalink};
 pub use self::write::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};

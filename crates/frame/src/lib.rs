@@ -37,6 +37,7 @@ pub mod paging;
 mod public_page;
 pub mod request;
 pub mod rest;
+mod routes;
 pub mod settings;
 pub mod signing;
 mod site;

@@ -1,8 +1,8 @@
-//! Mail: letters of the site, rendered here and sent by whoever runs it.
+//! E-mails of the site, rendered here and sent by whoever runs it.
 //!
-//! [`enqueue`] puts a letter into the queue of background jobs **in the transaction of the change
-//! that it tells of**: it is sent if that change is, however often the relay must be asked. What a
-//! letter says is sealed while it waits, since it may hold a link that lets its reader in. Where
+//! [`enqueue`] puts one into the queue of background jobs **in the transaction of the change
+//! that it tells of**: it is sent if that change is, however often the relay must be asked. What an
+//! e-mail says is sealed while it waits, since it may hold a link that lets its reader in. Where
 //! the operator named no relay, there is no mail, and callers are told so.
 
 use askama::Template;
@@ -17,19 +17,19 @@ use vault::{Aad, Vault};
 use crate::pages::{Address, EmailLook, Link, THEME_OPTION};
 use crate::{Call, Options, Site, jobs};
 
-/// The kind of job that sends a letter. **A site without it sends no mail.**
-pub const JOB: &str = "mail";
+pub use crate::site::MAIL_JOB as JOB;
+
 /// Characters of an address, as the protocol has it.
 const ADDRESS_CHARS_MAX: usize = 254;
 const SUBJECT_CHARS_MAX: usize = 200;
 const ID_BYTES: usize = 16;
-/// Letters that one user has sent in an hour to addresses of their choice.
-const LETTERS_PER_HOUR_MAX: i64 = 30;
+/// E-mails that one user has sent in an hour to addresses of their choice.
+const EMAILS_PER_HOUR_MAX: i64 = 30;
 const MICROS_PER_HOUR: i64 = 60 * 60 * 1_000_000;
 
 /// What is written to somebody.
 #[derive(Clone, Copy, Debug)]
-pub struct Letter<'a> {
+pub struct Email<'a> {
     /// The address alone.
     pub to: &'a str,
     pub subject: &'a str,
@@ -45,7 +45,7 @@ pub struct Sender<'a> {
     pub home: &'a str,
 }
 
-/// A letter ready to be sent.
+/// An e-mail ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// The same however often it is sent, so that a reader sees it once.
@@ -78,7 +78,7 @@ struct HtmlMail<'a> {
     look: &'a EmailLook,
 }
 
-/// A letter as it waits: nobody can read it without the master key.
+/// An e-mail as it waits: nobody can read it without the master key.
 #[derive(Debug, Serialize, Deserialize)]
 struct Waiting {
     id: String,
@@ -90,13 +90,13 @@ pub fn is_on(site: &Site) -> bool {
     site.job_kind(JOB).is_some()
 }
 
-/// Counts a letter that the caller sends to whomever they like, and refuses it if there were too
+/// Counts an e-mail that the caller sends to whomever they like, and refuses it if there were too
 /// many: a shop's manager writes to customers, and floods nobody. Counted in the transaction that
 /// sends it, so that one which is run again or refused counts once or not at all.
-pub fn count_letter(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
+pub fn count_email(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
     let (name, micros) = (format!("letters {}", call.user_id()), call.now().as_micros());
     let hour = micros.div_euclid(MICROS_PER_HOUR);
-    if counter::take_of_period(call.conn()?, &name, hour, LETTERS_PER_HOUR_MAX)? {
+    if counter::take_of_period(call.conn()?, &name, hour, EMAILS_PER_HOUR_MAX)? {
         return Ok(());
     }
     let left = MICROS_PER_HOUR - micros.rem_euclid(MICROS_PER_HOUR);
@@ -105,19 +105,19 @@ pub fn count_letter(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
     Err(Refusal::new(429, "rest_too_many_letters", message).with("retry_after", seconds).into())
 }
 
-/// Queues a letter, and returns the number of its job. Refused where mail is off.
+/// Queues an e-mail, and returns the number of its job. Refused where mail is off.
 pub fn enqueue(
     site: &Site,
     conn: &mut dyn Conn,
     sender: Sender<'_>,
-    letter: &Letter<'_>,
+    email: &Email<'_>,
     now: Timestamp,
 ) -> Result<i64> {
     if !is_on(site) {
         return Err(Error::unavailable("mail is off; set mail.relay to the host that sends it"));
     }
     let look = EmailLook::read(&Options::read(conn)?.get(THEME_OPTION));
-    let message = written(sender, letter, &look)?;
+    let message = written(sender, email, &look)?;
     let arguments = Waiting::seal(site.vault(), &message)?;
     Ok(jobs::enqueue(conn, JOB, None, &arguments, now)?.job_id)
 }
@@ -129,9 +129,9 @@ pub fn message_of(cx: &jobs::JobCx) -> Result<Message, jobs::Halt> {
     waiting.open(cx.site().vault()).map_err(jobs::Halt::Failed)
 }
 
-/// A letter as text and as HTML.
-fn written(sender: Sender<'_>, letter: &Letter<'_>, look: &EmailLook) -> Result<Message> {
-    let Letter { to, subject, paragraphs, link } = *letter;
+/// An e-mail as text and as HTML.
+fn written(sender: Sender<'_>, email: &Email<'_>, look: &EmailLook) -> Result<Message> {
+    let Email { to, subject, paragraphs, link } = *email;
     let Sender { site_name, home } = sender;
     check(to, subject)?;
     let text = TextMail { subject, paragraphs, link, site_name, home };
@@ -161,7 +161,7 @@ fn check(to: &str, subject: &str) -> Result<()> {
 }
 
 fn rendered(template: &impl Template) -> Result<String> {
-    template.render().map_err(|error| Error::internal("a letter cannot be written").because(error))
+    template.render().map_err(|error| Error::internal("an e-mail cannot be written").because(error))
 }
 
 fn new_id() -> Result<String> {
@@ -174,22 +174,22 @@ impl Waiting {
     fn seal(vault: &Vault, message: &Message) -> Result<Self> {
         let id = message.id.clone();
         let plain = serde_json::to_vec(message)
-            .map_err(|error| Error::internal("a letter cannot be kept").because(error))?;
-        let sealed = vault.site_seal(&place(&id), &plain)?;
+            .map_err(|error| Error::internal("an e-mail cannot be kept").because(error))?;
+        let sealed = vault.site_seal(&aad(&id), &plain)?;
         Ok(Self { id, sealed: BASE64_STANDARD.encode(sealed) })
     }
 
     fn open(self, vault: &Vault) -> Result<Message> {
-        let damaged = || Error::invalid("a letter that waits is damaged");
+        let damaged = || Error::invalid("an e-mail that waits is damaged");
         let sealed = BASE64_STANDARD.decode(&self.sealed).map_err(|_| damaged())?;
-        let plain = vault.site_open(&place(&self.id), &sealed)?;
+        let plain = vault.site_open(&aad(&self.id), &sealed)?;
         let message: Message =
             serde_json::from_slice(plain.expose()).map_err(|error| damaged().because(error))?;
         Ok(Message { id: self.id, ..message })
     }
 }
 
-fn place(id: &str) -> Aad<'_> {
+fn aad(id: &str) -> Aad<'_> {
     Aad { kind: "mail", id, column: "message" }
 }
 
@@ -206,16 +206,16 @@ mod tests {
         EmailLook::read(&serde_json::Value::Null)
     }
 
-    fn letter<'a>(to: &'a str, subject: &'a str, paragraphs: &'a [String]) -> Letter<'a> {
+    fn email<'a>(to: &'a str, subject: &'a str, paragraphs: &'a [String]) -> Email<'a> {
         let href = Address::new("https://shop.example/get?a=1&b=2");
-        Letter { to, subject, paragraphs, link: Some(Link { text: "Download", href }) }
+        Email { to, subject, paragraphs, link: Some(Link { text: "Download", href }) }
     }
 
     #[test]
-    fn a_letter_is_text_and_escaped_html() {
+    fn an_email_is_text_and_escaped_html() {
         let paragraphs = [String::from("1 < 2 & so on."), String::from("Second.")];
         let message =
-            written(SENDER, &letter("a@b.example", "It's <ready>", &paragraphs), &usual()).unwrap();
+            written(SENDER, &email("a@b.example", "It's <ready>", &paragraphs), &usual()).unwrap();
         let text = "It's <ready>\n\n1 < 2 & so on.\n\nSecond.\n\nDownload:\n\
                     https://shop.example/get?a=1&b=2\n\n--\nPier & Sons\nhttps://shop.example";
         assert_eq!(message.text, text);
@@ -237,22 +237,22 @@ mod tests {
             ("a@b.example", &"x".repeat(SUBJECT_CHARS_MAX + 1), false),
             (&format!("{}@b.example", "a".repeat(ADDRESS_CHARS_MAX)), "x", false),
         ] {
-            let written = written(SENDER, &letter(to, subject, &[]), &usual());
+            let written = written(SENDER, &email(to, subject, &[]), &usual());
             assert_eq!(written.is_ok(), is_fine, "{to} {subject}");
         }
     }
 
     #[test]
-    fn a_letter_that_waits_is_sealed_in_its_place() {
+    fn an_email_that_waits_is_sealed_by_its_id() {
         let vault = Vault::new(&MasterKey::generate().unwrap(), Environment::Sandbox);
         let paragraphs = [String::from("the secret link")];
         let message =
-            written(SENDER, &letter("a@b.example", "Subject", &paragraphs), &usual()).unwrap();
+            written(SENDER, &email("a@b.example", "Subject", &paragraphs), &usual()).unwrap();
         let waiting = Waiting::seal(&vault, &message).unwrap();
         let kept = serde_json::to_string(&waiting).unwrap();
         assert!(!kept.contains("secret") && !kept.contains("b.example"), "{kept}");
         let other = Waiting { id: "other".to_owned(), sealed: waiting.sealed.clone() };
-        assert!(other.open(&vault).is_err(), "a letter moved to another place does not open");
+        assert!(other.open(&vault).is_err(), "an e-mail with another id does not open");
         assert_eq!(waiting.open(&vault).unwrap(), message);
     }
 }

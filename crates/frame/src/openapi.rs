@@ -1,13 +1,11 @@
 //! The `OpenAPI` document of the REST interface, made from the same routes that answer.
 
-use contract::rest::Table;
 use contract::rest::openapi::{self, About};
 use contract::rest::route::Route;
 use serde_json::Value;
 use types::{Error, Result};
 
-use crate::site::all_routes;
-use crate::{Action, Settings};
+use crate::{Action, Settings, routes};
 
 const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
     route also takes `_fields`, `_embed`, `_envelope` and `_method`, answers HEAD like \
@@ -18,7 +16,7 @@ const DESCRIPTION: &str = "The site's content, users and settings, its shop, and
 pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> {
     let names = &settings.names;
     names.check().map_err(Error::invalid)?;
-    let table = Table::compile(all_routes(names, more)).map_err(Error::internal)?;
+    let table = routes::compile(names, more)?;
     let root = &names.rest_root;
     let sandbox = format!("http://127.0.0.1:8080/{root}");
     let production = format!("http://127.0.0.1:8081/{root}");

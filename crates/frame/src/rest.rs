@@ -20,7 +20,6 @@ use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
 use serde_json::{Value, json};
 use types::Error;
 
-pub use self::passwords::Hashes;
 pub(crate) use self::response::header_map;
 pub use self::response::{Payload, Response};
 

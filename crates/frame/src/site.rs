@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::Table;
-use contract::rest::route::Route;
 use store::{Conn, Store};
-use types::{Clock, Environment, Error, Result};
+use types::{Clock, Environment, Result};
 use url::Url;
 use vault::Vault;
 
@@ -18,13 +17,12 @@ use crate::jobs::JobKind;
 use crate::outbound::{Outbound, Refusal};
 use crate::rest::recent::Recent;
 use crate::turns::Turns;
-use crate::{
-    FileSource, Names, Options, PageSource, PublicPage, Settings, Visit, batch, index, mail,
-    options,
-};
+use crate::{FileSource, Options, PageSource, PublicPage, Settings, Visit, options};
 
 /// Options are looked at again after this time, so that other processes' changes are seen.
 const OPTIONS_LIFE: Duration = Duration::from_millis(900);
+/// The kind of job that sends an e-mail. **A site without it sends no mail.**
+pub const MAIL_JOB: &str = "mail";
 
 /// What a site is made of.
 #[derive(Debug)]
@@ -90,14 +88,10 @@ impl std::fmt::Debug for Catcher {
 }
 
 impl Site {
-    /// Compiles the routes; `more` are those of the crates above.
-    pub fn new(parts: Parts, more: Vec<Route<Action>>) -> Result<Self> {
-        parts.settings.check().map_err(Error::invalid)?;
+    pub(crate) fn with_table(parts: Parts, table: Table<Action>) -> Self {
         options::declare(parts.options);
-        let routes = all_routes(&parts.settings.names, more);
-        let table = Table::compile(routes).map_err(Error::internal)?;
         let gate = Gate::new(parts.wrong_credentials_per_minute);
-        Ok(Self {
+        Self {
             parts,
             table,
             gate,
@@ -113,7 +107,7 @@ impl Site {
             takes_registrations: false,
             turns: Turns::default(),
             catcher: None,
-        })
+        }
     }
 
     /// Adds public pages of a crate above.
@@ -149,7 +143,7 @@ impl Site {
     /// Says that strangers may register here by themselves, if the site can write to them.
     #[must_use]
     pub fn with_registrations(mut self) -> Self {
-        self.takes_registrations = mail::is_on(&self);
+        self.takes_registrations = self.job_kind(MAIL_JOB).is_some();
         self
     }
 
@@ -277,12 +271,4 @@ impl Site {
         self.recent.note_write();
         *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
-}
-
-/// Every route of the interface, in the order in which the index lists them.
-pub(crate) fn all_routes(names: &Names, more: Vec<Route<Action>>) -> Vec<Route<Action>> {
-    let mut routes = vec![index::root(), batch::route()];
-    routes.extend(index::namespaces(names));
-    routes.extend(more);
-    routes
 }

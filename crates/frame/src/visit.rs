@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use types::Timestamp;
 
+use crate::auth::password::Hashes;
 use crate::request::Client;
-use crate::rest::Hashes;
 use crate::{Identity, Options};
 
 /// The circumstances of a request; the same for everything that it sets off.

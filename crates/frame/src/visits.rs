@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use types::{Result, Timestamp};
 
+use crate::auth::password::Hashes;
 use crate::request::Client;
-use crate::rest::Hashes;
 use crate::{Identity, Options, Request, Site, Visit};
 
 /// The address of a site that nobody has named.
@@ -70,10 +70,10 @@ impl Site {
         home.trim_end_matches('/').to_owned()
     }
 
-    /// Where people find the site, for letters: as the operator or the site itself says, else where
+    /// Where people find the site, for e-mails: as the operator or the site itself says, else where
     /// this process serves it. **Never what a request claims**: a caller who names another host
     /// would have the site send its readers there.
-    pub fn address_for_letters(&self, options: &Options) -> String {
+    pub fn address_for_emails(&self, options: &Options) -> String {
         let is_told = self.settings().url.is_some() || !options.text("siteurl").is_empty();
         let here = self.neighbours().iter().find(|at| at.environment == self.environment());
         match here.filter(|_| !is_told) {

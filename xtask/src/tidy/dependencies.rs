@@ -11,8 +11,8 @@ use crate::tools::json_text;
 const LAYERS: &[&[&str]] = &[
     &["types", "portal"],
     &["contract", "store", "vault"],
-    &["site"],
-    &["onboarding", "commerce", "analytics", "admin"],
+    &["frame"],
+    &["onboarding", "content", "commerce", "analytics", "admin"],
     &["server"],
     &["boardwalk", "fuzz"],
 ];

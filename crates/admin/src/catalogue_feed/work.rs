@@ -14,7 +14,7 @@ use store::catalogue_feed::{self, FeedProduct, FeedState};
 use store::{Conn, user};
 use types::{Error, Result, Timestamp};
 
-use super::{Choice, JOB, Order};
+use super::order::{Choice, JOB, Order};
 
 /// Products of one piece.
 const PIECE: i64 = 100;

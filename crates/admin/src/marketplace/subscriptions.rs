@@ -9,7 +9,8 @@ use store::marketplace::{self, SubscriptionRow};
 use store::package::{self, PackageKind, PackageRow};
 use types::{Error, Result, Timestamp};
 
-use super::client::{Account, Market, Said};
+use super::answer::Answer;
+use super::client::{Account, Market};
 
 /// How long the list is believed before the marketplace is asked again.
 const LIFE: Duration = Duration::from_hours(3);
@@ -23,7 +24,11 @@ pub(crate) const ORIGIN: &str = "marketplace";
 
 /// Asks the marketplace for the list if it is old or must be new, and keeps it. Returns what the
 /// marketplace refused with, if it did.
-pub(crate) async fn refresh(site: &Site, market: &Market, is_forced: bool) -> Result<Option<Said>> {
+pub(crate) async fn refresh(
+    site: &Site,
+    market: &Market,
+    is_forced: bool,
+) -> Result<Option<Answer>> {
     let account = site.store().read({
         let clock_now = site.clock().now();
         move |conn| {

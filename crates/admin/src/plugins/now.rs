@@ -12,8 +12,9 @@ use store::package::PackageKind;
 use store::user::UserRow;
 use types::{Error, Kind, Result, Timestamp};
 
+use super::job;
 use super::lifecycle::{self, Doing, Installed};
-use super::{SHOP, error_bag, job, map_or_list, with_shop};
+use super::shapes::{SHOP, error_bag, map_or_list, with_shop};
 use crate::catalogue::Catalogue;
 
 /// What came of installing.

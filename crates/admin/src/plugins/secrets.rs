@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use types::{Error, Result, Secret};
 use vault::Aad;
 
-use super::lifecycle::Installed;
+use super::installed::Installed;
 use crate::package::manifest::{Setting, SettingKind};
 
 /// What stands for a secret that has a value. Who sends it back changes nothing.

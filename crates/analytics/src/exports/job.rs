@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
-use frame::mail::{self, Letter, Sender};
+use frame::mail::{self, Email, Sender};
 use frame::pages::{Address, Link};
 use frame::{Options, Site, Visit};
 use serde::{Deserialize, Serialize};
@@ -172,7 +172,7 @@ fn tell(
     ];
     let subject = format!("Your export of the report {title}");
     let site_name = Options::read(conn)?.text("blogname");
-    let letter = Letter {
+    let letter = Email {
         to: &user.email,
         subject: &subject,
         paragraphs: &paragraphs,

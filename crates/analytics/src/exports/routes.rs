@@ -62,7 +62,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         args,
         user_id: call.user_id(),
         email,
-        home: call.site.address_for_letters(call.options()),
+        home: call.site.address_for_emails(call.options()),
     };
     let export_id = match quota::room(call.conn()?, &ordered, now)? {
         // Who is impatient gets no second file.

@@ -60,7 +60,7 @@ fn parents_path(conn: &mut dyn Conn, kind: &Kind, row: &PostRow) -> Result<Strin
 
 /// The item at a path of this site, with its query string: `/{slug}/`, `/{parent}/{slug}/`,
 /// `/?p=ID`, `/?page_id=ID`. **Whether the caller may see it is another question.**
-pub(crate) fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> {
+pub fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> {
     let path = path.split('#').next().unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts: Vec<String> =

@@ -322,7 +322,7 @@ fn items_are_found_by_their_addresses() {
         ("/a".repeat(100), None),
     ] {
         let asked = path.clone();
-        let found = site.read(move |conn| frame::content::find_by_path(conn, &asked));
+        let found = site.read(move |conn| content::find_by_path(conn, &asked));
         assert_eq!(found.map(|row| row.post_id), expected, "{path}");
     }
 }

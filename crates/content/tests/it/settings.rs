@@ -13,7 +13,7 @@ fn settings_have_their_types_and_defaults() {
     let answer = site.get(SETTINGS, ADMIN);
     assert_eq!((answer.status, answer.header("allow")), (200, "GET, POST, PUT, PATCH"));
     let settings = answer.json;
-    assert_eq!(settings.as_object().unwrap().len(), 26);
+    assert_eq!(settings.as_object().unwrap().len(), 23);
     for (name, expected) in [
         ("title", json!("Boardwalk")),
         ("url", json!(HOME)),
@@ -22,13 +22,9 @@ fn settings_have_their_types_and_defaults() {
         ("use_smilies", json!(true)),
         ("posts_per_page", json!(10)),
         ("default_comment_status", json!("open")),
-        ("pickup_locations", json!([])),
-        (
-            "pickup_location_settings",
-            json!({
-                "enabled": "no", "title": "Pickup", "tax_status": "taxable", "cost": "",
-            }),
-        ),
+        ("places", json!([])),
+        ("pickup", json!({ "title": "Pickup" })),
+        ("phone", json!("optional")),
     ] {
         assert_eq!(settings[name], expected, "{name}");
     }
@@ -67,7 +63,7 @@ fn a_change_is_checked_converted_and_kept() {
         (json!({ "start_of_week": null }), json!(1)),
         (json!({ "email": "shop@example.test" }), json!("shop@example.test")),
         (
-            json!({ "pickup_locations": [{ "name": "Here", "enabled": "1" }] }),
+            json!({ "places": [{ "name": "Here", "enabled": "1" }] }),
             json!([{ "name": "Here", "enabled": true }]),
         ),
     ] {
@@ -96,8 +92,8 @@ fn a_wrong_value_changes_nothing_at_all() {
         ("language", json!("xx_XX")),
         ("show_on_front", json!("tea")),
         ("default_ping_status", json!("ajar")),
-        ("woocommerce_checkout_phone_field", json!("maybe")),
-        ("pickup_location_settings", json!({ "bogus": 1 })),
+        ("phone", json!("maybe")),
+        ("pickup", json!({ "bogus": 1 })),
         ("description", json!("d".repeat(1_001))),
     ] {
         let given = json!({ "title": "Changed", name: value });

@@ -11,6 +11,8 @@ use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
+pub use super::password::generate;
+
 use super::{Found, basic};
 use crate::{Identity, Request, Site, User, Via, options};
 
@@ -18,26 +20,10 @@ use crate::{Identity, Request, Site, User, Via, options};
 const IN_USE: &str = "using_application_passwords";
 /// Characters of a name at most.
 pub const NAME_LENGTH_MAX: usize = 250;
-const LENGTH: usize = 24;
 const GROUP: usize = 4;
-const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const HASH_PURPOSE: &str = "application password";
 /// How precisely the last use is noted.
 const LAST_USED_PRECISION: Duration = Duration::from_hours(24);
-
-/// A fresh password.
-pub fn generate() -> Result<Secret<String>> {
-    let mut text = String::with_capacity(LENGTH);
-    while text.len() < LENGTH {
-        let mut bytes = [0_u8; 64];
-        vault::fill_random(&mut bytes)?;
-        // Bytes beyond the last whole alphabet would make some letters likelier than others.
-        let fair = bytes.iter().filter(|byte| usize::from(**byte) < ALPHABET.len() * 4);
-        let letters = fair.filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
-        text.extend(letters.take(LENGTH - text.len()).map(|letter| char::from(*letter)));
-    }
-    Ok(Secret::new(text))
-}
 
 /// The password in groups of four, as it is shown.
 pub fn in_groups(password: &str) -> String {

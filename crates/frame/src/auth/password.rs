@@ -4,6 +4,8 @@
 //! others wait for**: a [`Hasher`] lets few run at once, beside the server's own threads, and sends
 //! the rest away.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,6 +21,9 @@ const LENGTH_MAX: usize = 1024;
 const PLACES: usize = 2;
 /// Callers who wait for a place; more are sent away.
 const WAITING_MAX: usize = 64;
+
+const GENERATED_LENGTH: usize = 24;
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /// Hashes passwords beside the work of the server.
 #[derive(Debug)]
@@ -89,7 +94,7 @@ pub fn hash(password: &Secret<String>) -> Result<String> {
 
 /// The hash of a random text that nobody knows.
 static NOBODY: LazyLock<Option<String>> = LazyLock::new(|| {
-    let random = super::application_password::generate().ok()?;
+    let random = generate().ok()?;
     hash(&random).ok()
 });
 
@@ -100,6 +105,45 @@ pub fn matches(password: &Secret<String>, stored: Option<&str>) -> bool {
         Argon2::default().verify_password(password.expose().as_bytes(), &hash).is_ok()
     });
     verified && stored.is_some()
+}
+
+/// The hashes of the passwords that a request sets, by the password.
+#[derive(Clone, Default)]
+pub struct Hashes(HashMap<String, String>);
+
+/// Shows nothing: its keys are passwords.
+impl fmt::Debug for Hashes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Hashes")
+    }
+}
+
+impl Hashes {
+    pub(crate) fn insert(&mut self, password: String, hash: String) {
+        self.0.insert(password, hash);
+    }
+
+    /// The hash, made beforehand or, where that was not foreseen, now.
+    pub fn of(&self, given: &str) -> Result<String, Error> {
+        match self.0.get(given) {
+            Some(hash) => Ok(hash.clone()),
+            None => hash(&Secret::new(given.to_owned())),
+        }
+    }
+}
+
+/// A fresh password.
+pub fn generate() -> Result<Secret<String>> {
+    let mut text = String::with_capacity(GENERATED_LENGTH);
+    while text.len() < GENERATED_LENGTH {
+        let mut bytes = [0_u8; 64];
+        vault::fill_random(&mut bytes)?;
+        // Bytes beyond the last whole alphabet would make some letters likelier than others.
+        let fair = bytes.iter().filter(|byte| usize::from(**byte) < ALPHABET.len() * 4);
+        let letters = fair.filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
+        text.extend(letters.take(GENERATED_LENGTH - text.len()).map(|letter| char::from(*letter)));
+    }
+    Ok(Secret::new(text))
 }
 
 #[cfg(test)]

@@ -1,39 +1,14 @@
 //! Hashes the passwords of a request before its transaction begins: hashing takes long, and inside
 //! of it everybody would wait.
 
-use std::collections::HashMap;
-use std::fmt;
-
 use serde_json::Value;
 use types::{Error, Secret};
 
 use super::invocation::Invocation;
-use crate::auth::password;
 use crate::{Site, Visit};
 
 /// Passwords of one request; a batch has at most as many items.
 const PASSWORDS_MAX: usize = 100;
-
-/// The hashes of the passwords that a request sets, by the password.
-#[derive(Clone, Default)]
-pub struct Hashes(HashMap<String, String>);
-
-/// Shows nothing: its keys are passwords.
-impl fmt::Debug for Hashes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Hashes")
-    }
-}
-
-impl Hashes {
-    /// The hash, made beforehand or, where that was not foreseen, now.
-    pub fn of(&self, given: &str) -> Result<String, Error> {
-        match self.0.get(given) {
-            Some(hash) => Ok(hash.clone()),
-            None => password::hash(&Secret::new(given.to_owned())),
-        }
-    }
-}
 
 impl Site {
     /// The visit with the hashes that its request will need. Nobody's passwords are not hashed:
@@ -49,7 +24,7 @@ impl Site {
         }
         for given in passwords_in(invocation) {
             let hash = self.hasher().hash(Secret::new(given.clone())).await?;
-            visit.hashes.0.insert(given, hash);
+            visit.hashes.insert(given, hash);
         }
         Ok(visit)
     }

@@ -1,6 +1,6 @@
 //! The letters to ISOs and about them, queued in the transaction of what they tell of.
 
-use frame::mail::{self, Letter, Sender};
+use frame::mail::{self, Email, Sender};
 use frame::pages::{Address, Link};
 use frame::{Options, Site};
 use store::api_key::ApiKeyRow;
@@ -170,10 +170,10 @@ fn send(
     now: Timestamp,
 ) -> Result<()> {
     let options = Options::read(conn)?;
-    let home = site.address_for_letters(&options);
+    let home = site.address_for_emails(&options);
     let address = format!("{home}{path}");
     let sender = Sender { site_name: &options.text("blogname"), home: &home };
     let link = Some(Link { text, href: Address::new(&address) });
-    let letter = Letter { to, subject, paragraphs, link };
+    let letter = Email { to, subject, paragraphs, link };
     mail::enqueue(site, conn, sender, &letter, now).map(drop)
 }

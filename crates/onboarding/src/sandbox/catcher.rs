@@ -144,7 +144,7 @@ impl Endpoint<Cx> for CaughtList {
         let site = cx.platform.site();
         let found = cx.platform.store.read(move |conn| {
             let home = match &site {
-                Some(site) => site.address_for_letters(&Options::read(conn)?),
+                Some(site) => site.address_for_emails(&Options::read(conn)?),
                 None => SOMEWHERE.to_owned(),
             };
             Ok((home, caught_webhook::list(conn, &iso_id, cursor, limit + 1)?))

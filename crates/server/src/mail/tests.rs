@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use frame::mail::{Letter, Sender};
+use frame::mail::{Email, Sender};
 use frame::pages::{Address, Link};
 use onboarding::Platform;
 use store::background_job::{self, JobState};
@@ -52,7 +52,7 @@ fn queue(site: &Arc<frame::Site>, to: &'static str) -> Result<i64> {
         let paragraphs = [String::from("Your export is ready.")];
         let href = Address::new("https://pier.example/get?key=s3cret");
         let link = Some(Link { text: "Download", href });
-        let letter = Letter { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
+        let letter = Email { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
         mail::enqueue(&of_site, conn, sender, &letter, now)
     })
 }
