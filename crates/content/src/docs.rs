@@ -132,20 +132,4 @@ mod tests {
         assert_eq!(view["headings"][0]["level"], 2);
         assert!(serde_json::to_value(page.entry("")).unwrap().get("html").is_none());
     }
-
-    #[test]
-    fn words_are_folded_and_know_their_place() {
-        let check = |text: &str, expected: &[&str]| {
-            let found: Vec<String> = words(text).map(|(word, _)| word).collect();
-            assert_eq!(found, expected, "{text}");
-        };
-        check("", &[]);
-        check(" -- ", &[]);
-        check("Object_not_found", &["object", "not", "found"]);
-        check("ΟΔΟΣ οδος Straße STRASSE", &["οδοσ", "οδοσ", "strasse", "strasse"]);
-        check("a\u{0}b 日本", &["a", "b", "日本"]);
-        let text = "é, Über";
-        let places: Vec<&str> = words(text).map(|(_, place)| &text[place]).collect();
-        assert_eq!(places, ["é", "Über"]);
-    }
 }

@@ -29,3 +29,24 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word> + '_ {
 fn fold(character: char) -> impl Iterator<Item = char> {
     character.to_uppercase().flat_map(char::to_lowercase)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_know_their_place() {
+        let check = |text: &str, expected: &[&str]| {
+            let found: Vec<String> = words(text).map(|word| word.folded).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("", &[]);
+        check(" -- ", &[]);
+        check("Object_not_found", &["object", "not", "found"]);
+        check("ΟΔΟΣ οδος Straße STRASSE", &["οδοσ", "οδοσ", "strasse", "strasse"]);
+        check("a\u{0}b 日本", &["a", "b", "日本"]);
+        let text = "é, Über";
+        let shown: Vec<&str> = words(text).map(|word| &text[word.at]).collect();
+        assert_eq!(shown, ["é", "Über"]);
+    }
+}

@@ -4,6 +4,8 @@
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
+use frame::pages::{Address, Date, Link, TrustedHtml};
+
 use super::*;
 use crate::docs::Docs;
 

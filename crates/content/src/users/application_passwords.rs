@@ -252,19 +252,3 @@ fn body(row: &ApplicationPasswordRow, secret: Option<&Secret<String>>, context: 
     }
     COMPILED.filter_by_context(body, context)
 }
-
-#[cfg(test)]
-mod tests {
-    use contract::rest::formats;
-
-    use super::*;
-
-    #[test]
-    fn an_id_is_a_random_uuid() {
-        let uuid = random_uuid().unwrap();
-        assert!(formats::is_uuid(&uuid), "{uuid}");
-        assert_eq!((&uuid[14..15], uuid.len()), ("4", 36));
-        assert!("89ab".contains(&uuid[19..20]), "{uuid}");
-        assert_ne!(uuid, random_uuid().unwrap());
-    }
-}

@@ -156,6 +156,8 @@ impl Site {
 
 #[cfg(test)]
 mod tests {
+    use contract::rest::formats;
+
     use super::*;
 
     #[test]
@@ -173,5 +175,14 @@ mod tests {
         let vault = Vault::new(&master, types::Environment::Sandbox);
         assert_eq!(hash(&vault, 1, "abcd EFGH"), hash(&vault, 1, "abcdEFGH"));
         assert_ne!(hash(&vault, 1, "abcdEFGH"), hash(&vault, 2, "abcdEFGH"));
+    }
+
+    #[test]
+    fn an_id_is_a_random_uuid() {
+        let uuid = random_uuid().unwrap();
+        assert!(formats::is_uuid(&uuid), "{uuid}");
+        assert_eq!((&uuid[14..15], uuid.len()), ("4", 36));
+        assert!("89ab".contains(&uuid[19..20]), "{uuid}");
+        assert_ne!(uuid, random_uuid().unwrap());
     }
 }
