@@ -1,8 +1,8 @@
 //! The documentation that the product serves about itself: the guides of this repository, embedded
 //! in the binary, as HTML, as JSON and through full-text search.
 //!
-//! `page::GUIDES` is the one list. Title, summary and headings are read from the text, so that a guide
-//! says them once. **Nothing here depends on a request**: load once, then share.
+//! `page::GUIDES` is the one list. Title, summary and headings are read from the text, so that a
+//! guide says them once. **Nothing here depends on a request**: load once, then share.
 
 mod page;
 mod search;

@@ -3,7 +3,8 @@
 //!
 //! **Values are escaped by construction**: the templates escape whatever they show, an address that
 //! could run a script cannot become an [`Address`](frame::pages::Address), and only
-//! [`TrustedHtml`](frame::pages::TrustedHtml) and our own guides go in as they are. Send each page with the header of its [`Policy`].
+//! [`TrustedHtml`](frame::pages::TrustedHtml) and our own guides go in as they are. Send each page
+//! with the header of its [`Policy`].
 
 mod content;
 mod forms;

@@ -1,7 +1,7 @@
 //! Users over REST: lists, one user, oneself, and the passwords that users give to applications.
 //!
-//! [`rights`] says who may do what to whom, and [`view`] is what others see of a user; they are made
-//! and removed by [`frame::users`]. **Nobody gains rights here that they could not give**:
+//! [`rights`] says who may do what to whom, and [`view`] is what others see of a user; users are
+//! made and removed by [`frame::users`]. **Nobody gains rights here that they could not give**:
 //! roles need `promote_users`, roles that act for somebody need the binding to that somebody, and
 //! the last administrator stays one.
 

@@ -1,4 +1,4 @@
-//! What the marketplace answers.
+//! What the marketplace answers, be it the bundled one or another.
 
 use serde_json::Value;
 

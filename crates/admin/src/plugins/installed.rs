@@ -1,4 +1,4 @@
-//! The plugins that are installed.
+//! The plugins that are installed, with what they declare.
 
 use serde_json::{Map, Value};
 use store::Conn;

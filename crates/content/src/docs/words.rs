@@ -1,4 +1,4 @@
-//! The words of a text.
+//! The words of a text, folded, so that a search finds them whatever their case.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What is remembered of credentials that were shown: how often they were wrong, and those that were
-//! right a moment ago.
+//! What is remembered of credentials that were shown: how often they were wrong, and those that
+//! were right a moment ago.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
