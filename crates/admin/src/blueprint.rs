@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call, Names, Options, options};
 use types::Capability;
 
 /// Groups of settings that go into the file.

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use db::Conn;
+use frame::bundle::{ImportSection, import_sections, records};
 use serde::Deserialize;
 use serde_json::Value;
-use site::bundle::{ImportSection, import_sections, records};
 use types::{Error, Result, Timestamp};
 
 use crate::rows::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use site::Site;
+use frame::Site;
 use types::{Error, Result, Timestamp};
 use url::Url;
 

@@ -6,28 +6,26 @@
 //! a transaction with the progress: **neither writing nor reading it ever holds more than one
 //! piece**, and a cut-off job goes on after its last one.
 
+mod order;
 mod work;
 
 use std::time::Duration;
 
 use contract::rest::route::{CREATE, Route};
-use contract::rest::{Args, Body, Params, Reply, Schema, Stop};
+use contract::rest::{Args, Body, Reply, Schema, Stop};
 use db::Conn;
-use serde::{Deserialize, Serialize};
+use frame::action::{Outcome, write};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{Outcome, write};
-use site::{Action, Call, Names};
 use types::{Capability, Result, Timestamp};
 
-use crate::package::hex_sha256;
+pub use self::work::FeedJob;
 use crate::rows::catalogue_feed::{self, FeedRow, FeedState};
 
-pub use self::work::FeedJob;
+use self::order::{Choice, JOB, Order};
 
 /// Where the files are, below the site's address.
 pub const FEEDS_PATH: &str = "/uploads/product-feeds/";
-/// The kind of job that writes one.
-const JOB: &str = "catalogue.feed";
 /// A finished feed is good for this long.
 const LIFE: Duration = Duration::from_hours(20);
 /// A feed that nobody began within this time, or that made no progress, is given up.
@@ -35,9 +33,6 @@ const START_MAX: Duration = Duration::from_mins(10);
 const SILENCE_MAX: Duration = Duration::from_mins(15);
 /// Old feeds that one transaction removes.
 const REMOVED_MAX: i64 = 20;
-/// Fields that a request may choose, and characters of a field's name.
-const FIELDS_MAX: usize = 100;
-const FIELD_LENGTH_MAX: usize = 100;
 const NAME_BYTES: usize = 16;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -55,63 +50,6 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
     let may = call.can(Capability::ManageWoocommerce) || call.can(Capability::ManageOptions);
     if may { Ok(()) } else { Err(call.forbidden().into()) }
-}
-
-/// Which fields a feed has; empty for all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Choice {
-    product_fields: Vec<String>,
-    variation_fields: Vec<String>,
-}
-
-impl Choice {
-    fn of(params: &Params) -> Self {
-        let list = |name: &str| {
-            let mut fields: Vec<String> = params
-                .text(name)
-                .unwrap_or_default()
-                .split(',')
-                .map(|field| field.trim().chars().take(FIELD_LENGTH_MAX).collect::<String>())
-                .filter(|field| !field.is_empty())
-                .take(FIELDS_MAX)
-                .collect();
-            fields.sort();
-            fields.dedup();
-            fields
-        };
-        Self {
-            product_fields: list("_product_fields"),
-            variation_fields: list("_variation_fields"),
-        }
-    }
-
-    /// What the feed of the choice is known by.
-    fn key(&self) -> String {
-        let both = [self.product_fields.join(","), self.variation_fields.join(",")];
-        hex_sha256(both.join("|").as_bytes())
-    }
-
-    /// As clients know it: an empty list for no choice.
-    fn shown(&self) -> Value {
-        let lists = [
-            ("_product_fields", &self.product_fields),
-            ("_variation_fields", &self.variation_fields),
-        ];
-        let chosen = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        let members: serde_json::Map<String, Value> =
-            chosen.map(|(name, list)| (name.to_owned(), json!(list.join(",")))).collect();
-        if members.is_empty() { json!([]) } else { Value::Object(members) }
-    }
-}
-
-/// What a job is told.
-#[derive(Debug, Serialize, Deserialize)]
-struct Order {
-    feed_key: String,
-    file_name: String,
-    choice: Choice,
-    /// In whose name the products are read.
-    user_id: i64,
 }
 
 /// Starts a feed, or tells how it is getting on.
@@ -148,7 +86,7 @@ fn restart(call: &mut Call<'_>, feed: &FeedRow, choice: &Choice) -> Outcome {
     let (site, now) = (call.site, call.now());
     let conn = call.conn()?;
     catalogue_feed::remove(conn, feed)?;
-    site::jobs::cancel(site, conn, feed.job_id, now)?;
+    frame::jobs::cancel(site, conn, feed.job_id, now)?;
     start(call, choice)
 }
 
@@ -165,7 +103,7 @@ fn start(call: &mut Call<'_>, choice: &Choice) -> Outcome {
         user_id: call.user_id(),
     };
     let conn = call.conn()?;
-    let job = site::jobs::enqueue(conn, JOB, Some(&order.file_name), &order, now)?;
+    let job = frame::jobs::enqueue(conn, JOB, Some(&order.file_name), &order, now)?;
     let feed = FeedRow {
         feed_key: order.feed_key,
         job_id: job.job_id,

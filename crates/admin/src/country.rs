@@ -1,6 +1,6 @@
 //! The country in which the shop is, and what is of use there.
 
-use site::Options;
+use frame::Options;
 
 /// Two letters, such as `US`; the option may have a state behind them.
 pub(crate) fn of(options: &Options) -> String {

@@ -5,11 +5,11 @@
 use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, Treatment, clean};
+use frame::action::{read, write};
+use frame::auth::nonce;
+use frame::mail::{self, Email, Sender};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::auth::nonce;
-use site::mail::{self, Letter, Sender};
-use site::{Action, Call, Names, Options, options};
 use types::{Capability, Error};
 
 use crate::notices::with_holder;
@@ -216,15 +216,15 @@ fn send(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let code = "woocommerce_rest_email_preview_not_sent";
         return Err(Refusal::new(409, code, message).into());
     }
-    mail::count_letter(call)?;
+    mail::count_email(call)?;
     let subject = full_subject(call, kind)?;
     let site_name = sender_name(call)?;
     let footer = text_of(call, "woocommerce_email_footer_text")?;
     let mut paragraphs = vec![kind.text.to_owned(), String::from("This letter is a preview.")];
     paragraphs.extend(Some(footer).filter(|footer| !footer.is_empty()));
-    let letter = Letter { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
+    let letter = Email { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
     let (site, now) = (call.site, call.now());
-    let home = site.address_for_letters(call.options());
+    let home = site.address_for_emails(call.options());
     let sender = Sender { site_name: &site_name, home: &home };
     mail::enqueue(site, call.conn()?, sender, &letter, now)?;
     Ok(Reply::new(json!({ "message": format!("A preview is on its way to {to}.") })))

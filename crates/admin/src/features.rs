@@ -5,10 +5,10 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Stop};
+use frame::action::{memory, read};
+use frame::managers::may_view;
+use frame::{Action, Call, Names, Options, mail};
 use serde_json::{Value, json};
-use site::action::{memory, read};
-use site::managers::may_view;
-use site::{Action, Call, Names, Options, mail};
 
 /// When a feature works.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::action::read;
+use frame::{Action, Call, Names};
 use serde_json::json;
-use site::action::read;
-use site::{Action, Call, Names};
 use types::Capability;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {

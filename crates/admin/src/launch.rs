@@ -2,10 +2,10 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route, Verb};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 use shop_rows::order;
-use site::action::{read, write};
-use site::{Action, Call, Names, Options, options};
 use types::{Capability, Error};
 
 const COMING_SOON: &str = "woocommerce_coming_soon";

@@ -5,10 +5,10 @@
 
 use contract::rest::route::{EDIT, Route, Verb};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::write;
+use frame::auth::nonce;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::write;
-use site::auth::nonce;
-use site::{Action, Call, Names};
 use types::Capability;
 
 use crate::notices::with_holder;

@@ -4,7 +4,7 @@
 //! told), [`tasks`] (what is left to do), [`options`] and [`features`]. [`plugins`] and their
 //! packages ([`package`], [`catalogue`]) add to the site without code; [`Settings`] says where they
 //! come from. What belongs to the shop is changed through the shop's own routes, as the caller
-//! ([`site::Call::ask`]). This crate knows no HTTP and no SQL, and none of its siblings: **what
+//! ([`frame::Call::ask`]). This crate knows no HTTP and no SQL, and none of its siblings: **what
 //! they do reaches it through the feed of changes** ([`notes::follow`]).
 
 mod blueprint;
@@ -24,6 +24,7 @@ mod marketplace;
 mod mobile;
 pub mod notes;
 mod notices;
+mod option_table;
 mod options;
 pub mod package;
 mod payments;
@@ -41,8 +42,8 @@ mod upload;
 use std::sync::Arc;
 
 use contract::rest::route::Route;
-use site::jobs::JobKind;
-use site::{Action, Names, PageSource};
+use frame::jobs::JobKind;
+use frame::{Action, Names, PageSource};
 use types::Result;
 
 use self::catalogue::Catalogue;
@@ -50,6 +51,8 @@ use self::catalogue_feed::FeedJob;
 use self::marketplace::client::Market;
 use self::plugins::job::{PluginJob, Task};
 
+pub use self::option_table::DEFINITIONS as OPTIONS;
+pub use self::options::names as option_names;
 pub use self::settings::Settings;
 
 /// Administration, with what its routes and jobs share.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use db::Conn;
+use frame::action::{Later, Outcome, later, read};
+use frame::managers::may_view;
+use frame::moments;
+use frame::paging::with_totals;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{Later, Outcome, later, read};
-use site::managers::may_view;
-use site::moments;
-use site::paging::with_totals;
-use site::{Action, Call, Names};
 use types::{Capability, Error};
 
 use crate::catalogue::{Catalogue, Offer};
@@ -292,7 +292,7 @@ fn installed(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
 
 async fn activate(asked: Later) -> Outcome {
     let slug = asked.params.text("plugin").unwrap_or_default();
-    let slug = site::content::slugify(slug);
+    let slug = frame::text::slugify(slug);
     let user = asked.visit.identity.user.as_ref();
     let user = user.ok_or_else(|| Error::internal("nobody was let in"))?.row.clone();
     match activate_one(&asked.site, user, &slug, asked.visit.now).await? {

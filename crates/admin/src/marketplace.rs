@@ -4,6 +4,7 @@
 //! answers have a form of their own, `{success, data}`, which clients know. The connection itself
 //! is made by [`crate::connect`].
 
+mod answer;
 mod bundled;
 pub(crate) mod client;
 pub(crate) mod subscriptions;
@@ -14,12 +15,13 @@ use std::time::Duration;
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Body, Reply, Schema, Stop, Treatment};
 use db::Conn;
+use frame::action::{Later, Outcome, later};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{Later, Outcome, later};
-use site::{Action, Call, Names};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
-use self::client::{Account, Market, Said};
+use self::answer::Answer;
+use self::client::{Account, Market};
 use self::subscriptions::Bought;
 use crate::plugins::activate_one;
 use crate::rows::package::PackageKind;
@@ -233,7 +235,7 @@ fn set_used(conn: &mut dyn Conn, product_key: &str, is_used: bool) -> Result<()>
 }
 
 /// The marketplace's refusal with its own code and data.
-fn refusal_of(said: &Said) -> Reply {
+fn refusal_of(said: &Answer) -> Reply {
     let data = json!({
         "message": said.message(),
         "code": said.body.get("code"),
@@ -288,7 +290,7 @@ async fn install_url(desk: &Desk, asked: Later) -> Outcome {
     let url = if let Some(mut url) = desk.market.page("install") {
         let token = &account.token;
         let signed = format!("{} {}", one.row.product_key, token.access_token);
-        let signature = site::signing::hmac_sha256_base64(
+        let signature = frame::signing::hmac_sha256_base64(
             token.access_token_secret.as_bytes(),
             signed.as_bytes(),
         )?;
@@ -344,7 +346,7 @@ async fn product_preview(desk: &Desk, asked: Later) -> Outcome {
     let text = |name: &str| said.body.get(name).and_then(Value::as_str);
     match (said.is_fine(), text("css"), text("html")) {
         (true, Some(css), Some(html)) => Ok(Reply::new(json!({
-            "css": clean_style(css), "html": site::content::clean_content(html),
+            "css": clean_style(css), "html": frame::text::clean_content(html),
         }))),
         _ => Ok(failed(200, said.message())),
     }

@@ -5,13 +5,13 @@ mod qr;
 
 use contract::rest::route::{READ, Route, Verb};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::auth::magic_link;
+use frame::mail::{self, Email, Sender};
+use frame::managers::may_view;
+use frame::pages::{Address, Link};
+use frame::{Action, Call, Names, Options, Via};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::auth::magic_link;
-use site::mail::{self, Letter, Sender};
-use site::managers::may_view;
-use site::pages::{Address, Link};
-use site::{Action, Call, Names, Options, Via};
 
 const MINUTES_OF_SECOND: u64 = 60;
 
@@ -70,7 +70,7 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
         return Err(Refusal::new(409, FAILED, message).into());
     }
     let (site, now) = (call.site, call.now());
-    let home = site.address_for_letters(call.options());
+    let home = site.address_for_emails(call.options());
     if magic_link::sent_lately(call.conn()?, user.id(), now)? >= magic_link::PER_HOUR_MAX {
         let message = "Several links were sent within the hour; use one of them, or wait.";
         return Err(Refusal::new(429, FAILED, message).into());
@@ -83,7 +83,7 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
         format!("Open this link on your phone to sign in as {}.", user.row.login),
         format!("It works once, and for {minutes} minutes. If you did not ask for it, forget it."),
     ];
-    let letter = Letter {
+    let letter = Email {
         to: &user.row.email,
         subject: "Your link to sign in",
         paragraphs: &paragraphs,

@@ -15,10 +15,10 @@ use contract::rest::route::{DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop, loose};
 use db::background_job;
 use db::filter::{Direction, Page};
+use frame::action::{read, write};
+use frame::managers::{linked, may_edit, may_view};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::managers::{linked, may_edit, may_view};
-use site::{Action, Call, Names};
 
 pub use self::raise::{NewAction, NewNote, raise, raise_once};
 use crate::rows::admin_note::{

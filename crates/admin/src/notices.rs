@@ -3,10 +3,10 @@
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::auth::nonce::{self, Holder};
+use frame::{Action, Call, Names, Via, moments};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::auth::nonce::{self, Holder};
-use site::{Action, Call, Names, Via, moments};
 use types::{Capability, Timestamp};
 
 /// What a token is made for.

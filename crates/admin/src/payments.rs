@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use contract::rest::route::{CREATE, EDIT, Route, Verb};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, loose};
+use frame::action::{Outcome, read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{Outcome, read, write};
-use site::{Action, Call, Names, Options, options};
 use types::Capability;
 
 use crate::catalogue::{Catalogue, Offer};

@@ -6,12 +6,14 @@
 //! products do not know: deactivating, settings, removing.
 
 mod extensions;
+mod installed;
 pub(crate) mod job;
 pub(crate) mod lifecycle;
 mod now;
 mod own;
 mod pages;
 mod secrets;
+mod shapes;
 
 use std::sync::Arc;
 
@@ -20,10 +22,10 @@ use contract::rest::{Args, Body, Params, Refusal, Reply, Schema, Stop};
 use db::Conn;
 use db::background_job::{self, JobRow};
 use db::filter::Page;
+use frame::action::{Later, Outcome, later, read};
+use frame::managers::may_view;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::{Later, Outcome, later, read};
-use site::managers::may_view;
-use site::{Action, Call, Names};
 use types::{Capability, Error};
 
 use self::job::{Arguments, Task};
@@ -32,6 +34,7 @@ use crate::package::manifest::Template;
 
 pub(crate) use self::now::activate_one;
 pub use self::pages::PluginPages;
+pub(crate) use self::shapes::with_shop;
 
 /// Plugins that one request or job may name.
 const PLUGINS_MAX: usize = 50;
@@ -40,9 +43,6 @@ const JOBS_MAX: i64 = 50;
 /// Bytes of a job's name, which is shown in hex without the last digit.
 const JOB_ID_BYTES: usize = 7;
 const JOB_ID_LENGTH: usize = 13;
-/// The shop itself counts as a plugin that is always there: clients look for it by this name.
-pub(crate) const SHOP: &str = "woocommerce";
-
 /// Permission of everything that changes which plugins there are.
 pub(crate) fn may_install(call: &mut Call<'_>) -> Result<(), Stop> {
     let message = "You are not allowed to manage plugins.";
@@ -234,7 +234,7 @@ async fn enqueue(
     };
     let (key, now) = (job_id.clone(), asked.visit.now);
     let start = move |conn: &mut dyn Conn| {
-        site::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
+        frame::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
     };
     asked.site.store().write(start).await?;
     Ok((job_id, job::state_name(background_job::JobState::Queued)))
@@ -290,25 +290,4 @@ pub fn templates(conn: &mut dyn Conn) -> Result<Vec<(String, Template)>, Error> 
         own.map(move |template| (slug.clone(), template))
     };
     Ok(lifecycle::active(conn)?.into_iter().flat_map(of_plugin).collect())
-}
-
-/// The names of the plugins, and that of the shop first.
-pub(crate) fn with_shop(plugins: &[lifecycle::Installed]) -> Vec<String> {
-    let slugs = plugins.iter().map(|plugin| plugin.row.slug.clone());
-    std::iter::once(SHOP.to_owned()).chain(slugs).collect()
-}
-
-/// Errors by plugin, as clients know them.
-fn error_bag(errors: &[(String, String)]) -> Value {
-    let mut by_slug = Map::new();
-    for (slug, message) in errors {
-        by_slug.insert(slug.clone(), json!([message]));
-    }
-    let by_slug = if by_slug.is_empty() { json!([]) } else { Value::Object(by_slug) };
-    json!({ "errors": by_slug, "error_data": [] })
-}
-
-/// An object that clients expect as a list while it is empty.
-fn map_or_list(members: Map<String, Value>) -> Value {
-    if members.is_empty() { json!([]) } else { Value::Object(members) }
 }

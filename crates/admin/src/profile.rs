@@ -8,10 +8,10 @@ use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, EDIT, READ, Route, Verb};
 use contract::rest::{Args, Fault, Item, Refusal, Reply, Schema, Stop, Treatment, clean, params};
 use contract::rest::{formats, loose};
+use frame::action::{read, write};
+use frame::managers::may_view;
+use frame::{Action, Call, Names, Options, moments, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::managers::may_view;
-use site::{Action, Call, Names, Options, moments, options};
 
 use crate::marketplace::client;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
 use db::Conn;
+use frame::action::{Outcome, write};
+use frame::{Action, Call, Names, Options, Visit, options};
 use serde_json::{Value, json};
-use site::action::{Outcome, write};
-use site::{Action, Call, Names, Options, Visit, options};
 use types::processors::PROCESSORS;
 use types::{Capability, Result};
 

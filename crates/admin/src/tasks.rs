@@ -18,9 +18,9 @@ use std::time::Duration;
 use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
+use frame::action::{read, write};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::{read, write};
-use site::{Action, Call, Names};
 use types::Capability;
 
 use self::facts::Facts;

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use db::{Database, Location};
-use site::outbound::Outbound;
-use site::{Parts, Settings, Site};
+use frame::outbound::Outbound;
+use frame::{Parts, Settings, Site};
 use types::{Clock, Environment, Timestamp};
 use vault::{MasterKey, Vault};
+
+use crate::OPTIONS;
 
 pub(crate) fn site_at(folder: &Path, now: Timestamp, outbound: Arc<dyn Outbound>) -> Site {
     let environment = Environment::Sandbox;
@@ -21,6 +23,8 @@ pub(crate) fn site_at(folder: &Path, now: Timestamp, outbound: Arc<dyn Outbound>
         settings: Settings::default(),
         outbound,
         wrong_credentials_per_minute: 100,
+        options: &[OPTIONS],
+        shop_code_prefix: "woocommerce_rest",
     };
     Site::new(parts, Vec::new()).unwrap()
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use db::Conn;
+use frame::action::{Later, Outcome, anyone, later, read, write};
+use frame::managers::may_view;
+use frame::pages::THEME_OPTION;
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Value, json};
-use site::action::{Later, Outcome, anyone, later, read, write};
-use site::managers::may_view;
-use site::pages::THEME_OPTION;
-use site::{Action, Call, Names, Options, options};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
 use crate::catalogue::{Catalogue, picture};

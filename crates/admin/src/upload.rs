@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::rest::{Args, Refusal, Schema, Stop, Treatment};
 use db::Conn;
-use site::action::Later;
+use frame::action::Later;
 use types::{Kind, Result, Timestamp};
 
 use crate::catalogue::{Catalogue, Obtained};

@@ -9,9 +9,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use frame::Options;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use site::Options;
 
 pub use steps::Unit;
 

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Item, Links, Reply, Schema, Stop};
 use db::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
+use frame::Call;
+use frame::dates::{Moment, written};
 use serde_json::{Map, Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
-use site::Call;
-use site::content::dates::{Moment, written};
 use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use contract::rest::{Params, Refusal, Stop};
 use db::{Conn, Database, outbox};
+use frame::action::Waiting;
+use frame::dates::Moment;
+use frame::{Call, Names, Options, Site, Visit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use site::action::Waiting;
-use site::content::dates::Moment;
-use site::{Call, Names, Options, Site, Visit};
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 
 use contract::rest::{Args, Body, Params, Reply, Sources, Stop};
 use db::{Conn, Database};
+use frame::{Call, Site};
 use serde_json::{Map, Value, json};
-use site::{Call, Site};
 use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 

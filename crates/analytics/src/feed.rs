@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use db::{Database, outbox};
-use site::Options;
+use frame::Options;
 use types::{Error, Result};
 
 use crate::facts::{Facts, Writer, file};

@@ -14,10 +14,10 @@ use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
 use db::background_job::{self, JobRow, JobState};
 use db::filter::Page;
 use db::{Conn, outbox};
+use frame::action::{read, write};
+use frame::{Action, Call, jobs};
 use serde_json::{Value, json};
 use shop_rows::order;
-use site::action::{read, write};
-use site::{Action, Call, jobs};
 use site_rows::user::{self, UserFilter};
 use types::{Capability, Result, Timestamp};
 

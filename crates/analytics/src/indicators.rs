@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::{Action, Call};
 
 use crate::desk::{Desk, may_view};
 use crate::reports::args;

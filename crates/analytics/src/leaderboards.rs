@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop, form};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::{Action, Call};
 use std::sync::Arc;
 use types::{Amount, Capability};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema};
+use frame::action::memory;
+use frame::{Action, Call, Names};
 use serde_json::json;
-use site::action::memory;
-use site::{Action, Call, Names};
 
 use crate::desk::may_view;
 use crate::facts::Facts;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use frame::action::{memory, read};
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::{memory, read};
-use site::{Action, Call};
 
 use crate::customers::{self, Door};
 use crate::desk::{Desk, may_view};

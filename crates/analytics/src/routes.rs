@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
-use site::action::read;
-use site::jobs::JobKind;
-use site::{Action, Call, Names};
+use frame::action::read;
+use frame::jobs::JobKind;
+use frame::{Action, Call, Names};
 
 use crate::customers::{self, Door};
 use crate::desk::{Desk, may_view};

@@ -1,7 +1,7 @@
 //! What the shop has decided about its reports, read from the site's options.
 
+use frame::Options;
 use serde_json::Value;
-use site::Options;
 
 use crate::derive::Rules;
 

@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
                     let admin = admin::Admin::new(&admin)?;
                     let reports = server::Reports::default();
                     let routes = server::routes(&settings.names, &reports, &admin);
-                    site::openapi::document(&settings, routes)?
+                    frame::openapi::document(&settings, routes)?
                 }
             };
             let text = serde_json::to_string_pretty(&document).map_err(|error| {

@@ -38,7 +38,7 @@ pub(crate) struct Config {
     /// Choices where the onboarding interface leaves one.
     pub(crate) onboarding: onboarding::Settings,
     /// The site: its address, its names, and how it treats browsers of other sites.
-    pub(crate) site: site::Settings,
+    pub(crate) site: frame::Settings,
     /// How reports are made.
     pub(crate) analytics: analytics::Settings,
     /// How mail is sent. Without a relay there is none.

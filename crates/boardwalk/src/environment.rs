@@ -18,6 +18,8 @@ const GROUP_AND_OTHERS_BITS: u32 = 6;
 
 /// Opens the environment that the configuration describes, making what is missing.
 pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform> {
+    // Whatever a command does with the environment, it knows the options of all crates.
+    frame::options::declare(server::OPTIONS);
     make_folder(&config.data)?;
     let location = location(config, environment)?;
     let master = match find_master_key(&config.data)? {

@@ -8,11 +8,11 @@ mod reserved;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop, clean, form, loose};
 use db::filter;
+use frame::text::slugify;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use shop_rows::attribute::{self, AttributeRow};
 use shop_rows::product;
-use site::content::slugify;
-use site::{Action, Call, Names};
 use site_rows::term;
 use types::{Capability, Error};
 

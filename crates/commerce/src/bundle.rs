@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use db::Conn;
 use db::outbox::{self, Event};
+use frame::bundle::{ImportSection, import_sections};
 use serde_json::{Value, json};
-use site::bundle::{ImportSection, import_sections};
 use types::{Result, Timestamp};
 
-pub(crate) use site::bundle::records;
+pub(crate) use frame::bundle::records;
 
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, ImportSection)] = &[

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use contract::rest::Stop;
 use db::Conn;
+use frame::{Call, Options};
 use serde_json::{Value, json};
 use shop_rows::order;
-use site::{Call, Options};
 use types::{Amount, Result};
 
 use crate::{customers, orders, products};

@@ -8,4 +8,4 @@ pub mod meta;
 pub mod paging;
 pub mod version;
 
-pub use site::moments;
+pub use frame::moments;

@@ -12,8 +12,8 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::{Action, Call, Names};
 use types::Capability;
 
 pub(crate) use self::bundle::import;

@@ -18,9 +18,9 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
 use db::Conn;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use shop_rows::customer_lookup;
-use site::{Action, Call, Names};
 use types::{Capability, Role};
 
 pub(crate) use self::bundle::{import, import_lookup};
@@ -182,7 +182,7 @@ impl Resource for Customers {
     fn delete(&self, call: &mut Call<'_>, record: Counted) -> Result<(), Stop> {
         let customer = record.customer;
         let heir = heir(call, &customer)?;
-        site::users::remove_user(call, &customer.user, heir)?;
+        frame::users::remove_user(call, &customer.user, heir)?;
         shop_rows::order::detach_customer(call.conn()?, customer.user.user_id)?;
         Ok(tell(call, "customer.deleted", &customer)?)
     }

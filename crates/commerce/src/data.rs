@@ -10,9 +10,9 @@ pub mod tables;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call, Names};
 
 use crate::managers::{linked, may_view};
 

@@ -25,9 +25,9 @@ use std::sync::mpsc::sync_channel;
 
 use db::filter::Page;
 use db::{Conn, fact};
+use frame::{Options, Site};
 use shop_rows::order::OrderFilter;
 use shop_rows::product::ProductFilter;
-use site::{Options, Site};
 use site_rows::user;
 use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};

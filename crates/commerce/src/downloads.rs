@@ -5,7 +5,7 @@ mod bundle;
 mod of_customer;
 
 use contract::rest::route::Route;
-use site::{Action, Names};
+use frame::{Action, Names};
 
 pub(crate) use self::bundle::{import_log, import_permissions};
 

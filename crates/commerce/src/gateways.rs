@@ -7,9 +7,9 @@ mod table;
 use contract::rest::args::absint;
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Refusal, Reply, Schema, Stop, Treatment};
+use frame::action::{read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call, Names, Options, options};
 
 use self::table::{GATEWAYS, Gateway};
 use crate::managers::{linked, may_edit, may_view, with_total};

@@ -33,9 +33,9 @@ use std::sync::Arc;
 use contract::rest::Refusal;
 use contract::rest::refusal::Data;
 use db::Conn;
+use frame::{Options, Site, Visit};
 use serde_json::{Map, Value};
 use shop_rows::import::{self, Progress};
-use site::{Options, Site, Visit};
 use types::{Result, Timestamp};
 
 pub use self::kinds::Kind;

@@ -3,9 +3,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema};
+use frame::action::{anyone, memory};
+use frame::{Action, Call, Names};
 use serde_json::json;
-use site::action::{anyone, memory};
-use site::{Action, Call, Names};
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let namespace = &names.commerce_v3;

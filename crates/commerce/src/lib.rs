@@ -19,6 +19,7 @@ mod downloads;
 mod gateways;
 pub mod ingest;
 mod layout_templates;
+pub mod options;
 pub mod orders;
 pub mod products;
 mod reports;
@@ -33,7 +34,7 @@ pub mod taxes;
 pub mod taxonomies;
 pub mod webhooks;
 
-use site::managers;
+use frame::managers;
 
 pub use resource::{Resource, Rights};
 pub use routes::routes;

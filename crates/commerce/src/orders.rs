@@ -33,9 +33,9 @@ use std::sync::Arc;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
 use shop_rows::order::{OrderKind, OrderRow};
-use site::{Action, Call, Names};
 use types::{Capability, Result};
 
 pub(crate) use self::bundle::{import_orders, import_refunds, number_entries};

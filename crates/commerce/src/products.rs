@@ -34,9 +34,9 @@ mod write;
 
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Stop};
+use frame::{Action, Call, Names};
 use serde_json::Value;
 use shop_rows::product;
-use site::{Action, Call, Names};
 
 use self::loaded::Loaded;
 use self::record::{Product, TRASH};

@@ -9,9 +9,9 @@ mod totals;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call, Names};
 use types::Capability;
 
 use crate::common::version::Version;

@@ -12,10 +12,10 @@ use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{
     Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop, loose,
 };
+use frame::action::{read, write};
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::paging::with_totals;
-use site::{Action, Call};
 use types::Capability;
 
 pub use self::batch::ITEMS_MAX;

@@ -9,11 +9,11 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
 use db::filter::{Direction, Page};
+use frame::users::avatar_urls;
+use frame::{Action, Call, Names, text};
 use serde_json::{Value, json};
 use shop_rows::product::ProductRow;
 use shop_rows::review::{self, ReviewFilter, ReviewOrder, ReviewRow};
-use site::users::avatar_urls;
-use site::{Action, Call, Names, content};
 use types::{Capability, Error};
 
 use crate::common::{moments, paging};
@@ -193,10 +193,10 @@ impl Resource for Reviews {
     fn show(&self, call: &mut Call<'_>, record: &Review) -> Result<Value, Stop> {
         let Review { row, product } = record;
         let [local, gmt] = moments::pair(call.options(), Some(row.created));
-        let name = product.as_ref().map(|product| content::render::title(&product.name));
+        let name = product.as_ref().map(|product| text::render::title(&product.name));
         let review = match call.context().as_str() {
             "edit" => row.review.clone(),
-            _ => content::render::paragraphs(&row.review),
+            _ => text::render::paragraphs(&row.review),
         };
         Ok(json!({
             "id": row.review_id,

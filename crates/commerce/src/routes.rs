@@ -1,7 +1,7 @@
 //! Every route of commerce, module by module, in the order in which the index lists them.
 
 use contract::rest::route::Route;
-use site::{Action, Names};
+use frame::{Action, Names};
 
 /// The routes of commerce records and of the shop's settings.
 pub fn routes(names: &Names) -> Vec<Route<Action>> {

@@ -10,9 +10,9 @@ mod table;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop, Treatment};
+use frame::action::{memory, read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{memory, read, write};
-use site::{Action, Call, Names, Options, options};
 
 use self::kind::Kind;
 use self::table::{GROUPS, Group, Setting};

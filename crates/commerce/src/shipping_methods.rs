@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call, Names};
 
 use crate::managers::{linked, may_view, with_total};
 

@@ -9,8 +9,8 @@ mod zones;
 
 use contract::rest::route::Route;
 use contract::rest::{Refusal, Stop};
+use frame::{Action, Call, Names};
 use shop_rows::shipping::{self, ZoneRow};
-use site::{Action, Call, Names};
 use types::Capability;
 
 use crate::common::events;

@@ -10,8 +10,8 @@ mod tools;
 use contract::rest::Reply;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Stop};
-use site::action::read;
-use site::{Action, Call, Names};
+use frame::action::read;
+use frame::{Action, Call, Names};
 
 use crate::managers::may_view;
 

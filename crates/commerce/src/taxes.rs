@@ -10,9 +10,9 @@ mod write;
 use contract::rest::args::text_field;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop, Treatment};
+use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateOrder};
-use site::{Action, Call, Names};
 use types::Capability;
 
 pub(crate) use self::bundle::{import_classes, import_rates};

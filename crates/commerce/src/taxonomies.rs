@@ -10,9 +10,9 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Refusal, Schema, Stop};
 use db::Conn;
+use frame::{Action, Call, Names, Options};
 use serde_json::{Map, Value, json};
 use shop_rows::{attribute, product};
-use site::{Action, Call, Names, Options};
 use site_rows::term::{self, TermFilter, TermOrder, TermRow};
 use types::{Capability, Error};
 
@@ -129,7 +129,7 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
         Some(known) => known.term_id,
         None => term::insert(conn, &category)?,
     };
-    site::options::set(conn, DEFAULT_CATEGORY, &json!(id))
+    frame::options::set(conn, DEFAULT_CATEGORY, &json!(id))
 }
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {

@@ -16,9 +16,9 @@ mod write;
 use contract::rest::route::Route;
 use contract::rest::{Args, Item, Links, Schema, Stop};
 use db::webhook_delivery;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
 use shop_rows::webhook::{self, WebhookRow};
-use site::{Action, Call, Names};
 use types::Capability;
 
 use self::topics::Topic;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use db::{Database, fact};
-use site::Site;
+use frame::Site;
 use types::{Clock, Environment, Error, IsoId, Result, Timestamp};
 use vault::{MasterKey, Vault};
 

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use db::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
 use db::{Conn, Database};
+use frame::Site;
+use frame::outbound::{FetchFault, Fetched};
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
-use site::Site;
-use site::outbound::{FetchFault, Fetched};
 use tokio::sync::watch;
 use types::{Error, Result, Timestamp};
 

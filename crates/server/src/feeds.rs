@@ -11,8 +11,8 @@ use axum::http::header::{
 };
 use axum::http::{Method, Response, StatusCode};
 use db::Conn;
+use frame::Site;
 use futures_util::stream;
-use site::Site;
 use types::{Error, Result};
 
 /// Characters of a file's name at most.

@@ -9,7 +9,7 @@ use db::outbox;
 use onboarding::Platform;
 use onboarding::rows::idempotency;
 use shop_rows::report_file;
-use site::content;
+
 use site_rows::{consumer_key, login_token, oembed_cache, session};
 use tokio::sync::watch;
 use types::Timestamp;

@@ -24,7 +24,8 @@ pub struct InProcess {
 impl InProcess {
     /// Must be called within a tokio runtime, from a thread that may block.
     pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
-        let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default())?;
+        let site =
+            make_site(&platform, &settings, frame::Settings::default(), &Reports::default())?;
         let shared = Arc::new(Shared::new(settings));
         let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
         Ok(Self { shared, router })

@@ -3,7 +3,7 @@
 //!
 //! A job is claimed for the time of a lease, which is renewed while its work goes on; whoever dies
 //! in between leaves a lease that ends, and another worker goes on. A worker that stops gives its
-//! jobs back at once. **What a job has done counts once**: see [`site::jobs`].
+//! jobs back at once. **What a job has done counts once**: see [`frame::jobs`].
 
 #[cfg(test)]
 mod tests;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use db::Conn;
 use db::background_job::{self, Ending, JobRow};
+use frame::Site;
+use frame::jobs::{self, Halt, JobCx, JobKind, Limits};
 use serde_json::Value;
-use site::Site;
-use site::jobs::{self, Halt, JobCx, JobKind, Limits};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinHandle, JoinSet};
 use types::{Error, Result, Timestamp};

@@ -43,8 +43,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analytics::facts::Facts;
+use frame::Neighbour;
 use onboarding::Platform;
-use site::me::Neighbour;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -61,7 +61,7 @@ pub use sites::{Reports, make_site, routes};
 #[derive(Debug)]
 pub struct Serving {
     pub platform: Arc<Platform>,
-    pub site: Arc<site::Site>,
+    pub site: Arc<frame::Site>,
     /// The facts that the site's reports are about.
     pub facts: Arc<Facts>,
     /// Where the facts are kept while the server does not run.
@@ -179,7 +179,7 @@ async fn bind_admin(settings: &Settings) -> Result<Option<TcpListener>> {
 /// Starts what an environment does beside its requests.
 fn keep(
     keepers: &mut JoinSet<()>,
-    (site, platform): (&Arc<site::Site>, &Arc<Platform>),
+    (site, platform): (&Arc<frame::Site>, &Arc<Platform>),
     shared: &Arc<Shared>,
     drained: &watch::Receiver<bool>,
 ) {

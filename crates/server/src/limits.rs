@@ -6,11 +6,11 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use frame::throttle::Refusals;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
-use site::throttle::Refusals;
 use types::Environment;
 
 use crate::settings::{Rate, RateLimits};

@@ -1,6 +1,6 @@
 //! Sends the site's mail through a relay: the only place that knows SMTP.
 //!
-//! [`site::mail`] queues letters as background jobs; [`Mail`] is the kind that sends one. A relay
+//! [`frame::mail`] queues letters as background jobs; [`Mail`] is the kind that sends one. A relay
 //! that is away or busy is asked again for about a day; one that refuses the reader for good is
 //! believed. **Neither addresses nor what a letter says go to the log.**
 
@@ -9,6 +9,8 @@ mod tests;
 
 use std::time::Duration;
 
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Running};
+use frame::mail::{self, Message};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
@@ -17,8 +19,6 @@ use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use site::jobs::{Halt, JobCx, JobKind, Limits, Running};
-use site::mail::{self, Message};
 use types::{Error, Result, Secret};
 
 /// For a connection, and for each answer of the relay.

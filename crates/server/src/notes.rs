@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use admin::notes::{follow, tend};
-use site::Site;
+use frame::Site;
 use tokio::sync::watch;
 use types::{Kind as ErrorKind, Result};
 

@@ -10,6 +10,7 @@ mod connect;
 mod guard;
 
 use bytes::Bytes;
+use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Method, Outbound, Overlong, Refusal};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -19,7 +20,6 @@ use hyper::header::{
 };
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use site::outbound::{Fetch, FetchFault, Fetched, Fetching, Method, Outbound, Overlong, Refusal};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use url::{Position, Url};

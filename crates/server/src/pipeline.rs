@@ -66,7 +66,7 @@ type Methods = BTreeMap<&'static str, Compiled<Cx>>;
 pub(crate) fn router(
     shared: Arc<Shared>,
     (platform, facts): admin::Watched,
-    site: Arc<site::Site>,
+    site: Arc<frame::Site>,
 ) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
     let simulated = SimulatedFailures::default();

@@ -11,7 +11,7 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use contract::rest::form;
 use contract::rest::reply::Prepared;
-use site::{Client, Payload, Site};
+use frame::{Client, Payload, Site};
 use tracing::Instrument as _;
 
 use crate::client_address::client_address;
@@ -109,7 +109,7 @@ impl RestService {
         format!("/{}{}", self.site.settings().names.docs, analytics::live::PATH)
     }
 
-    async fn handle(&self, path: RestPath, request: Request) -> site::Response {
+    async fn handle(&self, path: RestPath, request: Request) -> frame::Response {
         let limits = &self.shared.settings.limits;
         let (parts, body) = request.into_parts();
         let bytes: usize = parts.headers.iter().map(|(n, v)| n.as_str().len() + v.len()).sum();
@@ -146,7 +146,7 @@ impl RestService {
         path: String,
         parts: &request::Parts,
         body: Vec<u8>,
-    ) -> site::Request {
+    ) -> frame::Request {
         let settings = &self.shared.settings;
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let pairs =
@@ -159,7 +159,7 @@ impl RestService {
         let host = parts.headers.get(HOST).map(text);
         let host = host.or_else(|| parts.uri.authority().map(ToString::to_string));
         let query_text = parts.uri.query().unwrap_or_default().to_owned();
-        site::Request {
+        frame::Request {
             method: parts.method.as_str().to_owned(),
             path,
             url_path: parts.uri.path().to_owned(),
@@ -186,7 +186,7 @@ pub(crate) enum RestPath {
     NotText,
 }
 
-fn body_refusal(fault: BodyFault, bytes_max: usize) -> site::Response {
+fn body_refusal(fault: BodyFault, bytes_max: usize) -> frame::Response {
     match fault {
         BodyFault::TooLarge => {
             let message = format!("The body may have {bytes_max} bytes at most.");
@@ -202,9 +202,9 @@ fn body_refusal(fault: BodyFault, bytes_max: usize) -> site::Response {
     }
 }
 
-fn refusal(status: u16, code: &'static str, message: &str) -> site::Response {
+fn refusal(status: u16, code: &'static str, message: &str) -> frame::Response {
     let refusal = contract::rest::Refusal::new(status, code, message.to_owned());
-    site::Response::of_refusal(&refusal)
+    frame::Response::of_refusal(&refusal)
 }
 
 /// One form of a document that was serialised before, sent without copying it.
@@ -228,7 +228,7 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-fn into_response(answered: site::Response) -> Response {
+fn into_response(answered: frame::Response) -> Response {
     let body = match answered.payload {
         Payload::Bytes(bytes) => Bytes::from(bytes),
         Payload::Plain(document) => {

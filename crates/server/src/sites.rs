@@ -19,7 +19,7 @@ pub struct Reports {
 
 impl Reports {
     /// Where the reports of a site are made.
-    pub fn desk(&self, names: &site::Names) -> Arc<analytics::Desk> {
+    pub fn desk(&self, names: &frame::Names) -> Arc<analytics::Desk> {
         analytics::Desk::new(names, &self.facts, SHOP, &self.settings)
     }
 }
@@ -32,26 +32,31 @@ const SHOP: analytics::Shop = analytics::Shop {
     customer: commerce::cards::customer,
 };
 
+/// The options of all that stands on the site.
+pub const OPTIONS: frame::options::Tables = &[commerce::options::DEFINITIONS, admin::OPTIONS];
+
 /// The routes of all that stands on the site.
 pub fn routes(
-    names: &site::Names,
+    names: &frame::Names,
     reports: &Reports,
     admin: &admin::Admin,
-) -> Vec<Route<site::Action>> {
+) -> Vec<Route<frame::Action>> {
+    let of_content = content::routes(names, OPTIONS);
     let of_reports = analytics::routes(names, &reports.desk(names));
-    [commerce::routes(names), of_reports, admin.routes(names)].into_iter().flatten().collect()
+    let all = [of_content, commerce::routes(names), of_reports, admin.routes(names)];
+    all.into_iter().flatten().collect()
 }
 
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
 pub fn make_site(
     platform: &Arc<Platform>,
     settings: &Settings,
-    site: site::Settings,
+    site: frame::Settings,
     reports: &Reports,
-) -> Result<Arc<site::Site>> {
+) -> Result<Arc<frame::Site>> {
     let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
     let limits = &settings.rate_limits;
-    let parts = site::Parts {
+    let parts = frame::Parts {
         environment: platform.environment,
         store: platform.store.clone(),
         vault: Arc::clone(&platform.vault),
@@ -63,13 +68,15 @@ pub fn make_site(
         } else {
             u32::MAX
         },
+        options: OPTIONS,
+        shop_code_prefix: commerce::options::CODE_PREFIX,
     };
     let admin = admin::Admin::new(&settings.admin)?;
     let routes = routes(&parts.settings.names, reports, &admin);
     let desk = reports.desk(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let of_admin = admin.pages(&parts.settings.names);
-    let mut site = site::Site::new(parts, routes)?
+    let mut site = frame::Site::new(parts, routes)?
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(of_admin)
@@ -95,6 +102,7 @@ pub fn make_site(
     // The shop stands on the site, which must be there first.
     let now = platform.clock.now();
     platform.store.write_blocking(move |conn| {
+        content::found(conn)?;
         commerce::found(conn)?;
         analytics::found(conn, now)
     })?;

@@ -10,9 +10,9 @@ use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
+use content::web::{FORM_BYTES_MAX, WebAnswer, may_be_page, page};
+use frame::{FileFound, Site};
 use futures_util::stream;
-use site::web::{FORM_BYTES_MAX, WebAnswer, may_be_page};
-use site::{FileFound, Site};
 use tracing::Instrument as _;
 use types::Error;
 
@@ -124,7 +124,7 @@ impl WebService {
         let path = parts.uri.path().to_owned();
         let request = self.rest.request(path, parts, form);
         let time = Duration::from_millis(limits.answer_ms);
-        tokio::time::timeout(time, self.rest.site.page(request)).await.unwrap_or_else(|_| {
+        tokio::time::timeout(time, page(&self.rest.site, request)).await.unwrap_or_else(|_| {
             let mut late = WebAnswer::sentence(503, "It took too long; try again.");
             late.headers.push(("retry-after", String::from("1")));
             Some(late)

@@ -13,8 +13,8 @@ const LAYERS: &[&[&str]] = &[
     &["contract", "db", "vault"],
     &["site_rows"],
     &["shop_rows"],
-    &["site"],
-    &["onboarding", "commerce", "analytics", "admin"],
+    &["frame"],
+    &["onboarding", "content", "commerce", "analytics", "admin"],
     &["server"],
     &["boardwalk", "fuzz"],
 ];

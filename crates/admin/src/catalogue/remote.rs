@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use frame::Site;
+use frame::outbound::{Fetch, FetchFault, Fetched};
 use serde::Deserialize;
 use serde_json::Value;
-use site::Site;
-use site::outbound::{Fetch, FetchFault, Fetched};
 use types::{Error, Result};
 use url::Url;
 

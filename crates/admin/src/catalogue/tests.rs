@@ -3,8 +3,8 @@
 
 use std::sync::Mutex;
 
+use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound};
 use serde_json::{Value, json};
-use site::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound};
 use types::Kind;
 
 use super::*;

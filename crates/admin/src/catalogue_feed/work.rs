@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use db::Conn;
 use db::background_job::{JobRow, JobState};
+use frame::Site;
+use frame::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use site::Site;
-use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use site_rows::user;
 use types::{Error, Result, Timestamp};
 
-use super::{Choice, JOB, Order};
+use super::order::{Choice, JOB, Order};
 use crate::rows::catalogue_feed::{self, FeedProduct, FeedState};
 
 /// Products of one piece.

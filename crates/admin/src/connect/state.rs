@@ -10,9 +10,9 @@ use std::time::Duration;
 use contract::rest::{Refusal, Stop};
 use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 use db::Conn;
+use frame::{Identity, Site, Via};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::{Identity, Site, Via};
 use site_rows::login_token::{self, LoginTokenRow};
 use types::{Error, Result, Secret, Timestamp};
 use vault::Aad;
@@ -171,10 +171,10 @@ pub(super) fn spend(conn: &mut dyn Conn, row: &LoginTokenRow) -> Result<bool> {
 mod tests {
     use std::sync::Arc;
 
-    use site::User;
-    use site::outbound::{Fetch, FetchFault, Fetching, Outbound};
-    use site::users::account::error_of;
-    use site::users::{NewUser, create_user};
+    use frame::User;
+    use frame::outbound::{Fetch, FetchFault, Fetching, Outbound};
+    use frame::users::account::error_of;
+    use frame::users::{NewUser, create_user};
 
     use super::*;
     use crate::testing::site_at;

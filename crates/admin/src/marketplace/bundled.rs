@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use frame::Site;
 use serde_json::{Value, json};
-use site::Site;
 
-use super::client::Said;
+use super::answer::Answer;
 
 /// What it has: a number, the name of the plugin, and words about it.
 const PRODUCTS: &[(i64, &str, &str, &str)] = &[
@@ -22,7 +22,7 @@ pub(super) fn answer(
     path: &str,
     body: Option<&Value>,
     connected: &BTreeSet<String>,
-) -> Said {
+) -> Answer {
     let text = |name: &str| {
         body.and_then(|body| body.get(name)).and_then(Value::as_str).unwrap_or_default()
     };
@@ -80,12 +80,15 @@ fn product(id: i64) -> Option<&'static (i64, &'static str, &'static str, &'stati
     PRODUCTS.iter().find(|(known, ..)| *known == id)
 }
 
-fn fine(body: Value) -> Said {
-    Said { status: 200, body }
+fn fine(body: Value) -> Answer {
+    Answer { status: 200, body }
 }
 
-fn refused(status: u16, code: &str, message: &str) -> Said {
-    Said { status, body: json!({ "code": code, "message": message, "data": { "status": status } }) }
+fn refused(status: u16, code: &str, message: &str) -> Answer {
+    Answer {
+        status,
+        body: json!({ "code": code, "message": message, "data": { "status": status } }),
+    }
 }
 
 fn secret(site: &Site, what: &str, bound_to: &str) -> String {

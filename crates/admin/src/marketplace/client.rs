@@ -7,14 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use db::Conn;
+use frame::Site;
+use frame::outbound::{Fetch, Method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::Site;
-use site::outbound::{Fetch, Method};
 use types::{Error, Result, Timestamp};
 use url::Url;
 use vault::Aad;
 
+use super::answer::Answer;
 use super::bundled;
 use crate::package::ARCHIVE_BYTES_MAX;
 use crate::rows::marketplace::{self, ConnectionErrorRow, ConnectionRow};
@@ -70,25 +71,6 @@ pub(crate) struct Account {
     pub(crate) token: Token,
 }
 
-/// What the marketplace said: a status, and JSON.
-#[derive(Clone, Debug)]
-pub(crate) struct Said {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
-}
-
-impl Said {
-    pub(crate) fn is_fine(&self) -> bool {
-        (200..300).contains(&self.status)
-    }
-
-    /// The marketplace's own words, or ours.
-    pub(crate) fn message(&self) -> String {
-        let told = self.body.get("message").and_then(Value::as_str);
-        told.unwrap_or("The marketplace refused this.").to_owned()
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Market {
     url: Option<Url>,
@@ -134,7 +116,7 @@ impl Market {
         path: &str,
         body: Option<Value>,
         account: Option<&Account>,
-    ) -> Result<Said> {
+    ) -> Result<Answer> {
         let Some(base) = &self.url else {
             let connected = site.store().read(connected_keys).await?;
             return Ok(bundled::answer(site, path, body.as_ref(), &connected));
@@ -143,7 +125,7 @@ impl Market {
         let paused = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         if paused.is_some_and(|until| now < until) {
             let message = "The marketplace asked to be left alone for a while; try again later.";
-            return Ok(Said { status: 429, body: json!({ "message": message }) });
+            return Ok(Answer { status: 429, body: json!({ "message": message }) });
         }
         let url = base.join(path).map_err(|error| {
             Error::invalid("this is no address of the marketplace").because(error)
@@ -174,7 +156,7 @@ impl Market {
         let body = serde_json::from_slice(&answer.body).map_err(|error| {
             Error::unavailable("the marketplace's answer cannot be read").because(error)
         })?;
-        Ok(Said { status: answer.status, body })
+        Ok(Answer { status: answer.status, body })
     }
 
     /// The archive of something that was bought.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use db::Conn;
+use frame::Site;
 use serde_json::{Map, Value, json};
-use site::Site;
 use types::{Error, Result, Timestamp};
 
-use super::client::{Account, Market, Said};
+use super::answer::Answer;
+use super::client::{Account, Market};
 use crate::rows::marketplace::{self, SubscriptionRow};
 use crate::rows::package::{self, PackageKind, PackageRow};
 
@@ -23,7 +24,11 @@ pub(crate) const ORIGIN: &str = "marketplace";
 
 /// Asks the marketplace for the list if it is old or must be new, and keeps it. Returns what the
 /// marketplace refused with, if it did.
-pub(crate) async fn refresh(site: &Site, market: &Market, is_forced: bool) -> Result<Option<Said>> {
+pub(crate) async fn refresh(
+    site: &Site,
+    market: &Market,
+    is_forced: bool,
+) -> Result<Option<Answer>> {
     let account = site.store().read({
         let clock_now = site.clock().now();
         move |conn| {

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{anyone, memory, read, write};
+use frame::auth::application_password::create_password;
+use frame::managers::may_view;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::{anyone, memory, read, write};
-use site::managers::may_view;
-use site::users::application_passwords::create_password;
-use site::{Action, Call, Names};
 use site_rows::application_password as passwords;
 use site_rows::login_token::{self, LoginTokenRow};
 use types::{Error, Timestamp};

@@ -6,10 +6,10 @@
 use db::Conn;
 use db::filter::Page;
 use db::outbox::{self, SequencedEvent};
+use frame::{Options, jobs};
 use serde_json::{Value, json};
 use shop_rows::product::{LowStock, ProductFilter, ProductRow};
 use shop_rows::{order, product, webhook};
-use site::{Options, jobs};
 use site_rows::iso;
 use site_rows::iso::PENDING_APPROVAL;
 use types::{Amount, IsoId, Result, Timestamp};

@@ -2,8 +2,8 @@
 
 use contract::rest::clean;
 use db::Conn;
+use frame::bundle::ADDRESS_MARK;
 use serde_json::Value;
-use site::bundle::ADDRESS_MARK;
 use types::{Result, Timestamp};
 
 use crate::rows::admin_note::{self, NoteActionRow, NoteKind, NoteRow, NoteStatus};

@@ -2,9 +2,9 @@
 //! any before is told of.
 
 use db::{Conn, counter};
+use frame::Options;
 use serde_json::json;
 use shop_rows::order;
-use site::Options;
 use types::{Amount, Result, Timestamp};
 
 use super::raise::{NewAction, NewNote, raise};

@@ -1,11 +1,11 @@
 //! How a note looks: its schema, its body and where its actions lead.
 
 use contract::rest::{Item, Links, Schema};
+use frame::auth::nonce::{self, Holder};
+use frame::bundle::ADDRESS_MARK;
+use frame::identity::Via;
+use frame::{Call, moments};
 use serde_json::{Value, json};
-use site::auth::nonce::{self, Holder};
-use site::bundle::ADDRESS_MARK;
-use site::identity::Via;
-use site::{Call, moments};
 
 use super::data_of;
 use crate::rows::admin_note::{NoteActionRow, NoteRow};

@@ -2,8 +2,8 @@
 //! back.
 
 use contract::rest::{Refusal, Reply, Stop, loose};
+use frame::{Call, moments};
 use serde_json::{Value, json};
-use site::{Call, moments};
 
 use super::raise::{NewNote, row_of};
 use crate::rows::admin_note::{self, NoteKind, NoteRow, NoteStatus};

@@ -4,9 +4,9 @@
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{memory, read, write};
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::{memory, read, write};
-use site::{Action, Call, Names, Options, options};
 use types::Environment;
 
 use super::{country_of, location, may_manage};

@@ -2,8 +2,8 @@
 
 use contract::rest::Reply;
 use db::Conn;
+use frame::action::Outcome;
 use serde_json::{Value, json};
-use site::action::Outcome;
 
 use super::{Asking, lifecycle};
 use crate::catalogue::Offer;

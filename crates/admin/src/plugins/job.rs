@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use db::Conn;
 use db::background_job::{JobRow, JobState};
+use frame::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::jobs::{Halt, JobCx, JobKind, Progress, Running};
 use site_rows::user;
 use types::{Error, Kind as ErrorKind, Result};
 

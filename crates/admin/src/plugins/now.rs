@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use contract::rest::Stop;
 use db::Conn;
+use frame::Site;
+use frame::action::Later;
 use serde_json::{Map, Value, json};
-use site::Site;
-use site::action::Later;
 use site_rows::user::UserRow;
 use types::{Error, Kind, Result, Timestamp};
 
+use super::job;
 use super::lifecycle::{self, Doing, Installed};
-use super::{SHOP, error_bag, job, map_or_list, with_shop};
+use super::shapes::{SHOP, error_bag, map_or_list, with_shop};
 use crate::catalogue::Catalogue;
 use crate::rows::package::PackageKind;
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use db::Conn;
+use frame::action::{Later, Outcome, anyone, later, read, write};
+use frame::managers::may_view;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
-use site::action::{Later, Outcome, anyone, later, read, write};
-use site::managers::may_view;
-use site::{Action, Call, Names};
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};

@@ -2,7 +2,8 @@
 //! whoever made the plugin is a stranger.
 
 use db::Conn;
-use site::{Names, PageSource, PublicPage, Visit, docs};
+use frame::text::markdown;
+use frame::{Names, PageSource, PublicPage, Visit};
 use types::Result;
 
 use super::lifecycle;
@@ -65,6 +66,6 @@ pub(super) fn find(
     let pages = &plugin.manifest.contributes.pages;
     let Some(found) = pages.iter().find(|one| one.slug == page).cloned() else { return Ok(None) };
     let file = package::file(conn, PackageKind::Plugin, slug, &found.file)?.unwrap_or_default();
-    let html = docs::html_of_stranger(&String::from_utf8_lossy(&file));
+    let html = markdown::html_of_stranger(&String::from_utf8_lossy(&file));
     Ok(Some((plugin.manifest, found, html)))
 }

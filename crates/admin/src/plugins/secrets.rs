@@ -2,12 +2,12 @@
 //! only to sign with.
 
 use data_encoding::BASE64;
+use frame::Site;
 use serde_json::{Value, json};
-use site::Site;
 use types::{Error, Result, Secret};
 use vault::Aad;
 
-use super::lifecycle::Installed;
+use super::installed::Installed;
 use crate::package::manifest::{Setting, SettingKind};
 
 /// What stands for a secret that has a value. Who sends it back changes nothing.

@@ -1,8 +1,8 @@
 //! The state of the site that tasks follow, read once per request.
 
 use contract::rest::{Stop, Verb};
+use frame::{Call, Options, mail};
 use serde_json::{Map, Value};
-use site::{Call, Options, mail};
 use types::{Capability, Timestamp};
 
 use crate::rows::presence::{self, Presence};

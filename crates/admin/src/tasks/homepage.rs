@@ -2,9 +2,9 @@
 
 use contract::rest::route::{CREATE, Route, Verb};
 use contract::rest::{Args, Reply, Stop};
+use frame::action::write;
+use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
-use site::action::write;
-use site::{Action, Call, Names, Options, options};
 use site_rows::post;
 use types::{Capability, Error};
 

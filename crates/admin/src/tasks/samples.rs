@@ -3,11 +3,11 @@
 
 use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Params, Refusal, Reply, Schema, Stop};
+use frame::action::{read, write};
+use frame::managers::may_view;
+use frame::{Action, Call, Names};
 use serde_json::{Map, Value, json};
 use shop_rows::product;
-use site::action::{read, write};
-use site::managers::may_view;
-use site::{Action, Call, Names};
 use types::{Capability, Error};
 
 use super::{CANNOT_CREATE, CANNOT_UPDATE};

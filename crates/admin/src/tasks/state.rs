@@ -2,8 +2,8 @@
 //! off. Each is an option of the site, and **read generously**, since others may write them too.
 
 use db::Conn;
+use frame::{Options, options};
 use serde_json::{Map, Value, json};
-use site::{Options, options};
 use types::{Result, Timestamp};
 
 const HIDDEN_LISTS: &str = "woocommerce_task_list_hidden_lists";

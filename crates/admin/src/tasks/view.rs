@@ -1,7 +1,7 @@
 //! How lists and tasks look. Some members never change: clients know them, and nothing uses them.
 
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 
 use super::facts::Facts;
 use super::is_list_hidden;

@@ -10,12 +10,12 @@ use admin::notes::{follow, tend};
 use admin::rows::admin_note::{self, NoteFilter, NoteRow};
 use db::outbox::{self, Event};
 use db::{Conn, Database, Location};
+use frame::jobs;
 use serde_json::json;
 use shop_rows::order::{Order, OrderRow};
 use shop_rows::product::ProductRow;
 use shop_rows::webhook::{self, WebhookRow};
 use shop_rows::{order, product};
-use site::jobs;
 use site_rows::iso::{self, IsoRow};
 use types::{Amount, Environment, IsoId, Result, Timestamp};
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use contract::rest::Params;
-use site::Call;
-use site::content::dates::Moment;
+use frame::Call;
+use frame::dates::Moment;
 use types::Timestamp;
 
 use super::{Customer, name};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 
 use super::Export;
 use crate::known;

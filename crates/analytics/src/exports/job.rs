@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use db::Conn;
 use db::background_job::{JobRow, JobState};
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
+use frame::mail::{self, Email, Sender};
+use frame::pages::{Address, Link};
+use frame::{Options, Site, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use shop_rows::report_file;
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running};
-use site::mail::{self, Letter, Sender};
-use site::pages::{Address, Link};
-use site::{Options, Site, Visit};
 use types::{Error, Result, Timestamp};
 
 use super::{Export, ROWS_AT_ONCE, Reader, Reading, csv, link};
@@ -173,7 +173,7 @@ fn tell(
     ];
     let subject = format!("Your export of the report {title}");
     let site_name = Options::read(conn)?.text("blogname");
-    let letter = Letter {
+    let letter = Email {
         to: &user.email,
         subject: &subject,
         paragraphs: &paragraphs,

@@ -6,10 +6,10 @@
 use contract::rest::form;
 use db::Conn;
 use db::background_job::{self, JobRow, JobState};
+use frame::jobs::REPORT_EXPORT;
+use frame::{FileFound, FileSource, Site};
 use serde_json::Value;
 use shop_rows::report_file;
-use site::jobs::REPORT_EXPORT;
-use site::{FileFound, FileSource, Site};
 use types::{Result, Timestamp};
 
 use super::Export;

@@ -4,7 +4,7 @@
 use db::Conn;
 use db::background_job::{self, JobRow, JobState};
 use db::filter::{PAGE_MAX, Page};
-use site::jobs::REPORT_EXPORT;
+use frame::jobs::REPORT_EXPORT;
 use types::{Result, Timestamp};
 
 use super::job::{KEPT, Ordered, Written};
@@ -104,7 +104,7 @@ mod tests {
     fn start(conn: &mut dyn Conn, user_id: i64, page: i64, now: Timestamp) -> Result<()> {
         let key = format!("{user_id}x{page}");
         let order = ordered(user_id, page);
-        site::jobs::enqueue_for(conn, REPORT_EXPORT, Some(&key), &order, (now, now)).map(drop)
+        frame::jobs::enqueue_for(conn, REPORT_EXPORT, Some(&key), &order, (now, now)).map(drop)
     }
 
     #[test]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
 use db::background_job::{JobRow, JobState};
+use frame::action::{read, write};
+use frame::{Action, Call, jobs, mail};
 use serde_json::{Map, Value, json};
-use site::action::{read, write};
-use site::{Action, Call, jobs, mail};
 use types::Result;
 
 use super::job::Ordered;
@@ -62,7 +62,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         args,
         user_id: call.user_id(),
         email,
-        home: call.site.address_for_letters(call.options()),
+        home: call.site.address_for_emails(call.options()),
     };
     let export_id = match quota::room(call.conn()?, &ordered, now)? {
         // Who is impatient gets no second file.

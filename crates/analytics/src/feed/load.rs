@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use db::Conn;
 use db::filter::Page;
+use frame::Options;
 use shop_rows::order::{self, Order, OrderKind};
 use shop_rows::{coupon, customer_lookup, download_log, product};
-use site::Options;
 use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 

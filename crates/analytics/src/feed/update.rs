@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use db::Conn;
 use db::outbox::{self, SequencedEvent};
+use frame::Options;
 use serde_json::Value;
-use site::Options;
 use site_rows::option;
 use types::Result;
 

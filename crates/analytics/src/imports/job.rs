@@ -11,11 +11,11 @@ use std::time::Duration;
 use db::background_job::{JobRow, JobState};
 use db::filter::Page;
 use db::{Conn, Database};
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_IMPORT, Running};
+use frame::{Site, jobs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shop_rows::order;
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_IMPORT, Running};
-use site::{Site, jobs};
 use site_rows::user::{self, UserFilter};
 use types::{Result, Role, Timestamp};
 

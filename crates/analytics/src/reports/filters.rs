@@ -4,10 +4,10 @@
 //! mode does the same; the strict mode means what the parameters say.
 
 use contract::rest::{Params, Stop, loose};
+use frame::Call;
 use serde_json::Value;
 use shop_rows::attribute;
 use shop_rows::product::{self, ProductFilter};
-use site::Call;
 use site_rows::post::TermCondition;
 use site_rows::term;
 

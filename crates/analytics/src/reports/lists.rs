@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 use contract::rest::{Links, Reply, Schema, Stop};
 use db::filter::fold;
+use frame::Call;
+use frame::paging::with_totals;
 use serde_json::{Map, Value, json};
-use site::Call;
-use site::paging::with_totals;
 
 use crate::arrival;
 use crate::columns::Plan;

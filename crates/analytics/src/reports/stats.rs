@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Stop};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 
 use crate::calendar::{Interval, Range, Unit};
 use crate::columns::{Column, Plan};

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use commerce::demo::{self, Made, ORDERS_DEFAULT, Plan, SEED_DEFAULT, Seller, Standing};
 use contract::{Compiled, Permission};
+use frame::auth::application_password::{create_password, in_groups};
+use frame::users::{NewUser, account, create_user};
 use onboarding::dialect::ResponseStyle;
 use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::{Cx, Origin, Platform, RequestOptions, endpoints};
 use serde_json::{Value, json};
 use server::Serving;
-use site::auth::application_password::in_groups;
-use site::users::application_passwords::create_password;
-use site::users::{NewUser, account, create_user};
 use site_rows::application_password;
 use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet, Secret};
 

@@ -6,8 +6,8 @@ mod woocommerce;
 use std::fs;
 use std::path::Path;
 
+use frame::bundle::Bundle;
 use serde_json::json;
-use site::bundle::Bundle;
 use types::{Error, Result};
 
 use crate::args::{Common, Import};
@@ -31,13 +31,13 @@ pub(crate) fn import(
             let now = platform.clock.now();
             let (mut totals, records) = platform.store.write_blocking(move |conn| {
                 let totals = bundle.import(conn)?;
-                let mut records = commerce::bundle::import(conn, bundle.others(), now)?;
+                let mut records = content::bundle::import(conn, bundle.others())?;
+                records.append(&mut commerce::bundle::import(conn, bundle.others(), now)?);
                 records.append(&mut admin::bundle::import(conn, bundle.others())?);
                 Ok((totals, records))
             })?;
             totals.left_out.retain(|name| !records.contains_key(name.as_str()));
-            let own =
-                [("options", totals.options), ("users", totals.users), ("posts", totals.posts)];
+            let own = [("options", totals.options), ("users", totals.users)];
             let counts: Vec<(&str, usize)> = own.into_iter().chain(records).collect();
             let named: Vec<String> =
                 counts.iter().map(|(name, count)| format!("{count} {name}")).collect();

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use frame::Options;
+use frame::mail::{self, Email, Sender};
 use serde_json::json;
-use site::Options;
-use site::mail::{self, Letter, Sender};
 use types::Result;
 
 use crate::args::{Common, Mail};
@@ -29,7 +29,7 @@ pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printe
         let paragraphs =
             [String::from("This letter came the way that all mail of the site takes.")];
         let letter =
-            Letter { to: &receiver, subject: "Mail works", paragraphs: &paragraphs, link: None };
+            Email { to: &receiver, subject: "Mail works", paragraphs: &paragraphs, link: None };
         mail::enqueue(&of_letter, conn, sender, &letter, now)
     })?;
     let object = json!({ "jobId": job_id, "to": to });

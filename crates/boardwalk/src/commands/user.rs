@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
+use frame::auth::application_password::create_password;
+use frame::auth::consumer_key::{self, Permissions};
+use frame::auth::{application_password, password};
+use frame::users::{BoundTo, NewUser, account, create_user};
 use onboarding::Platform;
 use serde_json::json;
-use site::auth::consumer_key::{self, Permissions};
-use site::auth::{application_password, password};
-use site::users::application_passwords::create_password;
-use site::users::{BoundTo, NewUser, account, create_user};
 use site_rows::user::{self, UserRow};
 use types::{Error, Result, Secret};
 

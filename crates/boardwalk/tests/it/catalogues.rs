@@ -209,7 +209,7 @@ fn plant_hopeless_feed(site: &Site) {
     });
     let plant = move |conn: &mut dyn db::Conn| {
         let kind = "catalogue.feed";
-        let job = site::jobs::enqueue(conn, kind, Some("hopeless"), &arguments, now)?;
+        let job = frame::jobs::enqueue(conn, kind, Some("hopeless"), &arguments, now)?;
         let feed = FeedRow {
             feed_key: feed_key(),
             job_id: job.job_id,

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use serde_json::{Value, json};
-use site::signing::hmac_sha256_base64;
 use db::outbox::{self, Event};
+use frame::signing::hmac_sha256_base64;
+use serde_json::{Value, json};
 use testkit::http;
 use types::{Clock, IsoId};
 

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop};
 use db::{Conn, filter};
+use frame::action::read;
+use frame::text::slugify;
+use frame::{Action, Call};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shop_rows::attribute::AttributeRow;
 use shop_rows::product::{self, ProductRow};
-use site::action::read;
-use site::content::slugify;
-use site::{Action, Call};
 use types::{Capability, Error, Result};
 
 use super::{PATH, body, item};

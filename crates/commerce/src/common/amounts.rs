@@ -3,8 +3,8 @@
 use contract::rest::check::Fault;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Schema, loose};
+use frame::Options;
 use serde_json::{Value, json};
-use site::Options;
 use types::Amount;
 
 /// The greatest amount of money that a request may name, and all lines of an order together: far

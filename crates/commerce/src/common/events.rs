@@ -1,8 +1,8 @@
 //! Tells the followers of the feed what happened to a record, in the transaction of the change.
 
 use db::outbox::{self, Event};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use types::Result;
 
 /// Appends an event such as `coupon.created`. `payload` is an object.

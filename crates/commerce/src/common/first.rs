@@ -2,8 +2,8 @@
 //! all that the later versions take; it just does not say so.**
 
 use contract::rest::{Args, Schema, loose};
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 
 use super::args::PER_PAGE_MAX;
 use super::version::Version;

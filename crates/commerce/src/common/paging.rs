@@ -2,7 +2,7 @@
 
 use contract::rest::Params;
 use db::filter::{Direction, Page};
-use site::Call;
+use frame::Call;
 
 use super::args::PER_PAGE_MAX;
 

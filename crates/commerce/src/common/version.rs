@@ -1,6 +1,6 @@
 //! The versions of the commerce interface: the same records in shapes that differ a little.
 
-use site::Names;
+use frame::Names;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {

@@ -1,9 +1,9 @@
 //! Coupons of a bundle: read, checked, and put in the place of those that have their ids.
 
 use db::Conn;
+use frame::Options;
 use serde::Deserialize;
 use serde_json::Value;
-use site::Options;
 use types::{Amount, Error, Result, Timestamp};
 
 use super::Coupon;
@@ -63,7 +63,7 @@ impl BundleCoupon {
         row.modified = time(&self.date_modified)?;
         row.expires = self.date_expires.as_deref().map(time).transpose()?;
         row.coupon_id = self.id;
-        details.slug = site::content::slugify(&self.code);
+        details.slug = frame::text::slugify(&self.code);
         row.code = self.code;
         row.status = self.status;
         row.discount_kind = self.discount_type;

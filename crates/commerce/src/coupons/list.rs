@@ -1,8 +1,8 @@
 //! Lists of coupons. Drafts and the trash are not listed; they can be asked for by their ids.
 
 use contract::rest::{Args, Schema, Stop};
+use frame::Call;
 use shop_rows::coupon::{self, CouponFilter, CouponOrder};
-use site::Call;
 use site_rows::post::SEARCH_WORDS_MAX;
 
 use super::{Coupon, PUBLISHED};

@@ -1,7 +1,7 @@
 //! A coupon as it is shown: all of its fields, amounts with their decimals, dates in both clocks.
 
+use frame::Options;
 use serde_json::{Value, json};
-use site::Options;
 use types::Amount;
 
 use super::Coupon;

@@ -2,9 +2,9 @@
 //! are, they are read as far as they mean something.
 
 use contract::rest::{Params, Refusal, Stop, formats, loose};
+use frame::text::{clean_content, slugify};
+use frame::{Call, Options};
 use serde_json::Value;
-use site::content::{clean_content, slugify};
-use site::{Call, Options};
 use types::Amount;
 
 use super::schema::{KINDS, PERCENT};

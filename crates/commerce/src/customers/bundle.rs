@@ -2,10 +2,10 @@
 //! customers and guests by.
 
 use db::Conn;
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
-use site::Options;
 use types::{Error, Result, Timestamp};
 
 use super::customer::LAST_ACTIVE;

@@ -1,8 +1,8 @@
 //! Lists of customers: users by role, name, e-mail address or id.
 
 use contract::rest::{Args, Schema, Stop};
+use frame::Call;
 use shop_rows::customer::{self, CustomerFilter};
-use site::Call;
 use site_rows::user::{UserColumn, UserFilter, UserOrder};
 use types::Role;
 

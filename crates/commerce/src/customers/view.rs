@@ -1,8 +1,8 @@
 //! A customer as it is shown, in each version.
 
+use frame::Options;
+use frame::users::avatar_urls;
 use serde_json::{Map, Value, json};
-use site::Options;
-use site::users::avatar_urls;
 use types::Amount;
 
 use super::sums::Sums;

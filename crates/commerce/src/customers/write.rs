@@ -4,9 +4,9 @@
 //! nobody knows would only cost time.
 
 use contract::rest::{Refusal, Stop, clean, formats};
-use site::Call;
-use site::users::account::check_fields;
-use site::users::{NewUser, create_user, end_other_sessions, names};
+use frame::Call;
+use frame::users::account::check_fields;
+use frame::users::{NewUser, create_user, end_other_sessions, names};
 use site_rows::user;
 use types::Role;
 

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call};
 
 use super::tables::{self, Continent, Country};
 use super::{code_and_name, code_in_path, countries, links, shown, unknown_location};

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call};
 
 use super::tables::{self, Currency};
 use super::{code_and_name, code_in_path, links, shown};

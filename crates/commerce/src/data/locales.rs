@@ -3,9 +3,9 @@
 use contract::rest::Args;
 use contract::rest::Reply;
 use contract::rest::route::{READ, Route};
+use frame::action::memory;
+use frame::{Action, Call, Options};
 use serde_json::{Map, Value, json};
-use site::action::memory;
-use site::{Action, Call, Options};
 
 use super::tables::{self, AddressField};
 use crate::managers::may_view;

@@ -3,9 +3,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
+use frame::action::memory;
+use frame::{Action, Call};
 use serde_json::json;
-use site::action::memory;
-use site::{Action, Call};
 use types::Capability;
 
 use super::{shown, tables};

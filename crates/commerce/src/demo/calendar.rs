@@ -1,8 +1,8 @@
 //! When orders come: more of them as the shop grows, by season, weekday and hour of the site's own
 //! time, and while a campaign runs. The number of orders is met exactly.
 
-use site::Options;
-use site::content::dates;
+use frame::Options;
+use frame::dates;
 use types::Timestamp;
 
 use super::campaigns::CAMPAIGNS;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use contract::rest::Verb;
 use db::Conn;
+use frame::{Site, options};
 use serde_json::{Map, Value, json};
-use site::{Site, options};
 use site_rows::user::UserRow;
 use types::{Amount, Error, Result, Timestamp};
 

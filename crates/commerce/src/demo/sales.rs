@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use db::outbox::Event;
+use frame::Options;
 use serde_json::json;
 use shop_rows::customer::CustomerRow;
 use shop_rows::customer_lookup::CustomerLookupRow;
@@ -19,7 +20,6 @@ use shop_rows::download_permission::DownloadPermissionRow;
 use shop_rows::order::ItemKind;
 use shop_rows::order_note::OrderNoteRow;
 use shop_rows::review::ReviewRow;
-use site::Options;
 use site_rows::user::UserRow;
 use types::{Amount, Result, Timestamp};
 

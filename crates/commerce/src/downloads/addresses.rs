@@ -2,10 +2,10 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::download_log;
-use site::action::read;
-use site::{Action, Call};
 
 use crate::managers::{linked, may_view};
 

@@ -1,11 +1,11 @@
 //! Permissions to download, and the downloads that happened, of a bundle.
 
 use db::Conn;
+use frame::Options;
 use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::download_log::{self, DownloadLogRow};
 use shop_rows::download_permission::{self, DownloadPermissionRow};
-use site::Options;
 use types::{Error, Result, Timestamp};
 
 use crate::bundle::records;

@@ -6,12 +6,12 @@ use std::collections::hash_map::Entry;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, form};
 use db::filter::{Direction, PAGE_MAX, Page};
+use frame::action::read;
+use frame::{Action, Call, Names};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use shop_rows::{order, product};
-use site::action::read;
-use site::{Action, Call, Names};
 use types::{Capability, Error};
 
 use crate::common::moments;

@@ -1,8 +1,8 @@
 //! A way to pay as the interface shows it.
 
 use contract::rest::{Item, Links, Schema};
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::{Call, Options};
 
 use super::ORDER;
 use super::table::{Field, Gateway};

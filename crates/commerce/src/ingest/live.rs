@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use frame::auth::oauth;
+use frame::outbound::{Fetch, FetchFault, Fetched};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use site::auth::oauth;
-use site::outbound::{Fetch, FetchFault, Fetched};
 use types::{Error, Result, Secret, Timestamp};
 use url::Url;
 
@@ -289,7 +289,7 @@ impl Asker<'_> {
             query.push_str("&orderby=id&order=asc");
         }
         if let Some(since) = self.shop.since.filter(|_| list.tells_changes) {
-            let since = site::content::dates::written(since);
+            let since = frame::dates::written(since);
             let _ = write!(query, "&modified_after={since}&dates_are_gmt=true");
         }
         let answer = self.ask(list.path, &query)?;
@@ -354,7 +354,7 @@ impl Asker<'_> {
         let (key, secret) = (&self.shop.consumer_key, &self.shop.consumer_secret);
         if url.scheme() == "https" {
             let mut fetch = Fetch::get(url, PAGE_BYTES_MAX, TIMEOUT);
-            let pair = site::auth::basic::header(key, secret);
+            let pair = frame::auth::basic::header(key, secret);
             fetch.headers.push((String::from("authorization"), pair));
             return Ok(fetch);
         }

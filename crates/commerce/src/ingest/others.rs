@@ -7,10 +7,10 @@ use contract::rest::check::Fault as FieldFault;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Verb, clean, loose};
 use db::Conn;
+use frame::Site;
+use frame::text::slugify;
 use serde_json::{Map, Value};
 use shop_rows::{attribute, coupon, import, order_note, product, review, tax_class, tax_rate};
-use site::Site;
-use site::content::slugify;
 use site_rows::{post, term, user};
 use types::Result;
 

@@ -8,10 +8,10 @@ mod gone;
 
 use db::filter::Page;
 use db::{Conn, counter};
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shop_rows::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
-use site::Options;
 use types::{Amount, Error, Result, Timestamp};
 
 use gone::Gone;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use db::Conn;
+use frame::Call;
 use serde_json::{Value, json};
 use shop_rows::coupon as coupon_store;
 use shop_rows::order::ItemKind;
-use site::Call;
 use types::{Amount, Result, Timestamp};
 
 use super::COUPON_INFO;

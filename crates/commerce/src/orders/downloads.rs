@@ -3,9 +3,9 @@
 //! taken back.
 
 use db::filter::{PAGE_MAX, Page};
+use frame::{Call, Options};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use shop_rows::order::ItemKind;
-use site::{Call, Options};
 use types::{Result, Timestamp};
 
 use super::goods::Goods;

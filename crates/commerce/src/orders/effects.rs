@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use frame::Call;
 use serde_json::{Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
 use shop_rows::order::ItemKind;
 use shop_rows::order_note::{self, OrderNoteRow};
 use shop_rows::{coupon as coupon_store, customer, product};
-use site::Call;
 use site_rows::user::{self, UserRow};
 use types::{Amount, Result};
 

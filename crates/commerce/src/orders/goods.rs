@@ -160,7 +160,7 @@ impl Good<'_> {
         let details: Value = serde_json::from_str(&self.row.details).ok()?;
         let names = details.get("attributes")?.as_array()?.iter();
         let mut names = names.filter_map(|attribute| attribute["name"].as_str());
-        names.find(|name| site::content::slugify(name) == key).map(str::to_owned)
+        names.find(|name| frame::text::slugify(name) == key).map(str::to_owned)
     }
 }
 

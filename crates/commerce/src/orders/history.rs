@@ -12,10 +12,10 @@ use std::collections::HashMap;
 
 use contract::rest::{CompiledArgs, Item, Refusal, Schema, Sources, clean, loose};
 use db::Conn;
+use frame::Options;
 use serde_json::{Map, Value};
 use shop_rows::coupon as coupon_store;
 use shop_rows::order::{ItemKind, OrderKind};
-use site::Options;
 use types::{Amount, Error, Result, Timestamp};
 
 use self::lines::{amount, entries, lines, text, whole, wrong};

@@ -3,11 +3,11 @@
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
+use frame::action::{read, write};
+use frame::mail::{self, Email, Sender};
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::order::OrderKind;
-use site::action::{read, write};
-use site::mail::{self, Letter, Sender};
-use site::{Action, Call};
 use types::Capability;
 
 use super::record::Order;
@@ -156,7 +156,7 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
         let message = "No mail can be sent: the operator has not set mail.relay.";
         return Err(refused("woocommerce_rest_email_not_sent", message));
     }
-    mail::count_letter(call)?;
+    mail::count_email(call)?;
     write_letter(call, &order, template, &to)?;
     let message = format!("{} sent to {to}.", template.subject);
     effects::note(call, order.id(), message.clone())?;
@@ -199,9 +199,9 @@ fn write_letter(
     let subject = format!("{} ({number})", template.subject);
     let site_name = options.text("blogname");
     let (site, now) = (call.site, call.now());
-    let home = site.address_for_letters(&options);
+    let home = site.address_for_emails(&options);
     let sender = Sender { site_name: &site_name, home: &home };
-    let letter = Letter { to, subject: &subject, paragraphs: &paragraphs, link: None };
+    let letter = Email { to, subject: &subject, paragraphs: &paragraphs, link: None };
     mail::enqueue(site, call.conn()?, sender, &letter, now)?;
     Ok(())
 }

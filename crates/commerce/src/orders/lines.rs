@@ -1,10 +1,10 @@
 //! Adding, changing and removing the lines of an order.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::{Map, Value, json};
 use shop_rows::order::ItemKind;
 use shop_rows::{product, tax_class};
-use site::Call;
 use types::Amount;
 
 use super::goods::{Good, Goods};

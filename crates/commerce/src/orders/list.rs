@@ -1,9 +1,9 @@
 //! Lists of orders and refunds: their parameters, and what these ask the store for.
 
 use contract::rest::{Args, Schema};
+use frame::Call;
 use serde_json::json;
 use shop_rows::order::{OrderFilter, OrderKind, OrderSort};
-use site::Call;
 
 use super::record::TRASH;
 use super::status::STATUSES;

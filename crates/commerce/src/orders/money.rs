@@ -1,6 +1,6 @@
 //! Amounts of orders as people read them, and the ways in which they are rounded.
 
-use site::Options;
+use frame::Options;
 use types::Amount;
 
 use crate::data::tables;
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn prices_are_grouped() {
-        let options = Options::default();
+        let options = crate::options::defaults();
         for (text, expected) in [
             ("1522.68", "$1,522.68"),
             ("0", "$0.00"),

@@ -2,11 +2,11 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::order::OrderKind;
 use shop_rows::order_note::{self, OrderNoteRow};
-use site::action::{read, write};
-use site::{Action, Call};
 use types::Capability;
 
 use super::effects;
@@ -187,7 +187,7 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         note_id: 0,
         order_id,
         author: author.unwrap_or_else(|| SYSTEM.to_owned()),
-        text: site::content::clean_content(call.params.text("note").unwrap_or_default()),
+        text: frame::text::clean_content(call.params.text("note").unwrap_or_default()),
         customer_note: call.params.flag("customer_note"),
         added_by_user: by_user,
         created: moments::now(call),

@@ -6,12 +6,12 @@
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
 use db::Conn;
+use frame::action::{read, write};
+use frame::dates;
+use frame::{Action, Call, Options, PageSource, PublicPage, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shop_rows::order::{ItemKind, OrderKind};
-use site::action::{read, write};
-use site::content::dates;
-use site::{Action, Call, Options, PageSource, PublicPage, Visit};
 use types::{Amount, Capability, Result, Timestamp};
 
 use super::money;

@@ -5,11 +5,11 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
+use frame::action::{read, write};
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::order::{ItemKind, OrderKind};
-use site::action::{read, write};
-use site::paging::with_totals;
-use site::{Action, Call};
 use types::{Amount, Capability};
 
 use super::effects::{self, Before, REDUCED, RESTOCKED};

@@ -2,9 +2,9 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
+use frame::action::memory;
+use frame::{Action, Call};
 use serde_json::{Value, json};
-use site::action::memory;
-use site::{Action, Call};
 use types::Capability;
 
 use super::record::Order;

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use db::Conn;
 use db::outbox::Event;
+use frame::Options;
 use shop_rows::order::{ItemKind, OrderKind};
 use shop_rows::order_note::OrderNoteRow;
 use shop_rows::product;
-use site::Options;
 use types::{Amount, Result, Timestamp};
 
 use super::coupons::{self, Categories};

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use db::Conn;
+use frame::Options;
 use shop_rows::order::ItemKind;
 use shop_rows::tax_class;
-use site::Options;
 use types::{Amount, Result};
 
 use super::goods::Goods;

@@ -1,8 +1,8 @@
 //! Orders and refunds as they are shown.
 
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
 use shop_rows::order::{ItemKind, OrderRow};
-use site::{Call, Options};
 use types::Amount;
 
 use super::goods::Goods;

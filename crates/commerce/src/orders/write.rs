@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::Value;
 use shop_rows::order::ItemKind;
-use site::Call;
 use site_rows::user;
 use types::Error;
 

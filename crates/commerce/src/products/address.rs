@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use db::Conn;
+use frame::Visit;
+use frame::text::slugify;
 use shop_rows::product;
 use shop_rows::product::ProductRow;
-use site::Visit;
-use site::content::slugify;
 use types::{Capability, Error, Result};
 
 use super::loaded::Loaded;

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use contract::rest::{Stop, clean, loose};
 use db::Conn;
+use frame::Call;
+use frame::text::slugify;
 use serde_json::{Value, json};
 use shop_rows::attribute;
 use shop_rows::attribute::AttributeRow;
 use shop_rows::product::VariationAttribute;
-use site::Call;
-use site::content::slugify;
 use site_rows::term::{self, TermFilter, TermRow};
 use types::Result;
 

@@ -4,10 +4,10 @@
 use contract::rest::loose;
 use db::Conn;
 use db::filter::Page;
+use frame::Options;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use shop_rows::product::{self, VariationAttribute};
-use site::Options;
 use site_rows::term::{self, TermFilter};
 use site_rows::user::{self, UserFilter};
 use types::{Amount, Error, Result, Role, Timestamp};

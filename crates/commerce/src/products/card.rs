@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use frame::{Call, Visit};
 use serde_json::{Map, Value, json};
 use shop_rows::product::{self, ProductFilter};
-use site::{Call, Visit};
 use types::Amount;
 
 use super::loaded::{self, Loaded};

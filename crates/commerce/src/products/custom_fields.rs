@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
 use db::filter::{PAGE_MAX, Page, fold};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::Value;
 use shop_rows::product::{self, ProductFilter, ProductOrder};
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 
 use super::record::Product;
 use super::version::RIGHTS;

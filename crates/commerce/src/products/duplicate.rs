@@ -2,11 +2,11 @@
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::write as action;
+use frame::dates::written;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 use shop_rows::product;
-use site::action::write as action;
-use site::content::dates::written;
-use site::{Action, Call};
 use types::Timestamp;
 
 use super::loaded::{self, Loaded, variations_of};

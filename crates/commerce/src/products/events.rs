@@ -2,8 +2,8 @@
 
 use db::Conn;
 use db::outbox::{self, Event};
+use frame::Call;
 use serde_json::{Value, json};
-use site::Call;
 use types::{Result, Timestamp};
 
 use super::record::Product;

@@ -2,9 +2,9 @@
 
 use contract::rest::{Params, Stop, loose};
 use db::filter::Direction;
+use frame::Call;
 use serde_json::Value;
 use shop_rows::product::{LowStock, ProductColumn, ProductFilter, ProductOrder, ProductSearch};
-use site::Call;
 use site_rows::post::{Relation, SEARCH_WORDS_MAX, TermCondition};
 use site_rows::term;
 use types::{Amount, Timestamp};

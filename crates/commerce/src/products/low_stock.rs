@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
 use db::filter::{Direction, Page};
+use frame::action::read;
+use frame::dates::written;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::product::{self, ProductFilter, ProductOrder};
-use site::action::read;
-use site::content::dates::written;
-use site::paging::with_totals;
-use site::{Action, Call};
 use types::Timestamp;
 
 use super::loaded::{self, Loaded};

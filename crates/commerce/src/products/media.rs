@@ -2,8 +2,8 @@
 //! number of its own, and shown by it. A number alone must be that of a picture of the product.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use site_rows::post;
 
 use super::record::{Download, Image, Product};

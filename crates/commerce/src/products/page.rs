@@ -2,9 +2,9 @@
 
 use contract::rest::form;
 use db::Conn;
+use frame::text::{render, slugify};
+use frame::{Names, PageSource, PublicPage, Visit};
 use shop_rows::product;
-use site::content::{render, slugify};
-use site::{Names, PageSource, PublicPage, Visit};
 use types::Result;
 
 use super::address::{self, BASE};

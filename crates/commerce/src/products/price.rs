@@ -1,6 +1,6 @@
 //! Prices: what a product costs now, and how a shop window shows it.
 
-use site::Options;
+use frame::Options;
 use types::{Amount, Timestamp};
 
 use super::record::{EXTERNAL, GROUPED, Product, SIMPLE, VARIABLE, amount_of};
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_price_is_shown_in_the_shops_spelling() {
-        let options = Options::default();
+        let options = crate::options::defaults();
         let html = html(&priced("1234.5", ""), &options);
         assert!(html.contains("&#36;</span>1,234.50</bdi>"), "{html}");
         assert_eq!(super::html(&priced("", ""), &options), "");

@@ -144,7 +144,7 @@ impl Default for Details {
 impl Attribute {
     /// The name by which variations refer to it.
     pub fn key(&self) -> String {
-        if self.is_global { self.name.clone() } else { site::content::slugify(&self.name) }
+        if self.is_global { self.name.clone() } else { frame::text::slugify(&self.name) }
     }
 }
 

@@ -4,10 +4,10 @@ use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use db::Conn;
 use db::filter::{Direction, Page};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::json;
 use shop_rows::product::{self, ProductFilter, ProductOrder};
-use site::action::read;
-use site::{Action, Call};
 use site_rows::post::TermCondition;
 use types::Result;
 

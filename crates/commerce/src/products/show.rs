@@ -1,10 +1,10 @@
 //! A product as each namespace shows it.
 
 use contract::rest::{Fields, Stop};
+use frame::dates::{Moment, written};
+use frame::text::render;
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::content::dates::{Moment, written};
-use site::content::render;
-use site::{Call, Options};
 use types::{Amount, Timestamp};
 
 use super::loaded::{self, Loaded};

@@ -3,8 +3,8 @@
 use contract::rest::{Refusal, Stop, clean};
 use db::Conn;
 use db::filter::Page;
+use frame::Call;
 use shop_rows::product::{self, ProductColumn, ProductFilter, ProductSearch};
-use site::Call;
 use types::Result;
 
 /// How often another number is tried behind a SKU.

@@ -1,8 +1,8 @@
 //! Stock: what follows from a quantity, and how orders change it.
 
 use db::Conn;
+use frame::Options;
 use shop_rows::product;
-use site::Options;
 use types::{Amount, Result, Timestamp};
 
 use super::events;
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_status_follows_the_quantity() {
-        let options = Options::default();
+        let options = crate::options::defaults();
         let mut product = Product::new(SIMPLE);
         product.row.stock_quantity = Some(Amount::ONE);
         OUT_OF_STOCK.clone_into(&mut product.row.stock_status);

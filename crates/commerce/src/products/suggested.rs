@@ -3,10 +3,10 @@
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
 use db::filter::Page;
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use shop_rows::product::{self, ProductFilter};
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 use site_rows::post::{Relation, TermCondition};
 
 use super::version::RIGHTS;

@@ -3,8 +3,8 @@
 
 use db::Conn;
 use db::filter::Page;
+use frame::Options;
 use shop_rows::product::{self, ProductFilter};
-use site::Options;
 use types::{Result, Timestamp};
 
 use super::events;

@@ -2,9 +2,9 @@
 
 use contract::rest::Stop;
 use db::Conn;
+use frame::Call;
 use serde_json::{Value, json};
 use shop_rows::{product, review};
-use site::Call;
 use types::Timestamp;
 
 use super::loaded::variations_of;

@@ -8,11 +8,11 @@ mod write;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use frame::action::read;
+use frame::paging::with_totals;
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::product;
-use site::action::read;
-use site::paging::with_totals;
-use site::{Action, Call};
 
 use super::loaded::{self, Loaded};
 use super::record::{Product, TRASH, VARIATION};

@@ -1,10 +1,10 @@
 //! What a request makes of a product, and how it is kept. Only what a request names is changed.
 
 use contract::rest::{Refusal, Stop, clean, loose};
+use frame::Call;
+use frame::text::{clean_content, clean_title, slugify};
 use serde_json::Value;
 use shop_rows::{product, tax_class};
-use site::Call;
-use site::content::{clean_content, clean_title, slugify};
 use site_rows::term;
 use types::{Amount, Timestamp};
 

@@ -1,10 +1,10 @@
 //! The time that a sales report is about, in days or months of the site's calendar.
 
 use contract::rest::{Args, Fault, Schema, Treatment, loose};
+use frame::dates::{self, Moment};
+use frame::{Call, Options};
 use serde_json::Value;
 use shop_rows::order::sales::Span;
-use site::content::dates::{self, Moment};
-use site::{Call, Options};
 use types::Timestamp;
 
 const DAY_MICROS: i64 = 86_400_000_000;

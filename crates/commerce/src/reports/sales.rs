@@ -6,11 +6,11 @@
 use contract::rest::route::{READ, Route};
 use contract::rest::{Item, Links, Reply, Schema, Stop};
 use db::filter::Page;
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 use shop_rows::order::sales::{self, SalesSum, Sold, Span};
 use shop_rows::product;
-use site::action::read;
-use site::{Action, Call};
 use site_rows::user::{self, UserFilter};
 use types::{Amount, Result, Role};
 

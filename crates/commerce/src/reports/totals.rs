@@ -4,14 +4,14 @@
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
 use db::filter::Page;
+use frame::Action;
+use frame::Call;
+use frame::action::read;
 use serde_json::{Value, json};
 use shop_rows::coupon::{self, CouponFilter};
 use shop_rows::order::{self, OrderKind};
 use shop_rows::product::{self, ProductFilter};
 use shop_rows::review::{self, ReviewFilter};
-use site::Action;
-use site::Call;
-use site::action::read;
 use site_rows::user::{self, UserFilter};
 use types::{Result, Role};
 

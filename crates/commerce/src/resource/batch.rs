@@ -2,8 +2,8 @@
 //! refused leaves no trace and does not keep the others from being done.
 
 use contract::rest::{Params, Refusal, Reply, Sources, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 use types::Error;
 
 use super::{Place, Resource};

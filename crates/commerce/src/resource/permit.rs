@@ -2,7 +2,7 @@
 //! operation then says that there is no such record, to everybody alike.
 
 use contract::rest::{Refusal, Stop};
-use site::Call;
+use frame::Call;
 use types::Capability;
 
 use super::{Act, Place, Resource};

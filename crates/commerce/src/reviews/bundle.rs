@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use db::Conn;
+use frame::Options;
+use frame::dates::Moment;
 use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::review::{self, ReviewRow};
-use site::Options;
-use site::content::dates::Moment;
 use types::{Error, Result};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};

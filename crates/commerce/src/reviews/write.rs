@@ -3,11 +3,11 @@
 use contract::rest::{Refusal, Stop, clean, formats, loose};
 use db::Conn;
 use db::filter::Page;
+use frame::Call;
+use frame::text::clean_content;
 use serde_json::{Value, json};
 use shop_rows::order::{self, OrderFilter, OrderKind};
 use shop_rows::review::{self, ReviewFilter, ReviewRow};
-use site::Call;
-use site::content::clean_content;
 use types::{Capability, Error};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};

@@ -2,7 +2,7 @@
 
 use contract::rest::Stop;
 use db::filter::{Direction, Page};
-use site::Call;
+use frame::Call;
 use site_rows::post::{PostFilter, PostOrder};
 
 use super::kind::Choices;

@@ -1,9 +1,9 @@
 //! A setting as the interface shows it: what is known about it, and its value.
 
 use contract::rest::{Item, Schema, Stop};
+use frame::options::definition;
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
-use site::options::definition;
-use site::{Call, Options};
 
 use super::choices;
 use super::kind::{Kind, TYPES, choices_body};

@@ -149,8 +149,9 @@ mod tests {
     #[test]
     fn every_setting_is_an_option_and_stands_in_one_group() {
         let mut seen = HashSet::new();
+        let _declared = crate::options::defaults();
         for setting in GROUPS.iter().flat_map(|group| group.settings) {
-            assert!(site::options::definition(setting.id).is_some(), "{}", setting.id);
+            assert!(frame::options::definition(setting.id).is_some(), "{}", setting.id);
             assert!(seen.insert(setting.id), "{} is there twice", setting.id);
             let is_choice =
                 matches!(setting.kind, Kind::Select | Kind::Radio | Kind::Multiselect | Kind::Page);

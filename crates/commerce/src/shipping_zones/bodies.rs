@@ -1,9 +1,9 @@
 //! How zones and their lists look.
 
 use contract::rest::Links;
+use frame::Call;
 use serde_json::{Value, json};
 use shop_rows::shipping::ZoneRow;
-use site::Call;
 
 pub(super) fn zone_body(zone: &ZoneRow) -> Value {
     json!({ "id": zone.zone_id, "name": zone.name, "order": zone.position })

@@ -2,10 +2,10 @@
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::shipping::{self, LocationRow};
-use site::action::{read, write};
-use site::{Action, Call};
 
 use super::{REST_OF_WORLD, may_edit, may_view, tell, zone_of};
 use crate::managers::{linked, with_total};

@@ -2,10 +2,10 @@
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop, loose};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 use shop_rows::shipping::{self, MethodRow, ZoneRow};
-use site::action::{read, write};
-use site::{Action, Call};
 use types::Error;
 
 use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};

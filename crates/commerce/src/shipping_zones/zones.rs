@@ -2,10 +2,10 @@
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::{Action, Call};
 use serde_json::Value;
 use shop_rows::shipping::{self, ZoneRow};
-use site::action::{read, write};
-use site::{Action, Call};
 
 use super::bodies::{zone_body, zone_links};
 use super::{

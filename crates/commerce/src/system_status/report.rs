@@ -3,11 +3,11 @@
 use contract::rest::Stop;
 use db::filter::Page;
 use db::{Conn, Engine};
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
 use shop_rows::coupon::CouponFilter;
 use shop_rows::order::{OrderFilter, OrderKind};
 use shop_rows::product::ProductFilter;
-use site::{Call, Options};
 use site_rows::post::PostFilter;
 use types::Result as StoreResult;
 

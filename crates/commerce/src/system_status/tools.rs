@@ -3,10 +3,10 @@
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
 use db::filter::Page;
+use frame::action::{memory, write};
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
-use site::action::{memory, write};
-use site::{Action, Call};
 use types::{Capability, Result as StoreResult, Timestamp};
 
 use crate::managers::{linked, may_view};

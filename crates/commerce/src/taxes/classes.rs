@@ -4,12 +4,12 @@ use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Fault, Item, Links, Refusal, Reply, Schema, Stop, clean};
 use db::Conn;
+use frame::action::{read, write};
+use frame::text::slugify;
+use frame::{Action, Call};
 use serde_json::{Value, json};
 use shop_rows::tax_class::{self, TaxClassRow};
 use shop_rows::tax_rate::{self, TaxRateFilter};
-use site::action::{read, write};
-use site::content::slugify;
-use site::{Action, Call};
 use types::Capability;
 
 use super::STANDARD;

@@ -1,8 +1,8 @@
 //! Creating and changing rates of taxes. Parameters may come unchecked, in a batch.
 
 use contract::rest::{Stop, clean, loose};
+use frame::Call;
 use serde_json::Value;
-use site::Call;
 use types::Amount;
 
 use super::{TaxRate, classes, schema};

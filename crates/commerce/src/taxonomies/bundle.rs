@@ -24,7 +24,7 @@ struct Category {
 
 pub(crate) fn default_category(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
     let id = section.as_i64().ok_or_else(|| Error::invalid("it must be a number"))?;
-    site::options::set(conn, DEFAULT_CATEGORY, &json!(id))?;
+    frame::options::set(conn, DEFAULT_CATEGORY, &json!(id))?;
     Ok(1)
 }
 

@@ -1,9 +1,9 @@
 //! The picture of a term: a reference to one that is elsewhere. **Nothing is fetched or kept.**
 
 use contract::rest::{Schema, clean, loose};
+use frame::Call;
+use frame::dates::{Moment, written};
 use serde_json::{Value, json};
-use site::Call;
-use site::content::dates::{Moment, written};
 use types::Error;
 
 use crate::common::version::Version;

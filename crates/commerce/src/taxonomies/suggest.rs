@@ -2,10 +2,10 @@
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Schema, Stop};
+use frame::action::read;
+use frame::text::slugify;
+use frame::{Action, Call};
 use serde_json::json;
-use site::action::read;
-use site::content::slugify;
-use site::{Action, Call};
 use site_rows::term::TermRow;
 use types::Capability;
 

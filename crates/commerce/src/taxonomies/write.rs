@@ -2,11 +2,11 @@
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use db::{Conn, filter};
+use frame::Call;
+use frame::text::{clean_content, clean_title, slugify};
+use frame::tree::lies_within;
 use serde_json::{Value, json};
 use shop_rows::product;
-use site::Call;
-use site::content::tree::lies_within;
-use site::content::{clean_content, clean_title, slugify};
 use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error};
 

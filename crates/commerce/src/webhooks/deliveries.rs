@@ -4,10 +4,10 @@ use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
 use db::filter::Page;
 use db::webhook_delivery::{self, DeliveryRow};
+use frame::action::read;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 use shop_rows::webhook::{self, WebhookRow};
-use site::action::read;
-use site::{Action, Call};
 
 use super::send;
 use crate::common::moments;

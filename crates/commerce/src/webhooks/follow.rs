@@ -7,9 +7,9 @@ use db::Conn;
 use db::delivery_step::Step;
 use db::outbox::SequencedEvent;
 use db::webhook_delivery::NewDelivery;
+use frame::Site;
 use serde_json::{Value, json};
 use shop_rows::webhook::{self, WebhookRow};
-use site::Site;
 use site_rows::user;
 use types::{Result, Timestamp};
 

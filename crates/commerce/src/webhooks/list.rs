@@ -1,8 +1,8 @@
 //! Lists of webhooks: by status, name, age and id.
 
 use contract::rest::{Args, Schema};
+use frame::Call;
 use shop_rows::webhook::{WebhookFilter, WebhookOrder};
-use site::Call;
 
 use super::STATUSES;
 use crate::common::{args, moments, paging};

@@ -3,10 +3,10 @@
 use db::Conn;
 use db::outbox::{self, Event};
 use db::webhook_delivery::{DeliveryRow, NewDelivery};
+use frame::outbound::{Fetch, Method, Overlong};
+use frame::{Names, Options, Site, signing};
 use serde_json::json;
 use shop_rows::webhook::{self, WebhookRow};
-use site::outbound::{Fetch, Method, Overlong};
-use site::{Names, Options, Site, signing};
 use types::{Result, Secret, Timestamp};
 use url::Url;
 use vault::{Aad, Vault};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use contract::rest::{Refusal, Stop, clean};
 use db::webhook_delivery;
+use frame::Call;
 use shop_rows::webhook::{self, WebhookRow};
-use site::Call;
 
 use super::topics::Topic;
 use super::{ACTIVE, STATUSES, send};
@@ -21,7 +21,7 @@ const SECRET_LENGTH_MAX: usize = 500;
 
 pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<WebhookRow, Stop> {
     let now = call.now();
-    let name = format!("Webhook of {}", site::content::dates::written(moments::now(call)));
+    let name = format!("Webhook of {}", frame::dates::written(moments::now(call)));
     let mut webhook = WebhookRow {
         name,
         status: ACTIVE.to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<WebhookRow
     let given = call.params.text("secret").filter(|secret| !secret.is_empty());
     let secret = match given {
         Some(given) => given.to_owned(),
-        None => site::auth::application_password::generate()?.expose().clone(),
+        None => frame::auth::application_password::generate()?.expose().clone(),
     };
     set_secret(call, &mut webhook, &secret)?;
     webhook::update(call.conn()?, &webhook)?;

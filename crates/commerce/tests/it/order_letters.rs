@@ -30,7 +30,8 @@ fn a_receipt_is_read_by_its_address_until_its_day() {
         url.strip_prefix(HOME).unwrap().to_owned()
     };
     let page = shop.page(&local(&made)).unwrap();
-    assert!(page.contains("Gift &amp; wrap") && page.contains("$3.00"), "{page}");
+    let content = &page.content;
+    assert!(content.contains("Gift &amp; wrap") && content.contains("$3.00"), "{content}");
     let forced = json!({ "force_new": true, "expiration_date": "2026-12-24" });
     let forced = shop.ask("POST", &path, ADMIN, &forced).json;
     assert_eq!(forced["expiration_date"], "2026-12-24");

@@ -75,7 +75,7 @@ fn update(shop: &TestShop, order: &Value, body: &Value) -> Value {
 /// Turns taxes on, with a rate of 10 % everywhere and a compound one of 5 % on top.
 fn tax(shop: &TestShop) {
     shop.write(|conn| {
-        site::options::set(conn, "woocommerce_calc_taxes", &json!("yes"))?;
+        frame::options::set(conn, "woocommerce_calc_taxes", &json!("yes"))?;
         let plain = TaxRateRow {
             rate: Some(amount("10")),
             name: "VAT".to_owned(),
@@ -178,7 +178,7 @@ fn an_order_comes_to_what_its_lines_say() {
 fn prices_may_include_taxes() {
     let shop = TestShop::new();
     tax(&shop);
-    shop.write(|conn| site::options::set(conn, "woocommerce_prices_include_tax", &json!("yes")));
+    shop.write(|conn| frame::options::set(conn, "woocommerce_prices_include_tax", &json!("yes")));
     let tee = product(&shop, "Tee", "11.55");
     let ten = coupon(&shop, "ten", "percent", "10");
     let body = json!({ "line_items": [{ "product_id": tee, "quantity": 2 }],
@@ -333,7 +333,7 @@ fn lists_find_orders() {
 #[test]
 fn a_batch_takes_the_shops_currency() {
     let shop = TestShop::new();
-    shop.write(|conn| site::options::set(conn, "woocommerce_currency", &json!("EUR")));
+    shop.write(|conn| frame::options::set(conn, "woocommerce_currency", &json!("EUR")));
     assert_eq!(create(&shop, &json!({}))["currency"], json!("EUR"));
     let body = json!({ "create": [{}, { "currency": "GBP" }, { "customer_id": 999 }] });
     let made = shop.ask("POST", "/wc/v3/orders/batch", ADMIN, &body).json;

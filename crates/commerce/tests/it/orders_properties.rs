@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use frame::bundle::Bundle;
 use serde_json::{Value, json};
-use site::bundle::Bundle;
 use site_rows::term::{self, TermFilter};
 use types::Amount;
 

@@ -1,7 +1,7 @@
 //! The shop's settings, in groups and one by one.
 
+use frame::Options;
 use serde_json::{Value, json};
-use site::Options;
 use types::Role;
 
 use super::support::{ADMIN, HOME, NOBODY, TestShop};

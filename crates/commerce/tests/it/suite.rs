@@ -7,7 +7,7 @@ mod data;
 mod demo;
 mod downloads;
 mod gateways;
-#[path = "../../../site/tests/it/harness.rs"]
+#[path = "../../../frame/tests/support/harness.rs"]
 #[expect(dead_code, reason = "the tests of the site use the rest of it")]
 mod harness;
 mod ingest;

@@ -3,9 +3,10 @@
 
 use commerce::orders::ReceiptPages;
 use commerce::products::ProductPages;
+use frame::Site;
+use frame::jobs::{JobCx, JobKind, Running};
+use frame::options::Tables;
 use serde_json::json;
-use site::Site;
-use site::jobs::{JobCx, JobKind, Running};
 
 use super::super::DATABASE;
 use super::harness::{Plan, TestSite};
@@ -20,7 +21,7 @@ struct Letterbox;
 
 impl JobKind for Letterbox {
     fn name(&self) -> &'static str {
-        site::mail::JOB
+        frame::mail::JOB
     }
 
     fn run<'a>(&'a self, _: &'a JobCx) -> Running<'a> {
@@ -39,8 +40,9 @@ impl TestSite {
     }
 
     fn open(furnish: fn(Site) -> Site) -> Self {
-        let routes = commerce::routes;
-        let shop = Self::make(Plan { database: DATABASE(), routes, furnish, ..Plan::bare() });
+        let (routes, options): (_, Tables) = (commerce::routes, &[commerce::options::DEFINITIONS]);
+        let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
+        let shop = Self::make(plan);
         shop.write(commerce::found);
         shop
     }

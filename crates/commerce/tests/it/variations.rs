@@ -106,7 +106,7 @@ fn stock_of_a_variation_may_be_that_of_its_product() {
     let variation_id = variation["id"].as_i64().unwrap();
     let change = |by: i64| {
         shop.write(move |conn| {
-            let options = site::Options::read(conn)?;
+            let options = frame::Options::read(conn)?;
             let by = Amount::from_whole(by);
             commerce::products::stock::change(conn, &options, variation_id, by, now())
         })

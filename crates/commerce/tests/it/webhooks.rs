@@ -158,7 +158,7 @@ fn a_delivery_is_signed_and_a_failing_webhook_is_disabled() {
         let found = request.headers.iter().find(|(field, _)| field == name);
         found.map(|(_, value)| value.as_str())
     };
-    let signature = site::signing::hmac_sha256_base64(b"shared", &delivery.body).unwrap();
+    let signature = frame::signing::hmac_sha256_base64(b"shared", &delivery.body).unwrap();
     assert_eq!(header("X-WC-Webhook-Signature"), Some(signature.as_str()));
     assert_eq!(header("X-WC-Webhook-Topic"), Some("customer.created"));
     assert_eq!(header("X-WC-Webhook-Source"), Some("https://shop.example/"));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use contract::{Answer, Endpoint, Failure, Route};
 use db::Conn;
+use frame::jobs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use site::jobs;
 use types::{Error, Result, Scope, Timestamp};
 
 use super::job::{self, Task};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use db::Conn;
 use db::background_job::{JobRow, JobState};
+use frame::Site;
+use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::Site;
-use site::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
 use types::{Error, IsoId, Result, Timestamp};
 use vault::{Aad, DataKey};
 

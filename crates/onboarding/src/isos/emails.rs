@@ -2,9 +2,9 @@
 
 use db::filter::Page;
 use db::{Conn, counter};
-use site::mail::{self, Letter, Sender};
-use site::pages::{Address, Link};
-use site::{Options, Site};
+use frame::mail::{self, Email, Sender};
+use frame::pages::{Address, Link};
+use frame::{Options, Site};
 use site_rows::user::{self, UserFilter};
 use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
@@ -171,10 +171,10 @@ fn send(
     now: Timestamp,
 ) -> Result<()> {
     let options = Options::read(conn)?;
-    let home = site.address_for_letters(&options);
+    let home = site.address_for_emails(&options);
     let address = format!("{home}{path}");
     let sender = Sender { site_name: &options.text("blogname"), home: &home };
     let link = Some(Link { text, href: Address::new(&address) });
-    let email = Letter { to, subject, paragraphs, link };
+    let email = Email { to, subject, paragraphs, link };
     mail::enqueue(site, conn, sender, &email, now).map(drop)
 }

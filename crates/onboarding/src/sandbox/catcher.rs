@@ -5,11 +5,11 @@
 //! **What is sent there never leaves the server**, so that it works wherever the sandbox runs.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use frame::Options;
+use frame::outbound::{Fetch, Fetched};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use site::Options;
-use site::outbound::{Fetch, Fetched};
 use subtle::ConstantTimeEq as _;
 use types::{Environment, IsoId, Result, Scope, Timestamp};
 use url::Url;
@@ -144,7 +144,7 @@ impl Endpoint<Cx> for CaughtList {
         let site = cx.platform.site();
         let found = cx.platform.store.read(move |conn| {
             let home = match &site {
-                Some(site) => site.address_for_letters(&Options::read(conn)?),
+                Some(site) => site.address_for_emails(&Options::read(conn)?),
                 None => SOMEWHERE.to_owned(),
             };
             Ok((home, caught_webhook::list(conn, &iso_id, cursor, limit + 1)?))

@@ -6,12 +6,12 @@ use std::time::Duration;
 use data_encoding::BASE64;
 use db::background_job;
 use db::filter::Page;
+use frame::jobs::{JobCx, JobKind, Running};
+use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::{Parts, Site, mail};
 use onboarding::rows::iso_account;
 use onboarding::{Caller, Cx};
 use serde_json::{Value, json};
-use site::jobs::{JobCx, JobKind, Running};
-use site::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
-use site::{Parts, Site, mail};
 use types::Timestamp;
 use vault::Aad;
 
@@ -58,9 +58,11 @@ fn site_with_mail(house: &House) -> Arc<Site> {
         store: house.platform.store.clone(),
         vault: Arc::clone(&house.platform.vault),
         clock: house.platform.clock,
-        settings: site::Settings::default(),
+        settings: frame::Settings::default(),
         outbound: Arc::new(NoNetwork),
         wrong_credentials_per_minute: 100,
+        options: &[],
+        shop_code_prefix: "",
     };
     let site = Site::new(parts, Vec::new()).unwrap().with_job(Box::new(Letterbox));
     let site = Arc::new(site);

@@ -7,13 +7,13 @@ use contract::Failure;
 use data_encoding::BASE64;
 use db::webhook_delivery::{self, Answer, DeliveryRow, Endpoint, Outcome};
 use db::{Conn, outbox};
+use frame::signing::hmac_sha256_base64;
 use onboarding::dialect::ResponseStyle;
 use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow, send};
 use onboarding::{Caller, Settings};
 use serde_json::{Value, json};
-use site::signing::hmac_sha256_base64;
 use types::{Environment, Kind, Scope, ScopeSet, Timestamp};
 
 use crate::bodies::body;
@@ -92,7 +92,7 @@ fn answered(status: u16) -> Attempted {
     Attempted { succeeded, status: Some(status), retry_after: None }
 }
 
-fn request(house: &House, delivery: &DeliveryRow, at: Timestamp) -> Option<site::outbound::Fetch> {
+fn request(house: &House, delivery: &DeliveryRow, at: Timestamp) -> Option<frame::outbound::Fetch> {
     let (platform, delivery) = (std::sync::Arc::clone(&house.platform), delivery.clone());
     let settings = WebhookSettings::default();
     let request =
@@ -100,7 +100,7 @@ fn request(house: &House, delivery: &DeliveryRow, at: Timestamp) -> Option<site:
     house.platform.store.read_blocking(request).unwrap()
 }
 
-fn header<'h>(fetch: &'h site::outbound::Fetch, name: &str) -> &'h str {
+fn header<'h>(fetch: &'h frame::outbound::Fetch, name: &str) -> &'h str {
     let mut found = fetch.headers.iter().filter(|(field, _)| field == name);
     let (_, value) = found.next().unwrap_or_else(|| panic!("no {name}"));
     assert!(found.next().is_none(), "{name} twice");

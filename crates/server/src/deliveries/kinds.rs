@@ -9,11 +9,11 @@ use commerce::webhooks::{follow as webhooks, send};
 use db::Conn;
 use db::delivery_step::Step;
 use db::webhook_delivery::{DeliveryRow, Endpoint};
+use frame::Site;
+use frame::outbound::Fetch;
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
 use onboarding::webhooks::{WebhookSettings, follow as iso_webhooks, send as iso_send};
-use site::Site;
-use site::outbound::Fetch;
 use types::{Kind as ErrorKind, Result, Timestamp};
 
 /// Those for whom is delivered, and how.

@@ -110,7 +110,7 @@ impl Bench {
             let mut settings = Settings::default();
             settings.outbound.exempt = vec!["127.0.0.1".parse().unwrap()];
             let url = Some(String::from("https://shop.example"));
-            let of_site = site::Settings { url, ..site::Settings::default() };
+            let of_site = frame::Settings { url, ..frame::Settings::default() };
             let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
             let shared = Arc::new(Shared::new(settings));
             let settings = WebhookSettings {
@@ -214,7 +214,7 @@ async fn a_change_arrives_signed() {
     let (head, body) = got[0].split_once("\r\n\r\n").unwrap();
     assert_eq!(body, r#"{"id":7}"#);
     assert!(head.starts_with("POST /in?key=1 HTTP/1.1"), "{head}");
-    let signature = site::signing::hmac_sha256_base64(SECRET.as_bytes(), body.as_bytes()).unwrap();
+    let signature = frame::signing::hmac_sha256_base64(SECRET.as_bytes(), body.as_bytes()).unwrap();
     for field in [
         format!("x-wc-webhook-signature: {signature}"),
         String::from("x-wc-webhook-source: https://shop.example/"),
@@ -284,9 +284,9 @@ impl Kind for TakesAll {
         _: &mut dyn Conn,
         _: &DeliveryRow,
         _: Timestamp,
-    ) -> Result<Option<site::outbound::Fetch>> {
+    ) -> Result<Option<frame::outbound::Fetch>> {
         let url = url::Url::parse("http://127.0.0.1:9/").unwrap();
-        Ok(Some(site::outbound::Fetch::get(url, 10, Duration::from_millis(100))))
+        Ok(Some(frame::outbound::Fetch::get(url, 10, Duration::from_millis(100))))
     }
 
     fn is_taken(&self, _: u16) -> bool {

@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use db::background_job::JobState;
 use db::{Database, Location, counter, outbox};
+use frame::jobs::{Progress, Running};
 use onboarding::Platform;
 use serde::Deserialize;
 use serde_json::json;
-use site::jobs::{Progress, Running};
 use types::{Clock, Environment};
 use vault::MasterKey;
 
@@ -114,7 +114,7 @@ fn workers(location: &Location, key: &str) -> Workers {
         Platform::new(Environment::Sandbox, store, &master, choices, Clock::System).unwrap();
     let settings = Settings::default();
     let site =
-        make_site(&Arc::new(platform), &settings, site::Settings::default(), &Reports::default());
+        make_site(&Arc::new(platform), &settings, frame::Settings::default(), &Reports::default());
     let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
     let shared = Arc::new(Shared::new(settings));

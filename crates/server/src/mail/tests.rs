@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use db::background_job::{self, JobState};
 use db::{Conn, Database, Location};
+use frame::mail::{Email, Sender};
+use frame::pages::{Address, Link};
 use onboarding::Platform;
-use site::mail::{Letter, Sender};
-use site::pages::{Address, Link};
 use testkit::smtp::Sink;
 use types::{Clock, Environment};
 use vault::MasterKey;
@@ -28,7 +28,7 @@ fn settings(sink: &Sink) -> MailSettings {
     }
 }
 
-fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
+fn make(mail: MailSettings) -> (Arc<frame::Site>, tempfile::TempDir) {
     let folder = testkit::temp_dir().unwrap();
     let store =
         Database::open(&Location::File(folder.path().join("sandbox.db")), schema::MIGRATIONS)
@@ -40,27 +40,27 @@ fn make(mail: MailSettings) -> (Arc<site::Site>, tempfile::TempDir) {
     let site = make_site(
         &Arc::new(platform.unwrap()),
         &settings,
-        site::Settings::default(),
+        frame::Settings::default(),
         &crate::Reports::default(),
     )
     .unwrap();
     (site, folder)
 }
 
-fn queue(site: &Arc<site::Site>, to: &'static str) -> Result<i64> {
+fn queue(site: &Arc<frame::Site>, to: &'static str) -> Result<i64> {
     let (of_site, now) = (Arc::clone(site), site.clock().now());
     site.store().write_blocking(move |conn| {
         let sender = Sender { site_name: "Pier Shop", home: "https://pier.example" };
         let paragraphs = [String::from("Your export is ready.")];
         let href = Address::new("https://pier.example/get?key=s3cret");
         let link = Some(Link { text: "Download", href });
-        let letter = Letter { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
+        let letter = Email { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
         mail::enqueue(&of_site, conn, sender, &letter, now)
     })
 }
 
 /// Claims the job as a worker would, and runs it once.
-fn run_once(site: &Arc<site::Site>) -> Result<serde_json::Value, Halt> {
+fn run_once(site: &Arc<frame::Site>) -> Result<serde_json::Value, Halt> {
     let now = site.clock().now();
     let claim =
         move |conn: &mut dyn Conn| background_job::claim_due(conn, mail::JOB, now, 1, LEASE);

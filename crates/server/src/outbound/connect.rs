@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use frame::outbound::FetchFault;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::ServerName;
 use rustls_platform_verifier::BuilderVerifierExt as _;
-use site::outbound::FetchFault;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

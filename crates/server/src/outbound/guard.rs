@@ -8,9 +8,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use frame::outbound::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use site::outbound::Refusal;
 use types::{AddressRange, Environment, Error, Result, address_range};
 use url::{Host, Url};
 

@@ -12,9 +12,9 @@ use analytics::feed::{self, Feed, Portion};
 use analytics::query::{DateColumn, Measure, Per, Query, Scope, Span, Table, When};
 use db::outbox::{self, Event};
 use db::{Conn, Database, Location};
+use frame::bundle::Bundle;
 use onboarding::Platform;
 use shop_rows::order;
-use site::bundle::Bundle;
 use site_rows::term::{self, TermFilter};
 use types::{Amount, Clock, Environment, Result, Timestamp};
 use vault::MasterKey;
@@ -23,7 +23,7 @@ use vault::MasterKey;
 pub(crate) struct Recorded {
     store: Database,
     folder: tempfile::TempDir,
-    pub(crate) site: Arc<site::Site>,
+    pub(crate) site: Arc<frame::Site>,
     /// The facts of the site's reports; empty until somebody makes them.
     pub(crate) facts: Arc<Facts>,
 }
@@ -39,7 +39,7 @@ impl Recorded {
             Platform::new(environment, store.clone(), &master, choices, Clock::System).unwrap();
         let settings = server::Settings::default();
         let reports = server::Reports::default();
-        let of_site = site::Settings::default();
+        let of_site = frame::Settings::default();
         let site = server::make_site(&Arc::new(platform), &settings, of_site, &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
         let import = move |conn: &mut dyn Conn| {
@@ -50,6 +50,7 @@ impl Recorded {
             }
             let bundle = Bundle::parse(&text)?;
             bundle.import(conn)?;
+            content::bundle::import(conn, bundle.others())?;
             commerce::bundle::import(conn, bundle.others(), Timestamp::default())?;
             outbox::sequence(conn, 1_000).map(drop)
         };

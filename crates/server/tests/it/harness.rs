@@ -131,9 +131,9 @@ impl Sandbox {
 
 /// Makes a user who may do everything, and their credentials.
 fn administrator(platform: &Platform) -> types::Result<String> {
-    use site::users::account::error_of;
-    use site::users::application_passwords::create_password;
-    use site::users::{NewUser, create_user};
+    use frame::auth::application_password::create_password;
+    use frame::users::account::error_of;
+    use frame::users::{NewUser, create_user};
 
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
     let (_, password) = platform.store.write_blocking(move |conn| {

@@ -5,6 +5,8 @@ mod bytes;
 mod facts;
 mod harness;
 mod oembed_proxy;
+mod options;
+mod product_pages;
 mod report_params;
 mod report_patience;
 mod reports;

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use content::oembed::{Format, ProxyFault, ProxyRequest, proxy};
+use frame::outbound::{FetchFault, Refusal};
 use serde_json::{Map, Value};
 use server::outbound::{Client, Guard, OutboundSettings};
-use site::oembed::{Format, ProxyFault, ProxyRequest, proxy};
-use site::outbound::{FetchFault, Refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use types::Environment;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use analytics::feed::Feed;
 use data_encoding::BASE64;
+use frame::auth::application_password::create_password;
+use frame::{Client, Payload, Request};
 use serde_json::{Map, Value, json};
-use site::users::application_passwords::create_password;
-use site::{Client, Payload, Request};
 use site_rows::user;
 use types::Timestamp;
 

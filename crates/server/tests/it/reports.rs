@@ -386,7 +386,7 @@ fn a_failed_export_says_so() {
             "email": false, "home": "" });
         let at = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
         let job = NewJob {
-            kind: site::jobs::REPORT_EXPORT.to_owned(),
+            kind: frame::jobs::REPORT_EXPORT.to_owned(),
             key: Some(key.to_owned()),
             arguments: arguments.to_string(),
             due: at,

@@ -194,7 +194,7 @@ fn the_front_page_may_be_a_page() {
         .write_blocking(move |conn| {
             for (name, value) in options {
                 let value = serde_json::from_str(value).unwrap();
-                site::options::set(conn, name, &value)?;
+                frame::options::set(conn, name, &value)?;
             }
             Ok(())
         })

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use frame::auth::password;
 use onboarding::Platform;
 use server::Settings;
-use site::auth::password;
 use site_rows::post::PostRow;
 use site_rows::user::UserRow;
 use types::{Clock, Environment, Role, Secret, Timestamp};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use types::{Error, Result};
 
-use super::check_head;
+use super::head::check_head;
 use super::words::check_texts;
 
 /// `theme.json`.
@@ -90,11 +90,11 @@ pub const PICTURES: [(&str, &str); 3] =
 
 impl ThemeManifest {
     /// The files that it names.
-    pub(in crate::package) fn files(&self) -> Vec<&str> {
+    pub(crate) fn files(&self) -> Vec<&str> {
         self.logo.as_deref().into_iter().collect()
     }
 
-    pub(in crate::package) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         check_head(&self.slug, &self.name, &self.version)?;
         check_texts(&serde_json::to_value(self).unwrap_or_default())?;
         for colours in [Some(&self.colours), self.dark.as_ref()].into_iter().flatten() {

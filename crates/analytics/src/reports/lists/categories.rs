@@ -1,8 +1,8 @@
 //! What was sold, category by category. A product counts in each category that it was put into.
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE, sum};
 use super::{

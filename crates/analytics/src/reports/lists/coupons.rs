@@ -1,10 +1,10 @@
 //! What coupons took off, coupon by coupon.
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
+use frame::dates::{Moment, written};
 use serde_json::{Map, Value, json};
 use shop_rows::coupon::CouponRow;
-use site::Call;
-use site::content::dates::{Moment, written};
 
 use super::{
     Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
 use shop_rows::download_permission;
 use shop_rows::product::ProductRow;
-use site::Call;
 use site_rows::user;
 
 use super::{Beyond, Rank, described, linked, page, record, reply, sort};

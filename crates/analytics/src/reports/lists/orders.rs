@@ -5,8 +5,8 @@ mod filter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 use types::Timestamp;
 
 use super::{Beyond, described, linked, page, record, reply};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 
 use super::{
     Beyond, Rank, Row, chosen, cut, described, linked, nothing, rank_of, record, reply, rows, sort,

@@ -3,10 +3,10 @@
 use contract::rest::args::id_list;
 use contract::rest::{Args, Item, Links, Reply, Schema, Stop, Treatment};
 use db::filter::{Direction, Page};
+use frame::paging::with_totals;
+use frame::{Call, Options};
 use serde_json::{Map, Value, json};
 use shop_rows::product::{self, LowStock, ProductFilter, ProductOrder, ProductRow};
-use site::paging::with_totals;
-use site::{Call, Options};
 use types::{Amount, Capability};
 
 use super::{described, linked, page, record};

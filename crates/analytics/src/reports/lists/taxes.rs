@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 use types::Amount;
 
 use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};

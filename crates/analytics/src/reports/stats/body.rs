@@ -1,8 +1,8 @@
 //! Bodies of reports over time, and their descriptions.
 
 use contract::rest::{Item, Schema, loose};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 
 use super::Stats;
 use crate::calendar::Interval;

@@ -1,7 +1,7 @@
 //! Coupons over time: what they took off, how many there were, and in how many orders.
 
 use contract::rest::Args;
-use site::Call;
+use frame::Call;
 
 use super::segments::{Dimension, Ids, Split};
 use super::{Habit, Stats, told};

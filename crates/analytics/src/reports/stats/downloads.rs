@@ -1,8 +1,8 @@
 //! Downloads over time: how often files were fetched.
 
 use contract::rest::{Args, Stop};
+use frame::Call;
 use shop_rows::customer_lookup;
-use site::Call;
 
 use super::{Habit, Stats, told};
 use crate::columns::{Shape, column};

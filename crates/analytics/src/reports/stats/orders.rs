@@ -1,7 +1,7 @@
 //! Orders and revenue over time: the same numbers, with and without filters.
 
 use contract::rest::{Args, Schema, Stop};
-use site::Call;
+use frame::Call;
 
 use super::segments::{Dimension, Ids, Split};
 use super::{Habit, Stats, told};

@@ -1,7 +1,7 @@
 //! Products over time: what was sold, in how many orders, of how many kinds.
 
 use contract::rest::Args;
-use site::Call;
+use frame::Call;
 
 use super::segments::{Dimension, Ids, Split};
 use super::{Habit, Stats, told};

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use contract::rest::{Refusal, Stop};
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 
 use super::Stats;
 use crate::columns::{Column, Plan};

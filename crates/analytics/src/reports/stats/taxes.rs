@@ -1,7 +1,7 @@
 //! Taxes over time: what each rate took, and in how many orders.
 
 use contract::rest::{Args, Stop};
-use site::Call;
+use frame::Call;
 
 use super::segments::{Dimension, Ids, Split};
 use super::{Habit, Stats, told};

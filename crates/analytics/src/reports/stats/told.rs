@@ -1,8 +1,8 @@
 //! What an envelope tells of a report beside its body: how the request was understood, and whether
 //! the figures were at hand. They always are, unless the request waits for newer ones.
 
+use frame::Call;
 use serde_json::{Map, Value, json};
-use site::Call;
 
 use super::Stats;
 use crate::calendar::{Range, Second};

@@ -1,7 +1,7 @@
 //! Variations over time: what was sold of them, and in how many orders.
 
 use contract::rest::{Args, Stop};
-use site::Call;
+use frame::Call;
 
 use super::products::{
     DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, SORTS, VARIATIONS_COUNT,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use commerce::ingest::live::{self, News, Report, Road, Shop};
 use commerce::ingest::{Importer, Manner};
+use frame::outbound::{Fetch, FetchFault, Fetched, Outbound as _};
 use serde_json::json;
 use server::outbound::{AddressRange, Client, Guard};
-use site::outbound::{Fetch, FetchFault, Fetched, Outbound as _};
 use types::{Clock, Environment, Error, Result, Secret, Timestamp};
 
 use crate::args::{Common, ImportWoocommerce};

@@ -2,10 +2,10 @@
 
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Params, Refusal, Reply, Schema, Sources, Stop};
+use frame::action::write as action;
+use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 use shop_rows::product::{self, VariationAttribute};
-use site::action::write as action;
-use site::{Action, Call};
 use types::Capability;
 
 use super::super::loaded::{self, Loaded, variations_of};

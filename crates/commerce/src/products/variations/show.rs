@@ -1,9 +1,9 @@
 //! A variation as each namespace shows it. Most of what it does not have comes from its product.
 
+use frame::Call;
+use frame::dates::{Moment, written};
+use frame::text::render;
 use serde_json::{Value, json};
-use site::Call;
-use site::content::dates::{Moment, written};
-use site::content::render;
 use types::Timestamp;
 
 use super::super::loaded::Loaded;

@@ -1,10 +1,10 @@
 //! What a request makes of a variation.
 
 use contract::rest::{Refusal, Stop};
+use frame::Call;
+use frame::text::clean_content;
 use serde_json::Value;
 use shop_rows::product::{self, VariationAttribute};
-use site::Call;
-use site::content::clean_content;
 
 use super::super::record::{self, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product, VARIATION};
 use super::super::write::{self, Asked};

@@ -5,7 +5,7 @@
 //! the report over time does, so that both agree.
 
 use contract::rest::Stop;
-use site::Call;
+use frame::Call;
 
 use crate::desk::Inquiry;
 use crate::query::{DateColumn, Filter, Group, IdSet, Key, LineTest, Query, Span, Table};

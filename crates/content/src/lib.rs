@@ -1,0 +1,38 @@
+//! The site's content: posts and pages with their terms and revisions, users over REST, settings,
+//! oEmbed, the documentation, and the pages that people see.
+//!
+//! A guest of the frame like the shop and its administration: [`routes`] are handed to a
+//! [`frame::Site`] when it is made, [`found`] makes what every site has, and [`web::page`] answers
+//! requests for pages. This crate knows no HTTP library and no SQL.
+
+pub mod bundle;
+pub mod docs;
+mod docs_routes;
+mod me;
+pub mod oembed;
+mod oembed_routes;
+pub mod pages;
+mod posts;
+mod reference_routes;
+mod site_settings;
+mod users;
+pub mod web;
+
+use contract::rest::route::Route;
+use frame::options::Tables;
+use frame::{Action, Names};
+
+pub use posts::{find_by_path, found, is_any_due, publish_due};
+
+/// The routes in the order in which the index lists them. The settings are those of the site and of
+/// these tables of options.
+pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
+    let mut routes = oembed_routes::routes(names);
+    routes.extend(posts::routes(names));
+    routes.extend(users::routes(names));
+    routes.extend(site_settings::routes(names, options));
+    routes.extend(docs_routes::routes(names));
+    routes.extend(me::routes(names));
+    routes.extend(reference_routes::routes(names));
+    routes
+}

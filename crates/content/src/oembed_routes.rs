@@ -1,0 +1,226 @@
+//! The two oEmbed routes: what this site says of its own pages, and what others say of theirs.
+
+use contract::rest::args::absint;
+use contract::rest::clean;
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
+use db::Conn;
+use frame::action::{Action, Later, anyone, later, read};
+use frame::{Call, Names, Site, Visit};
+use serde_json::{Map, Value};
+use site_rows::oembed_cache;
+use types::{Capability, Error};
+
+use crate::docs::docs;
+use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest};
+use crate::posts;
+
+const XML: &str = "text/xml; charset=UTF-8";
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let url = || Schema::text().format("uri").required().about("Address of the page to embed.");
+    let embed_args = Args::new()
+        .arg("url", url())
+        .arg("format", Schema::any().default("json"))
+        .treat("format", Treatment::None)
+        .arg("maxwidth", Schema::any().default(600))
+        .treat("maxwidth", Treatment::Own(absint));
+    let proxy_args = Args::new()
+        .arg("url", url())
+        .arg(
+            "format",
+            Schema::text().default("json").choices(&["json", "xml"]).about("Format to ask for."),
+        )
+        .arg("maxwidth", Schema::integer().default(600).about("Width of the frame at most."))
+        .treat("maxwidth", Treatment::Own(absint))
+        .arg("maxheight", Schema::integer().about("Height of the frame at most."))
+        .treat("maxheight", Treatment::Own(absint))
+        .arg(
+            "discover",
+            Schema::boolean().default(true).about("Look for a provider in the page itself."),
+        );
+    vec![
+        Route::at(&names.oembed, "/embed").on(READ, embed_args, read(anyone, embed)),
+        Route::at(&names.oembed, "/proxy").on(READ, proxy_args, later(may_proxy, proxy)),
+    ]
+}
+
+fn unsigned(params: &contract::rest::Params, name: &str) -> Option<u64> {
+    params.int(name).and_then(|number| u64::try_from(number).ok())
+}
+
+fn not_embeddable() -> Refusal {
+    let message = "Nothing can be embedded from this address.";
+    Refusal::new(oembed::STATUS_INVALID_URL, oembed::CODE_INVALID_URL, message)
+}
+
+fn embed(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (site, visit) = (call.site, call.visit);
+    let url = call.params.text("url").unwrap_or_default().to_owned();
+    let width = unsigned(&call.params, "maxwidth").unwrap_or(600);
+    let wants_xml = call.params.text("format") == Some("xml");
+    let found = describe_local(site, visit, &url, width, call.conn()?)?;
+    let status = if found.is_some() { 200 } else { oembed::STATUS_INVALID_URL };
+    if !wants_xml {
+        return found.map(Reply::new).ok_or_else(|| not_embeddable().into());
+    }
+    // Errors are told in the format that was asked for, too.
+    let refused = || not_embeddable().body().as_object().cloned().unwrap_or_default();
+    let Some(text) = oembed::xml::render(&found.unwrap_or_else(refused)) else {
+        let message = "This page cannot be described in XML; ask for JSON.";
+        return Err(Refusal::new(501, "oembed_no_xml", message).into());
+    };
+    Ok(Reply::of(status, Body::Text { media_type: XML, text }))
+}
+
+fn may_proxy(call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.can(Capability::EditPosts) { Ok(()) } else { Err(call.forbidden().into()) }
+}
+
+async fn proxy(later: Later) -> Result<Reply, Stop> {
+    let Later { site, visit, params } = later;
+    let request = ProxyRequest {
+        url: params.text("url").unwrap_or_default().to_owned(),
+        format: if params.text("format") == Some("xml") { Format::Xml } else { Format::Json },
+        maxwidth: unsigned(&params, "maxwidth"),
+        maxheight: unsigned(&params, "maxheight"),
+        discover: params.flag("discover"),
+    };
+    let (key, now) = (request.cache_key(), visit.now);
+    let (wanted, asked) = (key.clone(), request.clone());
+    let (shared_site, shared_visit) = (std::sync::Arc::clone(&site), std::sync::Arc::clone(&visit));
+    let known = site.store().read(move |conn| {
+        let width = asked.maxwidth.unwrap_or(600);
+        let local = describe_local(&shared_site, &shared_visit, &asked.url, width, conn)?;
+        if let Some(local) = local {
+            return Ok(Some(Value::Object(local)));
+        }
+        let kept = oembed_cache::get(conn, wanted.as_bytes(), now)?;
+        Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
+    });
+    if let Some(answer) = known.await? {
+        return Ok(Reply::new(answer));
+    }
+    // An address of our own that is no page is not asked for over the network.
+    if local_part(&visit.home, &request.url).is_some() {
+        return Err(not_embeddable().into());
+    }
+    let secret = oembed::new_secret()?;
+    match oembed::proxy(&request, site.outbound(), &secret).await {
+        Ok(answer) => {
+            let text = Value::Object(answer.clone()).to_string();
+            let expires = now.plus(oembed::proxy::CACHE_LIFE);
+            let keep =
+                move |conn: &mut dyn Conn| oembed_cache::put(conn, key.as_bytes(), &text, expires);
+            site.store().write(keep).await?;
+            Ok(Reply::new(answer))
+        }
+        Err(fault) => {
+            tracing::debug!(%fault, "an address cannot be embedded");
+            Err(not_embeddable().into())
+        }
+    }
+}
+
+/// Path and query of an address of this site, whichever way it is asked for.
+fn local_part<'a>(home: &str, url: &'a str) -> Option<&'a str> {
+    let bare = |text: &'a str| text.split_once("://").map(|(_, rest)| rest);
+    let host = home.split_once("://").map_or(home, |(_, rest)| rest);
+    let rest = bare(url)?.strip_prefix(host)?;
+    (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
+}
+
+/// Where the portal shows the reference of the interfaces.
+const REFERENCE_PATH: &str = "portal/reference";
+const REFERENCE: &str = "API reference";
+const OPERATION_LENGTH_MAX: usize = 200;
+
+/// What the reference's page is called: after the operation that its address names, if any.
+fn reference_title(local: &str) -> String {
+    let query = local.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    let operation = pairs.find(|(name, _)| name == "operation").map(|(_, value)| value);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let fits = |text: &str| !text.is_empty() && text.len() <= OPERATION_LENGTH_MAX;
+    match operation.filter(|text| fits(text) && text.chars().all(is_plain)) {
+        Some(operation) => format!("{REFERENCE}: {operation}"),
+        None => REFERENCE.to_owned(),
+    }
+}
+
+/// The description of one of the site's own pages: a guide, a post, a page, or what a crate above
+/// keeps.
+fn describe_local(
+    site: &Site,
+    visit: &Visit,
+    url: &str,
+    width: u64,
+    conn: &mut dyn Conn,
+) -> Result<Option<Map<String, Value>>, Error> {
+    let Some(local) = local_part(&visit.home, url) else { return Ok(None) };
+    let name = visit.options.text("blogname");
+    let secret = oembed::new_secret()?;
+    let page = |title: &str, permalink: &str, author: Option<Author<'_>>| {
+        let site_url = &visit.home;
+        let page =
+            LocalPage { title, permalink, site_name: &name, site_url, author, thumbnail: None };
+        oembed::describe(&page, width, &secret)
+    };
+    let path = local.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
+    if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| docs().page(slug)) {
+        return Ok(Some(page(&guide.title, &visit.page(&guide.path()), None)));
+    }
+    if path == REFERENCE_PATH {
+        let title = reference_title(local);
+        let permalink = visit.page(local);
+        let page = LocalPage {
+            title: &title,
+            permalink: &permalink,
+            site_name: &name,
+            site_url: &visit.home,
+            author: None,
+            thumbnail: None,
+        };
+        return Ok(Some(oembed::describe_link(&page)));
+    }
+    let found = posts::find_by_path(conn, local)?.filter(posts::is_publicly_viewable);
+    let (title, permalink, author_id) = match found {
+        Some(post) => {
+            let permalink = posts::permalink(conn, visit, &post)?;
+            (post.title, permalink, post.author_id)
+        }
+        None => match site.page_at(conn, visit, local)? {
+            Some(other) => (other.title, other.permalink, other.author_id),
+            None => return Ok(None),
+        },
+    };
+    let author = site_rows::user::get(conn, author_id)?;
+    let author_url = author.as_ref().map(|user| visit.page(&format!("/author/{}/", user.nicename)));
+    let author = author
+        .as_ref()
+        .zip(author_url.as_ref())
+        .map(|(user, url)| Author { name: &user.display_name, url });
+    let title = oembed::decoded(&clean::text_field(&title));
+    Ok(Some(page(&title, &permalink, author)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_is_called_after_its_operation() {
+        for (local, expected) in [
+            ("/portal/reference", "API reference"),
+            ("/portal/reference?interface=wc%2Fv3", "API reference"),
+            ("/portal/reference?interface=v1&operation=listErrors#a", "API reference: listErrors"),
+            ("/portal/reference?operation=%3Cscript%3E", "API reference"),
+            ("/portal/reference?operation=", "API reference"),
+        ] {
+            assert_eq!(reference_title(local), expected, "{local}");
+        }
+        let long = format!("/portal/reference?operation={}", "a".repeat(201));
+        assert_eq!(reference_title(&long), "API reference");
+    }
+}

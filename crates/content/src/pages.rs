@@ -1,0 +1,33 @@
+//! The HTML pages of the site: logging in, connecting an application, posts, the documentation.
+//! Each is a pure function from values to text; no page needs a script or a file from elsewhere.
+//!
+//! **Values are escaped by construction**: the templates escape whatever they show, an address that
+//! could run a script cannot become an [`Address`](frame::pages::Address), and only
+//! [`TrustedHtml`](frame::pages::TrustedHtml) and our own guides go in as they are. Send each page
+//! with the header of its [`Policy`].
+
+mod content;
+mod forms;
+mod guides;
+pub(crate) mod masthead;
+mod policy;
+#[cfg(test)]
+mod tests;
+
+pub use self::content::{AuthorPage, EmbedPage, FrontPage, PostPage, PostSummary};
+pub use self::content::{author, embed, front, post};
+pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
+pub use self::forms::{authorize, authorized, error, link, login};
+pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
+pub use self::guides::{docs_index, docs_page, docs_search};
+pub use self::masthead::Masthead;
+pub use self::policy::Policy;
+
+/// The type of every page.
+pub const CONTENT_TYPE: &str = "text/html; charset=UTF-8";
+
+/// The form's field with the token that proves that the form is ours.
+pub const CSRF_FIELD: &str = "_wpnonce";
+/// The query parameter of [`docs_search`], at the address of [`docs_index`].
+pub const SEARCH_FIELD: &str = "q";
+pub const APP_NAME_CHARS_MAX: usize = 200;

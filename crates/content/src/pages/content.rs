@@ -1,0 +1,82 @@
+//! The public pages of the site's own content: the front page, a post, an author, and the card that
+//! other sites show in a frame.
+
+use askama::Template;
+use frame::pages::{Address, Date, Link, TrustedHtml};
+
+use super::masthead::{Masthead, rendered};
+use crate::docs;
+
+#[derive(Debug, Template)]
+#[template(path = "front.html")]
+pub struct FrontPage<'a> {
+    pub site: Masthead<'a>,
+    pub tagline: &'a str,
+    /// The latest first.
+    pub posts: &'a [PostSummary<'a>],
+    pub docs: &'a [docs::Page],
+}
+
+/// A post in a list. Title and summary are plain text.
+#[derive(Clone, Copy, Debug)]
+pub struct PostSummary<'a> {
+    pub title: &'a str,
+    pub link: Address<'a>,
+    pub published: Date<'a>,
+    pub summary: &'a str,
+}
+
+/// A post or a page. Title and summary are plain text.
+#[derive(Debug, Template)]
+#[template(path = "post.html")]
+pub struct PostPage<'a> {
+    pub site: Masthead<'a>,
+    pub title: &'a str,
+    pub summary: &'a str,
+    pub permalink: Address<'a>,
+    /// The same as JSON.
+    pub rest_url: Address<'a>,
+    pub oembed_json: Address<'a>,
+    pub oembed_xml: Address<'a>,
+    /// Pages have none.
+    pub published: Option<Date<'a>>,
+    pub author: Option<Link<'a>>,
+    pub content: TrustedHtml<'a>,
+}
+
+/// For a frame on another site; its links open in the whole window.
+#[derive(Debug, Template)]
+#[template(path = "embed.html")]
+pub struct EmbedPage<'a> {
+    pub site: Masthead<'a>,
+    pub title: &'a str,
+    pub summary: &'a str,
+    pub permalink: Address<'a>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "author.html")]
+pub struct AuthorPage<'a> {
+    pub site: Masthead<'a>,
+    pub name: &'a str,
+    pub description: &'a str,
+    pub permalink: Address<'a>,
+    pub rest_url: Address<'a>,
+    pub posts: &'a [PostSummary<'a>],
+}
+
+pub fn front(page: &FrontPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn post(page: &PostPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn embed(page: &EmbedPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn author(page: &AuthorPage<'_>) -> String {
+    rendered(page)
+}

@@ -1,0 +1,34 @@
+//! What all pages share: the style sheet, the mark, and the head.
+
+use askama::Template;
+use frame::pages::{Address, Theme};
+
+pub(crate) use frame::pages::STYLE;
+
+/// The mark of the header, as an address of its own: a browser would ask for a file otherwise.
+pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
+    viewBox='0 0 24 24' fill='%230b6f82'%3E%3Cpath d='M9 3h6l1.32 3.4H7.68z\
+    M7.09 7.9h9.82l1.32 3.4H5.77zM5.19 12.8h13.62l1.32 3.4H3.87zM3.28 17.7h17.44L22 21H2z'\
+    /%3E%3C/svg%3E";
+
+/// What every page shows of the site.
+#[derive(Clone, Copy, Debug)]
+pub struct Masthead<'a> {
+    pub name: &'a str,
+    pub home: Address<'a>,
+    /// The root of the REST interface.
+    pub rest_root: Address<'a>,
+    /// How the pages look, unless as usual.
+    pub theme: Option<&'a Theme>,
+}
+
+impl Masthead<'_> {
+    /// The theme's own mark.
+    pub(super) fn logo(&self) -> Option<&str> {
+        self.theme.and_then(|theme| theme.logo.as_deref())
+    }
+}
+
+pub(super) fn rendered(page: &impl Template) -> String {
+    page.render().expect("the values' own texts are written to memory, which cannot fail")
+}

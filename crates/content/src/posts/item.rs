@@ -1,0 +1,291 @@
+//! A post or page as its clients see it: fields by view, and links.
+
+use std::collections::{BTreeSet, HashMap};
+
+use contract::rest::{CompiledItem, Links};
+use db::{Conn, filter};
+use frame::text::render;
+use frame::{Call, dates};
+use serde_json::{Value, json};
+use site_rows::post::PostRow;
+use site_rows::revision;
+use site_rows::term::{self, TermFilter};
+use types::{Capability, Error};
+
+use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};
+use super::{address, permit, slug};
+
+/// What the operations on one kind share.
+#[derive(Debug)]
+pub(crate) struct Collection {
+    pub(crate) kind: &'static Kind,
+    pub(crate) item: CompiledItem,
+    /// The namespace of its routes.
+    pub(crate) namespace: String,
+}
+
+impl Collection {
+    /// The path of the list.
+    pub(crate) fn path(&self) -> String {
+        format!("/{}/{}", self.namespace, self.kind.base)
+    }
+
+    pub(crate) fn path_of(&self, id: i64) -> String {
+        format!("{}/{id}", self.path())
+    }
+}
+
+/// The terms of several items: taxonomy, id and slug of each.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    of_item: HashMap<i64, Vec<(String, i64)>>,
+    slugs: HashMap<i64, String>,
+}
+
+impl Terms {
+    pub(crate) fn read(conn: &mut dyn Conn, rows: &[PostRow]) -> Result<Self, Error> {
+        let ids: Vec<i64> = rows.iter().map(|row| row.post_id).collect();
+        let mut terms = Self::default();
+        let mut term_ids = BTreeSet::new();
+        for (post_id, taxonomy, term_id) in term::ids_of_posts(conn, &ids)? {
+            terms.of_item.entry(post_id).or_default().push((taxonomy, term_id));
+            term_ids.insert(term_id);
+        }
+        let term_ids: Vec<i64> = term_ids.into_iter().collect();
+        for include in term_ids.chunks(filter::LIST_MAX) {
+            let wanted = TermFilter { include: include.to_vec(), ..TermFilter::default() };
+            let (rows, _) = term::list(conn, &wanted)?;
+            terms.slugs.extend(rows.into_iter().map(|row| (row.term_id, row.slug)));
+        }
+        Ok(terms)
+    }
+
+    fn ids(&self, post_id: i64, taxonomy: &Taxonomy) -> Vec<i64> {
+        let all = self.of_item.get(&post_id).map(Vec::as_slice).unwrap_or_default();
+        all.iter().filter(|(name, _)| name == taxonomy.name).map(|(_, id)| *id).collect()
+    }
+}
+
+/// How an item is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemView<'a> {
+    pub(crate) context: &'a str,
+    /// Given and right, or not needed.
+    pub(crate) password: Option<&'a str>,
+    pub(crate) excerpt_words: usize,
+}
+
+impl<'a> ItemView<'a> {
+    pub(crate) fn in_context(context: &'a str) -> Self {
+        Self { context, password: None, excerpt_words: render::EXCERPT_WORDS }
+    }
+
+    /// Whether content and excerpt are hidden.
+    fn hides(&self, row: &PostRow) -> bool {
+        let open = row.password.is_empty() || self.context == "edit";
+        !open && !self.password.is_some_and(|password| permit::is_password(row, password))
+    }
+}
+
+/// The item's fields in the wanted view, and its links.
+pub(crate) fn prepare(
+    collection: &Collection,
+    call: &mut Call<'_>,
+    row: &PostRow,
+    terms: &Terms,
+    wanted: ItemView<'_>,
+) -> Result<(Value, Links), Error> {
+    let visit = call.visit;
+    let hidden = wanted.hides(row);
+    let mut fields = base(collection, call, row)?;
+    let protected = !row.password.is_empty();
+    let rendered = if hidden { String::new() } else { render::content(&row.content) };
+    let excerpt = if hidden {
+        String::new()
+    } else {
+        render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words)
+    };
+    let mut say = |name: &str, value: Value| {
+        fields.insert(name.to_owned(), value);
+    };
+    say("title", json!({ "raw": row.title, "rendered": render::title(&row.title) }));
+    say(
+        "content",
+        json!({
+            "raw": row.content,
+            "rendered": rendered,
+            "protected": protected,
+            "block_version": i64::from(render::has_blocks(&row.content)),
+        }),
+    );
+    say("excerpt", json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected }));
+    say("author", json!(row.author_id));
+    say("featured_media", json!(row.featured_media));
+    say("comment_status", json!(row.comment_status));
+    say("ping_status", json!(row.ping_status));
+    if collection.kind.hierarchical {
+        say("parent", json!(row.parent_id));
+        say("menu_order", json!(row.menu_order));
+    } else {
+        say("sticky", json!(row.sticky));
+        say("format", json!(format_of(row)));
+    }
+    say("template", json!(row.template));
+    say("meta", json!({ "footnotes": footnotes_of(row) }));
+    for taxonomy in collection.kind.taxonomies {
+        say(taxonomy.base, json!(terms.ids(row.post_id, taxonomy)));
+    }
+    say("class_list", json!(classes(collection.kind, row, terms, hidden)));
+    if wanted.context == "edit" {
+        let conn = call.conn()?;
+        let title_slug = slug::slugify(&row.title);
+        let status = "publish";
+        let item = slug::Item { id: row.post_id, parent_id: row.parent_id, status };
+        say("permalink_template", json!(address::template(conn, visit, row)?));
+        say("generated_slug", json!(slug::unique(conn, collection.kind, &title_slug, item)?));
+    }
+    let links = links(collection, call, row, wanted.context)?;
+    let shown = collection.item.filter_by_context(Value::Object(fields), wanted.context);
+    Ok((shown, links))
+}
+
+fn base(
+    collection: &Collection,
+    call: &mut Call<'_>,
+    row: &PostRow,
+) -> Result<serde_json::Map<String, Value>, Error> {
+    let visit = call.visit;
+    let guid = address::plain_link(visit, collection.kind, row);
+    let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
+    let link = address::permalink(call.conn()?, visit, row)?;
+    let fields = json!({
+        "id": row.post_id,
+        "date": dates::written(row.date),
+        "date_gmt": dates::written(date_gmt),
+        "guid": { "rendered": guid, "raw": guid },
+        "modified": dates::written(row.modified),
+        "modified_gmt": dates::written(row.modified_gmt),
+        "password": row.password,
+        "slug": row.slug,
+        "status": row.status,
+        "type": row.kind,
+        "link": link,
+    });
+    match fields {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(Error::internal("an object is no object")),
+    }
+}
+
+pub(crate) fn format_of(row: &PostRow) -> &str {
+    if row.format.is_empty() { STANDARD_FORMAT } else { &row.format }
+}
+
+fn footnotes_of(row: &PostRow) -> String {
+    let meta: Value = serde_json::from_str(&row.meta).unwrap_or(Value::Null);
+    meta.get("footnotes").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<String> {
+    let mut classes = vec![
+        format!("post-{}", row.post_id),
+        row.kind.clone(),
+        format!("type-{}", row.kind),
+        format!("status-{}", row.status),
+    ];
+    if !kind.hierarchical {
+        classes.push(format!("format-{}", format_of(row)));
+    }
+    if hidden {
+        classes.push(String::from("post-password-required"));
+    } else if !row.password.is_empty() {
+        classes.push(String::from("post-password-protected"));
+    }
+    if row.featured_media != 0 && !hidden {
+        classes.push(String::from("has-post-thumbnail"));
+    }
+    classes.push(String::from("hentry"));
+    for taxonomy in kind.taxonomies {
+        for id in terms.ids(row.post_id, taxonomy) {
+            let slug = terms.slugs.get(&id).map(|slug| class_name(slug)).unwrap_or_default();
+            let numeric = slug.bytes().all(|byte| byte.is_ascii_digit());
+            let name = if numeric { id.to_string() } else { slug };
+            classes.push(format!("{}-{name}", taxonomy.word));
+        }
+    }
+    classes
+}
+
+/// A slug as the name of a class: without what is percent-encoded.
+fn class_name(slug: &str) -> String {
+    let mut name = String::new();
+    let mut rest = slug;
+    while let Some((before, after)) = rest.split_once('%') {
+        name.push_str(before);
+        rest = after.get(2..).unwrap_or_default();
+    }
+    name.push_str(rest);
+    name
+}
+
+fn links(
+    collection: &Collection,
+    call: &mut Call<'_>,
+    row: &PostRow,
+    context: &str,
+) -> Result<Links, Error> {
+    let visit = call.visit;
+    let (namespace, id) = (&collection.namespace, row.post_id);
+    let own = visit.rest(&collection.path_of(id));
+    let at = |path: &str| visit.rest(&format!("/{namespace}{path}"));
+    let mut links = Links::new()
+        .to("self", &*own)
+        .to("collection", visit.rest(&collection.path()))
+        .to("about", at(&format!("/types/{}", collection.kind.name)));
+    if row.author_id != 0 {
+        links = links.embeddable("author", at(&format!("/users/{}", row.author_id)));
+    }
+    links = links.embeddable("replies", at(&format!("/comments?post={id}")));
+    let (count, latest) = revision::count(call.conn()?, id)?;
+    let history = format!("{own}/revisions");
+    links = links.add("version-history", json!({ "count": count, "href": history }));
+    if count > 0 {
+        let target = json!({ "id": latest, "href": format!("{history}/{latest}") });
+        links = links.add("predecessor-version", target);
+    }
+    if collection.kind.hierarchical && row.parent_id != 0 {
+        links = links.embeddable("up", visit.rest(&collection.path_of(row.parent_id)));
+    }
+    if row.featured_media != 0 {
+        let media = at(&format!("/media/{}", row.featured_media));
+        links = links.embeddable("wp:featuredmedia", media);
+    }
+    links = links.to("wp:attachment", at(&format!("/media?parent={id}")));
+    for taxonomy in collection.kind.taxonomies {
+        let href = at(&format!("/{}?post={id}", taxonomy.base));
+        let target = json!({ "taxonomy": taxonomy.name, "embeddable": true, "href": href });
+        links = links.add("wp:term", target);
+    }
+    if context == "edit" {
+        links = actions(collection.kind, call, &own, links);
+    }
+    Ok(links)
+}
+
+/// What the caller may do with the item, one relation for each right.
+fn actions(kind: &Kind, call: &Call<'_>, own: &str, links: Links) -> Links {
+    let (publish, others) = (call.can(kind.may.publish), call.can(kind.may.edit_others));
+    let mut rights = vec![
+        (publish, String::from("publish")),
+        (call.can(Capability::UnfilteredHtml), String::from("unfiltered-html")),
+        (!kind.hierarchical && others && publish, String::from("sticky")),
+        (others, String::from("assign-author")),
+    ];
+    for taxonomy in kind.taxonomies {
+        let create = if taxonomy.hierarchical { taxonomy.manage } else { taxonomy.assign };
+        rights.push((call.can(create), format!("create-{}", taxonomy.base)));
+        rights.push((call.can(taxonomy.assign), format!("assign-{}", taxonomy.base)));
+    }
+    let granted = rights.into_iter().filter(|(has, _)| *has);
+    granted.fold(links, |links, (_, right)| links.to(&format!("wp:action-{right}"), own))
+}

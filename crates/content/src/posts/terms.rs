@@ -1,0 +1,199 @@
+//! Terms over REST: categories and tags, one implementation with the taxonomy as data.
+
+use std::sync::Arc;
+
+use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
+use contract::rest::{Args, Item, Reply, Schema, Stop, Treatment, args};
+use frame::action::{Action, read, write};
+use frame::{Call, Names, paging};
+use serde_json::Value;
+use site_rows::term::{self, TermFilter, TermOrder};
+use types::Result;
+
+use super::kind::{CATEGORY, TAXONOMIES, Taxonomy};
+use super::schema::{ALL, FULL};
+use super::term::{Collection, prepare, term_of};
+use super::{list, schema, term_write};
+
+pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
+    TAXONOMIES.iter().flat_map(|taxonomy| routes_of(names, taxonomy)).collect()
+}
+
+fn routes_of(names: &Names, taxonomy: &'static Taxonomy) -> [Route<Action>; 2] {
+    let item = item(taxonomy);
+    let compiled = item.compile().expect("the schema of a term is well formed");
+    let namespace = names.content.clone();
+    let collection = Arc::new(Collection { taxonomy, item: compiled, namespace });
+    let one_args = schema::id_args().arg("context", item.context_arg());
+    let treated = |args: Args| {
+        args.treat("name", Treatment::Cleaned(args::text_field))
+            .treat("slug", Treatment::Cleaned(schema::to_slug))
+    };
+    let run = |operation: fn(&Collection, &mut Call<'_>) -> Result<Reply, Stop>| {
+        let collection = Arc::clone(&collection);
+        move |call: &mut Call<'_>| operation(&collection, call)
+    };
+    let may = |permission: fn(&Taxonomy, &mut Call<'_>) -> Result<(), Stop>| {
+        move |call: &mut Call<'_>| permission(taxonomy, call)
+    };
+    let create_args = treated(item.create_args());
+    let update_args = schema::id_args().with(treated(item.update_args()));
+    let delete_args = schema::delete_args("Must be true: terms have no trash.");
+    [
+        Route::at(&names.content, &format!("/{}", taxonomy.base))
+            .on(READ, list_args(taxonomy, &item), read(may(may_list), run(list_all)))
+            .on(CREATE, create_args, write(may(may_create), run(term_write::create)))
+            .batchable()
+            .schema(item.document()),
+        Route::at(&names.content, &format!("/{}/(?P<id>[\\d]+)", taxonomy.base))
+            .on(READ, one_args, read(may(may_read), run(read_one)))
+            .on(EDIT, update_args, write(may(may_update), run(term_write::update)))
+            .on(DELETE, delete_args, write(may(may_delete), run(term_write::delete)))
+            .batchable()
+            .schema(item.document()),
+    ]
+}
+
+fn item(taxonomy: &Taxonomy) -> Item {
+    let names: Vec<&str> = TAXONOMIES.iter().map(|taxonomy| taxonomy.name).collect();
+    let count = Schema::integer().about("How many published items bear it.");
+    let mut fields = vec![
+        ("id", Schema::integer().about("Its number on the site.").context(ALL).readonly()),
+        ("count", count.context(FULL).readonly()),
+        ("description", Schema::text().about("What it is about, as HTML.").context(FULL)),
+        ("link", Schema::text().format("uri").about("Its address.").context(ALL).readonly()),
+        ("name", Schema::text().about("Its name, as HTML.").context(ALL).required()),
+        ("slug", Schema::text().about("Its part of the address.").context(ALL)),
+        ("taxonomy", Schema::text().about("Its taxonomy.").choices(&names).context(ALL).readonly()),
+    ];
+    if taxonomy.hierarchical {
+        let parent = Schema::integer().about("Id of the term in which this one lies.");
+        fields.push(("parent", parent.context(FULL)));
+    }
+    let meta = Schema::object::<&str>([]).about("Further fields.").context(FULL);
+    fields.push(("meta", meta.readonly()));
+    Item::new(taxonomy.word, Schema::object(fields))
+}
+
+fn list_args(taxonomy: &Taxonomy, item: &Item) -> Args {
+    let orders =
+        ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count"];
+    let mut args = schema::page_args(item)
+        .arg("exclude", schema::ids("None of these ids."))
+        .arg("include", schema::ids("Only these ids."));
+    if !taxonomy.hierarchical {
+        args = args.arg("offset", Schema::integer().about("Terms to leave out at the start."));
+    }
+    let direction = Schema::text().about("Direction of the order.").default("asc");
+    let hide = Schema::boolean().about("Leave out terms that no published item bears.");
+    args = args
+        .arg("order", direction.choices(&["asc", "desc"]))
+        .arg("orderby", Schema::text().about("What to sort by.").default("name").choices(&orders))
+        .arg("hide_empty", hide.default(false));
+    if taxonomy.hierarchical {
+        args = args.arg("parent", Schema::integer().about("Only terms that lie in this one."));
+    }
+    let post = Schema::integer().about("Only terms that this item bears.").default(Value::Null);
+    let slugs = Schema::list(Schema::text()).about("Only these slugs.");
+    args.arg("post", post).arg("slug", slugs)
+}
+
+fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    if call.params.text("context") == Some("edit") {
+        let message = "You are not allowed to edit terms of this taxonomy.";
+        call.need(taxonomy.manage, "rest_forbidden_context", message)?;
+    }
+    // The terms of an item that the caller may not read would tell about it.
+    if let Some(id) = call.params.int("post").filter(|id| *id > 0)
+        && let Some(row) = site_rows::post::get(call.conn()?, id)?
+        && !super::permit::may_read(&call.visit.identity, &row)
+    {
+        let message = "You are not allowed to see the terms of this item.";
+        return Err(call.deny("rest_forbidden_context", message).into());
+    }
+    Ok(())
+}
+
+fn may_read(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    term_of(taxonomy, call)?;
+    if call.params.text("context") == Some("edit") {
+        let message = "You are not allowed to edit this term.";
+        call.need(taxonomy.manage, "rest_forbidden_context", message)?;
+    }
+    Ok(())
+}
+
+fn may_create(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    // Whoever writes may make up tags; categories belong to those who keep order.
+    let needed = if taxonomy.hierarchical { taxonomy.manage } else { taxonomy.assign };
+    call.need(needed, "rest_cannot_create", "You are not allowed to make terms.")
+}
+
+fn may_update(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    term_of(taxonomy, call)?;
+    call.need(taxonomy.manage, "rest_cannot_update", "You are not allowed to edit this term.")
+}
+
+fn may_delete(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    let row = term_of(taxonomy, call)?;
+    let default =
+        taxonomy.name == CATEGORY.name && call.options().integer("default_category") == row.term_id;
+    if default {
+        let message = "The default category cannot be deleted; make another one the default.";
+        return Err(call.deny("rest_cannot_delete", message).into());
+    }
+    call.need(taxonomy.manage, "rest_cannot_delete", "You are not allowed to delete this term.")
+}
+
+fn list_all(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let params = &call.params;
+    let mut page = list::page(params);
+    if call.head_only {
+        page.limit = 0;
+    }
+    let wanted = TermFilter {
+        taxonomies: vec![collection.taxonomy.name.to_owned()],
+        search: params.text("search").filter(|text| !text.is_empty()).map(str::to_owned),
+        include: params.ints("include"),
+        exclude: params.ints("exclude"),
+        slugs: params.texts("slug"),
+        parent: params.int("parent").filter(|_| collection.taxonomy.hierarchical),
+        hide_empty: params.flag("hide_empty"),
+        post: params.int("post").filter(|id| *id > 0),
+        order: order(params.text("orderby").unwrap_or_default()),
+        direction: list::direction(params),
+        page,
+        ..TermFilter::default()
+    };
+    let (rows, total) = term::list(call.conn()?, &wanted)?;
+    let context = call.context();
+    let mut items = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (mut fields, links) = prepare(collection, call, row, &context)?;
+        if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
+            members.insert(String::from("_links"), links);
+        }
+        items.push(fields);
+    }
+    Ok(paging::with_totals(Reply::new(items), call, &collection.path(), total))
+}
+
+fn order(name: &str) -> TermOrder {
+    match name {
+        "id" => TermOrder::Id,
+        "include" => TermOrder::Include,
+        "slug" => TermOrder::Slug,
+        "include_slugs" => TermOrder::IncludeSlugs,
+        "term_group" => TermOrder::Group,
+        "description" => TermOrder::Description,
+        "count" => TermOrder::Count,
+        _ => TermOrder::Name,
+    }
+}
+
+fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = term_of(collection.taxonomy, call)?;
+    let context = call.context();
+    let (fields, links) = prepare(collection, call, &row, &context)?;
+    Ok(Reply::new(fields).links(links))
+}

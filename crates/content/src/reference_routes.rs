@@ -1,0 +1,35 @@
+//! The tables that every onboarding is checked with, for those who fill in forms: which place a ZIP
+//! code is, and what a merchant category code means.
+
+use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, anyone, memory};
+use frame::{Call, Names};
+use serde_json::json;
+use types::reference;
+
+pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let zip = Args::new().arg("zip", Schema::text().about("Five digits."));
+    vec![
+        Route::at(&names.docs, r"/zip-codes/(?P<zip>\d{5})").on(READ, zip, memory(anyone, place)),
+        Route::at(&names.docs, "/merchant-categories").on(
+            READ,
+            Args::new(),
+            memory(anyone, |_| Ok(categories())),
+        ),
+    ]
+}
+
+fn place(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let zip = call.params.text("zip").unwrap_or_default().to_owned();
+    let Some(place) = reference::zip_place(&zip) else {
+        let message = "There is no active ZIP code of these digits.";
+        return Err(Refusal::new(404, "boardwalk_unknown_zip", message).into());
+    };
+    Ok(Reply::new(json!({ "zip": zip, "city": place.city, "state": place.state })))
+}
+
+fn categories() -> Reply {
+    let item = |mcc: reference::Mcc| json!({ "code": mcc.code, "description": mcc.description });
+    Reply::new(reference::mcc_all().map(item).collect::<Vec<_>>())
+}

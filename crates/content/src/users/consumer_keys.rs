@@ -1,0 +1,116 @@
+//! The caller's own consumer keys over REST: made for one program of the shop each, and taken back.
+//!
+//! **Key and secret are shown once**, when they are made. Somebody else's key looks like none.
+
+use contract::rest::route::{CREATE, DELETE, READ, Route};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
+use frame::action::{read, write};
+use frame::auth::application_password::NAME_LENGTH_MAX;
+use frame::auth::consumer_key::{Permissions, generate};
+use frame::{Action, Call, Names};
+use serde_json::{Value, json};
+use site_rows::consumer_key::{self as rows, ConsumerKeyRow};
+use types::Capability;
+
+use super::view::date_time;
+
+/// Keys that one user may have.
+const KEYS_MAX: usize = 100;
+const PATH: &str = "/consumer-keys";
+
+pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
+    let at = |path: &str| Route::at(&names.docs, path).schema(item().document());
+    let id = Args::new().arg("id", Schema::integer().about("Number of the key."));
+    vec![
+        at(PATH).on(READ, Args::new(), read(may_use, list)).on(
+            CREATE,
+            item().create_args(),
+            write(may_use, create),
+        ),
+        at(&format!(r"{PATH}/(?P<id>[\d]+)")).on(DELETE, id, write(may_use, delete)),
+    ]
+}
+
+fn item() -> Item {
+    let shown = |schema: Schema| schema.context(&["view", "edit"]);
+    let fixed = |schema: Schema| shown(schema).readonly();
+    let once = |about: &str| Schema::text().about(about).context(&["edit"]).readonly();
+    let permissions = [Permissions::Read, Permissions::Write, Permissions::ReadWrite];
+    let choices = permissions.map(Permissions::name);
+    let description = Schema::text().about("What the key is for.").min_length(1);
+    let last = Schema::types(&["string", "null"]).format("date-time");
+    let schema = Schema::object([
+        ("id", fixed(Schema::integer().about("Number of the key."))),
+        ("description", shown(description).required()),
+        (
+            "permissions",
+            shown(Schema::text().about("What it may do.").choices(&choices)).required(),
+        ),
+        ("truncated_key", fixed(Schema::text().about("The end of the key."))),
+        ("created", fixed(Schema::date_time().about("When it was made, in UTC."))),
+        ("last_access", fixed(last.about("When it was used last, in UTC."))),
+        ("consumer_key", once("The key; shown once.")),
+        ("consumer_secret", once("Its secret; shown once.")),
+    ]);
+    Item::new("consumer-key", schema)
+}
+
+fn may_use(call: &mut Call<'_>) -> Result<(), Stop> {
+    let message = "You are not allowed to have consumer keys; the shop's managers are.";
+    call.need(Capability::ManageWoocommerce, "rest_cannot_use_consumer_keys", message)
+}
+
+fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let keys = own(call)?;
+    Ok(Reply::new(keys.iter().map(body).collect::<Vec<Value>>()))
+}
+
+fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let description = clean::text_field(call.params.text("description").unwrap_or_default());
+    if description.is_empty() || description.chars().count() > NAME_LENGTH_MAX {
+        let message = format!("Describe the key with 1 to {NAME_LENGTH_MAX} characters.");
+        return Err(Refusal::new(400, "consumer_key_description", message).into());
+    }
+    if own(call)?.len() >= KEYS_MAX {
+        let message = "You have too many consumer keys; delete some first.";
+        return Err(Refusal::new(400, "consumer_key_too_many", message).into());
+    }
+    let named = call.params.text("permissions").and_then(Permissions::parse);
+    let permissions = named.unwrap_or(Permissions::Read);
+    let (site, now, user_id) = (call.site, call.now(), call.user_id());
+    let mut new = generate(site.vault(), user_id, permissions, &description, now)?;
+    new.row.key_id = rows::insert(call.conn()?, &new.row)?;
+    let mut body = body(&new.row);
+    if let Value::Object(members) = &mut body {
+        members.insert(String::from("consumer_key"), json!(new.key.expose()));
+        members.insert(String::from("consumer_secret"), json!(new.secret.expose()));
+    }
+    let location = format!("/{}{PATH}/{}", site.settings().names.docs, new.row.key_id);
+    Ok(Reply::created(body, call.visit.rest(&location)))
+}
+
+fn delete(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let id = call.params.int("id").unwrap_or_default();
+    let Some(key) = own(call)?.into_iter().find(|key| key.key_id == id) else {
+        let message = "You have no such consumer key.";
+        return Err(Refusal::new(404, "rest_consumer_key_not_found", message).into());
+    };
+    rows::delete(call.conn()?, key.key_id)?;
+    Ok(Reply::new(json!({ "deleted": true, "previous": body(&key) })))
+}
+
+fn own(call: &mut Call<'_>) -> Result<Vec<ConsumerKeyRow>, Stop> {
+    let user_id = call.user_id();
+    Ok(rows::list(call.conn()?, Some(user_id))?)
+}
+
+fn body(row: &ConsumerKeyRow) -> Value {
+    json!({
+        "id": row.key_id,
+        "description": row.description,
+        "permissions": row.permissions,
+        "truncated_key": row.truncated_key,
+        "created": date_time(row.created),
+        "last_access": row.last_access.map(date_time),
+    })
+}

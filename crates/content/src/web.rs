@@ -1,0 +1,94 @@
+//! The site's pages for people: content, documentation, signing in, connecting an application.
+//!
+//! [`page`] takes a request and answers it with a page, or not at all: what is no page is
+//! left to the interfaces for programs. **Every form carries a token of its own page**, bound to
+//! the session or, before there is one, to a cookie; and no address of a request leads a browser
+//! away from this site, but for those that a signed-in user has approved.
+
+mod answer;
+mod authorize;
+mod callback;
+mod coming_soon;
+mod form;
+mod guides;
+mod headers;
+mod local_path;
+mod nonces;
+mod page_path;
+mod page_request;
+mod plain;
+mod public;
+mod sign_in;
+
+use std::sync::Arc;
+
+use frame::{Request, Site};
+use types::Error;
+
+pub use self::answer::WebAnswer;
+
+use self::page_path::PagePath;
+use self::page_request::PageRequest;
+
+/// Bytes of a form at most.
+pub const FORM_BYTES_MAX: usize = 32 * 1024;
+
+/// Whether a request with this method and path may be for a page.
+pub fn may_be_page(method: &str, path: &str) -> bool {
+    match (method, PagePath::at(path)) {
+        ("GET" | "HEAD", page) => page.is_some(),
+        ("POST", Some(page)) => page.has_form(),
+        _ => false,
+    }
+}
+
+/// The page that the request asks for. Nothing if there is none and the client does not say that it
+/// would show one.
+pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
+    if !may_be_page(&request.method, &request.url_path) {
+        return None;
+    }
+    let path = PagePath::at(&request.url_path)?;
+    let page = match PageRequest::open(site, &request).await {
+        Ok(page) => page,
+        Err(error) => return Some(failed(&error)),
+    };
+    match page.answer(&path).await {
+        Ok(Some(answer)) => Some(answer),
+        Ok(None) => headers::accepts_html(&request).then(|| page.not_found()),
+        Err(error) => Some(failed(&error)),
+    }
+}
+
+impl PageRequest<'_> {
+    async fn answer(&self, path: &PagePath<'_>) -> Result<Option<WebAnswer>, Error> {
+        if self.is_closed(path).await? {
+            return Ok(Some(self.coming_soon()));
+        }
+        match path {
+            PagePath::Front => self.front().await,
+            PagePath::Content { path, embed } => self.content(path, *embed).await,
+            PagePath::Author(slug) => self.author(slug).await,
+            PagePath::Guides => Ok(Some(self.guides())),
+            PagePath::Guide { slug, embed } => Ok(self.guide(slug, *embed)),
+            PagePath::Attachment(path) => Ok(self.attachment(path)),
+            PagePath::SignIn(spelling) => self.sign_in(*spelling).await.map(Some),
+            PagePath::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
+            PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
+            PagePath::ThemeStyle => Ok(Some(self.theme_style())),
+            PagePath::AdminHome => {
+                Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/"))))
+            }
+        }
+    }
+}
+
+/// Our own failure, logged in full and told in general.
+fn failed(error: &Error) -> WebAnswer {
+    let refusal = frame::rest::failed(error);
+    let mut answer = WebAnswer::sentence(refusal.status, &refusal.message);
+    if refusal.status == 503 {
+        answer.headers.push(("retry-after", String::from("1")));
+    }
+    answer
+}

@@ -1,0 +1,37 @@
+//! The answer to a request for a page.
+
+use super::headers::NO_STORE;
+
+/// A page, or where to find one.
+#[derive(Debug)]
+pub struct WebAnswer {
+    /// What kind of page it is, for metrics and the log.
+    pub kind: &'static str,
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    /// Also for HEAD, whose answer has the length of it.
+    pub body: String,
+    pub user_id: Option<i64>,
+}
+
+impl WebAnswer {
+    /// A sentence for a request that never reached a page.
+    pub fn sentence(status: u16, text: &str) -> Self {
+        let headers = vec![
+            ("content-type", String::from("text/plain; charset=UTF-8")),
+            ("cache-control", NO_STORE.to_owned()),
+            ("x-content-type-options", String::from("nosniff")),
+        ];
+        Self { kind: "page:fault", status, headers, body: format!("{text}\n"), user_id: None }
+    }
+
+    /// Sends the browser elsewhere, this once.
+    pub(super) fn redirect(kind: &'static str, location: &str) -> Self {
+        let headers = vec![
+            ("location", location.to_owned()),
+            ("cache-control", NO_STORE.to_owned()),
+            ("referrer-policy", String::from("no-referrer")),
+        ];
+        Self { kind, status: 302, headers, body: String::new(), user_id: None }
+    }
+}

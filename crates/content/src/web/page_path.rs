@@ -1,0 +1,159 @@
+//! Which page a path asks for. Nothing is looked up here.
+
+use crate::docs;
+
+/// A page by its address.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PagePath<'a> {
+    Front,
+    /// A post or a page, or the card of one that other sites show.
+    Content {
+        path: &'a str,
+        embed: bool,
+    },
+    Author(&'a str),
+    Guides,
+    Guide {
+        slug: &'a str,
+        embed: bool,
+    },
+    /// A file beside the guides, by its path below theirs.
+    Attachment(&'a str),
+    SignIn(Spelling),
+    Authorize(Spelling),
+    Nonce(Spelling),
+    /// The style sheet of the active theme, for pages that are files.
+    ThemeStyle,
+    AdminHome,
+}
+
+/// Whether a page was asked for by the address that existing clients know, or by our own. Links
+/// from there keep to the same kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Known,
+    Neutral,
+}
+
+impl Spelling {
+    pub(super) fn sign_in(self) -> &'static str {
+        match self {
+            Self::Known => "/wp-login.php",
+            Self::Neutral => "/login",
+        }
+    }
+
+    pub(super) fn authorize(self) -> &'static str {
+        match self {
+            Self::Known => frame::index::AUTHORIZE_PATH,
+            Self::Neutral => "/authorize-application",
+        }
+    }
+
+    fn nonce(self) -> &'static str {
+        match self {
+            Self::Known => "/wp-admin/admin-ajax.php",
+            Self::Neutral => "/session/nonce",
+        }
+    }
+}
+
+/// Below this path is the interface of onboarding, and no page.
+const ONBOARDING_ROOT: &str = "/v1";
+const THEME_STYLE: &str = "/theme.css";
+const AUTHORS_ROOT: &str = "/author/";
+const EMBED: &str = "/embed";
+
+impl<'a> PagePath<'a> {
+    /// The page at the path, still encoded. Paths of other interfaces have none.
+    pub(super) fn at(path: &'a str) -> Option<Self> {
+        if !path.starts_with('/') || is_below(path, ONBOARDING_ROOT) {
+            return None;
+        }
+        if path == "/" {
+            return Some(Self::Front);
+        }
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        for spelling in [Spelling::Known, Spelling::Neutral] {
+            if bare == spelling.sign_in() {
+                return Some(Self::SignIn(spelling));
+            }
+            if bare == spelling.authorize() {
+                return Some(Self::Authorize(spelling));
+            }
+            if bare == spelling.nonce() {
+                return Some(Self::Nonce(spelling));
+            }
+        }
+        if path == THEME_STYLE {
+            return Some(Self::ThemeStyle);
+        }
+        if bare == "/wp-admin" {
+            return Some(Self::AdminHome);
+        }
+        if format!("{bare}/") == docs::ROOT_PATH {
+            return Some(Self::Guides);
+        }
+        let (page, embed) = match bare.strip_suffix(EMBED) {
+            Some(page) if !page.is_empty() => (page, true),
+            _ => (bare, false),
+        };
+        if let Some(below) = path.strip_prefix(docs::ROOT_PATH) {
+            if below.contains('.') {
+                return Some(Self::Attachment(below));
+            }
+            let slug = page.strip_prefix(docs::ROOT_PATH).unwrap_or_default();
+            return Some(Self::Guide { slug, embed });
+        }
+        if let Some(slug) = bare.strip_prefix(AUTHORS_ROOT) {
+            return Some(Self::Author(slug));
+        }
+        Some(Self::Content { path: page, embed })
+    }
+
+    /// Whether the page takes forms.
+    pub(super) fn has_form(&self) -> bool {
+        matches!(self, Self::SignIn(_) | Self::Authorize(_))
+    }
+}
+
+fn is_below(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_page() {
+        let content = |path, embed| Some(PagePath::Content { path, embed });
+        for (path, expected) in [
+            ("/", Some(PagePath::Front)),
+            ("/hello-world/", content("/hello-world", false)),
+            ("/hello-world", content("/hello-world", false)),
+            ("/about/team/", content("/about/team", false)),
+            ("/hello-world/embed/", content("/hello-world", true)),
+            ("/embed/", content("/embed", false)),
+            ("/v1x", content("/v1x", false)),
+            ("/author/anna/", Some(PagePath::Author("anna"))),
+            ("/docs", Some(PagePath::Guides)),
+            ("/docs/", Some(PagePath::Guides)),
+            ("/docs/rest/", Some(PagePath::Guide { slug: "rest", embed: false })),
+            ("/docs/rest/embed/", Some(PagePath::Guide { slug: "rest", embed: true })),
+            ("/docs/examples/a.json", Some(PagePath::Attachment("examples/a.json"))),
+            ("/wp-login.php", Some(PagePath::SignIn(Spelling::Known))),
+            ("/login", Some(PagePath::SignIn(Spelling::Neutral))),
+            ("/authorize-application", Some(PagePath::Authorize(Spelling::Neutral))),
+            ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
+            ("/theme.css", Some(PagePath::ThemeStyle)),
+            ("/wp-admin/", Some(PagePath::AdminHome)),
+            ("/v1", None),
+            ("/v1/onboardmerchant", None),
+            ("*", None),
+            ("", None),
+        ] {
+            assert_eq!(PagePath::at(path), expected, "{path}");
+        }
+    }
+}

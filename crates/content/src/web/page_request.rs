@@ -1,0 +1,133 @@
+//! Where one request for a page is answered: the circumstances, and the ways to answer.
+
+use std::sync::Arc;
+
+use frame::auth::nonce::Holder;
+use frame::auth::session;
+use frame::pages::{Address, Link, THEME_OPTION, Theme};
+use frame::{Identity, Request, Site, User, Visit};
+use types::Result;
+
+use super::answer::WebAnswer;
+use super::headers::{self, Privacy};
+use crate::pages::{self, ErrorPage, Masthead, Policy};
+
+/// One request for a page. The visit is nobody's: pages are the same for all readers.
+#[derive(Debug)]
+pub(super) struct PageRequest<'a> {
+    pub(super) site: &'a Arc<Site>,
+    pub(super) request: &'a Request,
+    pub(super) visit: Arc<Visit>,
+    name: String,
+    rest_root: String,
+    theme: Option<Theme>,
+}
+
+/// Somebody who is signed in.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) user: Arc<User>,
+    pub(super) token_hash: Vec<u8>,
+}
+
+impl Session {
+    pub(super) fn holder(&self) -> Holder<'_> {
+        Holder { user_id: self.user.id(), session: &self.token_hash }
+    }
+}
+
+impl<'a> PageRequest<'a> {
+    pub(super) async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
+        let now = site.clock().now();
+        let visit = site.visit(request, Identity::ANONYMOUS, now).await?;
+        let name = visit.options.text("blogname");
+        let rest_root = visit.rest("/");
+        let theme = Theme::read(&visit.options.get(THEME_OPTION));
+        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root, theme })
+    }
+
+    /// What every page shows of the site.
+    pub(super) fn masthead(&self) -> Masthead<'_> {
+        Masthead {
+            name: &self.name,
+            home: Address::new(&self.visit.home),
+            rest_root: Address::new(&self.rest_root),
+            theme: self.theme.as_ref(),
+        }
+    }
+
+    pub(super) async fn session(&self) -> Result<Option<Session>> {
+        let found = self.site.session_user(self.request, self.visit.now).await?;
+        Ok(found.map(|(user, token_hash)| Session { user, token_hash }))
+    }
+
+    fn look(&self) -> (&str, Option<&Theme>) {
+        (&self.rest_root, self.theme.as_ref())
+    }
+
+    /// A page that anybody may read. With a session's cookie nobody keeps it, because what the
+    /// reader sees is nobody else's business.
+    pub(super) fn open_page(
+        &self,
+        kind: &'static str,
+        policy: Policy<'_>,
+        body: String,
+    ) -> WebAnswer {
+        let mut headers = headers::of_page(policy, Privacy::Open, self.look());
+        if session::token_of(self.request, self.site.environment()).is_some() {
+            headers::set(&mut headers, "cache-control", headers::NO_STORE);
+        }
+        WebAnswer { kind, status: 200, headers, body, user_id: None }
+    }
+
+    /// A page with a form, a fault or a secret.
+    pub(super) fn private_page(
+        &self,
+        (kind, status): (&'static str, u16),
+        policy: Policy<'_>,
+        body: String,
+    ) -> WebAnswer {
+        let headers = headers::of_page(policy, Privacy::Private, self.look());
+        WebAnswer { kind, status, headers, body, user_id: None }
+    }
+
+    /// A page that says why there is no other.
+    pub(super) fn error(
+        &self,
+        (kind, status): (&'static str, u16),
+        (title, message): (&str, &str),
+        back: Option<Link<'_>>,
+    ) -> WebAnswer {
+        let page = ErrorPage { site: self.masthead(), status, title, message, back };
+        self.private_page((kind, status), Policy::Page, pages::error(&page))
+    }
+
+    pub(super) fn not_found(&self) -> WebAnswer {
+        let home = Link { text: "Go to the front page", href: Address::new("/") };
+        let message = "There is nothing at this address. Check it, or start at the front page.";
+        self.error(("page:none", 404), ("Nothing here", message), Some(home))
+    }
+
+    /// The active theme's style sheet; an empty one without a theme. It is asked for again each
+    /// time, so that a page never shows colours of yesterday.
+    pub(super) fn theme_style(&self) -> WebAnswer {
+        let body = self.theme.as_ref().map(|theme| theme.style.clone()).unwrap_or_default();
+        let headers = vec![
+            ("content-type", String::from("text/css; charset=UTF-8")),
+            ("cache-control", headers::NO_STORE.to_owned()),
+            ("x-content-type-options", String::from("nosniff")),
+            ("cross-origin-resource-policy", String::from("same-origin")),
+        ];
+        WebAnswer { kind: "page:theme", status: 200, headers, body, user_id: None }
+    }
+
+    /// Tells the browser where the page is for good.
+    pub(super) fn moved(&self, kind: &'static str, location: &str) -> WebAnswer {
+        let headers = vec![
+            ("location", location.to_owned()),
+            ("cache-control", String::from("no-cache")),
+            ("link", format!("<{}>; rel=\"https://api.w.org/\"", self.rest_root)),
+        ];
+        WebAnswer { kind, status: 301, headers, body: String::new(), user_id: None }
+    }
+}

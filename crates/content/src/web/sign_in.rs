@@ -1,0 +1,262 @@
+//! Signing in and out. **A session's token never survives either**: each begins with a new one, so
+//! that nobody can plant one beforehand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use frame::auth::login::SignIn;
+use frame::auth::{magic_link, session};
+use frame::cookies::{self, Life};
+use frame::pages::{Address, Link};
+use site_rows::session as rows;
+use types::{Result, Secret};
+
+use super::answer::WebAnswer;
+use super::callback::encoded;
+use super::form::{Fields, Visitor};
+use super::local_path::local_path;
+use super::page_path::Spelling;
+use super::page_request::{PageRequest, Session};
+use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy};
+
+const SIGN_IN: &str = "log-in";
+const SIGN_OUT: &str = "log-out";
+const KIND: &str = "page:login";
+/// Where a link from a letter leads.
+const PORTAL: &str = "/portal/";
+const KIND_OUT: &str = "page:logout";
+/// Characters of a login name or an e-mail address that are looked at.
+const LOGIN_CHARS_MAX: usize = 320;
+/// Says the same for unknown accounts and wrong passwords.
+const WRONG: &str = "User name and password do not match; check both.";
+const STALE: &str = "The page was open for too long, or cookies are off; try again.";
+
+/// What the form says after it was refused.
+struct Complaint<'a> {
+    status: u16,
+    message: &'a str,
+    /// What was typed before.
+    login: &'a str,
+}
+
+impl PageRequest<'_> {
+    pub(super) async fn sign_in(&self, spelling: Spelling) -> Result<WebAnswer> {
+        let is_post = self.request.method == "POST";
+        let fields = if is_post { self.form() } else { self.query() };
+        let target = local_path(&self.visit.home, fields.text("redirect_to"));
+        let session = self.session().await?;
+        if self.query().text("action") == "logout" {
+            return self.sign_out(spelling, session, &fields, target).await;
+        }
+        let link = fields.text(magic_link::PARAMETER);
+        match (is_post, link.is_empty()) {
+            (true, true) => return self.sign_in_posted(spelling, &fields, target).await,
+            (true, false) => return self.sign_in_by_link(link, &fields, target).await,
+            (false, false) => return self.link_question(link, target, None).await,
+            (false, true) => {}
+        }
+        match session {
+            Some(_) => Ok(WebAnswer::redirect(KIND, &self.target(target))),
+            None => self.sign_in_form(spelling, target.as_deref(), None),
+        }
+    }
+
+    /// The address of the sign-in page that leads back to a path of this site.
+    pub(super) fn sign_in_address(&self, spelling: Spelling, back: &str) -> String {
+        self.visit.page(&format!("{}?redirect_to={}", spelling.sign_in(), encoded(back)))
+    }
+
+    /// The path that signs out and then leads to another path of this site.
+    pub(super) fn sign_out_path(
+        &self,
+        spelling: Spelling,
+        session: &Session,
+        back: Option<&str>,
+    ) -> String {
+        let back = back.map(|back| format!("&redirect_to={}", encoded(back))).unwrap_or_default();
+        let token = self.token(SIGN_OUT, session.holder());
+        format!("{}?action=logout{back}&{CSRF_FIELD}={token}", spelling.sign_in())
+    }
+
+    fn target(&self, path: Option<String>) -> String {
+        self.visit.page(path.as_deref().unwrap_or("/"))
+    }
+
+    fn sign_in_form(
+        &self,
+        spelling: Spelling,
+        target: Option<&str>,
+        complaint: Option<&Complaint<'_>>,
+    ) -> Result<WebAnswer> {
+        let visitor = self.visitor()?;
+        let csrf = self.token(SIGN_IN, visitor.holder());
+        let page = LoginPage {
+            site: self.masthead(),
+            action: Address::new(spelling.sign_in()),
+            redirect_to: target.unwrap_or_default(),
+            csrf: &csrf,
+            error: complaint.map(|complaint| complaint.message),
+            login: complaint.map_or("", |complaint| complaint.login),
+        };
+        let status = complaint.map_or(200, |complaint| complaint.status);
+        let mut answer = self.private_page((KIND, status), Policy::Page, pages::login(&page));
+        let cookie = self.visitor_cookie(&visitor);
+        answer.headers.extend(cookie.map(|cookie| ("set-cookie", cookie)));
+        Ok(answer)
+    }
+
+    async fn sign_in_posted(
+        &self,
+        spelling: Spelling,
+        fields: &Fields,
+        target: Option<String>,
+    ) -> Result<WebAnswer> {
+        // No name holds what cannot be typed, and not every database takes it.
+        let typed = fields.text("log").chars().filter(|c| !c.is_control());
+        let login: String = typed.take(LOGIN_CHARS_MAX).collect();
+        let again = |status, message: &str| {
+            let complaint = Complaint { status, message, login: &login };
+            self.sign_in_form(spelling, target.as_deref(), Some(&complaint))
+        };
+        let is_own = |visitor: Visitor| self.is_genuine(SIGN_IN, visitor.holder(), fields);
+        if !self.known_visitor().is_some_and(is_own) {
+            return again(403, STALE);
+        }
+        let password = Secret::new(fields.text("pwd").to_owned());
+        match self.site.sign_in(self.request, &login, password).await? {
+            SignIn::Welcome(user) => {
+                let mut answer = self.welcome(user.id(), &self.target(target)).await?;
+                answer.user_id = Some(user.id());
+                Ok(answer)
+            }
+            SignIn::Wrong => {
+                tracing::info!(reason = "wrong password or account", "sign-in refused");
+                again(403, WRONG)
+            }
+            SignIn::Wait(wait) => {
+                tracing::info!(reason = "too many attempts", "sign-in refused");
+                let seconds = whole_seconds(wait);
+                let message = format!("Too many attempts; try again in {seconds} seconds.");
+                let mut answer = again(429, &message)?;
+                answer.headers.push(("retry-after", seconds.to_string()));
+                Ok(answer)
+            }
+        }
+    }
+
+    /// Asks whoever opened a link from a letter whether to go on. Looking does not use it up.
+    async fn link_question(
+        &self,
+        link: &str,
+        target: Option<String>,
+        error: Option<&str>,
+    ) -> Result<WebAnswer> {
+        let (site, now, token) = (Arc::clone(self.site), self.visit.now, link.to_owned());
+        let looked =
+            self.site.store().read(move |conn| magic_link::holder(conn, site.vault(), &token, now));
+        let Some(user) = looked.await? else { return Ok(self.link_refused()) };
+        let visitor = self.visitor()?;
+        let csrf = self.token(SIGN_IN, visitor.holder());
+        let page = LinkPage {
+            site: self.masthead(),
+            action: Address::new(Spelling::Neutral.sign_in()),
+            link,
+            redirect_to: target.as_deref().unwrap_or_default(),
+            csrf: &csrf,
+            login: &user.row.login,
+            error,
+        };
+        let status = if error.is_some() { 403 } else { 200 };
+        let mut answer = self.private_page((KIND, status), Policy::Page, pages::link(&page));
+        let cookie = self.visitor_cookie(&visitor);
+        answer.headers.extend(cookie.map(|cookie| ("set-cookie", cookie)));
+        Ok(answer)
+    }
+
+    fn link_refused(&self) -> WebAnswer {
+        tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
+        let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
+        let message = "The link was used before, or is too old; ask for a new one.";
+        self.error((KIND, 403), ("This link does not work", message), Some(again))
+    }
+
+    /// Signs in whoever holds a link from a letter, once.
+    async fn sign_in_by_link(
+        &self,
+        link: &str,
+        fields: &Fields,
+        target: Option<String>,
+    ) -> Result<WebAnswer> {
+        let is_own = |visitor: Visitor| self.is_genuine(SIGN_IN, visitor.holder(), fields);
+        if !self.known_visitor().is_some_and(is_own) {
+            return self.link_question(link, target, Some(STALE)).await;
+        }
+        let (site, now, link) = (Arc::clone(self.site), self.visit.now, link.to_owned());
+        let redeemed =
+            self.site.store().write(move |conn| magic_link::redeem(conn, site.vault(), &link, now));
+        let Some(user) = redeemed.await? else { return Ok(self.link_refused()) };
+        let target = target.unwrap_or_else(|| PORTAL.to_owned());
+        let mut answer = self.welcome(user.id(), &self.visit.page(&target)).await?;
+        answer.user_id = Some(user.id());
+        Ok(answer)
+    }
+
+    /// Begins a session, and ends the one that the browser had.
+    async fn welcome(&self, user_id: i64, target: &str) -> Result<WebAnswer> {
+        self.end_session().await?;
+        let begun = self.site.begin_session(user_id, self.request, false, self.visit.now).await?;
+        let mut answer = WebAnswer::redirect(KIND, target);
+        let secure = self.request.secure;
+        let life = Life::Lasting(begun.life);
+        let cookie = cookies::set(self.session_cookie(), begun.token.expose(), life, secure);
+        answer.headers.push(("set-cookie", cookie));
+        answer.headers.push(("set-cookie", self.visitor_over()));
+        Ok(answer)
+    }
+
+    async fn sign_out(
+        &self,
+        spelling: Spelling,
+        session: Option<Session>,
+        fields: &Fields,
+        target: Option<String>,
+    ) -> Result<WebAnswer> {
+        let after = target.as_deref().unwrap_or(spelling.sign_in());
+        let Some(session) = session else {
+            return Ok(WebAnswer::redirect(KIND_OUT, &self.visit.page(after)));
+        };
+        let query = self.query();
+        let holder = session.holder();
+        let is_own =
+            self.has_token(SIGN_OUT, holder, fields) || self.has_token(SIGN_OUT, holder, &query);
+        if !is_own {
+            let path = self.sign_out_path(spelling, &session, target.as_deref());
+            let link = Link { text: "Yes, log out", href: Address::new(&path) };
+            let question = ("Log out?", "Another page asked to log you out, or yours is old.");
+            return Ok(self.error((KIND_OUT, 403), question, Some(link)));
+        }
+        self.end_session().await?;
+        let mut answer = WebAnswer::redirect(KIND_OUT, &self.visit.page(after));
+        let cookie = cookies::set(self.session_cookie(), "", Life::Over, self.request.secure);
+        answer.headers.push(("set-cookie", cookie));
+        answer.user_id = Some(session.user.id());
+        Ok(answer)
+    }
+
+    fn session_cookie(&self) -> &'static str {
+        self.site.environment().session_cookie()
+    }
+
+    /// Forgets the session that the browser's cookie names, if there is one.
+    async fn end_session(&self) -> Result<()> {
+        let environment = self.site.environment();
+        let Some(token) = session::token_of(self.request, environment) else { return Ok(()) };
+        let hash = session::hash(self.site.vault(), token);
+        self.site.store().write(move |conn| rows::delete(conn, &hash).map(drop)).await
+    }
+}
+
+/// Rounded up, so that who waits this long has waited enough.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}

@@ -1,0 +1,17 @@
+//! What the site promises, asked for as clients ask: requests in, answers out, on a real store.
+#![cfg(test)]
+
+mod content_items;
+mod content_lists;
+mod content_terms;
+mod content_texts;
+mod frame;
+#[expect(dead_code, reason = "the tests of commerce use the rest of it")]
+#[path = "../../../frame/tests/support/harness.rs"]
+mod harness;
+mod settings;
+mod support;
+mod users_deletion;
+mod users_editing;
+mod users_reading;
+mod users_with_applications;

@@ -1,0 +1,129 @@
+//! One operation being carried out: its parameters, its circumstances, and the transaction.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use contract::rest::{Params, Refusal, Stop, Verb};
+use db::Conn;
+use types::{Capability, Error, Timestamp};
+
+use crate::{Options, Site, User, Visit};
+
+/// What permissions and operations are handed.
+pub struct Call<'c> {
+    pub site: &'c Site,
+    pub visit: &'c Visit,
+    pub params: Params,
+    pub verb: Verb,
+    /// Only the headers are wanted; a list may leave out its items.
+    pub head_only: bool,
+    conn: Option<&'c mut dyn Conn>,
+}
+
+impl std::fmt::Debug for Call<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Call").field("verb", &self.verb).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Call<'c> {
+    pub(crate) fn new(
+        site: &'c Site,
+        visit: &'c Visit,
+        verb: Verb,
+        head_only: bool,
+        params: Params,
+        conn: Option<&'c mut dyn Conn>,
+    ) -> Self {
+        Self { site, visit, params, verb, head_only, conn }
+    }
+
+    /// The transaction. Operations that said they need none have none.
+    pub fn conn(&mut self) -> Result<&mut dyn Conn, Error> {
+        match &mut self.conn {
+            Some(conn) => Ok(&mut **conn),
+            None => Err(Error::internal("an operation without storage asked for it")),
+        }
+    }
+
+    pub(crate) fn conn_if_any(&mut self) -> Option<&mut dyn Conn> {
+        match &mut self.conn {
+            Some(conn) => Some(&mut **conn),
+            None => None,
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.visit.now
+    }
+
+    /// The number that a new record brings along and keeps; only imports bring one.
+    pub fn kept_id(&self) -> Option<i64> {
+        self.params.int("id").filter(|id| self.visit.is_import && *id > 0)
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.visit.options
+    }
+
+    pub fn user(&self) -> Option<&Arc<User>> {
+        self.visit.identity.user.as_ref()
+    }
+
+    /// Zero for nobody, as clients expect.
+    pub fn user_id(&self) -> i64 {
+        self.user().map_or(0, |user| user.id())
+    }
+
+    /// Whether the caller sees the sales of one merchant or store only.
+    pub fn is_bound(&self) -> bool {
+        self.user().is_some_and(|user| user.is_bound())
+    }
+
+    pub fn can(&self, capability: Capability) -> bool {
+        self.visit.identity.can(capability)
+    }
+
+    /// The refusal of a caller who lacks a right: 401 for nobody, 403 for somebody.
+    pub fn deny(
+        &self,
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Refusal {
+        let status = if self.visit.identity.is_anonymous() { 401 } else { 403 };
+        Refusal::new(status, code, message)
+    }
+
+    /// Lets the caller pass only with the capability.
+    pub fn need(
+        &self,
+        capability: Capability,
+        code: &'static str,
+        message: &'static str,
+    ) -> Result<(), Stop> {
+        if self.can(capability) { Ok(()) } else { Err(self.deny(code, message).into()) }
+    }
+
+    /// The permission of an operation that simply says no.
+    pub fn forbidden(&self) -> Refusal {
+        self.deny("rest_forbidden", "You are not allowed to do that.")
+    }
+
+    /// The context in which the item is shown: `view` unless asked for otherwise.
+    pub fn context(&self) -> String {
+        self.params.text("context").unwrap_or("view").to_owned()
+    }
+
+    /// Runs a part of this operation with other parameters; `run` says whether its changes stay.
+    pub fn nested(
+        &mut self,
+        params: Params,
+        run: &mut dyn FnMut(&mut Call<'_>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let (site, visit, verb) = (self.site, self.visit, self.verb);
+        self.conn()?.nested(&mut |conn| {
+            let mut inner = Call::new(site, visit, verb, false, params.clone(), Some(conn));
+            run(&mut inner)
+        })
+    }
+}

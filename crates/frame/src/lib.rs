@@ -1,0 +1,63 @@
+//! The frame in which the operations of the REST interface run, and what all of them need: users
+//! and authentication, options, background jobs, mail, requests to other hosts.
+//!
+//! A [`Request`] goes through [`rest`]: credentials ([`auth`]), route, parameters, permission,
+//! operation. An operation is an [`Action`]: who may, and how; both are plain functions over a
+//! [`Call`], which carries the parameters, the circumstances ([`Visit`]) and the transaction.
+//! **The whole of a request runs in one transaction on a database thread**, with everything that it
+//! sets off: embedded items, hints at links, the items of a batch. Only what waits for the network
+//! runs outside.
+//!
+//! The crates above are guests: they hand in their routes, pages, files, kinds of jobs and tables
+//! of options when a [`Site`] is made, and this crate knows none of them. **No option and no route
+//! of a guest is named here.** It knows no HTTP library and no SQL.
+
+pub mod action;
+pub mod auth;
+mod batch;
+pub mod bundle;
+mod call;
+pub mod cookies;
+pub mod dates;
+mod documents;
+mod file_source;
+pub mod identity;
+pub mod index;
+mod inside;
+pub mod jobs;
+pub mod mail;
+pub mod managers;
+pub mod moments;
+pub mod names;
+pub mod openapi;
+pub mod options;
+pub mod outbound;
+pub mod pages;
+pub mod paging;
+mod public_page;
+pub mod request;
+pub mod rest;
+mod routes;
+pub mod settings;
+pub mod signing;
+mod site;
+pub mod text;
+pub mod throttle;
+pub mod tree;
+mod turns;
+pub mod users;
+mod visit;
+mod visits;
+
+pub use action::Action;
+pub use call::Call;
+pub use file_source::{FileFound, FileSource};
+pub use identity::{Identity, User, Via};
+pub use names::Names;
+pub use options::Options;
+pub use public_page::{PageSource, PublicPage};
+pub use request::{Client, Request};
+pub use rest::{Payload, Response};
+pub use settings::Settings;
+pub use site::{Neighbour, Parts, Site};
+pub use visit::Visit;

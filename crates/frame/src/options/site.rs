@@ -1,0 +1,75 @@
+//! The options that every site has; the settings in the order in which the interface lists them.
+
+use contract::rest::Schema;
+
+use super::definition::{Definition, Kind, option, setting};
+use crate::pages::THEME_OPTION;
+
+pub(super) const DEFINITIONS: &[Definition] = &[
+    setting("blogname", Kind::Text, r#""Boardwalk""#, "title", || {
+        Schema::text().about("Name of the site.")
+    }),
+    setting("blogdescription", Kind::Text, r#""""#, "description", || {
+        Schema::text().about("What the site is about, in a few words.")
+    }),
+    setting("siteurl", Kind::Text, r#""""#, "url", || {
+        Schema::text().format("uri").about("Address of the site.")
+    }),
+    setting("admin_email", Kind::Text, r#""""#, "email", || {
+        Schema::text().format("email").about("Where the site sends mail for its administrator.")
+    }),
+    setting("timezone_string", Kind::Text, r#""""#, "timezone", || {
+        Schema::text().about("A city in the same time zone, such as Europe/Rome.")
+    }),
+    setting("date_format", Kind::Text, r#""F j, Y""#, "date_format", || {
+        Schema::text().about("How dates are written.")
+    }),
+    setting("time_format", Kind::Text, r#""g:i a""#, "time_format", || {
+        Schema::text().about("How times of day are written.")
+    }),
+    setting("start_of_week", Kind::Integer, "1", "start_of_week", || {
+        Schema::integer().about("The day on which a week starts: 0 is Sunday.")
+    }),
+    setting("WPLANG", Kind::Text, r#""en_US""#, "language", || {
+        Schema::text().about("Language of the site.")
+    }),
+    setting("use_smilies", Kind::Switch, "true", "use_smilies", || {
+        Schema::boolean().about("Show emoticons as pictures.")
+    }),
+    setting("default_category", Kind::Integer, "1", "default_category", || {
+        Schema::integer().about("Category of posts that name none.")
+    }),
+    setting("default_post_format", Kind::Text, r#""0""#, "default_post_format", || {
+        Schema::text().about("Format of posts that name none.")
+    }),
+    setting("posts_per_page", Kind::Integer, "10", "posts_per_page", || {
+        Schema::integer().about("Posts on a page of the site.")
+    }),
+    setting("show_on_front", Kind::Text, r#""posts""#, "show_on_front", || {
+        Schema::text().about("What the front page shows: posts or page.")
+    }),
+    setting("page_on_front", Kind::Integer, "0", "page_on_front", || {
+        Schema::integer().about("Id of the page that is the front page.")
+    }),
+    setting("page_for_posts", Kind::Integer, "0", "page_for_posts", || {
+        Schema::integer().about("Id of the page that shows the latest posts.")
+    }),
+    setting("default_ping_status", Kind::Text, r#""open""#, "default_ping_status", || {
+        Schema::text()
+            .choices(&["open", "closed"])
+            .about("Whether new posts take notices of links.")
+    }),
+    setting("default_comment_status", Kind::Text, r#""open""#, "default_comment_status", || {
+        Schema::text().choices(&["open", "closed"]).about("Whether new posts take comments.")
+    }),
+    setting("site_logo", Kind::Integer, "0", "site_logo", || {
+        Schema::integer().about("Id of the picture that is the site's logo.")
+    }),
+    setting("site_icon", Kind::Integer, "0", "site_icon", || {
+        Schema::integer().about("Id of the picture that is the site's icon.")
+    }),
+    option("home", Kind::Text, r#""""#),
+    option("gmt_offset", Kind::Decimal, "0"),
+    option("using_application_passwords", Kind::Switch, "false"),
+    option(THEME_OPTION, Kind::Json, "null"),
+];

@@ -1,0 +1,308 @@
+//! The path of a request through the REST interface, in the reference's order: JSONP, method
+//! override, credentials, OPTIONS, route, body, parameters, permission, operation; then the headers
+//! and wrappings of the answer. **An authentication error beats a missing route, and a wrong
+//! parameter beats a missing right.**
+
+mod body;
+mod embed;
+mod headers;
+pub mod invocation;
+mod passwords;
+pub mod perform;
+pub(crate) mod recent;
+mod response;
+
+use std::sync::Arc;
+
+use contract::rest::route::CompiledRoute;
+use contract::rest::table::Found;
+use contract::rest::{Body, Refusal, Reply, Sources, Stop, Verb};
+use serde_json::{Value, json};
+use types::Error;
+
+pub(crate) use self::response::header_map;
+pub use self::response::{Payload, Response};
+
+use self::invocation::{Embed, Invocation, accept, no_route};
+use self::perform::Performed;
+use self::response::Wrapping;
+use crate::action::{Later, Work};
+use crate::call::Call;
+use crate::request::tidy_path;
+use crate::turns::Turn;
+use crate::{Action, Identity, Request, Site, Visit};
+
+impl Site {
+    /// Answers a request of the REST interface, whatever it is.
+    pub async fn answer(self: &Arc<Self>, request: Request) -> Response {
+        let request = Request { path: tidy_path(&request.path), ..request };
+        let wrapping = Wrapping::of(&request);
+        if let Err(refusal) = wrapping.check(self.settings().jsonp) {
+            let root = &self.settings().names.rest_root;
+            let rest_url = format!("{}/{root}", self.home_of(&request));
+            return Response::plain_refusal(&refusal, &rest_url);
+        }
+        let method = effective_method(&request);
+        let (visit, refused) = self.receive(&request, &method).await;
+        let visit = Arc::new(visit);
+        let mut response = match refused {
+            Some(refusal) => self.respond(&request, &visit, Reply::from(&refusal), &wrapping),
+            None if !wrapping.allows(&visit.identity, &method) => {
+                let refusal = response::jsonp_disabled();
+                return Response::plain_refusal(&refusal, &visit.rest_url);
+            }
+            None => {
+                let reply = self.recall_or_carry_out(&request, &method, &visit).await;
+                self.respond(&request, &visit, reply, &wrapping)
+            }
+        };
+        if method == "HEAD" {
+            // The length is that of the answer to GET.
+            let length = response.payload.len().to_string();
+            response.headers.push(("content-length", length));
+            response.payload = Payload::Empty;
+        }
+        response.route = self.table().route_at(&request.path).map(|(r, _)| r.pattern.clone());
+        response.user_id = visit.identity.user.as_ref().map(|user| user.id());
+        response
+    }
+
+    /// Finds out who asks. Without that, the rest is not looked at.
+    async fn receive(&self, request: &Request, method: &str) -> (Visit, Option<Refusal>) {
+        let now = self.clock().now();
+        let (identity, refusal) = match self.authenticate(request, method, now).await {
+            Ok(Ok(identity)) => (identity, None),
+            Ok(Err(refusal)) => (Identity::ANONYMOUS, Some(refusal)),
+            Err(error) => (Identity::ANONYMOUS, Some(failed(&error))),
+        };
+        match self.visit(request, identity, now).await {
+            Ok(visit) => (visit, refusal),
+            Err(error) => {
+                let visit = self.visit_without_options(request, now);
+                (visit, Some(refusal.unwrap_or_else(|| failed(&error))))
+            }
+        }
+    }
+
+    /// Answers from memory what was asked for a moment ago.
+    async fn recall_or_carry_out(
+        self: &Arc<Self>,
+        request: &Request,
+        method: &str,
+        visit: &Arc<Visit>,
+    ) -> Reply {
+        let key =
+            if self.store().is_embedded() { recent::key_of(request, method, visit) } else { None };
+        let Some(key) = key else { return self.carry_out(request, method, visit).await };
+        let changes = self.changes();
+        if let Some(reply) = self.recent().get(&key, changes) {
+            return reply;
+        }
+        let reply = self.carry_out(request, method, visit).await;
+        self.recent().keep(key, changes, reply)
+    }
+
+    async fn carry_out(
+        self: &Arc<Self>,
+        request: &Request,
+        method: &str,
+        visit: &Arc<Visit>,
+    ) -> Reply {
+        if method == "OPTIONS" {
+            return self.describe(&request.path, visit).await;
+        }
+        let Some(verb) = Verb::parse(method) else { return Reply::from(&no_route()) };
+        let Some(found) = self.table().find(verb, &request.path) else {
+            return Reply::from(&no_route());
+        };
+        let (read, fault) = match body::read(request, method) {
+            Ok(read) => (read, None),
+            Err(refusal) => (Sources::default(), Some(refusal)),
+        };
+        let sources =
+            Sources { query: request.query.clone(), path: found.variables.clone(), ..read };
+        let (params, refused) = accept(&found.endpoint.args, sources);
+        let invocation = Invocation {
+            verb,
+            head_only: method == "HEAD",
+            path: request.path.clone(),
+            params,
+            refused: fault.or(refused),
+            embed: Embed::read(request.query.get("_embed")),
+        };
+        if let (Some(wait), None) = (&found.endpoint.operation.wait, &invocation.refused)
+            && let Some(waiting) = wait(self, visit, &invocation.params)
+        {
+            waiting.await;
+        }
+        let turn = match visit.identity.user.as_ref() {
+            Some(user) if found.endpoint.operation.in_turns => self.turns().take(user.id()).await,
+            _ => return self.perform_any(found, invocation, visit, None).await,
+        };
+        match turn {
+            Ok(turn) => self.perform_any(found, invocation, visit, Some(turn)).await,
+            Err(refusal) => Reply::from(&refusal),
+        }
+    }
+
+    /// The turn ends with the operation, also when nobody waits for that any more.
+    async fn perform_any(
+        self: &Arc<Self>,
+        found: Found<'_, Action>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        turn: Option<Turn>,
+    ) -> Reply {
+        let performed = match &found.endpoint.operation.work {
+            Work::Later(run) if invocation.refused.is_none() => {
+                let later = |params| {
+                    run(Later { site: Arc::clone(self), visit: Arc::clone(visit), params })
+                };
+                self.perform_later(invocation, visit, later).await
+            }
+            Work::Memory(_) if is_memory_only(found.route) => {
+                perform::perform(self, visit, &invocation, None)
+            }
+            Work::Write(_) if invocation.refused.is_none() => {
+                self.perform_writing(invocation, visit, turn).await
+            }
+            _ => self.perform_reading(invocation, visit, turn).await,
+        };
+        performed.map_or_else(|error| Reply::from(&failed(&error)), |performed| performed.reply)
+    }
+
+    async fn perform_reading(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        turn: Option<Turn>,
+    ) -> Result<Performed, Error> {
+        let (site, visit) = (Arc::clone(self), Arc::clone(visit));
+        let read = move |conn: &mut dyn db::Conn| {
+            let _until_the_end = &turn;
+            perform::perform(&site, &visit, &invocation, Some(conn))
+        };
+        self.store().read(read).await
+    }
+
+    /// What is refused leaves no trace.
+    async fn perform_writing(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        turn: Option<Turn>,
+    ) -> Result<Performed, Error> {
+        let site = Arc::clone(self);
+        let visit = self.with_hashes(&invocation, visit).await?;
+        let attempted = self.store().attempt(move |conn| {
+            let _until_the_end = &turn;
+            let performed = perform::perform(&site, &visit, &invocation, Some(conn))?;
+            Ok(if performed.refused { Err(performed) } else { Ok(performed) })
+        });
+        let performed = attempted.await;
+        self.forget_options();
+        let performed = performed?;
+        Ok(performed.unwrap_or_else(|refused| refused))
+    }
+
+    async fn perform_later<F>(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        run: impl FnOnce(contract::rest::Params) -> F,
+    ) -> Result<Performed, Error>
+    where
+        F: Future<Output = Result<Reply, Stop>>,
+    {
+        let permitted =
+            self.with_call(&invocation, visit, |action, call| (action.permit)(call)).await?;
+        let outcome = match permitted {
+            Ok(()) => run(invocation.params.clone()).await,
+            Err(stop) => Err(stop),
+        };
+        self.recent().note_write();
+        let (reply, refused) = match outcome {
+            Ok(reply) => (reply, None),
+            Err(Stop::Refused(refusal)) => (Reply::new(Value::Null), Some(*refusal)),
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        let (site, visit) = (Arc::clone(self), Arc::clone(visit));
+        let finish = move |conn: &mut dyn db::Conn| {
+            let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
+                return Err(Error::internal("a route is gone"));
+            };
+            let params = invocation.params.clone();
+            let mut call = Call::new(&site, &visit, invocation.verb, false, params, Some(conn));
+            let outcome = match &refused {
+                Some(refusal) => Err(Stop::from(refusal.clone())),
+                None => Ok(reply.clone()),
+            };
+            perform::finish(outcome, found.route, &mut call, &invocation)
+        };
+        self.store().read(finish).await
+    }
+
+    /// Runs a closure with the call on a snapshot.
+    async fn with_call<T: Send + 'static>(
+        self: &Arc<Self>,
+        invocation: &Invocation,
+        visit: &Arc<Visit>,
+        run: fn(&Action, &mut Call<'_>) -> T,
+    ) -> Result<T, Error> {
+        let (site, visit, invocation) = (Arc::clone(self), Arc::clone(visit), invocation.clone());
+        let run = move |conn: &mut dyn db::Conn| {
+            let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
+                return Err(Error::internal("a route is gone"));
+            };
+            let params = invocation.params.clone();
+            let mut call = Call::new(&site, &visit, invocation.verb, false, params, Some(conn));
+            Ok(run(&found.endpoint.operation, &mut call))
+        };
+        self.store().read(run).await
+    }
+
+    /// OPTIONS: the description of the first route at the path, whoever asks.
+    async fn describe(self: &Arc<Self>, path: &str, visit: &Arc<Visit>) -> Reply {
+        let Some((route, _)) = self.table().route_at(path) else { return Reply::new(json!([])) };
+        let mut reply = Reply::of(200, Body::Json(route.document(&visit.rest_url, true)));
+        let (site, visit, path) = (Arc::clone(self), Arc::clone(visit), path.to_owned());
+        let allowed = self.store().read(move |conn| {
+            let Some((route, variables)) = site.table().route_at(&path) else {
+                return Ok(Vec::new());
+            };
+            let sources = Sources { path: variables, ..Sources::default() };
+            let params = contract::rest::Params::unchecked(sources);
+            let mut call = Call::new(&site, &visit, Verb::Get, false, params, Some(conn));
+            perform::allowed(route, &mut call)
+        });
+        match allowed.await {
+            Ok(allowed) if allowed.is_empty() => {}
+            Ok(allowed) => reply.headers.push(("allow", allowed.join(", "))),
+            Err(error) => return Reply::from(&failed(&error)),
+        }
+        reply
+    }
+}
+
+/// Whether no operation of the route needs storage, not even to see who may.
+fn is_memory_only(route: &CompiledRoute<Action>) -> bool {
+    route.endpoints.iter().all(|endpoint| matches!(endpoint.operation.work, Work::Memory(_)))
+}
+
+/// Our own failure, logged in full and told in general.
+pub fn failed(error: &Error) -> Refusal {
+    let refusal = Refusal::of_error(error);
+    if refusal.status >= 500 {
+        tracing::error!(error = %error.report(), "a request failed");
+    }
+    refusal
+}
+
+/// The method that the request means: a query parameter or a header may say another one.
+fn effective_method(request: &Request) -> String {
+    let stated = request
+        .query_parameter("_method")
+        .or_else(|| request.header("x-http-method-override"))
+        .unwrap_or(&request.method);
+    stated.to_ascii_uppercase()
+}

@@ -1,0 +1,54 @@
+//! Hashes the passwords of a request before its transaction begins: hashing takes long, and inside
+//! of it everybody would wait.
+
+use serde_json::Value;
+use types::{Error, Secret};
+
+use super::invocation::Invocation;
+use crate::{Site, Visit};
+
+/// Passwords of one request; a batch has at most as many items.
+const PASSWORDS_MAX: usize = 100;
+
+impl Site {
+    /// The visit with the hashes that its request will need. Nobody's passwords are not hashed:
+    /// anonymous callers set none.
+    pub(super) async fn with_hashes(
+        &self,
+        invocation: &Invocation,
+        visit: &Visit,
+    ) -> Result<Visit, Error> {
+        let mut visit = visit.clone();
+        if visit.identity.is_anonymous() {
+            return Ok(visit);
+        }
+        for given in passwords_in(invocation) {
+            let hash = self.hasher().hash(Secret::new(given.clone())).await?;
+            visit.hashes.insert(given, hash);
+        }
+        Ok(visit)
+    }
+}
+
+/// Whether operations at the path set the password of an account.
+fn is_of_accounts(path: &str) -> bool {
+    path.split(['/', '?']).any(|part| matches!(part, "users" | "customers"))
+}
+
+/// The passwords that a request wants to set: its own, and those of the items of a batch.
+fn passwords_in(invocation: &Invocation) -> Vec<String> {
+    let own = invocation.params.text("password").filter(|_| is_of_accounts(&invocation.path));
+    let mut found: Vec<String> = own.map(str::to_owned).into_iter().collect();
+    let password_of = |item: &Value| item.get("password")?.as_str().map(str::to_owned);
+    let groups = ["requests", "create", "update"].into_iter();
+    for item in groups.filter_map(|name| invocation.params.get(name)?.as_array()).flatten() {
+        let item_path = item.get("path").and_then(Value::as_str).unwrap_or(&invocation.path);
+        if is_of_accounts(item_path) {
+            found.extend(item.get("body").and_then(password_of).or_else(|| password_of(item)));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.truncate(PASSWORDS_MAX);
+    found
+}

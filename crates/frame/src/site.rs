@@ -1,0 +1,274 @@
+//! The site of one environment: everything that its requests share.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::rest::Table;
+use db::{Conn, Database};
+use types::{Clock, Environment, Result};
+use url::Url;
+use vault::Vault;
+
+use crate::action::Action;
+use crate::auth::Gate;
+use crate::auth::password::Hasher;
+use crate::documents::Documents;
+use crate::jobs::JobKind;
+use crate::outbound::{Outbound, Refusal};
+use crate::rest::recent::Recent;
+use crate::turns::Turns;
+use crate::{FileSource, Options, PageSource, PublicPage, Settings, Visit, options};
+
+/// Options are looked at again after this time, so that other processes' changes are seen.
+const OPTIONS_LIFE: Duration = Duration::from_millis(900);
+/// The kind of job that sends an e-mail. **A site without it sends no mail.**
+pub const MAIL_JOB: &str = "mail";
+
+/// What a site is made of.
+#[derive(Debug)]
+pub struct Parts {
+    pub environment: Environment,
+    pub store: Database,
+    pub vault: Arc<Vault>,
+    pub clock: Clock,
+    pub settings: Settings,
+    pub outbound: Arc<dyn Outbound>,
+    /// Wrong credentials per minute, by client address and by account, before one must wait.
+    pub wrong_credentials_per_minute: u32,
+    /// The options of the crates above.
+    pub options: options::Tables,
+    /// What the codes of refusals begin with that the shop's routes share.
+    pub shop_code_prefix: &'static str,
+}
+
+/// Another environment of the same installation.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    pub environment: Environment,
+    /// Without a slash at its end.
+    pub url: String,
+}
+
+/// A site, ready to answer.
+#[derive(Debug)]
+pub struct Site {
+    parts: Parts,
+    table: Table<Action>,
+    gate: Gate,
+    hasher: Hasher,
+    recent: Recent,
+    options: Mutex<Option<(Instant, Arc<Options>)>>,
+    documents: Documents,
+    page_sources: Vec<Box<dyn PageSource>>,
+    pub(crate) file_sources: Vec<Box<dyn FileSource>>,
+    job_kinds: Vec<Box<dyn JobKind>>,
+    neighbours: OnceLock<Vec<Neighbour>>,
+    versions: Vec<Version>,
+    takes_registrations: bool,
+    turns: Turns,
+    catcher: Option<Catcher>,
+}
+
+/// A number that grows whenever something changes that answers depend on besides the storage.
+struct Version(Box<dyn Fn() -> u64 + Send + Sync>);
+
+impl std::fmt::Debug for Version {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Version({})", (self.0)())
+    }
+}
+
+/// Tells which addresses are taken by the server itself.
+struct Catcher(Box<dyn Fn(&Url) -> bool + Send + Sync>);
+
+impl std::fmt::Debug for Catcher {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Catcher")
+    }
+}
+
+impl Site {
+    pub(crate) fn with_table(parts: Parts, table: Table<Action>) -> Self {
+        options::declare(parts.options);
+        let gate = Gate::new(parts.wrong_credentials_per_minute);
+        Self {
+            parts,
+            table,
+            gate,
+            hasher: Hasher::default(),
+            recent: Recent::default(),
+            options: Mutex::new(None),
+            documents: Documents::default(),
+            page_sources: Vec::new(),
+            file_sources: Vec::new(),
+            job_kinds: Vec::new(),
+            neighbours: OnceLock::new(),
+            versions: Vec::new(),
+            takes_registrations: false,
+            turns: Turns::default(),
+            catcher: None,
+        }
+    }
+
+    /// Adds public pages of a crate above.
+    #[must_use]
+    pub fn with_pages(mut self, source: Box<dyn PageSource>) -> Self {
+        self.page_sources.push(source);
+        self
+    }
+
+    /// Makes answers of a moment ago depend on what a crate above keeps in memory.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.versions.push(Version(Box::new(version)));
+        self
+    }
+
+    /// Says which addresses of deliveries the server takes itself, so that nothing leaves it.
+    #[must_use]
+    pub fn with_catcher(mut self, catches: impl Fn(&Url) -> bool + Send + Sync + 'static) -> Self {
+        self.catcher = Some(Catcher(Box::new(catches)));
+        self
+    }
+
+    /// Whether anything can ever be delivered to an address, as far as the address tells: to be
+    /// asked by whoever keeps one for webhooks. What is caught here needs no way out.
+    pub fn may_ever_deliver(&self, url: &Url) -> std::result::Result<(), Refusal> {
+        if self.catcher.as_ref().is_some_and(|catcher| (catcher.0)(url)) {
+            return Ok(());
+        }
+        self.outbound().may_ever_ask(url)
+    }
+
+    /// Says that strangers may register here by themselves, if the site can write to them.
+    #[must_use]
+    pub fn with_registrations(mut self) -> Self {
+        self.takes_registrations = self.job_kind(MAIL_JOB).is_some();
+        self
+    }
+
+    /// Whether strangers may register here by themselves, in the word that pages are told.
+    pub fn registration(&self) -> &'static str {
+        if self.takes_registrations { "open" } else { "closed" }
+    }
+
+    /// A number that grows with every change that answers can show.
+    pub(crate) fn changes(&self) -> u64 {
+        let outside = self.versions.iter().map(|version| (version.0)());
+        outside.fold(self.recent.writes(), u64::wrapping_add)
+    }
+
+    /// Adds a kind of background job of a crate above.
+    #[must_use]
+    pub fn with_job(mut self, kind: Box<dyn JobKind>) -> Self {
+        assert!(self.job_kind(kind.name()).is_none(), "two kinds of job named {}", kind.name());
+        self.job_kinds.push(kind);
+        self
+    }
+
+    /// The kinds of background jobs that this site knows.
+    pub fn job_kinds(&self) -> impl Iterator<Item = &dyn JobKind> {
+        self.job_kinds.iter().map(|kind| &**kind)
+    }
+
+    pub fn job_kind(&self, name: &str) -> Option<&dyn JobKind> {
+        self.job_kinds().find(|kind| kind.name() == name)
+    }
+
+    /// The page of a crate above at a path with its query string.
+    pub fn page_at(
+        &self,
+        conn: &mut dyn Conn,
+        visit: &Visit,
+        address: &str,
+    ) -> Result<Option<PublicPage>> {
+        for source in &self.page_sources {
+            if let Some(page) = source.page_at(conn, visit, address)? {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Told once, when the addresses of all environments of this process are known.
+    pub fn meet(&self, neighbours: Vec<Neighbour>) {
+        let _ = self.neighbours.set(neighbours);
+    }
+
+    /// All environments of this process, this one among them.
+    pub fn neighbours(&self) -> &[Neighbour] {
+        self.neighbours.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub fn environment(&self) -> Environment {
+        self.parts.environment
+    }
+
+    pub fn store(&self) -> &Database {
+        &self.parts.store
+    }
+
+    pub fn vault(&self) -> &Vault {
+        &self.parts.vault
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.parts.clock
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.parts.settings
+    }
+
+    pub fn outbound(&self) -> &dyn Outbound {
+        &*self.parts.outbound
+    }
+
+    pub fn table(&self) -> &Table<Action> {
+        &self.table
+    }
+
+    /// The code of a refusal that the shop's routes share, such as `cannot_view`.
+    pub fn shop_code(&self, code: &str) -> String {
+        format!("{}_{code}", self.parts.shop_code_prefix)
+    }
+
+    pub fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    /// The options as they are, or were a moment ago.
+    pub async fn options(&self) -> Result<Arc<Options>> {
+        if let Some((at, options)) = &*self.options.lock().unwrap_or_else(PoisonError::into_inner)
+            && at.elapsed() < OPTIONS_LIFE
+        {
+            return Ok(Arc::clone(options));
+        }
+        let options = Arc::new(self.store().read(Options::read).await?);
+        let kept = Some((Instant::now(), Arc::clone(&options)));
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        Ok(options)
+    }
+
+    /// After a change, so that the one who made it sees it.
+    pub fn forget_options(&self) {
+        self.recent.note_write();
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

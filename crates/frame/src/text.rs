@@ -1,0 +1,10 @@
+//! Texts that become part of pages: cleaned of what could run, rendered, typeset, and as slugs.
+
+mod clean;
+pub mod markdown;
+pub mod render;
+pub mod slug;
+mod typography;
+
+pub use self::clean::{clean_content, clean_title};
+pub use self::slug::slugify;
