@@ -2,7 +2,7 @@
 //!
 //! An ISO creates a merchant, a store under it and a TPN (a terminal profile bound to a device and
 //! a payment processor) in one call or in stages. This crate knows the rules of that trade and the
-//! dialect of its interface; it knows **no HTTP and no SQL**.
+//! dialect of its interface; it knows **no HTTP, and no SQL outside of [`rows`]**.
 //!
 //! The path of an onboarding: [`auth`] turns the `Authorization` header into a [`Caller`];
 //! [`onboard`] describes the request ([`fields`], [`processor`], [`device`]), checks what a schema
