@@ -4,8 +4,8 @@
 //! told), [`tasks`] (what is left to do), [`options`] and [`features`]. [`plugins`] and their
 //! packages ([`package`], [`catalogue`]) add to the site without code; [`Settings`] says where they
 //! come from. What belongs to the shop is changed through the shop's own routes, as the caller
-//! ([`frame::Call::ask`]). This crate knows no HTTP and no SQL, and none of its siblings: **what
-//! they do reaches it through the feed of changes** ([`notes::follow`]).
+//! ([`frame::Call::ask`]). This crate knows no HTTP, no SQL outside of [`rows`], and none of its
+//! siblings: **what they do reaches it through the feed of changes** ([`notes::follow`]).
 
 mod blueprint;
 pub mod bundle;

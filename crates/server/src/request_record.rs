@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use contract::json;
 use onboarding::audit::redacted;
+use onboarding::rows::request_log::RequestRow;
 use onboarding::{Caller, Origin, Platform};
 use types::Timestamp;
 

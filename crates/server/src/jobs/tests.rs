@@ -312,7 +312,7 @@ const CHILD: &str = "jobs::tests::a_process_with_workers";
 async fn a_killed_process_leaves_its_job_to_the_next(database: &TestDatabase, bench: &Bench) {
     const STEPS: i64 = 150;
     let job_id = bench.enqueue(json!({ "to": STEPS, "pause_ms": 4 })).await;
-    let database = match &database.location {
+    let address = match &database.location {
         Location::File(path) => path.to_str().unwrap().to_owned(),
         Location::Postgres { url, .. } => url.clone(),
     };
@@ -320,7 +320,7 @@ async fn a_killed_process_leaves_its_job_to_the_next(database: &TestDatabase, be
     for kill in 0..=KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", CHILD, "--test-threads", "1"])
-            .envs([(CHILD_DATABASE, &database), (CHILD_KEY, &database.key)])
+            .envs([(CHILD_DATABASE, &address), (CHILD_KEY, &database.key)])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
