@@ -1,6 +1,7 @@
 //! One sandbox for the whole run of a fuzz target.
 
 #[path = "../../crates/server/tests/it/harness.rs"]
+#[expect(dead_code, reason = "each target feeds bytes in its own way")]
 mod harness;
 
 use std::sync::OnceLock;

@@ -55,7 +55,7 @@ use shared::Shared;
 pub use ::portal::is_here as has_portal;
 pub use in_process::InProcess;
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
-pub use sites::{Reports, make_site, routes};
+pub use sites::{OPTIONS, Reports, make_site, routes};
 
 /// An environment to serve.
 #[derive(Debug)]

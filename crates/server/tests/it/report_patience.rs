@@ -1,6 +1,7 @@
 //! Who asks for fresh figures waits for them, but not for ever: facts that nobody brings up to date
 //! are answered as they are.
 
+use db::outbox::{self, Event};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
