@@ -1,17 +1,21 @@
 //! One sandbox for the whole run of a fuzz target.
 
+#[path = "../../crates/server/tests/it/harness.rs"]
+#[expect(dead_code, reason = "each target feeds bytes in its own way")]
+mod harness;
+
 use std::sync::OnceLock;
 
-use server::Sandbox;
+use harness::Sandbox;
 use tokio::runtime::Runtime;
 
-pub struct Setup {
-    pub runtime: Runtime,
-    pub sandbox: Sandbox,
+pub(crate) struct Setup {
+    pub(crate) runtime: Runtime,
+    pub(crate) sandbox: Sandbox,
     _folder: tempfile::TempDir,
 }
 
-pub fn setup() -> &'static Setup {
+pub(crate) fn setup() -> &'static Setup {
     static SETUP: OnceLock<Setup> = OnceLock::new();
     SETUP.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");

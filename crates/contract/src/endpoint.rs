@@ -13,7 +13,7 @@ use serde_json::Value;
 use types::{Error, Result};
 
 use crate::schema::Schema;
-use crate::walk::{self, Ignored, Manners};
+use crate::walk::{self, Ignored, Sanitizer};
 use crate::{Issues, Route};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -90,7 +90,7 @@ impl<T> Answer<T> {
 /// A handler's refusal.
 #[derive(Debug)]
 pub enum Failure {
-    /// For the caller to mend.
+    /// For the caller to fix.
     Issues {
         issues: Issues,
         headers: Vec<Header>,
@@ -106,6 +106,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<Issues> for Failure {
+    fn from(issues: Issues) -> Self {
+        Self::Issues { issues, headers: Vec::new() }
+    }
+}
+
 /// What came of running an endpoint: a serialised body, or a failure for the dialect to render.
 #[derive(Debug)]
 pub struct Outcome {
@@ -115,7 +121,7 @@ pub struct Outcome {
     pub failure_message: Option<&'static str>,
 }
 
-type Run<Cx> = for<'a> fn(&'a Schema, Manners, Value, &'a Cx) -> BoxFuture<'a, Outcome>;
+type Run<Cx> = for<'a> fn(&'a Schema, Sanitizer, Value, &'a Cx) -> BoxFuture<'a, Outcome>;
 
 /// One row of a table: everything about an endpoint, behind plain function pointers.
 pub struct Entry<Cx> {
@@ -147,7 +153,9 @@ impl<Cx: Sync> Entry<Cx> {
             type_name: type_name::<E>,
             params_schema: params_schema_of::<E>,
             reply_schema: reply_schema_of::<E::Reply>,
-            run: |schema, manners, params, cx| Box::pin(run::<Cx, E>(schema, manners, params, cx)),
+            run: |schema, sanitizer, params, cx| {
+                Box::pin(run::<Cx, E>(schema, sanitizer, params, cx))
+            },
         }
     }
 }
@@ -162,12 +170,12 @@ macro_rules! entries {
 
 async fn run<Cx: Sync, E: Endpoint<Cx>>(
     schema: &Schema,
-    manners: Manners,
+    sanitizer: Sanitizer,
     mut params: Value,
     cx: &Cx,
 ) -> Outcome {
     let failure_message = E::failure_message(&params);
-    let walk::Walked { mut issues, ignored, selected } = walk::walk(schema, &mut params, manners);
+    let walk::Walked { mut issues, ignored, selected } = walk::walk(schema, &mut params, sanitizer);
     let mut headers = Vec::new();
     let draft = &mut Draft {
         params: &params,

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::endpoint::{Entry, Outcome};
 use crate::schema::{Schema, Variants};
-use crate::walk::{self, Manners};
+use crate::walk::{self, Sanitizer};
 use crate::{Formats, Issues, Route};
 
-/// Endpoints that share a context, a dialect's manners and a list of formats.
+/// Endpoints that share a context, a dialect's sanitizer and a list of formats.
 #[derive(Debug)]
 pub struct Table<Cx> {
     pub(crate) formats: Formats,
@@ -21,7 +21,7 @@ pub struct Table<Cx> {
 #[derive(Debug)]
 pub struct Compiled<Cx> {
     entry: Entry<Cx>,
-    manners: Manners,
+    sanitizer: Sanitizer,
     schema: Schema,
     /// The operation's name, derived from the struct's: `OnboardMerchant` is `onboard_merchant`.
     pub name: Arc<str>,
@@ -33,13 +33,13 @@ impl<Cx: Sync> Table<Cx> {
     /// Compiles all entries. An error tells the programmer which definition is wrong and why.
     pub fn compile(
         entries: &[&[Entry<Cx>]],
-        manners: Manners,
+        sanitizer: Sanitizer,
         formats: Formats,
     ) -> Result<Self, String> {
         let mut list = Vec::new();
         let (mut routes, mut names) = (HashSet::new(), HashSet::new());
         for entry in entries.iter().copied().flatten() {
-            let compiled = Compiled::new(*entry, manners, formats)
+            let compiled = Compiled::new(*entry, sanitizer, formats)
                 .map_err(|message| format!("{entry:?}: {message}"))?;
             if !routes.insert((entry.route.method, entry.route.path)) {
                 return Err(format!("{entry:?} is in the table twice"));
@@ -62,7 +62,7 @@ impl<Cx: Sync> Table<Cx> {
 }
 
 impl<Cx: Sync> Compiled<Cx> {
-    fn new(entry: Entry<Cx>, manners: Manners, formats: Formats) -> Result<Self, String> {
+    fn new(entry: Entry<Cx>, sanitizer: Sanitizer, formats: Formats) -> Result<Self, String> {
         let params_document = (entry.params_schema)();
         let reply_document = (entry.reply_schema)();
         let schema = Schema::compile(&params_document, formats)?;
@@ -76,9 +76,9 @@ impl<Cx: Sync> Compiled<Cx> {
             }
         }
         check_described(&params_document, "")?;
-        check_defaults(&schema, manners)?;
+        check_defaults(&schema, sanitizer)?;
         let name = snake_case((entry.type_name)()).into();
-        Ok(Self { entry, manners, schema, name, params_document, reply_document })
+        Ok(Self { entry, sanitizer, schema, name, params_document, reply_document })
     }
 
     pub fn route(&self) -> Route {
@@ -86,13 +86,13 @@ impl<Cx: Sync> Compiled<Cx> {
     }
 
     pub async fn run(&self, params: Value, cx: &Cx) -> Outcome {
-        (self.entry.run)(&self.schema, self.manners, params, cx).await
+        (self.entry.run)(&self.schema, self.sanitizer, params, cx).await
     }
 
     /// Puts issues that were found after a run of these parameters into the order in which the run
     /// itself would have told them.
     pub fn sort(&self, mut params: Value, issues: &mut Issues) {
-        let walked = walk::walk(&self.schema, &mut params, self.manners);
+        let walked = walk::walk(&self.schema, &mut params, self.sanitizer);
         walk::sort_in_document_order(issues, &self.schema, &walked.selected);
     }
 }
@@ -117,11 +117,11 @@ fn check_described(document: &Value, path: &str) -> Result<(), String> {
 }
 
 /// A default is taken without a walk, so it must be what a walk would make of it.
-fn check_defaults(schema: &Schema, manners: Manners) -> Result<(), String> {
+fn check_defaults(schema: &Schema, sanitizer: Sanitizer) -> Result<(), String> {
     for property in &schema.properties {
         let Some(default) = &property.schema.default else { continue };
         let mut walked = default.clone();
-        let faults = walk::walk(&property.schema, &mut walked, manners).issues;
+        let faults = walk::walk(&property.schema, &mut walked, sanitizer).issues;
         let changed = !walked.is_object() && !walked.is_array() && walked != *default;
         if changed || !faults.is_empty() {
             return Err(format!("the default of `{}` is none of its values", property.name));
@@ -132,7 +132,7 @@ fn check_defaults(schema: &Schema, manners: Manners) -> Result<(), String> {
     inner
         .chain(schema.items.as_deref())
         .chain(variants)
-        .try_for_each(|schema| check_defaults(schema, manners))
+        .try_for_each(|schema| check_defaults(schema, sanitizer))
 }
 
 pub(crate) fn description(document: &Value) -> Option<&str> {

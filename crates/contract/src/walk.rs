@@ -13,7 +13,7 @@ use crate::{Fault, Issue, Issues, Parsed};
 
 /// How a dialect treats values before the schema sees them.
 #[derive(Clone, Copy, Debug)]
-pub struct Manners {
+pub struct Sanitizer {
     /// Puts a text into the form in which it is checked and stored.
     pub clean: fn(&str) -> Cow<'_, str>,
 }
@@ -50,8 +50,8 @@ pub struct Ignored {
 }
 
 /// Walks `value` against `schema`.
-pub fn walk(schema: &Schema, value: &mut Value, manners: Manners) -> Walked {
-    let mut walker = Walker { manners, walked: Walked::default() };
+pub fn walk(schema: &Schema, value: &mut Value, sanitizer: Sanitizer) -> Walked {
+    let mut walker = Walker { sanitizer, walked: Walked::default() };
     walker.value(schema, value, &Path::Root);
     walker.walked
 }
@@ -119,7 +119,7 @@ impl Path<'_> {
 }
 
 struct Walker {
-    manners: Manners,
+    sanitizer: Sanitizer,
     walked: Walked,
 }
 
@@ -213,7 +213,7 @@ impl Walker {
     /// `Ok(Some(text))` is the form in which to keep the text; `Ok(None)` keeps it as it is.
     fn text(&self, schema: &Schema, text: &str) -> Result<Option<String>, Fault> {
         let cleaned =
-            if schema.verbatim { Cow::Borrowed(text) } else { (self.manners.clean)(text) };
+            if schema.verbatim { Cow::Borrowed(text) } else { (self.sanitizer.clean)(text) };
         let mut replacement = match cleaned {
             Cow::Borrowed(same) if same.len() == text.len() => None,
             other => Some(other.into_owned()),

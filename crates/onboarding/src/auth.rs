@@ -4,222 +4,28 @@
 //! Keys are looked up at most once a second each, so **a revocation takes effect within a second**
 //! in every process.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::Permission;
-use store::Conn;
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
 use store::iso_account::{self, IsoAccount};
 use store::user::UserRow;
-use types::{AddressRange, IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
+use store::{Conn, device};
+use types::{IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
+use vault::WrappedKey;
 
 use crate::Platform;
-use crate::dialect::ResponseStyle;
+use crate::caller::{Access, Caller, Credential, DeviceCaller, KeyEntry, Reason, Refused, Visitor};
 use crate::isos::limits::IsoLimits;
 use crate::isos::people;
-use crate::keys::{ApiKey, KeyFault, parse_authorization};
-use crate::terminals::devices::DeviceCaller;
-use vault::{DataKey, WrappedKey};
+use crate::keys::text::{ApiKey, parse_authorization};
 
-const CACHE_LIFE: Duration = Duration::from_millis(900);
-/// Keys remembered at most. Beyond that the cache starts over.
-const CACHE_KEYS_MAX: usize = 10_000;
-/// How precisely the last use of a key is noted.
+/// How precisely the last use of a key is recorded.
 const LAST_USED_PRECISION: Duration = Duration::from_mins(1);
-
-/// Who makes a request for an ISO: a program with one of its keys, or a person with a session.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    access: Arc<Access>,
-    shown: Shown,
-}
-
-/// What a caller may do, and with what.
-#[derive(Debug)]
-struct Access {
-    iso: IsoRow,
-    account: IsoAccount,
-    limits: IsoLimits,
-    scopes: ScopeSet,
-    style: ResponseStyle,
-    data_key: DataKey,
-}
-
-impl Access {
-    /// What time it is for the ISO.
-    fn time(&self, now: Timestamp) -> Timestamp {
-        now.plus(self.account.clock_ahead)
-    }
-
-    /// Whoever is not active may still see why.
-    fn may_work(&self, scope: Scope) -> bool {
-        self.account.is_active() || scope == Scope::IsosRead
-    }
-}
-
-/// How a caller showed who they are.
-#[derive(Clone, Debug)]
-enum Shown {
-    Key(Arc<KeyEntry>),
-    /// The user who signed in.
-    Session(i64),
-    /// Whoever it was when their work was accepted, which goes on now; or the operator.
-    Before(Arc<str>),
-}
-
-#[derive(Debug)]
-struct KeyEntry {
-    key: ApiKeyRow,
-    /// From where the key may be used; empty for everywhere.
-    networks: Vec<AddressRange>,
-    /// Set by the request that notes the key's use, so that others need not.
-    use_is_noted: AtomicBool,
-    access: Arc<Access>,
-}
-
-impl KeyEntry {
-    /// Who restricts a key to networks does not mean callers without an address.
-    fn is_allowed_from(&self, address: Option<IpAddr>) -> bool {
-        let within = |address: IpAddr| self.networks.iter().any(|range| range.contains(address));
-        self.networks.is_empty() || address.is_some_and(|address| within(address.to_canonical()))
-    }
-}
-
-impl Caller {
-    pub(crate) fn scopes(&self) -> &ScopeSet {
-        &self.access.scopes
-    }
-
-    pub fn iso_id(&self) -> &IsoId {
-        &self.access.iso.iso_id
-    }
-
-    /// The caller in the audit log, in the log and in counts of requests.
-    pub fn actor(&self) -> String {
-        match &self.shown {
-            Shown::Key(entry) => format!("key:{}", entry.key.key_id),
-            Shown::Session(user_id) => format!("user:{user_id}"),
-            Shown::Before(actor) => actor.to_string(),
-        }
-    }
-
-    pub fn style(&self) -> ResponseStyle {
-        self.access.style
-    }
-
-    /// What the ISO may use.
-    pub fn limits(&self) -> IsoLimits {
-        self.access.limits
-    }
-
-    /// How far the ISO's clock is ahead; never in production.
-    pub fn clock_ahead(&self) -> Duration {
-        self.access.account.clock_ahead
-    }
-
-    pub(crate) fn data_key(&self) -> &DataKey {
-        &self.access.data_key
-    }
-}
-
-/// A refused key: the reason for the log, and the style of the ISO it belongs to, if that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    pub reason: Reason,
-    pub style: ResponseStyle,
-    /// The key and its ISO, if the secret was right.
-    pub key: Option<(IsoId, KeyId)>,
-}
-
-impl Refused {
-    /// Of somebody of whom nothing is known.
-    pub fn stranger(reason: Reason) -> Self {
-        Self { reason, style: ResponseStyle::default(), key: None }
-    }
-}
-
-/// Why a key was refused. **For the log only**, but for expired keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    NoHeader,
-    NotAnApiKey,
-    Mistyped,
-    OtherEnvironment,
-    Unknown,
-    Expired,
-    Revoked,
-    MissingScope,
-    OtherAddress,
-    StaleNonce,
-    InactiveIso,
-}
-
-impl Reason {
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::NoHeader => "no authorization header",
-            Self::NotAnApiKey => "not an api key",
-            Self::Mistyped => "checksum of the key is wrong",
-            Self::OtherEnvironment => "key of the other environment",
-            Self::Unknown => "unknown key",
-            Self::Expired => "expired key",
-            Self::Revoked => "revoked key",
-            Self::MissingScope => "key lacks the scope",
-            Self::InactiveIso => "the ISO is not active",
-            Self::StaleNonce => "nonce of the session is stale",
-            Self::OtherAddress => "key may not be used from this address",
-        }
-    }
-}
-
-/// Recently seen keys.
-#[derive(Debug, Default)]
-pub(crate) struct KeyCache {
-    by_id: Mutex<HashMap<String, Seen>>,
-}
-
-/// What a look-up found, and when.
-#[derive(Clone, Debug)]
-struct Seen {
-    at: Instant,
-    /// `None` when there is no such key.
-    entry: Option<Arc<KeyEntry>>,
-}
-
-impl KeyCache {
-    fn get(&self, key_id: &str) -> Option<Seen> {
-        let by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        by_id.get(key_id).filter(|seen| seen.at.elapsed() < CACHE_LIFE).cloned()
-    }
-
-    /// After a change that callers are to notice at once.
-    pub(crate) fn forget(&self) {
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    fn put(&self, key_id: &str, entry: Option<Arc<KeyEntry>>) {
-        let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_id.len() >= CACHE_KEYS_MAX {
-            by_id.clear();
-        }
-        by_id.insert(key_id.to_owned(), Seen { at: Instant::now(), entry });
-    }
-}
-
-/// Who makes a request that needs credentials.
-#[derive(Clone, Debug)]
-pub enum Visitor {
-    Key(Caller),
-    /// A device, and how far the clock of its ISO is ahead.
-    Device(DeviceCaller, Duration),
-    /// The user who is signed in.
-    Administrator(i64),
-}
 
 impl Platform {
     /// Who stands behind the header, if they may do what the permission says. An outer error is
@@ -237,6 +43,45 @@ impl Platform {
         }
         let device = self.authenticate_device(header, permission, now).await?;
         Ok(device.map(|(device, ahead)| Visitor::Device(device, ahead)))
+    }
+
+    /// The device behind the header, and how far its clock is ahead. An outer error is ours.
+    pub async fn authenticate_device(
+        &self,
+        header: Option<&[u8]>,
+        permission: Permission,
+        now: Timestamp,
+    ) -> Result<std::result::Result<(DeviceCaller, Duration), Refused>> {
+        let refused = |reason| Ok(Err(Refused::stranger(reason)));
+        let Some(header) = header else { return refused(Reason::NoHeader) };
+        let pairing = permission == Permission::Pairing;
+        let scheme = if pairing { "pairing-code" } else { "device-token" };
+        let Some(text) = credential(header, scheme) else { return refused(Reason::NotAnApiKey) };
+        let found = if pairing {
+            let hash = self.code_hash(text);
+            let find = move |conn: &mut dyn Conn| {
+                let found = device::pairing_find(conn, &hash)?.map(DeviceCaller::Pairing);
+                with_account(conn, found)
+            };
+            self.store.read(find).await?
+        } else {
+            let hash = self.token_hash(text);
+            let find = move |conn: &mut dyn Conn| {
+                let found = device::by_token(conn, &hash)?.map(DeviceCaller::Bound);
+                with_account(conn, found)
+            };
+            self.store.read(find).await?
+        };
+        match found {
+            None => refused(Reason::Unknown),
+            Some((_, account)) if !account.is_active() => refused(Reason::InactiveIso),
+            Some((DeviceCaller::Pairing(code), account))
+                if code.expires <= now.plus(account.clock_ahead) =>
+            {
+                refused(Reason::Expired)
+            }
+            Some((caller, account)) => Ok(Ok((caller, account.clock_ahead))),
+        }
     }
 
     /// The caller behind the header, if its key has the scope. An outer error is ours.
@@ -280,16 +125,16 @@ impl Platform {
             Reason::InactiveIso
         } else {
             let access = Arc::clone(&entry.access);
-            return Ok(Ok(Caller { access, shown: Shown::Key(entry) }));
+            return Ok(Ok(Caller { access, credential: Credential::Key(entry) }));
         };
         let key = Some((entry.access.iso.iso_id.clone(), entry.key.key_id.clone()));
         Ok(Err(Refused { reason, style: entry.access.style, key }))
     }
 
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
-        let wanted = KeyId::new(key_id);
+        let id = KeyId::new(key_id);
         let found = self.store.read(move |conn| {
-            let Some(key) = store::api_key::find(conn, &wanted)? else { return Ok(None) };
+            let Some(key) = store::api_key::find(conn, &id)? else { return Ok(None) };
             let iso = load_iso(conn, &key.iso_id)?;
             Ok(iso.map(|iso| (key, iso)))
         });
@@ -306,21 +151,21 @@ impl Platform {
         let networks = key.allowed_ips.split_ascii_whitespace().map(str::parse);
         let networks = networks.collect::<std::result::Result<_, String>>().map_err(damaged)?;
         let access = Arc::new(self.open_access(iso, key.scopes.parse().map_err(damaged)?)?);
-        Ok(KeyEntry { networks, use_is_noted: AtomicBool::new(false), key, access })
+        Ok(KeyEntry { networks, use_is_recorded: AtomicBool::new(false), key, access })
     }
 
     /// Who goes on with work that was accepted from this actor, whatever became of their key or
     /// session since.
     pub(crate) async fn caller_before(&self, iso_id: &IsoId, actor: &str) -> Result<Caller> {
-        let wanted = iso_id.clone();
-        let found = self.store.read(move |conn| load_iso(conn, &wanted)).await?;
+        let id = iso_id.clone();
+        let found = self.store.read(move |conn| load_iso(conn, &id)).await?;
         let iso = found.ok_or_else(|| {
             types::Error::not_found(format!(
                 "there is no ISO {iso_id}; `boardwalk iso list` shows those that there are"
             ))
         })?;
         let access = Arc::new(self.open_access(iso, ScopeSet::Full)?);
-        Ok(Caller { access, shown: Shown::Before(actor.into()) })
+        Ok(Caller { access, credential: Credential::Before(actor.into()) })
     }
 
     fn open_access(
@@ -356,38 +201,38 @@ impl Platform {
         if !scopes.allows(scope) {
             return refuse(Reason::MissingScope);
         }
-        let wanted = IsoId::new(iso_id);
-        let found = self.store.read(move |conn| load_iso(conn, &wanted)).await?;
+        let id = IsoId::new(iso_id);
+        let found = self.store.read(move |conn| load_iso(conn, &id)).await?;
         let Some(iso) = found else { return refuse(Reason::Unknown) };
         let access = Arc::new(self.open_access(iso, scopes)?);
         if !access.may_work(scope) {
             return refuse(Reason::InactiveIso);
         }
-        Ok(Ok(Caller { access, shown: Shown::Session(user.user_id) }))
+        Ok(Ok(Caller { access, credential: Credential::Session(user.user_id) }))
     }
 
-    /// Whether the last use of the caller's key should be noted again, by this request.
+    /// Whether the last use of the caller's key should be recorded again, by this request.
     pub fn last_use_is_stale(&self, caller: &Caller, now: Timestamp) -> bool {
-        let Shown::Key(entry) = &caller.shown else { return false };
-        let noted = entry.key.last_used;
-        noted.is_none_or(|noted| now.since(noted) >= LAST_USED_PRECISION)
-            && !entry.use_is_noted.swap(true, Ordering::Relaxed)
+        let Credential::Key(entry) = &caller.credential else { return false };
+        let last = entry.key.last_used;
+        last.is_none_or(|last| now.since(last) >= LAST_USED_PRECISION)
+            && !entry.use_is_recorded.swap(true, Ordering::Relaxed)
     }
 
-    /// Notes that the caller's key was used.
-    pub async fn note_last_use(
+    /// Records that the caller's key was used.
+    pub async fn record_last_use(
         &self,
         caller: Caller,
         address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<()> {
         let ip = address.map(|address| address.to_string());
-        let Shown::Key(entry) = caller.shown else { return Ok(()) };
-        let note = move |conn: &mut dyn Conn| {
+        let Credential::Key(entry) = caller.credential else { return Ok(()) };
+        let record = move |conn: &mut dyn Conn| {
             let (iso_id, key_id) = (&entry.access.iso.iso_id, &entry.key.key_id);
             store::api_key::set_last_used(conn, iso_id, key_id, now, ip.as_deref())
         };
-        self.store.write(note).await
+        self.store.write(record).await
     }
 }
 
@@ -396,11 +241,20 @@ fn load_iso(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<(IsoRow, IsoAc
     Ok(Some((iso, iso_account::get(conn, iso_id)?)))
 }
 
-impl From<KeyFault> for Reason {
-    fn from(fault: KeyFault) -> Self {
-        match fault {
-            KeyFault::Malformed => Self::NotAnApiKey,
-            KeyFault::Checksum => Self::Mistyped,
-        }
-    }
+/// A device with the account of its ISO.
+fn with_account(
+    conn: &mut dyn Conn,
+    caller: Option<DeviceCaller>,
+) -> Result<Option<(DeviceCaller, IsoAccount)>> {
+    let Some(caller) = caller else { return Ok(None) };
+    let account = iso_account::get(conn, caller.iso_id())?;
+    Ok(Some((caller, account)))
+}
+
+/// What stands behind the scheme word, whose case does not matter.
+fn credential<'a>(header: &'a [u8], scheme: &str) -> Option<&'a str> {
+    let (word, rest) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
+    let rest = rest.trim();
+    let is_plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (word.eq_ignore_ascii_case(scheme) && is_plain && !rest.is_empty()).then_some(rest)
 }

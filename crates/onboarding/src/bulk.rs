@@ -23,7 +23,7 @@ use store::{Conn, background_job};
 use types::{IsoId, Result, Timestamp};
 
 use crate::Platform;
-use crate::keys::issue::random_text;
+use crate::id_source::random_text;
 pub use endpoints::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 pub use job::BulkJob;
 
@@ -47,7 +47,7 @@ const OPERATOR: &str = "system";
 
 /// Which upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct UploadRef {
     iso_id: IsoId,
     bulk_id: String,
 }
@@ -59,24 +59,29 @@ fn new_id(now: Timestamp) -> Result<String> {
 }
 
 /// Where the file of that index is, or where to put it if it is new.
-async fn place_of(
+async fn upload_ref_of(
     platform: &Platform,
     iso_id: &IsoId,
     index: &[u8],
     now: Timestamp,
-) -> Result<Place> {
-    let (wanted, index) = (iso_id.clone(), index.to_vec());
+) -> Result<UploadRef> {
+    let (owner, index) = (iso_id.clone(), index.to_vec());
     let known =
-        platform.store.read(move |conn| bulk_upload::by_content(conn, &wanted, &index)).await?;
+        platform.store.read(move |conn| bulk_upload::by_content(conn, &owner, &index)).await?;
     let bulk_id = known.map_or_else(|| new_id(now), |known| Ok(known.bulk_id))?;
-    Ok(Place { iso_id: iso_id.clone(), bulk_id })
+    Ok(UploadRef { iso_id: iso_id.clone(), bulk_id })
 }
 
 /// A new upload, of which nothing is done.
-fn new_upload(place: &Place, content_index: Vec<u8>, rows: usize, now: Timestamp) -> BulkUploadRow {
+fn new_upload(
+    upload_ref: &UploadRef,
+    content_index: Vec<u8>,
+    rows: usize,
+    now: Timestamp,
+) -> BulkUploadRow {
     BulkUploadRow {
-        iso_id: place.iso_id.clone(),
-        bulk_id: place.bulk_id.clone(),
+        iso_id: upload_ref.iso_id.clone(),
+        bulk_id: upload_ref.bulk_id.clone(),
         content_index,
         actor: OPERATOR.to_owned(),
         job_id: None,
@@ -93,11 +98,11 @@ fn new_upload(place: &Place, content_index: Vec<u8>, rows: usize, now: Timestamp
 /// Ends an upload and tells the ISO. Nothing happens if it had ended before.
 fn close(
     conn: &mut dyn Conn,
-    place: &Place,
+    upload_ref: &UploadRef,
     (status, error): (BulkStatus, Option<&str>),
     now: Timestamp,
 ) -> Result<()> {
-    let Place { iso_id, bulk_id } = place;
+    let UploadRef { iso_id, bulk_id } = upload_ref;
     if !bulk_upload::finish(conn, iso_id, bulk_id, (status, error), now)? {
         return Ok(());
     }
@@ -131,8 +136,8 @@ fn cancel(conn: &mut dyn Conn, upload: &BulkUploadRow, now: Timestamp) -> Result
     {
         return Ok(true);
     }
-    let place = Place { iso_id: upload.iso_id.clone(), bulk_id: upload.bulk_id.clone() };
-    close(conn, &place, (BulkStatus::Cancelled, None), now)?;
+    let upload_ref = UploadRef { iso_id: upload.iso_id.clone(), bulk_id: upload.bulk_id.clone() };
+    close(conn, &upload_ref, (BulkStatus::Cancelled, None), now)?;
     Ok(true)
 }
 

@@ -214,8 +214,8 @@ mod tests {
         ) {
             let check_digit = luhn::check_digit(payload.bytes().map(|byte| byte - b'0'));
             let mut text = before;
-            for (place, digit) in format!("{payload}{check_digit}").chars().enumerate() {
-                text.push_str(if place > 0 && place % 4 == 0 { gap } else { "" });
+            for (index, digit) in format!("{payload}{check_digit}").chars().enumerate() {
+                text.push_str(if index > 0 && index % 4 == 0 { gap } else { "" });
                 text.push(digit);
             }
             text.push_str(&after);

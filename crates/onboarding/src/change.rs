@@ -3,10 +3,10 @@
 //! [`record_change`] writes the new row, keeps the old one as a version, and appends the event and
 //! the entry of the audit log, all **in the transaction of the change**.
 
-use contract::{Answer, Issues};
+use contract::Answer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::history::PastVersion;
 use store::merchant::{MerchantRow, StoreRow};
 use store::outbox::Event;
@@ -15,9 +15,11 @@ use store::{Conn, history, merchant, outbox, tpn};
 use types::{Error, IsoId, MerchantId, Result, StoreId, Timestamp, Tpn};
 
 use crate::audit::{self, Entry};
+use crate::caller::Caller;
+use crate::codes::refusal;
 use crate::fields::StatusReason;
 use crate::lifecycle::{self, Machine};
-use crate::perform::refusal;
+use crate::perform::Outcome;
 use crate::{Code, Cx, text};
 
 /// An object with versions.
@@ -198,9 +200,9 @@ pub(crate) fn load_as_of<R: Record>(
 
 /// What somebody does to an object, and who.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct Action {
     /// What is done, such as `suspend`.
-    pub(crate) action: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) reason: Option<String>,
     /// The fields that change beside the status, by their published names.
     pub(crate) changed: Vec<&'static str>,
@@ -209,22 +211,22 @@ pub(crate) struct Wish {
     author: Entry,
 }
 
-impl Wish {
+impl Action {
     /// What the caller of a request does.
-    pub(crate) fn of(cx: &Cx, action: &'static str) -> Result<Self> {
-        let author = Entry::new(cx, action, "", "")?;
-        Ok(Self { action, reason: None, changed: Vec::new(), now: cx.now, author })
+    pub(crate) fn of(cx: &Cx, name: &'static str) -> Result<Self> {
+        let author = cx.entry(name, "", "")?;
+        Ok(Self { name, reason: None, changed: Vec::new(), now: cx.now, author })
     }
 
     /// What the server does by itself, or the operator from the command line.
-    pub(crate) fn by_system(iso_id: &IsoId, action: &'static str, now: Timestamp) -> Self {
-        let author = Entry::by_system(Some(iso_id), now, action, "", "");
-        Self { action, reason: None, changed: Vec::new(), now, author }
+    pub(crate) fn by_system(iso_id: &IsoId, name: &'static str, now: Timestamp) -> Self {
+        let author = Entry::by_system(Some(iso_id), now, name, "", "");
+        Self { name, reason: None, changed: Vec::new(), now, author }
     }
 
     /// Something else that follows from it.
-    pub(crate) fn then(&self, action: &'static str, changed: &[&'static str]) -> Self {
-        Self { action, reason: None, changed: changed.to_vec(), ..self.clone() }
+    pub(crate) fn then(&self, name: &'static str, changed: &[&'static str]) -> Self {
+        Self { name, reason: None, changed: changed.to_vec(), ..self.clone() }
     }
 
     pub(crate) fn because(self, reason: Option<StatusReason>) -> Self {
@@ -239,7 +241,7 @@ pub(crate) fn record_change<R: Record>(
     before: &R,
     mut after: R,
     event: &'static str,
-    wish: &Wish,
+    action: &Action,
 ) -> Result<R> {
     let record = serde_json::to_string(before)
         .map_err(|error| Error::internal("a row cannot be written as JSON").because(error))?;
@@ -252,29 +254,33 @@ pub(crate) fn record_change<R: Record>(
         record,
     };
     history::keep(conn, &past)?;
-    after.advance(wish.now);
+    after.advance(action.now);
     after.store(conn, before)?;
-    outbox::append(conn, &self::event(&after, event, &changes(before, &after, wish), wish.now))?;
-    let entry = audit_entry(before, wish).versions(Some(before.version()), Some(after.version()));
-    let entry = wish.changed.iter().fold(entry, |entry, field| entry.changed_unseen(field));
-    let entry = if before.status() == after.status() {
-        entry
-    } else {
-        entry.changed("status", before.status(), after.status())
-    };
+    outbox::append(
+        conn,
+        &self::event(&after, event, &changes(before, &after, action), action.now),
+    )?;
+    let mut entry =
+        audit_entry(before, action).versions(Some(before.version()), Some(after.version()));
+    for field in &action.changed {
+        entry = entry.changed_unseen(field);
+    }
+    if before.status() != after.status() {
+        entry = entry.changed("status", before.status(), after.status());
+    }
     audit::append(conn, &entry)?;
     Ok(after)
 }
 
-fn changes<R: Record>(before: &R, after: &R, wish: &Wish) -> Vec<&'static str> {
+fn changes<R: Record>(before: &R, after: &R, action: &Action) -> Vec<&'static str> {
     let status = (before.status() != after.status()).then_some("status");
-    status.into_iter().chain(wish.changed.iter().copied()).collect()
+    status.into_iter().chain(action.changed.iter().copied()).collect()
 }
 
-fn audit_entry<R: Record>(record: &R, wish: &Wish) -> Entry {
+fn audit_entry<R: Record>(record: &R, action: &Action) -> Entry {
     let object = R::MACHINE.object;
-    let entry = wish.author.about(&format!("{object}.{}", wish.action), object, record.id());
-    match &wish.reason {
+    let entry = action.author.about(&format!("{object}.{}", action.name), object, record.id());
+    match &action.reason {
         Some(reason) => entry.because(reason),
         None => entry,
     }
@@ -285,10 +291,10 @@ pub(crate) fn announce<R: Record>(
     conn: &mut dyn Conn,
     record: &R,
     event: &'static str,
-    wish: &Wish,
+    action: &Action,
 ) -> Result<()> {
-    outbox::append(conn, &self::event(record, event, &wish.changed, wish.now))?;
-    audit::append(conn, &audit_entry(record, wish))
+    outbox::append(conn, &self::event(record, event, &action.changed, action.now))?;
+    audit::append(conn, &audit_entry(record, action))
 }
 
 /// The thin body of an event: ids, state and version, never personal data.
@@ -317,6 +323,25 @@ pub(crate) fn event<R: Record>(
     }
 }
 
+/// A record that has a view.
+pub(crate) trait Viewed: Record {
+    type View: Serialize;
+
+    fn view(self, conn: &mut dyn Conn, caller: &Caller) -> Result<Self::View>;
+
+    /// The view with its tag.
+    fn answer(self, conn: &mut dyn Conn, caller: &Caller) -> Result<Answer<Self::View>> {
+        let version = self.version();
+        Ok(tagged(version, self.view(conn, caller)?))
+    }
+}
+
+/// Reads a column that holds a JSON object.
+pub(crate) fn json_object(text: &str) -> Result<Map<String, Value>> {
+    serde_json::from_str(text)
+        .map_err(|error| Error::internal("a stored JSON object cannot be read").because(error))
+}
+
 /// An answer with its tag: the version, and a short hash of what the answer says beside.
 pub(crate) fn tagged<T: Serialize>(version: i64, body: T) -> Answer<T> {
     let text = serde_json::to_vec(&body).unwrap_or_default();
@@ -341,11 +366,11 @@ impl Basis {
             let version = tag.trim().trim_start_matches("W/").trim_matches('"');
             version.split('-').next().and_then(|digits| digits.parse().ok()).unwrap_or(i64::MIN)
         };
-        Self(expected_version.or_else(|| cx.wishes.if_match.as_deref().map(in_tag)))
+        Self(expected_version.or_else(|| cx.request_options.if_match.as_deref().map(in_tag)))
     }
 
     /// For changes that must name their basis.
-    pub(crate) fn check(self, version: i64) -> std::result::Result<(), Issues> {
+    pub(crate) fn check(self, version: i64) -> Outcome<()> {
         if self.0.is_none() {
             let message = "Send If-Match with the ETag, or expectedVersion.";
             return Err(refusal("expectedVersion", Code::VersionMissing, message));
@@ -354,7 +379,7 @@ impl Basis {
     }
 
     /// For changes that may name their basis.
-    pub(crate) fn check_given(self, version: i64) -> std::result::Result<(), Issues> {
+    pub(crate) fn check_given(self, version: i64) -> Outcome<()> {
         if self.0.is_none_or(|expected| expected == version) {
             return Ok(());
         }

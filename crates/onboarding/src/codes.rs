@@ -1,5 +1,6 @@
 //! The catalogue of error codes: one row says code, status and condition.
 
+use contract::{Failure, Fault, Issues};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -115,4 +116,11 @@ impl From<Code> for CodeView {
     fn from(code: Code) -> Self {
         Self { code: code.name(), status: code.status(), condition: code.condition() }
     }
+}
+
+/// A refusal for one reason, at one field.
+pub(crate) fn refusal(path: &str, code: Code, message: impl Into<String>) -> Failure {
+    let mut issues = Issues::default();
+    issues.add(path, Fault::rule(code.name(), message));
+    issues.into()
 }

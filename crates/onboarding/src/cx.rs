@@ -1,75 +1,20 @@
 //! What handlers work with: the platform of an environment, and the context of one request.
 
-use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, Weak};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use site::Site;
 use store::{Store, fact};
-use types::{Clock, Environment, Error, Result, Timestamp};
-
-use crate::audit::{Noted, RequestLog};
-use crate::auth::{Caller, KeyCache};
-use crate::id_source::IdSource;
-use crate::idempotency::{Idempotency, Running};
-use crate::isos::limits::IsoLimits;
-use crate::onboard::Later;
-use crate::sandbox::Scenario;
-use crate::terminals::devices::DeviceCaller;
+use types::{Clock, Environment, Error, IsoId, Result, Timestamp};
 use vault::{MasterKey, Vault};
 
-/// Choices where the published interface leaves one.
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// Refuse members that the interface does not have, instead of ignoring them.
-    pub strict_fields: bool,
-    /// Allow only the letters A to Z in the names of persons.
-    pub strict_names: bool,
-    /// Refuse an id that stands beside details of the same object, instead of ignoring the details.
-    pub strict_ids: bool,
-    /// Refuse a second merchant with the same e-mail address.
-    pub unique_email: bool,
-    /// Refuse a processor account that is on another live TPN already.
-    pub unique_profiles: bool,
-    /// Let new merchants wait for a review before they are active.
-    pub review_merchants: bool,
-    /// Whether ISOs may register themselves: `closed`, after an administrator's `approval`, or
-    /// `open` to everybody with an e-mail address.
-    pub registration: Registration,
-    /// What an ISO may use, unless it has limits of its own.
-    pub limits: IsoLimits,
-    /// Days for which requests can be looked up. 0: they are not kept at all.
-    pub request_log_days: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            strict_fields: false,
-            strict_names: false,
-            strict_ids: true,
-            unique_email: false,
-            unique_profiles: false,
-            review_merchants: false,
-            registration: Registration::Closed,
-            limits: IsoLimits::default(),
-            request_log_days: 7,
-        }
-    }
-}
-
-/// Whether ISOs may register themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Registration {
-    #[default]
-    Closed,
-    Approval,
-    Open,
-}
+use crate::audit::entry::Entry;
+use crate::audit::refusals::RecentRefusals;
+use crate::audit::request_log::RequestLog;
+use crate::caller::{Caller, DeviceCaller, KeyCache, Origin};
+use crate::id_source::IdSource;
+use crate::idempotency::{Idempotency, Running};
+use crate::sandbox::scenario::Scenario;
+use crate::settings::Settings;
 
 /// The fact by which a database knows its master key.
 const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
@@ -85,7 +30,7 @@ pub struct Platform {
     pub(crate) ids: IdSource,
     pub(crate) keys: KeyCache,
     pub(crate) running: Running,
-    pub(crate) refusals: Noted,
+    pub(crate) refusals: RecentRefusals,
     pub(crate) requests: RequestLog,
     site: OnceLock<Weak<Site>>,
 }
@@ -114,7 +59,7 @@ impl Platform {
         }
         let ids = IdSource::new(vault.id_permutation());
         let (keys, running) = (KeyCache::default(), Running::default());
-        let (refusals, requests) = (Noted::default(), RequestLog::default());
+        let (refusals, requests) = (RecentRefusals::default(), RequestLog::default());
         Ok(Self {
             environment,
             store,
@@ -130,8 +75,8 @@ impl Platform {
         })
     }
 
-    /// Told once, when the site of the environment is made: people and mail are its matter.
-    pub fn meet(&self, site: &Arc<Site>) {
+    /// Called once, when the site of the environment is made: people and mail are its matter.
+    pub fn attach_site(&self, site: &Arc<Site>) {
         // The site holds on to the platform by its jobs; held both ways, neither would ever go.
         let _ = self.site.set(Arc::downgrade(site));
     }
@@ -153,21 +98,13 @@ pub struct Cx {
     /// The user who calls, on routes for administrators.
     pub administrator: Option<i64>,
     pub now: Timestamp,
-    pub wishes: Wishes,
+    pub request_options: RequestOptions,
     pub origin: Origin,
-}
-
-/// Where a request came from, for those who ask later.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    pub request_id: String,
-    /// Of the client, or as far as trusted proxies tell.
-    pub address: Option<IpAddr>,
 }
 
 /// What the headers of a request ask for beyond its content. By default nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct RequestOptions {
     /// Check everything and store nothing.
     pub validate_only: bool,
     /// Answer a repetition like the first time.
@@ -176,8 +113,6 @@ pub struct Wishes {
     pub scenario: Scenario,
     /// Change only the version that this tag names.
     pub if_match: Option<String>,
-    /// Leave what an onboarding would store to somebody else, who stores it with others.
-    pub later: Option<Later>,
 }
 
 impl Cx {
@@ -185,5 +120,30 @@ impl Cx {
     pub fn caller(&self) -> Result<&Caller> {
         let missing = || Error::internal("a route that needs a caller was reached without one");
         self.caller.as_ref().ok_or_else(missing)
+    }
+
+    /// What the caller does, for the audit log: `action` such as `merchant.suspend`, to the object
+    /// of that kind and id.
+    pub fn entry(&self, action: &str, object: &str, id: impl Into<String>) -> Result<Entry> {
+        let (actor, iso_id) = match &self.device {
+            Some(device) => (device.actor(), device.iso_id()),
+            None => (self.caller()?.actor(), self.caller()?.iso_id()),
+        };
+        let entry = Entry::by(&actor, Some(iso_id), self.now, action, object, id);
+        Ok(entry.within(&self.origin))
+    }
+
+    /// What an administrator of the site does to an ISO.
+    pub(crate) fn entry_by_administrator(&self, iso_id: &IsoId, action: &str) -> Result<Entry> {
+        let missing = || Error::internal("an administrator's route was reached without one");
+        let actor = format!("user:{}", self.administrator.ok_or_else(missing)?);
+        let entry = Entry::by(&actor, Some(iso_id), self.now, action, "iso", iso_id.as_str());
+        Ok(entry.within(&self.origin))
+    }
+
+    /// What somebody does to an ISO who needs no credentials for it.
+    pub(crate) fn entry_by_visitor(&self, iso_id: &IsoId, action: &str) -> Entry {
+        let entry = Entry::by("visitor", Some(iso_id), self.now, action, "iso", iso_id.as_str());
+        entry.within(&self.origin)
     }
 }

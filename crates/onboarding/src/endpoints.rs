@@ -1,10 +1,9 @@
 //! The table of all onboarding endpoints, and its OpenAPI document.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use contract::openapi::{self, About, ErrorAnswer, RequestHeader};
-use contract::walk::Manners;
+use contract::walk::Sanitizer;
 use contract::{Answer, Endpoint, Entry, Failure, Route, Table, entries};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,23 +19,25 @@ use crate::isos::account::{
 };
 use crate::isos::registration::{IsoConfirm, IsoRegister};
 use crate::keys::manage::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
-use crate::lifecycle::Machine;
 use crate::merchants::actions::{
     MerchantClose, MerchantResume, MerchantSuspend, StoreActivate, StoreClose, StoreDeactivate,
-    TpnActivate, TpnDeactivate, TpnReassign, TpnRetire,
 };
 use crate::merchants::duplicates::MerchantDuplicates;
-use crate::merchants::get::{MerchantGet, StoreGet, TpnGet};
-use crate::merchants::list::{MerchantList, StoreList, TpnList};
-use crate::merchants::patch::{MerchantPatch, StorePatch, TpnPatch};
+use crate::merchants::get::{MerchantGet, StoreGet};
+use crate::merchants::list::{MerchantList, StoreList};
+use crate::merchants::patch::{MerchantPatch, StorePatch};
 use crate::merchants::requirements::MerchantRequirements;
 use crate::onboard::OnboardMerchant;
 use crate::sandbox::catcher::{CaughtClear, CaughtList};
 use crate::sandbox::clock::{ClockAdvance, ClockGet};
 use crate::sandbox::devices::{SimulatedDownload, SimulatedPair};
 use crate::sandbox::reset::SandboxReset;
+use crate::terminals::actions::{TpnActivate, TpnDeactivate, TpnReassign, TpnRetire};
 use crate::terminals::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
+use crate::terminals::get::TpnGet;
+use crate::terminals::list::TpnList;
 use crate::terminals::parameters::{ParameterList, TpnParametersGet};
+use crate::terminals::patch::TpnPatch;
 use crate::terminals::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
 use crate::terminals::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
@@ -138,7 +139,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
 /// # Panics
 /// If a definition is wrong. The tests compile the table, so that cannot happen in a release.
 pub fn table() -> Table<Cx> {
-    Table::compile(&[ENTRIES], Manners { clean: text::clean }, FORMATS)
+    Table::compile(&[ENTRIES], Sanitizer { clean: text::clean }, FORMATS)
         .unwrap_or_else(|message| unreachable!("the endpoint table is wrong: {message}"))
 }
 
@@ -240,22 +241,6 @@ const REQUEST_HEADERS: &[RequestHeader<'static>] = &[
     },
 ];
 
-/// What can be done with an object of the machine in the state: the rows of its table that have a
-/// route, whose path ends with the action's name.
-pub(crate) fn actions_in(machine: &Machine, state: &str) -> Vec<&'static str> {
-    static ROUTED: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
-        let action = |entry: &Entry<Cx>| {
-            let parts: Vec<&'static str> = entry.route.path.split('/').collect();
-            let ["", "v1", objects, _, action] = parts.as_slice() else { return None };
-            Some((objects.strip_suffix('s')?, *action))
-        };
-        ENTRIES.iter().filter_map(action).collect()
-    });
-    let steps = machine.steps.iter().filter(|step| step.from.contains(&state));
-    let routed = steps.filter(|step| ROUTED.contains(&(machine.object, step.action)));
-    routed.map(|step| step.action).collect()
-}
-
 /// Puts definitions where they are referred to, so that the schema stands alone.
 fn inline_definitions(mut schema: Value) -> Value {
     let definitions = schema.as_object_mut().and_then(|object| {
@@ -329,3 +314,30 @@ static SERVED_DOCUMENT: LazyLock<serde_json::Map<String, Value>> = LazyLock::new
     let described = document(&[("/", "The server that you asked.")]);
     described.as_object().cloned().unwrap_or_default()
 });
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::lifecycle::{ISO, MERCHANT, Machine, STORE, TPN};
+
+    /// Views name the actions that an object allows; each must be there to be asked for.
+    #[test]
+    fn steps_are_routed_where_their_tables_say_so() {
+        let routes: BTreeSet<(&str, &str)> = ENTRIES
+            .iter()
+            .filter_map(|entry| {
+                let parts: Vec<&'static str> = entry.route.path.split('/').collect();
+                let ["", "v1", objects, _, action] = parts.as_slice() else { return None };
+                Some((objects.strip_suffix('s')?, *action))
+            })
+            .collect();
+        for machine in [&MERCHANT, &STORE, &TPN, &ISO] as [&Machine; 4] {
+            for step in machine.steps {
+                let has_route = routes.contains(&(machine.object, step.action));
+                assert_eq!(step.is_routed, has_route, "{} {}", machine.object, step.action);
+            }
+        }
+    }
+}

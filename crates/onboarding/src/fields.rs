@@ -8,7 +8,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{Scope, Secret, Timestamp};
 
-use crate::lifecycle;
 use crate::terminals::models;
 
 macro_rules! text_field {
@@ -59,6 +58,12 @@ macro_rules! plain_fields {
 
             pub fn into_string(self) -> String {
                 self.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
             }
         }
     )*};
@@ -226,6 +231,12 @@ macro_rules! listed_fields {
             }
         }
 
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
         impl JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
@@ -262,8 +273,6 @@ impl NewPassword {
 listed_fields! {
     /// Form of the answers: every error with `detailed`, the first one alone with `summary`.
     AnswerStyle, ["detailed", "summary"];
-    /// State of an ISO.
-    IsoStatus, lifecycle::ISO.states;
     /// Maker of the device.
     DeviceManufacturer, models::manufacturer_names(), "format": "device-manufacturer";
     /// Model of the device; it must be one that the manufacturer makes.
@@ -284,12 +293,6 @@ listed_fields! {
     RoutingType, ["SIMPLE"], "default": "SIMPLE";
     /// 01 with fee, 02 without fee.
     ProfileId, ["01", "02"], "x-code": "invalid_profile";
-    /// State of a merchant.
-    MerchantStatus, lifecycle::MERCHANT.states;
-    /// State of a store.
-    StoreStatus, lifecycle::STORE.states;
-    /// State of a TPN.
-    TpnStatus, lifecycle::TPN.states;
     /// An optional field of a merchant.
     MerchantOptional, [
         "lastName", "addressLine2", "ebt", "isoAgentReference", "isoMerchant", "merchantLogoUrl",

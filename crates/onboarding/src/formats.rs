@@ -8,7 +8,7 @@ use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
 use crate::terminals::models;
-use crate::webhooks::events::Kinds;
+use crate::webhooks::kinds::Kinds;
 use crate::{Code, card_guard, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[

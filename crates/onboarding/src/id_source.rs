@@ -61,3 +61,12 @@ impl IdSource {
         Ok(start)
     }
 }
+
+/// Random lower-case letters and digits, without those that are easily confused.
+pub(crate) fn random_text(length: usize) -> Result<String> {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = vec![0_u8; length];
+    vault::fill_random(&mut bytes)?;
+    let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('0', char::from);
+    Ok(bytes.into_iter().map(letter).collect())
+}

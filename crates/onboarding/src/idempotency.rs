@@ -9,11 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use store::Conn;
 use store::idempotency::{self, StoredAnswer};
-use types::{Error, Result, Timestamp};
-
-use crate::{Caller, Cx, Platform};
+use store::{Conn, Store};
+use types::{Error, IsoId, Result, Timestamp};
+use vault::Vault;
 
 /// How long an answer is kept.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
@@ -52,17 +51,10 @@ impl Idempotency {
         (1..=KEY_LENGTH_MAX).contains(&value.len()) && value.iter().all(u8::is_ascii_graphic)
     }
 
-    /// The key of the caller's request to `path` with these parameters. The order of members and
+    /// The key of the ISO's request to `path` with these parameters. The order of members and
     /// white space do not matter, anything else does.
-    pub fn new(
-        platform: &Platform,
-        caller: &Caller,
-        key: &str,
-        path: &str,
-        params: &Value,
-    ) -> Self {
-        let index =
-            |kind, value: &str| platform.vault.blind_index(caller.iso_id(), kind, value).to_vec();
+    pub fn new(vault: &Vault, iso_id: &IsoId, key: &str, path: &str, params: &Value) -> Self {
+        let index = |kind, value: &str| vault.blind_index(iso_id, kind, value).to_vec();
         let mut request = format!("{path}\n");
         write_canonical(params, &mut request);
         Self { key_hash: index("idempotency-key", key), body_hash: index("request", &request) }
@@ -72,7 +64,7 @@ impl Idempotency {
     pub(crate) fn keep(
         &self,
         conn: &mut dyn Conn,
-        caller: &Caller,
+        iso_id: &IsoId,
         answer: &KeptAnswer,
         now: Timestamp,
     ) -> Result<bool> {
@@ -81,7 +73,7 @@ impl Idempotency {
         idempotency::insert(
             conn,
             &StoredAnswer {
-                iso_id: caller.iso_id().clone(),
+                iso_id: iso_id.clone(),
                 key_hash: self.key_hash.clone(),
                 body_hash: self.body_hash.clone(),
                 status: i64::from(answer.status),
@@ -91,6 +83,26 @@ impl Idempotency {
                 expires: now.plus(KEPT_FOR),
             },
         )
+    }
+
+    /// What the ISO's key is known for.
+    pub(crate) async fn known(
+        &self,
+        store: &Store,
+        iso_id: &IsoId,
+        now: Timestamp,
+    ) -> Result<Known> {
+        let (iso_id, key_hash) = (iso_id.clone(), self.key_hash.clone());
+        let found = store.read(move |conn| idempotency::find(conn, &iso_id, &key_hash, now));
+        Ok(match found.await? {
+            None => Known::Nothing,
+            Some(stored) if stored.body_hash != self.body_hash => Known::OtherRequest,
+            Some(stored) => Known::Answer(KeptAnswer {
+                status: u16::try_from(stored.status).unwrap_or(500),
+                body: stored.answer,
+                headers: serde_json::from_str(&stored.headers).unwrap_or_default(),
+            }),
+        })
     }
 }
 
@@ -121,39 +133,6 @@ fn write_canonical(value: &Value, text: &mut String) {
     }
 }
 
-impl Platform {
-    /// What the caller's key is known for.
-    pub async fn idempotency_known(
-        &self,
-        caller: &Caller,
-        request: &Idempotency,
-        now: Timestamp,
-    ) -> Result<Known> {
-        let (iso_id, key_hash) = (caller.iso_id().clone(), request.key_hash.clone());
-        let found = self.store.read(move |conn| idempotency::find(conn, &iso_id, &key_hash, now));
-        Ok(match found.await? {
-            None => Known::Nothing,
-            Some(stored) if stored.body_hash != request.body_hash => Known::OtherRequest,
-            Some(stored) => Known::Answer(KeptAnswer {
-                status: u16::try_from(stored.status).unwrap_or(500),
-                body: stored.answer,
-                headers: serde_json::from_str(&stored.headers).unwrap_or_default(),
-            }),
-        })
-    }
-
-    /// Keeps a refusal, which changed nothing. If the key has an answer by now, that one stays.
-    pub async fn idempotency_keep_refusal(
-        &self,
-        cx: &Cx,
-        request: Idempotency,
-        refusal: KeptAnswer,
-    ) -> Result<()> {
-        let (caller, now) = (cx.caller()?.clone(), cx.now);
-        self.store.write(move |conn| request.keep(conn, &caller, &refusal, now)).await.map(drop)
-    }
-}
-
 /// The keys whose requests are under way in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
@@ -167,18 +146,13 @@ pub struct RunningGuard<'a> {
     key: Vec<u8>,
 }
 
-impl Platform {
+impl Running {
     /// Takes the key for a request; `None` while another request of this process has it.
-    pub fn idempotency_start(
-        &self,
-        caller: &Caller,
-        request: &Idempotency,
-    ) -> Option<RunningGuard<'_>> {
-        let key = [caller.iso_id().as_str().as_bytes(), &request.key_hash].concat();
-        let running = &self.running;
-        let mut keys = running.keys.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn start(&self, iso_id: &IsoId, request: &Idempotency) -> Option<RunningGuard<'_>> {
+        let key = [iso_id.as_str().as_bytes(), &request.key_hash].concat();
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         // Lazily: a guard made and dropped here would release the other request's key.
-        keys.insert(key.clone()).then(|| RunningGuard { running, key })
+        keys.insert(key.clone()).then(|| RunningGuard { running: self, key })
     }
 }
 

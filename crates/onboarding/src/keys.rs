@@ -1,8 +1,10 @@
-//! API keys: their text, how they are issued, and the routes by which an ISO manages its own.
+//! API keys: their text, how they are issued, the routes by which an ISO manages its own, and the
+//! warnings before they end.
 
 pub(crate) mod issue;
 pub mod manage;
-mod text;
+pub(crate) mod text;
+mod warnings;
 
 pub use issue::{KEY_LIFE_DEFAULT, KEY_LIFE_MAX, KEY_OVERLAP_MAX, KEYS_MAX, KeyLife, NewKey};
-pub use text::{ApiKey, KeyFault, ParsedKey, parse_authorization};
+pub use text::{ApiKey, KeyError, ParsedKey, parse_authorization};

@@ -15,6 +15,7 @@
 pub mod audit;
 pub mod auth;
 pub mod bulk;
+pub mod caller;
 pub mod card_guard;
 mod change;
 mod codes;
@@ -31,12 +32,15 @@ pub mod lifecycle;
 pub mod merchants;
 pub mod onboard;
 pub mod paging;
+mod patch;
 mod perform;
 pub mod sandbox;
+mod settings;
 pub mod terminals;
 pub mod text;
 pub mod webhooks;
 
-pub use auth::Caller;
+pub use caller::{Caller, Origin};
 pub use codes::{Code, CodeView};
-pub use cx::{Cx, Origin, Platform, Registration, Settings, Wishes};
+pub use cx::{Cx, Platform, RequestOptions};
+pub use settings::{Registration, Settings};

@@ -5,12 +5,13 @@
 //! that is not listed. The reference in the documentation is compared with these tables by a test.
 
 pub(crate) mod due_work;
+pub(crate) mod schedule;
+mod states;
 pub(crate) mod transition;
 
 use std::fmt::Write as _;
 
-use crate::lifecycle::Effect as E;
-use crate::lifecycle::To as T;
+pub use states::{IsoStatus, MerchantStatus, ProfileStatus, StoreStatus, TpnStatus};
 
 /// One kind of object with all its states.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Step {
     pub to: To,
     pub effect: Effect,
     pub event: &'static str,
+    /// Whether it has a route of its own.
+    pub is_routed: bool,
 }
 
 /// Where a step leads.
@@ -55,136 +58,84 @@ pub enum Effect {
     Unbind,
 }
 
-const fn step(
-    action: &'static str,
-    from: &'static [&'static str],
-    to: To,
-    effect: Effect,
-    event: &'static str,
-) -> Step {
-    Step { action, from, to, effect, event }
+/// The rows of a table. Those that are `routed` can be asked for by the ISO, or by an administrator,
+/// at a path that ends with the name of the action.
+macro_rules! steps {
+    ($states:ident: $(
+        $action:literal $($routed:ident)?: [$($from:ident),+] => $to:ident, $effect:ident, $event:literal;
+    )*) => {
+        &[$(Step {
+            action: $action,
+            from: &[$($states::$from.name()),+],
+            to: steps!(@to $states $to),
+            effect: Effect::$effect,
+            event: $event,
+            is_routed: steps!(@routed $($routed)?),
+        },)*]
+    };
+    (@to $states:ident same) => { To::Same };
+    (@to $states:ident active_if_bound) => { To::ActiveIfBound };
+    (@to $states:ident $state:ident) => { To::State($states::$state.name()) };
+    (@routed routed) => { true };
+    (@routed) => { false };
 }
 
 pub static MERCHANT: Machine = Machine {
     object: "merchant",
-    states: &["in_review", "action_required", "active", "suspended", "rejected", "closed"],
-    steps: &[
-        step("approve", &["in_review"], T::State("active"), E::Nothing, "merchant.activated"),
-        step(
-            "ask",
-            &["in_review"],
-            T::State("action_required"),
-            E::Nothing,
-            "merchant.action_required",
-        ),
-        step(
-            "complete",
-            &["action_required"],
-            T::State("in_review"),
-            E::Nothing,
-            "merchant.updated",
-        ),
-        step(
-            "reject",
-            &["in_review", "action_required"],
-            T::State("rejected"),
-            E::Nothing,
-            "merchant.rejected",
-        ),
-        step("suspend", &["active"], T::State("suspended"), E::Nothing, "merchant.suspended"),
-        step("resume", &["suspended"], T::State("active"), E::Nothing, "merchant.resumed"),
-        step(
-            "close",
-            &["active", "suspended"],
-            T::State("closed"),
-            E::CloseAllBelow,
-            "merchant.closed",
-        ),
-    ],
+    states: MerchantStatus::NAMES,
+    steps: steps! { MerchantStatus:
+        "approve": [InReview] => Active, Nothing, "merchant.activated";
+        "ask": [InReview] => ActionRequired, Nothing, "merchant.action_required";
+        "complete": [ActionRequired] => InReview, Nothing, "merchant.updated";
+        "reject": [InReview, ActionRequired] => Rejected, Nothing, "merchant.rejected";
+        "suspend" routed: [Active] => Suspended, Nothing, "merchant.suspended";
+        "resume" routed: [Suspended] => Active, Nothing, "merchant.resumed";
+        "close" routed: [Active, Suspended] => Closed, CloseAllBelow, "merchant.closed";
+    },
 };
 
 pub static STORE: Machine = Machine {
     object: "store",
-    states: &["active", "inactive", "closed"],
-    steps: &[
-        step("deactivate", &["active"], T::State("inactive"), E::Nothing, "store.deactivated"),
-        step("activate", &["inactive"], T::State("active"), E::Nothing, "store.activated"),
-        step("close", &["inactive"], T::State("closed"), E::ReleaseTpns, "store.closed"),
-        step(
-            "close_with_merchant",
-            &["active", "inactive"],
-            T::State("closed"),
-            E::Nothing,
-            "store.closed",
-        ),
-    ],
+    states: StoreStatus::NAMES,
+    steps: steps! { StoreStatus:
+        "deactivate" routed: [Active] => Inactive, Nothing, "store.deactivated";
+        "activate" routed: [Inactive] => Active, Nothing, "store.activated";
+        "close" routed: [Inactive] => Closed, ReleaseTpns, "store.closed";
+        "close_with_merchant": [Active, Inactive] => Closed, Nothing, "store.closed";
+    },
 };
 
 pub static TPN: Machine = Machine {
     object: "tpn",
-    states: &["provisioned", "active", "inactive", "attention", "reassigning", "retired"],
-    steps: &[
-        step(
-            "pair",
-            &["provisioned", "reassigning"],
-            T::State("active"),
-            E::Nothing,
-            "tpn.activated",
-        ),
-        step("pair", &["inactive", "attention"], T::Same, E::Nothing, "tpn.updated"),
-        step(
-            "download",
-            &["provisioned", "reassigning"],
-            T::State("active"),
-            E::Nothing,
-            "tpn.activated",
-        ),
-        step(
-            "deactivate",
-            &["provisioned", "active"],
-            T::State("inactive"),
-            E::Nothing,
-            "tpn.deactivated",
-        ),
-        step("activate", &["inactive"], T::ActiveIfBound, E::Nothing, "tpn.activated"),
-        step(
-            "fail",
-            &["provisioned", "active"],
-            T::State("attention"),
-            E::Nothing,
-            "tpn.attention",
-        ),
-        step("recover", &["attention"], T::ActiveIfBound, E::Nothing, "tpn.activated"),
-        step(
-            "reassign",
-            &["active", "inactive"],
-            T::State("reassigning"),
-            E::Nothing,
-            "tpn.reassigned",
-        ),
-        step(
-            "release",
-            &["provisioned", "active", "attention", "reassigning"],
-            T::State("inactive"),
-            E::Nothing,
-            "tpn.deactivated",
-        ),
-        step("release", &["inactive"], T::Same, E::Nothing, "tpn.updated"),
-        step(
-            "swap",
-            &["provisioned", "inactive", "attention"],
-            T::Same,
-            E::Unbind,
-            "device.unbound",
-        ),
-        step(
-            "retire",
-            &["provisioned", "active", "inactive", "attention", "reassigning"],
-            T::State("retired"),
-            E::Retire,
-            "tpn.retired",
-        ),
-    ],
+    states: TpnStatus::NAMES,
+    steps: steps! { TpnStatus:
+        "pair": [Provisioned, Reassigning] => Active, Nothing, "tpn.activated";
+        "pair": [Inactive, Attention] => same, Nothing, "tpn.updated";
+        "download": [Provisioned, Reassigning] => Active, Nothing, "tpn.activated";
+        "deactivate" routed: [Provisioned, Active] => Inactive, Nothing, "tpn.deactivated";
+        "activate" routed: [Inactive] => active_if_bound, Nothing, "tpn.activated";
+        "fail": [Provisioned, Active] => Attention, Nothing, "tpn.attention";
+        "recover": [Attention] => active_if_bound, Nothing, "tpn.activated";
+        "reassign" routed: [Active, Inactive] => Reassigning, Nothing, "tpn.reassigned";
+        "release": [Provisioned, Active, Attention, Reassigning] => Inactive, Nothing,
+            "tpn.deactivated";
+        "release": [Inactive] => same, Nothing, "tpn.updated";
+        "swap" routed: [Provisioned, Inactive, Attention] => same, Unbind, "device.unbound";
+        "retire" routed: [Provisioned, Active, Inactive, Attention, Reassigning] => Retired, Retire,
+            "tpn.retired";
+    },
+};
+
+/// An ISO that registered itself. One that only wants its confirmation is no ISO yet.
+pub static ISO: Machine = Machine {
+    object: "iso",
+    states: IsoStatus::NAMES,
+    steps: steps! { IsoStatus:
+        "approve" routed: [PendingApproval] => Active, Nothing, "iso.activated";
+        "reject" routed: [PendingApproval] => Rejected, Nothing, "iso.rejected";
+        "suspend" routed: [Active] => Suspended, Nothing, "iso.suspended";
+        "resume" routed: [Suspended] => Active, Nothing, "iso.resumed";
+    },
 };
 
 impl Machine {
@@ -197,6 +148,12 @@ impl Machine {
     pub fn allowed_from(&self, action: &str) -> Vec<&'static str> {
         let rows = self.steps.iter().filter(|step| step.action == action);
         rows.flat_map(|step| step.from.iter().copied()).collect()
+    }
+
+    /// What the owner of an object can do with it in the state, by the name of the route.
+    pub fn actions_in(&self, state: &str) -> Vec<&'static str> {
+        let steps = self.steps.iter().filter(|step| step.is_routed && step.from.contains(&state));
+        steps.map(|step| step.action).collect()
     }
 
     /// The table for the documentation.
@@ -226,38 +183,26 @@ impl Step {
         match self.to {
             To::State(state) => state,
             To::Same => current,
-            To::ActiveIfBound if device_is_bound => "active",
-            To::ActiveIfBound => "provisioned",
+            To::ActiveIfBound if device_is_bound => TpnStatus::Active.name(),
+            To::ActiveIfBound => TpnStatus::Provisioned.name(),
         }
     }
 }
 
-/// An ISO that registered itself. One that only wants its confirmation is no ISO yet.
-pub static ISO: Machine = Machine {
-    object: "iso",
-    states: &["pending_approval", "active", "suspended", "rejected"],
-    steps: &[
-        step("approve", &["pending_approval"], T::State("active"), E::Nothing, "iso.activated"),
-        step("reject", &["pending_approval"], T::State("rejected"), E::Nothing, "iso.rejected"),
-        step("suspend", &["active"], T::State("suspended"), E::Nothing, "iso.suspended"),
-        step("resume", &["suspended"], T::State("active"), E::Nothing, "iso.resumed"),
-    ],
-};
-
 /// All states, the best first.
 const FROM_BEST_TO_WORST: &[&str] = &[
-    "active",
-    "provisioned",
-    "reassigning",
-    "attention",
-    "action_required",
-    "in_review",
-    "pending_approval",
-    "inactive",
-    "suspended",
-    "rejected",
-    "closed",
-    "retired",
+    TpnStatus::Active.name(),
+    TpnStatus::Provisioned.name(),
+    TpnStatus::Reassigning.name(),
+    TpnStatus::Attention.name(),
+    MerchantStatus::ActionRequired.name(),
+    MerchantStatus::InReview.name(),
+    IsoStatus::PendingApproval.name(),
+    TpnStatus::Inactive.name(),
+    MerchantStatus::Suspended.name(),
+    MerchantStatus::Rejected.name(),
+    MerchantStatus::Closed.name(),
+    TpnStatus::Retired.name(),
 ];
 
 /// The effective status of an object: the worst of its own and those of the objects above it.
@@ -283,7 +228,7 @@ mod tests {
             for state in machine.states {
                 assert!(FROM_BEST_TO_WORST.contains(state), "{state}");
             }
-            for (place, step) in machine.steps.iter().enumerate() {
+            for (index, step) in machine.steps.iter().enumerate() {
                 for state in step.from {
                     assert!(machine.states.contains(state), "{} {state}", step.action);
                     for bound in [true, false] {
@@ -292,7 +237,7 @@ mod tests {
                     let first = machine.steps.iter().position(|other| {
                         other.action == step.action && other.from.contains(state)
                     });
-                    assert_eq!(first, Some(place), "{} in {state} is there twice", step.action);
+                    assert_eq!(first, Some(index), "{} in {state} is there twice", step.action);
                 }
             }
         }

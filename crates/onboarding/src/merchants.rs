@@ -1,9 +1,10 @@
 //! Merchants and their stores: shown, listed, changed and moved from state to state.
 //!
-//! [`onboard`](crate::onboard) makes them; their TPNs are in [`terminals`](crate::terminals). Another
-//! ISO's merchant is the same as none.
+//! [`onboard`](crate::onboard) makes them; their TPNs are in [`terminals`](crate::terminals).
+//! Another ISO's merchant is the same as none.
 
 pub mod actions;
+pub(crate) mod contact;
 pub mod duplicates;
 pub mod get;
 pub mod list;

@@ -1,12 +1,12 @@
 //! Lists by pages: how many objects one answer has, and where the next page starts.
 
-use contract::Issues;
+use contract::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 use types::Timestamp;
 
 use crate::Code;
-use crate::perform::refusal;
+use crate::codes::refusal;
 
 /// For `#[serde(default = "paging::page_default")]`; beside it goes
 /// `#[schemars(range(min = 1, max = 100))]`.
@@ -43,7 +43,7 @@ pub(crate) fn cursor(created: Timestamp, id: &str) -> String {
     format!("{}.{id}", created.as_micros())
 }
 
-pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), Issues> {
+pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), Failure> {
     let is_of_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let read = || {
         let (micros, id) = text.split_once('.')?;
@@ -60,8 +60,8 @@ mod tests {
     #[test]
     fn a_cursor_is_read_as_it_was_written() {
         for id in ["iso_x9pfdxn0e12znktn", "378066049529"] {
-            let place = (Timestamp::from_micros(7), id.to_owned());
-            assert_eq!(read_cursor(&cursor(place.0, id)), Ok(place));
+            let position = (Timestamp::from_micros(7), id.to_owned());
+            assert_eq!(read_cursor(&cursor(position.0, id)).unwrap(), position);
         }
         for wrong in ["", "1", "1.", "x.iso_1", "1.iso 1", "1.\u{0}", "99999999999999999999.a"] {
             assert!(read_cursor(wrong).is_err(), "{wrong}");

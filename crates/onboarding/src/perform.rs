@@ -3,53 +3,30 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Answer, Failure, Fault, Header, Issues};
+use contract::{Answer, Failure, Header};
 use serde::Serialize;
 use serde_json::Value;
 use store::Conn;
-use types::{Error, Result};
+use types::{Error, Result, Timestamp};
 
-use crate::idempotency::KeptAnswer;
-use crate::{Code, Cx};
+use crate::caller::Caller;
+use crate::idempotency::{Idempotency, KeptAnswer, Known, RunningGuard};
+use crate::{Cx, Platform};
 
-/// What a transaction of an endpoint comes to: an answer, or issues, which undo it.
-pub(crate) type Verdict<T> = Result<std::result::Result<T, Issues>>;
-
-/// Leaves the closure with a refusal, like `?` for the inner result of a [`Verdict`].
-macro_rules! accept {
-    ($verdict:expr) => {
-        match $verdict {
-            Ok(value) => value,
-            Err(issues) => return Ok(Err(issues)),
-        }
-    };
-}
-pub(crate) use accept;
-
-/// A refusal of one kind at one place.
-pub(crate) fn refusal(path: &str, code: Code, message: impl Into<String>) -> Issues {
-    let mut issues = Issues::default();
-    issues.add(path, Fault::rule(code.name(), message));
-    issues
-}
-
-/// Issues that were found outside of a transaction.
-pub(crate) fn failure(issues: Issues) -> Failure {
-    Failure::Issues { issues, headers: Vec::new() }
-}
+/// What a step of a transaction comes to. A failure undoes the transaction.
+pub(crate) type Outcome<T> = std::result::Result<T, Failure>;
 
 /// Why a transaction that went well leaves nothing behind.
 enum Undone<T> {
-    Refused(Issues),
-    AnsweredAlready,
+    Refused(Failure),
     DryRun(Answer<T>),
 }
 
 /// Runs the changes of a request in one transaction, with the answer for its idempotency key.
 pub(crate) async fn perform<T: Serialize + Send + 'static>(
     cx: &Cx,
-    work: impl Fn(&mut dyn Conn) -> Verdict<Answer<T>> + Send + 'static,
-) -> std::result::Result<Answer<T>, Failure> {
+    work: impl Fn(&mut dyn Conn) -> Outcome<Answer<T>> + Send + 'static,
+) -> Outcome<Answer<T>> {
     perform_once_shown(cx, &[], work).await
 }
 
@@ -58,30 +35,94 @@ pub(crate) async fn perform<T: Serialize + Send + 'static>(
 pub(crate) async fn perform_once_shown<T: Serialize + Send + 'static>(
     cx: &Cx,
     once_shown: &'static [&'static str],
-    work: impl Fn(&mut dyn Conn) -> Verdict<Answer<T>> + Send + 'static,
-) -> std::result::Result<Answer<T>, Failure> {
-    let (now, validate_only) = (cx.now, cx.wishes.validate_only);
-    let kept = cx.wishes.idempotency.clone().zip(cx.caller.clone());
+    work: impl Fn(&mut dyn Conn) -> Outcome<Answer<T>> + Send + 'static,
+) -> Outcome<Answer<T>> {
+    let keeper = Keeper::new(cx, once_shown);
+    transact(cx, move |conn| {
+        let answer = work(conn)?;
+        keeper.keep(conn, &answer)?;
+        Ok(answer)
+    })
+    .await
+}
+
+/// [`perform`] for an answer that is known before the work. It is kept first, so that a repetition
+/// finds it and not what the first request changed.
+pub(crate) async fn perform_answered<T: Clone + Serialize + Send + 'static>(
+    cx: &Cx,
+    reply: T,
+    work: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
+) -> Outcome<Answer<T>> {
+    let keeper = Keeper::new(cx, &[]);
+    transact(cx, move |conn| {
+        let answer = Answer::new(reply.clone());
+        keeper.keep(conn, &answer)?;
+        work(conn)?;
+        Ok(answer)
+    })
+    .await
+}
+
+async fn transact<T: Serialize + Send + 'static>(
+    cx: &Cx,
+    work: impl Fn(&mut dyn Conn) -> Outcome<Answer<T>> + Send + 'static,
+) -> Outcome<Answer<T>> {
+    let validate_only = cx.request_options.validate_only;
     let done = cx.platform.store.attempt(move |conn| {
-        let answer = match work(conn)? {
-            Ok(answer) => answer,
-            Err(issues) => return Ok(Err(Undone::Refused(issues))),
-        };
-        if validate_only {
-            return Ok(Err(Undone::DryRun(answer)));
-        }
-        if let Some((request, caller)) = &kept
-            && !request.keep(conn, caller, &kept_answer(&answer, once_shown)?, now)?
-        {
-            return Ok(Err(Undone::AnsweredAlready));
-        }
-        Ok(Ok(answer))
+        Ok(match errors_outside(work(conn))? {
+            Ok(answer) if validate_only => Err(Undone::DryRun(answer)),
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(Undone::Refused(failure)),
+        })
     });
     match done.await? {
         Ok(answer) => Ok(answer),
-        Err(Undone::Refused(issues)) => Err(failure(issues)),
-        Err(Undone::AnsweredAlready) => Err(Failure::AnsweredAlready),
+        Err(Undone::Refused(failure)) => Err(failure),
         Err(Undone::DryRun(answer)) => Ok(answer.header("x-validated-only", "true")),
+    }
+}
+
+/// Keeps the answer of a request for its idempotency key, if it has one and is no dry run.
+struct Keeper {
+    request: Option<(Idempotency, Caller)>,
+    once_shown: &'static [&'static str],
+    now: Timestamp,
+}
+
+impl Keeper {
+    fn new(cx: &Cx, once_shown: &'static [&'static str]) -> Self {
+        let request = cx.request_options.idempotency.clone().zip(cx.caller.clone());
+        let request = request.filter(|_| !cx.request_options.validate_only);
+        Self { request, once_shown, now: cx.now }
+    }
+
+    fn keep<T: Serialize>(&self, conn: &mut dyn Conn, answer: &Answer<T>) -> Outcome<()> {
+        let Some((request, caller)) = &self.request else { return Ok(()) };
+        let answer = kept_answer(answer, self.once_shown)?;
+        if request.keep(conn, caller.iso_id(), &answer, self.now)? {
+            return Ok(());
+        }
+        Err(Failure::AnsweredAlready)
+    }
+}
+
+/// Parts errors, which are ours, from refusals, which are the caller's.
+pub(crate) fn errors_outside<T>(outcome: Outcome<T>) -> Result<Outcome<T>> {
+    match outcome {
+        Err(Failure::Error(error)) => Err(error),
+        outcome => Ok(outcome),
+    }
+}
+
+/// A refusal as the command line tells it: its first sentence.
+pub(crate) fn refusal_error(failure: Failure) -> Error {
+    match failure {
+        Failure::Error(error) => error,
+        Failure::Issues { issues, .. } => {
+            let message = issues.iter().map(|issue| issue.fault.to_string()).next();
+            Error::invalid(message.unwrap_or_default())
+        }
+        Failure::AnsweredAlready => Error::internal("a command without a key was answered already"),
     }
 }
 
@@ -96,4 +137,37 @@ fn kept_answer<T: Serialize>(answer: &Answer<T>, once_shown: &[&str]) -> Result<
     let header = |(name, value): &Header| ((*name).to_owned(), value.clone());
     let headers: BTreeMap<String, String> = answer.headers.iter().map(header).collect();
     Ok(KeptAnswer { status: 200, body: body.to_string(), headers })
+}
+
+impl Platform {
+    /// What the caller's key is known for.
+    pub async fn idempotency_known(
+        &self,
+        caller: &Caller,
+        request: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Known> {
+        request.known(&self.store, caller.iso_id(), now).await
+    }
+
+    /// Keeps a refusal, which changed nothing. If the key has an answer by now, that one stays.
+    pub async fn idempotency_keep_refusal(
+        &self,
+        cx: &Cx,
+        request: Idempotency,
+        refusal: KeptAnswer,
+    ) -> Result<()> {
+        let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
+        let keep = move |conn: &mut dyn Conn| request.keep(conn, &iso_id, &refusal, now);
+        self.store.write(keep).await.map(drop)
+    }
+
+    /// Takes the key for a request; `None` while another request of this process has it.
+    pub fn idempotency_start(
+        &self,
+        caller: &Caller,
+        request: &Idempotency,
+    ) -> Option<RunningGuard<'_>> {
+        self.running.start(caller.iso_id(), request)
+    }
 }

@@ -1,8 +1,17 @@
-//! TPNs: the processor accounts, the device and the parameters of a terminal.
+//! TPNs: how they are shown, listed and changed, with the processor accounts, the device and the
+//! parameters of the terminal.
+//!
+//! [`onboard`](crate::onboard) makes them.
 
+pub mod actions;
+pub(crate) mod credentials;
 pub mod devices;
-pub mod models;
+pub mod get;
+pub mod list;
+pub(crate) mod models;
 pub mod parameters;
+pub mod patch;
 pub mod processors;
 pub mod profiles;
 pub mod templates;
+pub mod views;

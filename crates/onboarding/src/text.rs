@@ -6,7 +6,7 @@
 //! where Unicode counts it among the letters. Nothing here looks anything up.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use icu_casemap::{CaseMapper, CaseMapperBorrowed};
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
@@ -14,8 +14,10 @@ use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
 use icu_properties::{
     CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed,
 };
+use types::{Error, address_range};
 
 const EMAIL_LOCAL_LEN_MAX: usize = 64;
+const NAME_LEN_MAX: usize = 100;
 const HOST_LEN_MAX: usize = 253;
 const LABEL_LEN_MAX: usize = 63;
 
@@ -37,7 +39,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// The form in which names are compared: NFKC, single blanks, no case.
 pub fn dba_key(text: &str) -> String {
     if text.is_ascii() {
-        let mut key = single_blanks(text);
+        let mut key = single_spaces(text);
         key.make_ascii_lowercase();
         return key;
     }
@@ -45,10 +47,18 @@ pub fn dba_key(text: &str) -> String {
     // because a folded letter may decompose into letters that fold again.
     let folded = CASES.fold_string(&NFD.normalize(text)).into_owned();
     let folded = CASES.fold_string(&NFKD.normalize(&folded)).into_owned();
-    single_blanks(&NFKC.normalize(&folded))
+    single_spaces(&NFKC.normalize(&folded))
 }
 
-fn single_blanks(text: &str) -> String {
+/// The form in which e-mail addresses are compared: the domain has no case; the local part has.
+pub(crate) fn email_key(email: &str) -> String {
+    match email.rsplit_once('@') {
+        Some((local, domain)) => format!("{local}@{}", domain.to_lowercase()),
+        None => email.to_owned(),
+    }
+}
+
+fn single_spaces(text: &str) -> String {
     let mut single = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !single.is_empty() {
@@ -87,13 +97,13 @@ fn is_text_sign(character: char) -> bool {
 /// Names of persons: letters, and between them blanks, apostrophes, hyphens and periods.
 pub fn is_name(text: &str) -> bool {
     let mut previous = Class::Other;
-    for (place, character) in text.chars().enumerate() {
+    for (index, character) in text.chars().enumerate() {
         let class = Class::of(character);
         let is_allowed = match class {
             Class::Letter => true,
             Class::Digit => false,
             Class::Mark => matches!(previous, Class::Letter | Class::Mark),
-            Class::Other => place > 0 && matches!(character, ' ' | '\'' | '-' | '.'),
+            Class::Other => index > 0 && matches!(character, ' ' | '\'' | '-' | '.'),
         };
         if !is_allowed {
             return false;
@@ -154,7 +164,7 @@ fn is_domain_label(label: &str) -> bool {
 ///
 /// Only visible ASCII is accepted, as RFC 3986 has it: a host in another script is to be written in
 /// its `xn--` form. A name that resolves to a private address is not noticed here; whoever fetches
-/// it has to ask [`is_public_address`] when connecting.
+/// it has to ask [`types::address_range::is_public`] when connecting.
 pub fn is_logo_url(text: &str) -> bool {
     let is_url_byte = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
     let after = |scheme: &str| {
@@ -172,7 +182,7 @@ fn is_public_authority(authority: &str) -> bool {
         let Some((address, port)) = bracketed.split_once(']') else { return false };
         let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
         let address: Option<Ipv6Addr> = address.parse().ok();
-        return is_port && address.is_some_and(|address| is_public_address(address.into()));
+        return is_port && address.is_some_and(|address| address_range::is_public(address.into()));
     }
     match authority.split_once(':') {
         Some((host, port)) => is_port(port) && is_public_host(host),
@@ -198,7 +208,7 @@ fn is_public_host(host: &str) -> bool {
     // forms only the plain one is accepted.
     if is_digits(last_label) || last_label.starts_with("0x") {
         let address: Option<Ipv4Addr> = host.parse().ok();
-        return address.is_some_and(|address| is_public_address(address.into()));
+        return address.is_some_and(|address| address_range::is_public(address.into()));
     }
     let is_private_label = matches!(
         last_label,
@@ -215,39 +225,16 @@ fn is_public_host(host: &str) -> bool {
     !is_private_label && host != "home.arpa" && !host.ends_with(".home.arpa")
 }
 
-/// Whether an address belongs to the public internet: not private, local, reserved or a wrapped
-/// form of such an address.
-pub fn is_public_address(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_ipv4(address),
-        IpAddr::V6(address) => is_public_ipv6(address),
+/// A name that the operator gave to an ISO or a key, as it is kept.
+pub(crate) fn checked_name(name: &str) -> types::Result<String> {
+    let name = clean(name);
+    let length = name.chars().count();
+    if length == 0 || length > NAME_LEN_MAX || name.chars().any(char::is_control) {
+        return Err(Error::invalid(format!(
+            "a name must have 1 to {NAME_LEN_MAX} characters and no control characters"
+        )));
     }
-}
-
-fn is_public_ipv4(address: Ipv4Addr) -> bool {
-    let is_reserved = matches!(
-        address.octets(),
-        [0 | 10 | 127 | 224.., ..]
-            | [100, 64..=127, ..]
-            | [169, 254, ..]
-            | [172, 16..=31, ..]
-            | [192, 0, 0 | 2, _]
-            | [192, 88, 99, _]
-            | [192, 168, ..]
-            | [198, 18 | 19, ..]
-            | [198, 51, 100, _]
-            | [203, 0, 113, _]
-    );
-    !is_reserved
-}
-
-/// Public addresses start with the bits 001. Of those, 6to4, Teredo and their neighbours wrap other
-/// addresses, and some are kept for documents.
-fn is_public_ipv6(address: Ipv6Addr) -> bool {
-    match address.segments() {
-        [0x2001, 0..=0x01ff | 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0..=0x0fff, ..] => false,
-        [first, ..] => (0x2000..=0x3fff).contains(&first),
-    }
+    Ok(name.into_owned())
 }
 
 /// What a character is, as far as the checks above care.

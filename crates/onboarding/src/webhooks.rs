@@ -9,6 +9,7 @@
 mod deliveries;
 pub mod events;
 pub mod follow;
+pub(crate) mod kinds;
 mod manage;
 pub mod send;
 
@@ -77,8 +78,8 @@ impl WebhookSettings {
 
     /// The wait after an attempt that failed; none when it was the last. The first attempt is 1.
     fn wait_after(&self, attempt: i64) -> Option<Duration> {
-        let place = usize::try_from(attempt.saturating_sub(1).max(0)).ok()?;
-        self.retry_seconds.get(place).map(|seconds| Duration::from_secs(u64::from(*seconds)))
+        let index = usize::try_from(attempt.saturating_sub(1).max(0)).ok()?;
+        self.retry_seconds.get(index).map(|seconds| Duration::from_secs(u64::from(*seconds)))
     }
 }
 
@@ -89,11 +90,11 @@ struct SealedHeader {
     value: String,
 }
 
-fn secret_place(webhook_id: &str) -> Aad<'_> {
+fn secret_aad(webhook_id: &str) -> Aad<'_> {
     Aad { kind: "webhook_endpoint", id: webhook_id, column: "secret" }
 }
 
-fn headers_place(webhook_id: &str) -> Aad<'_> {
+fn headers_aad(webhook_id: &str) -> Aad<'_> {
     Aad { kind: "webhook_endpoint", id: webhook_id, column: "headers" }
 }
 
@@ -102,7 +103,7 @@ fn new_secret(data_key: &DataKey, webhook_id: &str) -> Result<(Secret<String>, V
     let mut bytes = vec![0; SECRET_BYTES];
     vault::fill_random(&mut bytes)?;
     let bytes = Secret::new(bytes);
-    let sealed = data_key.seal(&secret_place(webhook_id), bytes.expose())?;
+    let sealed = data_key.seal(&secret_aad(webhook_id), bytes.expose())?;
     let text = format!("{SECRET_PREFIX}{}", BASE64.encode(bytes.expose()));
     Ok((Secret::new(text), sealed))
 }
@@ -110,11 +111,11 @@ fn new_secret(data_key: &DataKey, webhook_id: &str) -> Result<(Secret<String>, V
 fn seal_headers(data_key: &DataKey, webhook_id: &str, headers: &[SealedHeader]) -> Result<Vec<u8>> {
     let plain = serde_json::to_vec(headers)
         .map_err(|error| Error::internal("headers cannot be written as JSON").because(error))?;
-    data_key.seal(&headers_place(webhook_id), Secret::new(plain).expose())
+    data_key.seal(&headers_aad(webhook_id), Secret::new(plain).expose())
 }
 
 fn open_headers(data_key: &DataKey, row: &WebhookEndpointRow) -> Result<Vec<SealedHeader>> {
-    let plain = data_key.open(&headers_place(&row.webhook_id), &row.headers_sealed)?;
+    let plain = data_key.open(&headers_aad(&row.webhook_id), &row.headers_sealed)?;
     serde_json::from_slice(plain.expose())
         .map_err(|error| Error::internal("headers of a webhook cannot be read").because(error))
 }
@@ -127,7 +128,7 @@ fn signing_secrets(
 ) -> Result<Vec<Secret<Vec<u8>>>> {
     let old = row.old_secret.as_ref().filter(|(_, until)| now < *until).map(|(old, _)| old);
     let sealed = std::iter::once(&row.secret_sealed).chain(old);
-    sealed.map(|sealed| data_key.open(&secret_place(&row.webhook_id), sealed)).collect()
+    sealed.map(|sealed| data_key.open(&secret_aad(&row.webhook_id), sealed)).collect()
 }
 
 fn patterns_of(row: &WebhookEndpointRow) -> Result<Vec<String>> {

@@ -1,9 +1,7 @@
 //! The operator's address: liveness, readiness and metrics.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use analytics::facts::Facts;
 use axum::Router;
@@ -12,15 +10,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use onboarding::Platform;
-use types::Environment;
 
-use crate::Shared;
-
-const STORAGE_ANSWER_MAX: Duration = Duration::from_secs(2);
-/// How often the storage is asked to take a change.
-const PROBE_EVERY: Duration = Duration::from_secs(10);
-/// The fact that says when it last did.
-const PROBE: &str = "ready_at";
+use crate::shared::{STORAGE_ANSWER_MAX, Shared};
 
 /// An environment, and the facts of its reports, if somebody keeps them.
 pub(crate) type Watched = (Arc<Platform>, Option<Arc<Facts>>);
@@ -33,38 +24,6 @@ pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>) -> Router {
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || readiness(ready.0.clone(), ready.1.clone())))
         .route("/metrics", get(move || std::future::ready(metrics(&shared, &watched))))
-}
-
-/// What was last known of whether the storage takes changes. It is tried when the server starts,
-/// and then, since anybody may ask, only once in a while.
-#[derive(Debug, Default)]
-pub(crate) struct WriteProbes {
-    last: Mutex<HashMap<Environment, (Instant, bool)>>,
-}
-
-impl WriteProbes {
-    async fn takes_changes(&self, platform: &Platform) -> bool {
-        {
-            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            match last.get_mut(&platform.environment) {
-                Some((at, is_fine)) if at.elapsed() < PROBE_EVERY => return *is_fine,
-                // Who asks meanwhile is told what was known before.
-                Some((at, _)) => *at = Instant::now(),
-                None => {}
-            }
-        }
-        self.probe(platform).await
-    }
-
-    /// Tries a change, and remembers what came of it.
-    pub(crate) async fn probe(&self, platform: &Platform) -> bool {
-        let now = platform.clock.now().to_string();
-        let write = platform.store.write(move |conn| store::fact::put(conn, PROBE, &now));
-        let is_fine = matches!(tokio::time::timeout(STORAGE_ANSWER_MAX, write).await, Ok(Ok(())));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.insert(platform.environment, (Instant::now(), is_fine));
-        is_fine
-    }
 }
 
 /// 200 when every environment's storage answers and takes changes, its facts are loaded, and the
@@ -80,14 +39,14 @@ pub(crate) async fn readiness(
         if facts.as_ref().is_some_and(|facts| !facts.are_ready()) {
             return (StatusCode::SERVICE_UNAVAILABLE, "the facts of reports are being loaded\n");
         }
-        let asked = platform.store.read(store::outbox::has_unsequenced);
-        match tokio::time::timeout(STORAGE_ANSWER_MAX, asked).await {
+        let answers = platform.store.read(store::outbox::has_unsequenced);
+        match tokio::time::timeout(STORAGE_ANSWER_MAX, answers).await {
             Ok(Ok(_)) => {}
             _ => return (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
         }
         if !shared.probes.takes_changes(platform).await {
-            let told = "the storage takes no changes; look at the log and the free space\n";
-            return (StatusCode::SERVICE_UNAVAILABLE, told);
+            let reason = "the storage takes no changes; look at the log and the free space\n";
+            return (StatusCode::SERVICE_UNAVAILABLE, reason);
         }
     }
     (StatusCode::OK, "ready\n")

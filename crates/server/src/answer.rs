@@ -10,7 +10,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use contract::Failure;
 use onboarding::Code;
-use onboarding::auth::{Reason, Refused};
+use onboarding::caller::{Reason, Refused};
 use onboarding::dialect::{
     self, ErrorItem, REQUEST_FAILED, ResponseStyle, denied_body, failure_body,
 };
@@ -32,18 +32,18 @@ pub(crate) struct Answer {
 
 /// How failures are told to this caller on this route.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Voice {
+pub(crate) struct Dialect {
     pub(crate) style: ResponseStyle,
     pub(crate) message: &'static str,
 }
 
-impl Default for Voice {
+impl Default for Dialect {
     fn default() -> Self {
         Self { style: ResponseStyle::default(), message: REQUEST_FAILED }
     }
 }
 
-impl Voice {
+impl Dialect {
     /// A failure with one error.
     pub(crate) fn refuse(self, code: Code, param: &str, message: impl Into<String>) -> Answer {
         self.refuse_with(ErrorItem::new(code, param, message))

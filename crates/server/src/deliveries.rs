@@ -26,12 +26,8 @@ use types::{Error, Result, Timestamp};
 
 use self::kinds::{Kind, Next, Parties};
 use self::sending::Sending;
-use crate::Shared;
+use crate::shared::Shared;
 
-/// Deliveries under way at once.
-const SENDING_MAX: usize = 64;
-/// Of them, to one endpoint, so that one that hangs does not keep the others from theirs.
-const SENDING_TO_ONE_MAX: usize = 4;
 /// Endpoints with something due that one step looks at.
 const ENDPOINTS_MAX: i64 = 1_000;
 /// Bytes of an answer that are kept.
@@ -215,8 +211,8 @@ impl Engine {
 
     /// Sends the delivery once and writes down what came of it.
     async fn attempt(&self, kind: &'static dyn Kind, delivery: &DeliveryRow) -> Result<Attempt> {
-        let (parties, wanted, now) = (self.parties.clone(), delivery.clone(), self.now());
-        let request = self.store().read(move |conn| kind.request(&parties, conn, &wanted, now));
+        let (parties, claimed, now) = (self.parties.clone(), delivery.clone(), self.now());
+        let request = self.store().read(move |conn| kind.request(&parties, conn, &claimed, now));
         let Some(request) = request.await? else {
             let unwanted = "the endpoint does not want it any more";
             let reason = Some(unwanted.to_owned());

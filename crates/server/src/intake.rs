@@ -12,8 +12,8 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use onboarding::{Code, dialect};
 use serde_json::{Map, Value};
 
-use crate::Limits;
-use crate::answer::{Answer, Voice};
+use crate::answer::{Answer, Dialect};
+use crate::settings::Limits;
 
 /// A body over the limit is read on up to this much, so that the client can read the answer.
 const DRAINED_BYTES_MAX: usize = 1024 * 1024;
@@ -53,14 +53,14 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
         "The headers may have {} fields and {} bytes at most.",
         limits.header_fields, limits.header_bytes
     );
-    Err(Voice::default().refuse(Code::HeadersTooLarge, "header", message))
+    Err(Dialect::default().refuse(Code::HeadersTooLarge, "header", message))
 }
 
 /// The kind of file that the body is, where the route takes files; else it must be JSON.
 pub(crate) fn check_media_type(
     headers: &HeaderMap,
     route: &Route,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Result<Option<&'static FileKind>, Answer> {
     let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = media_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
@@ -71,9 +71,9 @@ pub(crate) fn check_media_type(
     }
     let mut known = route.files.iter().filter_map(|kind| kind.media_types.first().copied());
     let first = known.next().unwrap_or("application/json");
-    let wanted = known.fold(first.to_owned(), |names, name| format!("{names} or {name}"));
-    let message = format!("Send the body as {wanted}.");
-    Err(voice.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
+    let accepted = known.fold(first.to_owned(), |names, name| format!("{names} or {name}"));
+    let message = format!("Send the body as {accepted}.");
+    Err(dialect.refuse(Code::UnsupportedMediaType, "header.Content-Type", message))
 }
 
 pub(crate) fn add_query(params: &mut Map<String, Value>, query: &str) {
@@ -120,15 +120,15 @@ async fn read_body(
     body: Body,
     headers: &HeaderMap,
     limits: &Limits,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Result<Bytes, Answer> {
     let received = receive(body, headers, limits.body_bytes, limits).await;
     received.map_err(|fault| match fault {
-        BodyFault::TooLarge => voice.refuse_with(dialect::too_large(limits.body_bytes)),
-        BodyFault::CutOff => voice.refuse(Code::MalformedJson, "", "The body was cut off."),
+        BodyFault::TooLarge => dialect.refuse_with(dialect::too_large(limits.body_bytes)),
+        BodyFault::CutOff => dialect.refuse(Code::MalformedJson, "", "The body was cut off."),
         BodyFault::TooSlow => {
             let message = "The body was not received in time.";
-            let mut answer = voice.refuse(Code::RequestTimeout, "body", message);
+            let mut answer = dialect.refuse(Code::RequestTimeout, "body", message);
             answer.headers.push((CONNECTION.as_str(), String::from("close")));
             answer
         }
@@ -140,11 +140,11 @@ pub(crate) async fn read_params(
     path_params: Map<String, Value>,
     (body, headers): (Body, &HeaderMap),
     limits: &Limits,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Result<Map<String, Value>, Answer> {
-    let bytes = read_body(body, headers, limits, voice).await?;
+    let bytes = read_body(body, headers, limits, dialect).await?;
     let read = dialect::read_object(&bytes);
-    let mut params = read.map_err(|item| voice.refuse_with(item))?;
+    let mut params = read.map_err(|item| dialect.refuse_with(item))?;
     params.extend(path_params);
     Ok(params)
 }
@@ -154,12 +154,12 @@ pub(crate) async fn read_file(
     mut params: Map<String, Value>,
     (body, headers): (Body, &HeaderMap),
     limits: &Limits,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Result<Map<String, Value>, Answer> {
     let limits = Limits { body_bytes: limits.file_bytes, read_ms: limits.file_ms, ..*limits };
-    let bytes = read_body(body, headers, &limits, voice).await?;
+    let bytes = read_body(body, headers, &limits, dialect).await?;
     let text = String::from_utf8(bytes.to_vec())
-        .map_err(|_| voice.refuse(Code::MalformedRow, "body", "Send the file in UTF-8."))?;
+        .map_err(|_| dialect.refuse(Code::MalformedRow, "body", "Send the file in UTF-8."))?;
     params.insert(FILE_CONTENT.to_owned(), Value::from(text));
     Ok(params)
 }

@@ -21,8 +21,8 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinHandle, JoinSet};
 use types::{Error, Result, Timestamp};
 
-use crate::Shared;
 use crate::deliveries::waits;
+use crate::shared::Shared;
 
 /// Jobs that a process runs at once for one environment.
 const WORKERS_MAX: usize = 8;

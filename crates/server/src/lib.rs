@@ -13,8 +13,8 @@ mod answer;
 mod client_address;
 mod deliveries;
 mod feeds;
-mod harness;
 mod housekeeping;
+mod in_process;
 mod intake;
 mod jobs;
 mod limits;
@@ -23,26 +23,26 @@ mod live;
 pub mod mail;
 mod metrics;
 mod notes;
-mod noting;
 pub mod outbound;
 mod panics;
 mod patience;
 mod pipeline;
 mod portal;
+mod request_options;
+mod request_record;
 mod rest;
 mod settings;
+mod shared;
+mod sites;
 mod tls;
 mod web;
-mod wishes;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use analytics::facts::Facts;
-use contract::rest::route::Route;
 use onboarding::Platform;
 use site::me::Neighbour;
 use tokio::net::TcpListener;
@@ -50,9 +50,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use types::{Environment, Error, Result};
 
+use shared::Shared;
+
 pub use ::portal::is_here as has_portal;
-pub use harness::{Harness, Sandbox};
+pub use in_process::InProcess;
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
+pub use sites::{Reports, make_site, routes};
 
 /// An environment to serve.
 #[derive(Debug)]
@@ -71,32 +74,6 @@ pub type OnReady<'a> = &'a (dyn Fn(Environment, &str) + Send + Sync);
 
 /// Requests under way are given this long to end when the server stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
-
-/// What all parts of a running server share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) settings: Settings,
-    pub(crate) metrics: metrics::Metrics,
-    probes: admin::WriteProbes,
-    started: Instant,
-    stopping: AtomicBool,
-}
-
-impl Shared {
-    pub(crate) fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            metrics: metrics::Metrics::default(),
-            probes: admin::WriteProbes::default(),
-            started: Instant::now(),
-            stopping: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
-    }
-}
 
 fn address_text(address: SocketAddr, is_encrypted: bool) -> String {
     let scheme = if is_encrypted { "https" } else { "http" };
@@ -176,7 +153,7 @@ pub async fn serve(
     }
     stop.await;
     tracing::info!("stopping: finishing the requests under way");
-    shared.stopping.store(true, Ordering::Relaxed);
+    shared.stop();
     let _ = stop_sender.send(true);
     let finished = async {
         while listeners.join_next().await.is_some() {}
@@ -211,99 +188,6 @@ fn keep(
     keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
     keepers.spawn(notes::run(Arc::clone(site), drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
-}
-
-/// What the reports of a site are made of.
-#[derive(Clone, Debug, Default)]
-pub struct Reports {
-    pub settings: analytics::Settings,
-    pub facts: Arc<Facts>,
-}
-
-impl Reports {
-    /// Where the reports of a site are made.
-    pub fn desk(&self, names: &site::Names) -> Arc<analytics::Desk> {
-        analytics::Desk::new(names, &self.facts, SHOP, &self.settings)
-    }
-}
-
-/// What reports are told about the records of commerce.
-const SHOP: analytics::Shop = analytics::Shop {
-    products: commerce::cards::products,
-    orders: commerce::cards::orders,
-    price_html: commerce::cards::price_html,
-    customer: commerce::cards::customer,
-};
-
-/// The routes of all that stands on the site.
-pub fn routes(
-    names: &site::Names,
-    reports: &Reports,
-    admin: &::admin::Admin,
-) -> Vec<Route<site::Action>> {
-    let of_reports = analytics::routes(names, &reports.desk(names));
-    [commerce::routes(names), of_reports, admin.routes(names)].into_iter().flatten().collect()
-}
-
-/// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
-pub fn make_site(
-    platform: &Arc<Platform>,
-    settings: &Settings,
-    site: site::Settings,
-    reports: &Reports,
-) -> Result<Arc<site::Site>> {
-    let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
-    let limits = &settings.rate_limits;
-    let parts = site::Parts {
-        environment: platform.environment,
-        store: platform.store.clone(),
-        vault: Arc::clone(&platform.vault),
-        clock: platform.clock,
-        settings: site,
-        outbound: Arc::new(outbound::Client::new(guard)),
-        wrong_credentials_per_minute: if limits.enabled {
-            limits.refused_keys_per_minute.get()
-        } else {
-            u32::MAX
-        },
-    };
-    let admin = ::admin::Admin::new(&settings.admin)?;
-    let routes = routes(&parts.settings.names, reports, &admin);
-    let desk = reports.desk(&parts.settings.names);
-    let pages = commerce::products::ProductPages::new(&parts.settings.names);
-    let of_admin = admin.pages(&parts.settings.names);
-    let mut site = site::Site::new(parts, routes)?
-        .with_pages(Box::new(pages))
-        .with_pages(Box::new(commerce::orders::ReceiptPages))
-        .with_pages(of_admin)
-        .with_files(Box::new(analytics::exports::link::ExportFiles));
-    for kind in admin.job_kinds() {
-        site = site.with_job(kind);
-    }
-    // What reports answered a moment ago holds for as long as the facts are the same.
-    let facts = Arc::clone(&reports.facts);
-    site = site.with_version(move || facts.version());
-    for kind in analytics::jobs(&desk) {
-        site = site.with_job(kind);
-    }
-    if let Some(mail) = mail::Mail::new(&settings.mail)? {
-        site = site.with_job(Box::new(mail));
-    }
-    site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
-    let catching = Arc::clone(platform);
-    site = site.with_catcher(move |url| catching.catches(url));
-    if platform.settings.registration != onboarding::Registration::Closed {
-        site = site.with_registrations();
-    }
-    // The shop stands on the site, which must be there first.
-    let now = platform.clock.now();
-    platform.store.write_blocking(move |conn| {
-        commerce::found(conn)?;
-        analytics::found(conn, now)
-    })?;
-    let site = Arc::new(site);
-    platform.meet(&site);
-    Ok(site)
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

@@ -13,7 +13,7 @@ use governor::{Quota, RateLimiter};
 use site::throttle::Refusals;
 use types::Environment;
 
-use crate::{Rate, RateLimits};
+use crate::settings::{Rate, RateLimits};
 
 type Limiter =
     RateLimiter<String, DashMapStateStore<String>, DefaultClock, StateInformationMiddleware>;

@@ -18,8 +18,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-use crate::Shared;
 use crate::patience::Patience;
+use crate::shared::Shared;
 
 /// Hyper's own bound on the head of a request; ours is lower and answers in the published shape.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -51,7 +51,7 @@ pub(crate) async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
+    let permits = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
     let builder = builder(&shared);
     let stopped = async {
         let _ = stop.changed().await;
@@ -71,7 +71,7 @@ pub(crate) async fn run(
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
             tokio::spawn(turn_away(stream));
             continue;
         };
@@ -94,7 +94,7 @@ pub(crate) async fn run(
                     }
                 }
             }
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);

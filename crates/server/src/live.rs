@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use types::Environment;
 
-use crate::Shared;
+use crate::shared::Shared;
 
 const MEDIA_TYPE: &str = "text/event-stream";
 /// Streams that one process keeps open at most.

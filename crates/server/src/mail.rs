@@ -91,8 +91,8 @@ impl Mail {
     }
 
     async fn send(&self, message: Message) -> Result<(), Halt> {
-        let letter = self.letter(message)?;
-        let sent = tokio::time::timeout(SENDING_MAX, self.transport.send(letter)).await;
+        let email = self.email(message)?;
+        let sent = tokio::time::timeout(SENDING_MAX, self.transport.send(email)).await;
         match sent {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(halt(&error)),
@@ -100,7 +100,7 @@ impl Mail {
         }
     }
 
-    fn letter(&self, message: Message) -> Result<lettre::Message, Halt> {
+    fn email(&self, message: Message) -> Result<lettre::Message, Halt> {
         let unfit = |error: &dyn std::fmt::Display| {
             Halt::Failed(Error::invalid(format!("the letter cannot be addressed: {error}")))
         };

@@ -18,15 +18,17 @@ use axum::http::{HeaderMap, Method, Response};
 use axum::routing::{any, get};
 use contract::{Compiled, FILE_KIND, Outcome, Permission};
 use onboarding::audit::redacted;
-use onboarding::auth::{Caller, Visitor};
-use onboarding::terminals::devices::DeviceCaller;
-use onboarding::{Code, Cx, Origin, Platform, Wishes, dialect, endpoints, onboard, sandbox};
+use onboarding::caller::DeviceCaller;
+use onboarding::caller::{Caller, Visitor};
+use onboarding::{
+    Code, Cx, Origin, Platform, RequestOptions, dialect, endpoints, onboard, sandbox,
+};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 use types::{Environment, Timestamp};
 
-use crate::answer::{Answer, Envelope, Voice, ignored_fields};
+use crate::answer::{Answer, Dialect, Envelope, ignored_fields};
 use crate::client_address::Client;
 use crate::intake::{
     WRONG_HOST, add_query, check_headers, check_media_type, drain, has_proper_host, read_file,
@@ -34,25 +36,26 @@ use crate::intake::{
 };
 use crate::limits::{EnvironmentLimits, Standing};
 use crate::listen::Peer;
-use crate::noting::Exchange;
 use crate::panics::catch_panic;
-use crate::rest::RestDesk;
-use crate::web::WebDesk;
-use crate::wishes::{self, Kept, StagedFailures};
-use crate::{Shared, admin, noting};
+use crate::request_options::{self, Kept, SimulatedFailures};
+use crate::request_record::Exchange;
+use crate::rest::RestService;
+use crate::shared::Shared;
+use crate::web::WebService;
+use crate::{admin, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
 const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// One environment, ready to answer.
-struct Desk {
+struct Service {
     shared: Arc<Shared>,
     platform: Arc<Platform>,
     limits: EnvironmentLimits,
-    staged: StagedFailures,
+    simulated: SimulatedFailures,
     /// Knows who is signed in.
-    rest: Arc<RestDesk>,
+    rest: Arc<RestService>,
     files: Semaphore,
 }
 
@@ -66,39 +69,40 @@ pub(crate) fn router(
     site: Arc<site::Site>,
 ) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
-    let staged = StagedFailures::default();
-    let rest = Arc::new(RestDesk { shared: Arc::clone(&shared), site, facts: facts.clone() });
+    let simulated = SimulatedFailures::default();
+    let rest = Arc::new(RestService { shared: Arc::clone(&shared), site, facts: facts.clone() });
     let files = Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
-    let desk = Arc::new(Desk { shared, platform, limits, staged, rest: Arc::clone(&rest), files });
-    tokio::spawn(tidy_limits(Arc::downgrade(&desk)));
+    let service =
+        Arc::new(Service { shared, platform, limits, simulated, rest: Arc::clone(&rest), files });
+    tokio::spawn(tidy_limits(Arc::downgrade(&service)));
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
         let route = endpoint.route();
-        let is_sandbox = desk.platform.environment == Environment::Sandbox;
+        let is_sandbox = service.platform.environment == Environment::Sandbox;
         if !is_sandbox && route.path.starts_with(sandbox::ROOT) {
             continue;
         }
         by_path.entry(route.path).or_default().insert(route.method.name(), endpoint);
     }
-    let watched = vec![(Arc::clone(&desk.platform), facts)];
-    let ready = (Arc::clone(&desk.shared), Arc::new(watched));
+    let watched = vec![(Arc::clone(&service.platform), facts)];
+    let ready = (Arc::clone(&service.shared), Arc::new(watched));
     let mut router = Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || admin::readiness(ready.0.clone(), ready.1.clone())));
     for (path, methods) in by_path {
-        let (desk, methods) = (Arc::clone(&desk), Arc::new(methods));
+        let (service, methods) = (Arc::clone(&service), Arc::new(methods));
         router = router.route(
             path,
             any(move |params: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
                 // A path that is not UTF-8 names nothing.
                 let route = params.ok().map(|params| (methods, path_params(&params)));
-                answer_request(desk, route, request)
+                answer_request(service, route, request)
             }),
         );
     }
-    let web = Arc::new(WebDesk { rest: Arc::clone(&rest) });
+    let web = Arc::new(WebService { rest: Arc::clone(&rest) });
     router.fallback(move |request: Request| {
-        let (desk, rest, web) = (Arc::clone(&desk), Arc::clone(&rest), Arc::clone(&web));
+        let (service, rest, web) = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
         async move {
             if let Some(path) = rest.path_of(request.uri()) {
                 return rest.answer(path, request).await;
@@ -112,17 +116,17 @@ pub(crate) fn router(
             }
             match web.answer(request).await {
                 Ok(page) => page,
-                Err(request) => answer_request(desk, None, *request).await,
+                Err(request) => answer_request(service, None, *request).await,
             }
         }
     })
 }
 
-async fn tidy_limits(desk: std::sync::Weak<Desk>) {
+async fn tidy_limits(service: std::sync::Weak<Service>) {
     loop {
         tokio::time::sleep(LIMITS_TIDY_EVERY).await;
-        match desk.upgrade() {
-            Some(desk) => desk.limits.tidy(),
+        match service.upgrade() {
+            Some(service) => service.limits.tidy(),
             None => return,
         }
     }
@@ -135,12 +139,16 @@ fn path_params(params: &RawPathParams) -> Map<String, Value> {
 type Route = (Arc<Methods>, Map<String, Value>);
 
 /// Gives the request its id, and its answer the headers that every answer carries.
-async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request) -> Response<Body> {
+async fn answer_request(
+    service: Arc<Service>,
+    route: Option<Route>,
+    request: Request,
+) -> Response<Body> {
     let started = Instant::now();
-    let now = desk.platform.clock.now();
+    let now = service.platform.clock.now();
     let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
     let mut visit = Visit {
-        desk: &desk,
+        service: &service,
         now,
         standing: Standing::UNLIMITED,
         op: "none".into(),
@@ -159,13 +167,13 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         Ok(answer) => answer,
         Err(message) => {
             tracing::error!(panic = message, request.id = request_id, "request handler panicked");
-            let voice = Voice::default();
-            voice.refuse(Code::InternalError, "", "Something went wrong on our side.")
+            let dialect = Dialect::default();
+            dialect.refuse(Code::InternalError, "", "Something went wrong on our side.")
         }
     };
     let took = started.elapsed();
-    let environment = desk.platform.environment;
-    desk.shared.metrics.count_request(environment, &visit.op, answer.status, took);
+    let environment = service.platform.environment;
+    service.shared.metrics.count_request(environment, &visit.op, answer.status, took);
     tracing::info!(
         op = &*visit.op,
         environment = environment.name(),
@@ -186,18 +194,18 @@ async fn answer_request(desk: Arc<Desk>, route: Option<Route>, request: Request)
         at: now,
         took,
     };
-    noting::note(&desk.platform, exchange);
+    request_record::record(&service.platform, exchange);
     answer.into_response(&Envelope {
         request_id: &request_id,
         standing: visit.standing,
         took,
-        https: desk.shared.settings.tls.is_some(),
+        https: service.shared.settings.tls.is_some(),
     })
 }
 
 /// A request on its way, with what is learned about it for headers, log and metrics.
 struct Visit<'a> {
-    desk: &'a Desk,
+    service: &'a Service,
     now: Timestamp,
     standing: Standing,
     op: Arc<str>,
@@ -214,21 +222,21 @@ struct Visit<'a> {
 impl Visit<'_> {
     async fn handle(&mut self, route: Option<Route>, request: Request) -> Answer {
         let (parts, body) = request.into_parts();
-        let time = Duration::from_millis(self.desk.shared.settings.limits.answer_ms);
-        let late = |voice: Voice| voice.not_now("It took too long; try again.");
+        let time = Duration::from_millis(self.service.shared.settings.limits.answer_ms);
+        let late = |dialect: Dialect| dialect.not_now("It took too long; try again.");
         let head = tokio::time::timeout(time, self.handle_head(route, &parts)).await;
-        match head.unwrap_or_else(|_| Err(late(Voice::default()))) {
+        match head.unwrap_or_else(|_| Err(late(Dialect::default()))) {
             Err(answer) => {
                 drain(body).await;
                 answer
             }
-            Ok(Accepted { endpoint, params, voice }) => {
-                let limits = &self.desk.shared.settings.limits;
+            Ok(Accepted { endpoint, params, dialect }) => {
+                let limits = &self.service.shared.settings.limits;
                 let takes_file = !endpoint.get().route().files.is_empty();
                 let time = if takes_file { Duration::from_millis(limits.file_ms) } else { time };
-                let run = self.run(&endpoint, params, voice, &parts.headers, body);
+                let run = self.run(&endpoint, params, dialect, &parts.headers, body);
                 let answer = tokio::time::timeout(time, run).await;
-                answer.unwrap_or_else(|_| late(voice))
+                answer.unwrap_or_else(|_| late(dialect))
             }
         }
     }
@@ -239,109 +247,111 @@ impl Visit<'_> {
         route: Option<Route>,
         parts: &axum::http::request::Parts,
     ) -> Result<Accepted, Answer> {
-        let voice = Voice::default();
-        check_headers(&parts.headers, &self.desk.shared.settings.limits)?;
+        let dialect = Dialect::default();
+        check_headers(&parts.headers, &self.service.shared.settings.limits)?;
         if !has_proper_host(parts) {
-            return Err(voice.refuse(Code::InvalidFormat, "header.Host", WRONG_HOST));
+            return Err(dialect.refuse(Code::InvalidFormat, "header.Host", WRONG_HOST));
         }
         let Some((methods, params)) = route else {
             let message =
                 "There is nothing at this path; GET /v1/openapi.json tells what there is.";
-            return Err(voice.refuse(Code::RouteNotFound, "", message));
+            return Err(dialect.refuse(Code::RouteNotFound, "", message));
         };
         let endpoint = find_method(&methods, &parts.method)?;
         self.op = Arc::clone(&endpoint.get().name);
-        let mut voice = Voice { message: failure_message(endpoint.get()), ..voice };
+        let mut dialect = Dialect { message: failure_message(endpoint.get()), ..dialect };
         let permission = endpoint.get().route().permission;
         self.client = self.client_of(parts);
         if permission == Permission::Public {
             if endpoint.get().route().method.has_body() {
-                self.check_visitor(voice)?;
+                self.check_visitor(dialect)?;
             }
         } else {
-            match self.authenticate(parts, permission, voice).await? {
+            match self.authenticate(parts, permission, dialect).await? {
                 Visitor::Key(caller) => {
-                    voice.style = caller.style();
+                    dialect.style = caller.style();
                     self.now = self.now.plus(caller.clock_ahead());
                     self.caller = Some(caller.clone());
                     let (actor, iso) = (caller.actor(), caller.iso_id().as_str());
-                    self.check_rate(&actor, (permission == ONBOARD).then_some(iso), voice)?;
-                    self.note_last_use(caller);
+                    self.check_rate(&actor, (permission == ONBOARD).then_some(iso), dialect)?;
+                    self.record_last_use(caller);
                 }
                 Visitor::Device(device, ahead) => {
                     self.now = self.now.plus(ahead);
-                    self.check_rate(&device.actor(), None, voice)?;
+                    self.check_rate(&device.actor(), None, dialect)?;
                     self.device = Some(device);
                 }
                 Visitor::Administrator(user_id) => {
-                    self.check_rate(&format!("user:{user_id}"), None, voice)?;
+                    self.check_rate(&format!("user:{user_id}"), None, dialect)?;
                     self.administrator = Some(user_id);
                 }
             }
         }
         let mut params = params;
         if endpoint.get().route().method.has_body() {
-            let file = check_media_type(&parts.headers, &endpoint.get().route(), voice)?;
+            let file = check_media_type(&parts.headers, &endpoint.get().route(), dialect)?;
             params.extend(file.map(|kind| (FILE_KIND.to_owned(), Value::from(kind.name))));
         } else {
             add_query(&mut params, parts.uri.query().unwrap_or_default());
         }
-        Ok(Accepted { endpoint, params, voice })
+        Ok(Accepted { endpoint, params, dialect })
     }
 
     async fn run(
         &mut self,
         endpoint: &Endpoint,
         params: Map<String, Value>,
-        voice: Voice,
+        dialect: Dialect,
         headers: &HeaderMap,
         body: Body,
     ) -> Answer {
         let endpoint = endpoint.get();
         let route = endpoint.route();
         let takes_file = !route.files.is_empty();
-        let limits = &self.desk.shared.settings.limits;
+        let limits = &self.service.shared.settings.limits;
         // Held to the end: what is in a file is in memory until then.
-        let _place = if takes_file { self.desk.files.acquire().await.ok() } else { None };
+        let _permit = if takes_file { self.service.files.acquire().await.ok() } else { None };
         let read = match (route.method.has_body(), takes_file) {
             (false, _) => Ok(params),
-            (true, false) => read_params(params, (body, headers), limits, voice).await,
-            (true, true) => read_file(params, (body, headers), limits, voice).await,
+            (true, false) => read_params(params, (body, headers), limits, dialect).await,
+            (true, true) => read_file(params, (body, headers), limits, dialect).await,
         };
         let params = match read {
             Ok(params) => Value::Object(params),
             Err(answer) => return answer,
         };
-        if self.caller.is_some() && self.desk.platform.keeps_requests() {
+        if self.caller.is_some() && self.service.platform.keeps_requests() {
             self.sent = redacted(&params);
         }
-        match self.run_as_wished(endpoint, params, voice, headers).await {
+        match self.run_with_options(endpoint, params, dialect, headers).await {
             Ok(answer) | Err(answer) => answer,
         }
     }
 
-    /// Runs the endpoint with what the headers ask for: a dry run, a safe retry, a staged failure.
-    async fn run_as_wished(
+    /// Runs the endpoint with what the headers ask for: a dry run, a safe retry, a simulated failure.
+    async fn run_with_options(
         &self,
         endpoint: &Compiled<Cx>,
         params: Value,
-        voice: Voice,
+        dialect: Dialect,
         headers: &HeaderMap,
     ) -> Result<Answer, Answer> {
-        let Desk { platform, staged, .. } = self.desk;
+        let Service { platform, simulated, .. } = self.service;
         let (caller, path) = (self.caller.as_ref(), endpoint.route().path);
-        let wishes = if endpoint.route().method.has_body() {
-            wishes::read(platform, caller, path, headers, &params, voice)?
+        let request_options = if endpoint.route().method.has_body() {
+            request_options::read(platform, caller, path, headers, &params, dialect)?
         } else {
-            Wishes::default()
+            RequestOptions::default()
         };
-        staged.play(platform, caller, &params, &wishes.scenario, voice).await?;
-        let retry = wishes.idempotency.clone().zip(caller);
+        simulated.play(platform, caller, &params, &request_options.scenario, dialect).await?;
+        let retry = request_options.idempotency.clone().zip(caller);
         let turn = match &retry {
             None => None,
             Some((request, caller)) => {
-                let turn = wishes::take_turn(platform, caller, request, voice).await?;
-                let kept = wishes::kept_answer(platform, caller, request, self.now, voice).await;
+                let turn = request_options::take_turn(platform, caller, request, dialect).await?;
+                let kept =
+                    request_options::kept_answer(platform, caller, request, self.now, dialect)
+                        .await;
                 kept.map_or(Ok(Some(turn)), Err)?
             }
         };
@@ -351,21 +361,22 @@ impl Visit<'_> {
             device: self.device.clone(),
             administrator: self.administrator,
             now: self.now,
-            wishes,
+            request_options,
             origin: self.origin.clone(),
         };
         let outcome = endpoint.run(params, &cx).await;
         let kept = Kept::from(&outcome);
         if let (Kept::AnsweredAlready, Some((request, caller))) = (kept, &retry) {
-            let answer = wishes::kept_answer(platform, caller, request, self.now, voice).await;
+            let answer =
+                request_options::kept_answer(platform, caller, request, self.now, dialect).await;
             answer.map_or(Ok(()), Err)?;
         }
         let succeeded = outcome.result.is_ok();
-        let answer = render(outcome, voice);
+        let answer = render(outcome, dialect);
         if let (Kept::Refusal, Some((request, _))) = (kept, retry) {
-            wishes::keep_refusal(&cx, request, &answer).await;
+            request_options::keep_refusal(&cx, request, &answer).await;
         }
-        if succeeded && cx.wishes.scenario.drop_after_commit {
+        if succeeded && cx.request_options.scenario.drop_after_commit {
             self.hang_up().await;
         }
         // Others with the same key may go on now.
@@ -382,11 +393,12 @@ impl Visit<'_> {
     }
 }
 
-fn render(outcome: Outcome, voice: Voice) -> Answer {
-    let voice = Voice { message: outcome.failure_message.unwrap_or(voice.message), ..voice };
+fn render(outcome: Outcome, dialect: Dialect) -> Answer {
+    let dialect =
+        Dialect { message: outcome.failure_message.unwrap_or(dialect.message), ..dialect };
     let mut answer = match outcome.result {
         Ok(body) => Answer { status: 200, body, headers: Vec::new() },
-        Err(failure) => voice.failure(failure),
+        Err(failure) => dialect.failure(failure),
     };
     answer.headers.extend(outcome.headers);
     if !outcome.ignored.is_empty() {
@@ -402,7 +414,7 @@ const ONBOARD: Permission = Permission::Scope(types::Scope::OnboardWrite);
 struct Accepted {
     endpoint: Endpoint,
     params: Map<String, Value>,
-    voice: Voice,
+    dialect: Dialect,
 }
 
 /// An endpoint of a path, found by its method.
@@ -419,12 +431,12 @@ impl Endpoint {
 
 /// HEAD is GET; the HTTP library leaves the body out.
 fn find_method(methods: &Arc<Methods>, method: &Method) -> Result<Endpoint, Answer> {
-    let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
-    if let Some(name) = methods.keys().find(|name| **name == wanted) {
+    let name = if method == Method::HEAD { "GET" } else { method.as_str() };
+    if let Some(name) = methods.keys().find(|known| **known == name) {
         return Ok(Endpoint { methods: Arc::clone(methods), method: name });
     }
     let allowed: Vec<&str> = methods.keys().copied().collect();
-    Err(Voice::default().wrong_method(&allowed.join(", ")))
+    Err(Dialect::default().wrong_method(&allowed.join(", ")))
 }
 
 fn failure_message(endpoint: &Compiled<Cx>) -> &'static str {

@@ -14,25 +14,25 @@ use contract::rest::reply::Prepared;
 use site::{Client, Payload, Site};
 use tracing::Instrument as _;
 
-use crate::Shared;
 use crate::client_address::client_address;
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
 use crate::live;
 use crate::panics::catch_panic;
+use crate::shared::Shared;
 
 type Response = axum::http::Response<Body>;
 
 /// The REST interface of one environment.
 #[derive(Debug)]
-pub(crate) struct RestDesk {
+pub(crate) struct RestService {
     pub(crate) shared: Arc<Shared>,
     pub(crate) site: Arc<Site>,
     /// What the site's reports are about.
     pub(crate) facts: Option<Arc<Facts>>,
 }
 
-impl RestDesk {
+impl RestService {
     /// The REST path that the URL asks for, if it is one: below the root, below `index.php`, or as
     /// a query parameter anywhere.
     pub(crate) fn path_of(&self, uri: &Uri) -> Option<RestPath> {

@@ -9,7 +9,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 use types::{Error, Result};
 
-use crate::Tls;
+use crate::settings::Tls;
 
 pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor> {
     let unreadable = |what: &str, path: &Path, error: rustls_pki_types::pem::Error| {

@@ -18,18 +18,18 @@ use types::Error;
 
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
-use crate::rest::RestDesk;
+use crate::rest::RestService;
 use crate::rest::set;
 
 type Response = axum::http::Response<Body>;
 
 /// The pages of one environment.
 #[derive(Debug)]
-pub(crate) struct WebDesk {
-    pub(crate) rest: Arc<RestDesk>,
+pub(crate) struct WebService {
+    pub(crate) rest: Arc<RestService>,
 }
 
-impl WebDesk {
+impl WebService {
     /// The page that the request asks for, or the request, without its body.
     pub(crate) async fn answer(&self, request: Request) -> Result<Response, Box<Request>> {
         let limits = &self.rest.shared.settings.limits;

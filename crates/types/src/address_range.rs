@@ -1,4 +1,5 @@
-//! A range of addresses: one address, or a network such as `10.0.0.0/8`.
+//! A range of addresses: one address, or a network such as `10.0.0.0/8`; and which addresses belong
+//! to the public internet.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -94,6 +95,50 @@ impl fmt::Display for AddressRange {
     }
 }
 
+/// Not public: IANA's special-purpose registry, multicast and reserved space.
+const REFUSED_V4: &[AddressRange] = &[
+    AddressRange::v4(0, 0, 0, 0, 8),
+    AddressRange::v4(10, 0, 0, 0, 8),
+    AddressRange::v4(100, 64, 0, 0, 10),
+    AddressRange::v4(127, 0, 0, 0, 8),
+    AddressRange::v4(169, 254, 0, 0, 16),
+    AddressRange::v4(172, 16, 0, 0, 12),
+    AddressRange::v4(192, 0, 0, 0, 24),
+    AddressRange::v4(192, 0, 2, 0, 24),
+    AddressRange::v4(192, 88, 99, 0, 24),
+    AddressRange::v4(192, 168, 0, 0, 16),
+    AddressRange::v4(198, 18, 0, 0, 15),
+    AddressRange::v4(198, 51, 100, 0, 24),
+    AddressRange::v4(203, 0, 113, 0, 24),
+    AddressRange::v4(224, 0, 0, 0, 4),
+    AddressRange::v4(240, 0, 0, 0, 4),
+];
+
+/// What is assigned to hosts of the internet.
+const GLOBAL_V6: AddressRange = AddressRange::v6([0x2000, 0, 0], 3);
+
+/// Special parts of [`GLOBAL_V6`].
+const REFUSED_V6: &[AddressRange] = &[
+    // Protocols: Teredo, which leads to an IPv4 address, benchmarks, ORCHID.
+    AddressRange::v6([0x2001, 0, 0], 23),
+    // Documentation.
+    AddressRange::v6([0x2001, 0xdb8, 0], 32),
+    AddressRange::v6([0x3fff, 0, 0], 20),
+    // 6to4, which leads to an IPv4 address and is given up.
+    AddressRange::v6([0x2002, 0, 0], 16),
+];
+
+/// Whether an address belongs to the public internet: not private, local, reserved or a wrapped
+/// form of another address. **It is public because it is known to be, not because nobody thought of
+/// forbidding it.**
+pub fn is_public(address: IpAddr) -> bool {
+    let is_in = |ranges: &[AddressRange]| ranges.iter().any(|range| range.contains(address));
+    match address {
+        IpAddr::V4(_) => !is_in(REFUSED_V4),
+        IpAddr::V6(_) => GLOBAL_V6.contains(address) && !is_in(REFUSED_V6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +169,19 @@ mod tests {
             assert!(text.parse::<AddressRange>().is_err(), "{text}");
         }
         assert_eq!("::1".parse::<AddressRange>().unwrap().to_string(), "::1/128");
+    }
+
+    #[test]
+    fn wrapped_addresses_are_not_public() {
+        for (address, expected) in [
+            ("8.8.8.8", true),
+            ("10.0.0.1", false),
+            ("2606:4700:4700::1111", true),
+            ("::ffff:8.8.8.8", false),
+            ("64:ff9b::8.8.8.8", false),
+            ("2002:808:808::1", false),
+        ] {
+            assert_eq!(is_public(address.parse().unwrap()), expected, "{address}");
+        }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Start with [`Error`] and [`Environment`]; the rest explains itself.
 
-mod address_range;
+pub mod address_range;
 mod amount;
 mod capability;
 mod clock;

@@ -10,7 +10,7 @@ use commerce::demo::{self, Made, ORDERS_DEFAULT, Plan, SEED_DEFAULT, Seller, Sta
 use contract::{Compiled, Permission};
 use onboarding::dialect::ResponseStyle;
 use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife};
-use onboarding::{Cx, Origin, Platform, Wishes, endpoints};
+use onboarding::{Cx, Origin, Platform, RequestOptions, endpoints};
 use serde_json::{Value, json};
 use server::Serving;
 use site::auth::application_password::in_groups;
@@ -217,10 +217,10 @@ impl Caller {
         let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now);
         let refused = |_| Error::internal("the demo's own key is refused");
         let caller = runtime.block_on(caller)?.map_err(refused)?;
-        let (wishes, origin) = (Wishes::default(), Origin::default());
+        let (request_options, origin) = (RequestOptions::default(), Origin::default());
         let (platform, caller) = (Arc::clone(platform), Some(caller));
         let administrator = None;
-        let cx = Cx { platform, caller, device: None, administrator, now, wishes, origin };
+        let cx = Cx { platform, caller, device: None, administrator, now, request_options, origin };
         Ok(Self { runtime, endpoints: endpoints::table().into_endpoints(), cx })
     }
 

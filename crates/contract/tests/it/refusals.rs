@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::Scope;
 
-use crate::toy::{FORMATS, MANNERS, OrderCreate, OrderList, Shop};
+use crate::toy::{FORMATS, OrderCreate, OrderList, SANITIZER, Shop};
 
 fn refusal(entries: &[Entry<Shop>]) -> String {
-    Table::compile(&[entries], MANNERS, FORMATS).expect_err("a table with a mistake")
+    Table::compile(&[entries], SANITIZER, FORMATS).expect_err("a table with a mistake")
 }
 
 /// Defines an endpoint `Bad` and tells why a table with it is refused.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use contract::walk::Manners;
+use contract::walk::Sanitizer;
 use contract::{
     Answer, Compiled, Draft, Endpoint, Entry, Failure, Fault, Format, Formats, Issues, Outcome,
     Parsed, Route, Table, entries,
@@ -242,7 +242,7 @@ impl Endpoint<Shop> for ShopStatus {
 
 static ENTRIES: &[Entry<Shop>] = entries![OrderCreate, OrderList, ShopStatus];
 
-pub(crate) const MANNERS: Manners = Manners { clean: |text| Cow::Borrowed(text.trim()) };
+pub(crate) const SANITIZER: Sanitizer = Sanitizer { clean: |text| Cow::Borrowed(text.trim()) };
 
 pub(crate) const FORMATS: Formats = Formats(&[
     Format {
@@ -268,7 +268,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
 ]);
 
 pub(crate) fn table() -> Table<Shop> {
-    Table::compile(&[ENTRIES], MANNERS, FORMATS).unwrap()
+    Table::compile(&[ENTRIES], SANITIZER, FORMATS).unwrap()
 }
 
 pub(crate) fn endpoint(name: &str) -> Compiled<Shop> {

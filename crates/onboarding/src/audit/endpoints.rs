@@ -1,6 +1,7 @@
 //! `GET /v1/audit` and `GET /v1/audit/verify`.
 
 use contract::{Answer, Endpoint, Failure, Route};
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,19 +97,10 @@ impl From<Link> for AuditView {
             changes: serde_json::from_str(&record.changes).unwrap_or_default(),
             result: record.result,
             reason: Some(record.reason).filter(|reason| !reason.is_empty()),
-            previous_hash: hex(&prev_hash),
-            hash: hex(&hash),
+            previous_hash: HEXLOWER.encode(&prev_hash),
+            hash: HEXLOWER.encode(&hash),
         }
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl Endpoint<Cx> for AuditList {
@@ -120,7 +112,7 @@ impl Endpoint<Cx> for AuditList {
         cx.platform.audit_chain().await?;
         let word = |word: Option<Word>| word.map(Word::into_string);
         let limit = self.limit;
-        let wanted = AuditFilter {
+        let filter = AuditFilter {
             iso_id: Some(cx.caller()?.iso_id().clone()),
             before_seq: self.cursor,
             actor: word(self.actor),
@@ -132,7 +124,7 @@ impl Endpoint<Cx> for AuditList {
             from: self.from.as_ref().and_then(Moment::time),
             until: self.until.as_ref().and_then(Moment::time),
         };
-        let rows = cx.platform.store.read(move |conn| audit::list(conn, &wanted, limit + 1));
+        let rows = cx.platform.store.read(move |conn| audit::list(conn, &filter, limit + 1));
         let rows = rows.await?;
         let found = rows.into_iter().map(|link| (link.seq.to_string(), AuditView::from(link)));
         Ok(Answer::new(Page::of(found.collect(), limit)))
@@ -199,8 +191,8 @@ impl Endpoint<Cx> for AuditVerify {
             checked: found.checked,
             next: found.next,
             sequence: found.head.seq,
-            hash: hex(&found.head.hash),
-            seal: hex(&found.head.seal),
+            hash: HEXLOWER.encode(&found.head.hash),
+            seal: HEXLOWER.encode(&found.head.seal),
             time: cx.now.to_string(),
             faults,
         }))

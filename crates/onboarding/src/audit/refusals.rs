@@ -1,4 +1,4 @@
-//! Refused keys, of which equal ones are noted once a minute: somebody who guesses keys must not
+//! Refused keys, of which equal ones are recorded once a minute: somebody who guesses keys must not
 //! fill the audit log.
 
 use std::collections::HashMap;
@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 
 use types::KeyId;
 
-use crate::auth::{Reason, Refused};
+use crate::caller::{Reason, Refused};
 
-const NOTED_EVERY: Duration = Duration::from_mins(1);
+const RECORDED_EVERY: Duration = Duration::from_mins(1);
 /// Refusals remembered at most. Beyond that all are forgotten.
-const NOTED_MAX: usize = 10_000;
+const REMEMBERED_MAX: usize = 10_000;
 
-type Place = (Option<KeyId>, Option<IpAddr>, Reason);
+type RefusalKey = (Option<KeyId>, Option<IpAddr>, Reason);
 
-/// What was noted lately.
+/// What was recorded lately.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
-    last: Mutex<HashMap<Place, Instant>>,
+pub(crate) struct RecentRefusals {
+    last: Mutex<HashMap<RefusalKey, Instant>>,
 }
 
-impl Noted {
-    /// Whether the refusal is to be noted; it counts as noted then.
+impl RecentRefusals {
+    /// Whether the refusal is to be recorded; it counts as recorded then.
     pub(super) fn is_new(&self, refused: &Refused, address: Option<IpAddr>) -> bool {
         let key_id = refused.key.as_ref().map(|(_, key_id)| key_id.clone());
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= NOTED_MAX {
+        if last.len() >= REMEMBERED_MAX {
             last.clear();
         }
         let now = Instant::now();
         let before = last.get(&(key_id.clone(), address, refused.reason));
-        if before.is_some_and(|at| now.duration_since(*at) < NOTED_EVERY) {
+        if before.is_some_and(|at| now.duration_since(*at) < RECORDED_EVERY) {
             return false;
         }
         last.insert((key_id, address, refused.reason), now);

@@ -1,24 +1,27 @@
 //! The audit log over the years: its end is told once a day, it is exported as JSON lines, and what
 //! is old is taken off line after it was exported.
 
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
 use serde_json::json;
 use store::audit::Head;
-use store::audit_keeping as keeping;
+use store::audit_keeping as retention;
 use store::outbox::{self, Event};
 use store::{Conn, audit};
 use types::{Environment, Error, IsoId, Result, Timestamp};
 
-use super::endpoints::{AuditView, hex};
-use super::{Entry, append};
+use super::chain::seal_start;
+use super::endpoints::AuditView;
+use super::entry::{Entry, append};
 use crate::Platform;
-use std::time::Duration;
 
 /// How long entries stay on line at least, in production.
 pub const ONLINE_FOR: Duration = Duration::from_hours(400 * 24);
-/// How often the end of a chain is told.
-const TOLD_EVERY: Duration = Duration::from_hours(24);
-/// Chains whose end one round tells; the next round does the rest.
-const TOLD_MAX: i64 = 1_000;
+/// How often the end of a chain is announced.
+const ANNOUNCED_EVERY: Duration = Duration::from_hours(24);
+/// Chains whose end one round announces; the next round does the rest.
+const ANNOUNCED_MAX: i64 = 1_000;
 /// Entries read, or taken off line, at once.
 const PAGE: i64 = 1_000;
 
@@ -30,30 +33,30 @@ impl Platform {
     /// later what the log said. Returns those that belong to no ISO, for the operator's log.
     pub async fn audit_heads_tell(&self) -> Result<Vec<Head>> {
         let now = self.clock.now();
-        let day = i64::try_from(TOLD_EVERY.as_micros()).unwrap_or(i64::MAX);
+        let day = i64::try_from(ANNOUNCED_EVERY.as_micros()).unwrap_or(i64::MAX);
         let until = Timestamp::from_micros(now.as_micros().saturating_sub(day));
-        let untold = move |conn: &mut dyn Conn| keeping::untold(conn, until, TOLD_MAX);
+        let untold = move |conn: &mut dyn Conn| retention::untold(conn, until, ANNOUNCED_MAX);
         if self.store.read(untold).await?.is_empty() {
             return Ok(Vec::new());
         }
-        let tell = move |conn: &mut dyn Conn| {
+        let announce = move |conn: &mut dyn Conn| {
             let mut of_nobody = Vec::new();
-            for (head, is_new) in keeping::untold(conn, until, TOLD_MAX)? {
+            for (head, is_new) in retention::untold(conn, until, ANNOUNCED_MAX)? {
                 // A new chain is told of when its first day is over.
                 let seq = if is_new { 0 } else { head.seq };
-                keeping::note_told(conn, &head.iso_id, seq, now)?;
+                retention::note_told(conn, &head.iso_id, seq, now)?;
                 if is_new {
                     continue;
                 }
                 if head.iso_id.is_empty() {
                     of_nobody.push(head);
                 } else {
-                    outbox::append(conn, &told(&head, now))?;
+                    outbox::append(conn, &head_event(&head, now))?;
                 }
             }
             Ok(of_nobody)
         };
-        self.store.write(tell).await
+        self.store.write(announce).await
     }
 
     /// Writes a chain as JSON lines, the oldest entry first, and returns how many there were.
@@ -62,10 +65,10 @@ impl Platform {
         self.audit_chain_blocking()?;
         let (mut after, mut count) = (0, 0_u64);
         loop {
-            let (wanted, from) = (iso_id.cloned(), after);
+            let (owner, from) = (iso_id.cloned(), after);
             let page = self
                 .store
-                .read_blocking(move |conn| audit::after(conn, wanted.as_ref(), from, PAGE))?;
+                .read_blocking(move |conn| audit::after(conn, owner.as_ref(), from, PAGE))?;
             let Some(last) = page.last() else { return Ok(count) };
             after = last.seq;
             count += write_page(page, sink)?;
@@ -90,15 +93,15 @@ impl Platform {
         let before = Timestamp::from_micros(now.as_micros().saturating_sub(age));
         let mut count = 0_u64;
         loop {
-            let wanted = iso_id.cloned();
+            let owner = iso_id.cloned();
             let page = self
                 .store
-                .read_blocking(move |conn| keeping::oldest(conn, wanted.as_ref(), before, PAGE))?;
+                .read_blocking(move |conn| retention::oldest(conn, owner.as_ref(), before, PAGE))?;
             let Some(last) = page.last().cloned() else { break };
             count += write_page(page, sink)?;
             let vault = std::sync::Arc::clone(&self.vault);
             self.store.write_blocking(move |conn| {
-                keeping::cut(conn, &last, &|start| seal_start(&vault, start), now)
+                retention::cut(conn, &last, &|start| seal_start(&vault, start), now)
             })?;
         }
         if count > 0 {
@@ -108,12 +111,6 @@ impl Platform {
         }
         Ok(count)
     }
-}
-
-/// Proves the start of a chain, to those who have the installation's key.
-pub(super) fn seal_start(vault: &vault::Vault, start: &Head) -> Vec<u8> {
-    let place = format!("{} {}", start.seq, hex(&start.hash));
-    vault.site_hash("audit checkpoint", &place, &start.iso_id).to_vec()
 }
 
 fn write_page(page: Vec<audit::Link>, sink: Sink<'_>) -> Result<u64> {
@@ -126,10 +123,10 @@ fn write_page(page: Vec<audit::Link>, sink: Sink<'_>) -> Result<u64> {
     Ok(u64::try_from(lines.len()).unwrap_or(u64::MAX))
 }
 
-fn told(head: &Head, now: Timestamp) -> Event {
+fn head_event(head: &Head, now: Timestamp) -> Event {
     let data = json!({
         "object": "audit", "id": head.iso_id, "status": "chained", "sequence": head.seq,
-        "hash": hex(&head.hash), "seal": hex(&head.seal), "changed": [],
+        "hash": HEXLOWER.encode(&head.hash), "seal": HEXLOWER.encode(&head.seal), "changed": [],
     });
     Event {
         iso_id: Some(IsoId::new(&*head.iso_id)),

@@ -12,8 +12,8 @@ use types::{Error, IsoId, Result};
 
 use super::endpoints::RowView;
 use super::rows::{Format, Row, Rows};
-use super::work::{self, Doer, Manner};
-use super::{CHUNK_ROWS, OPERATOR, Place, close, new_upload, place_of};
+use super::work::{self, Mode, RowContext};
+use super::{CHUNK_ROWS, OPERATOR, UploadRef, close, new_upload, upload_ref_of};
 use crate::{Origin, Platform};
 
 /// Bytes of a file that are read at once.
@@ -81,7 +81,7 @@ fn unreadable(path: &Path, error: std::io::Error) -> Error {
 }
 
 /// Onboards the rows of the file in the name of the ISO. Every result is written as a line of JSON;
-/// `told` gets the number of rows that are done. With `resume`, a file that was begun before is
+/// `progress` gets the number of rows that are done. With `resume`, a file that was begun before is
 /// gone on with: rows that succeeded stay, the others are tried again.
 pub async fn onboard(
     platform: &Arc<Platform>,
@@ -89,11 +89,11 @@ pub async fn onboard(
     file: &RowFile,
     resume: bool,
     results: &mut dyn Write,
-    told: &dyn Fn(u64),
+    progress: &dyn Fn(u64),
 ) -> Result<Totals> {
     let caller = platform.caller_before(iso_id, OPERATOR).await?;
-    let place = begin(platform, iso_id, file, resume).await?;
-    let origin = Origin { request_id: place.bulk_id.clone(), address: None };
+    let upload_ref = begin(platform, iso_id, file, resume).await?;
+    let origin = Origin { request_id: upload_ref.bulk_id.clone(), address: None };
     let mut source = Rows::new(file.format, reader(&file.path)?)?;
     let mut first_row = 1;
     loop {
@@ -103,25 +103,25 @@ pub async fn onboard(
         }
         let length = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let (platform, now) = (Arc::clone(platform), platform.clock.now());
-        let doer = Doer { platform, caller: caller.clone(), origin: origin.clone(), now };
-        let chunk = work::check(&doer, first_row, rows).await?;
-        let mut manner = Manner::Hopeful;
+        let context = RowContext { platform, caller: caller.clone(), origin: origin.clone(), now };
+        let chunk = work::check(&context, first_row, rows).await?;
+        let mut mode = Mode::Optimistic;
         let is_open = loop {
-            let (place, chunk) = (place.clone(), Arc::clone(&chunk));
-            let settle = move |conn: &mut dyn Conn| work::settle(conn, &place, &chunk, manner);
-            match doer.platform.store.write(settle).await {
-                Err(error) if manner.was_too_hopeful(&error) => manner = Manner::Careful,
+            let (upload_ref, chunk) = (upload_ref.clone(), Arc::clone(&chunk));
+            let settle = move |conn: &mut dyn Conn| work::settle(conn, &upload_ref, &chunk, mode);
+            match context.platform.store.write(settle).await {
+                Err(error) if mode.was_too_optimistic(&error) => mode = Mode::Careful,
                 stored => break stored?,
             }
         };
         if !is_open {
             return Err(Error::invalid("the upload was cancelled; add --resume to go on with it"));
         }
-        write_results(&doer.platform, &place, (first_row, length), results).await?;
+        write_results(&context.platform, &upload_ref, (first_row, length), results).await?;
         first_row += length;
-        told(u64::try_from(first_row - 1).unwrap_or_default());
+        progress(u64::try_from(first_row - 1).unwrap_or_default());
     }
-    finish(platform, &place).await
+    finish(platform, &upload_ref).await
 }
 
 fn next_rows(source: &mut Rows<BufReader<File>>) -> Result<Vec<Row>> {
@@ -135,11 +135,16 @@ fn next_rows(source: &mut Rows<BufReader<File>>) -> Result<Vec<Row>> {
 }
 
 /// Notes that the file is being onboarded.
-async fn begin(platform: &Platform, iso_id: &IsoId, file: &RowFile, resume: bool) -> Result<Place> {
+async fn begin(
+    platform: &Platform,
+    iso_id: &IsoId,
+    file: &RowFile,
+    resume: bool,
+) -> Result<UploadRef> {
     let index = platform.vault.blind_index(iso_id, "bulk file", &file.digest).to_vec();
     let now = platform.clock.now();
-    let place = place_of(platform, iso_id, &index, now).await?;
-    let row = new_upload(&place, index, file.rows, now);
+    let upload_ref = upload_ref_of(platform, iso_id, &index, now).await?;
+    let row = new_upload(&upload_ref, index, file.rows, now);
     let begin = move |conn: &mut dyn Conn| match bulk_upload::get(conn, &row.iso_id, &row.bulk_id)?
     {
         None => bulk_upload::insert(conn, &row),
@@ -151,35 +156,35 @@ async fn begin(platform: &Platform, iso_id: &IsoId, file: &RowFile, resume: bool
         ))),
     };
     platform.store.write(begin).await?;
-    Ok(place)
+    Ok(upload_ref)
 }
 
 async fn write_results(
     platform: &Platform,
-    place: &Place,
+    upload_ref: &UploadRef,
     (first_row, length): (i64, i64),
     results: &mut dyn Write,
 ) -> Result<()> {
-    let place = place.clone();
+    let upload_ref = upload_ref.clone();
     let page = (first_row - 1, length);
-    let found = platform
-        .store
-        .read(move |conn| bulk_upload::results(conn, &place.iso_id, &place.bulk_id, None, page));
+    let found = platform.store.read(move |conn| {
+        bulk_upload::results(conn, &upload_ref.iso_id, &upload_ref.bulk_id, None, page)
+    });
     for result in found.await? {
         let line = RowView::new(result)?.line()?;
         writeln!(results, "{line}").map_err(|error| {
-            Error::unavailable("the results cannot be written; add --resume after mending that")
+            Error::unavailable("the results cannot be written; add --resume after fixing that")
                 .because(error)
         })?;
     }
     Ok(())
 }
 
-async fn finish(platform: &Platform, place: &Place) -> Result<Totals> {
-    let (place, now) = (place.clone(), platform.clock.now());
+async fn finish(platform: &Platform, upload_ref: &UploadRef) -> Result<Totals> {
+    let (upload_ref, now) = (upload_ref.clone(), platform.clock.now());
     let finish = move |conn: &mut dyn Conn| {
-        close(conn, &place, (BulkStatus::Done, None), now)?;
-        bulk_upload::get(conn, &place.iso_id, &place.bulk_id)
+        close(conn, &upload_ref, (BulkStatus::Done, None), now)?;
+        bulk_upload::get(conn, &upload_ref.iso_id, &upload_ref.bulk_id)
     };
     let row = platform.store.write(finish).await?;
     let row = row.ok_or_else(|| Error::internal("the upload is not there any more"))?;

@@ -14,12 +14,15 @@ use types::{Error, Result, Scope, Timestamp};
 
 use super::job::{self, Task};
 use super::rows::{FILES, Format, Row, Rows};
-use super::work::{self, Chunk, Doer, Manner};
-use super::{OPEN_MAX, Place, ROWS_AT_ONCE_MAX, ROWS_MAX, cancel, close, new_upload, place_of};
+use super::work::{self, Chunk, Mode, RowContext};
+use super::{
+    OPEN_MAX, ROWS_AT_ONCE_MAX, ROWS_MAX, UploadRef, cancel, close, new_upload, upload_ref_of,
+};
 use crate::audit::{self, Entry};
+use crate::codes::refusal;
 use crate::fields::{BulkResultStatus, FileFormat};
 use crate::paging::{self, Page};
-use crate::perform::{Verdict, accept, perform, refusal};
+use crate::perform::{Outcome, perform};
 use crate::{Code, Cx, dialect::ErrorItem};
 
 /// An upload.
@@ -141,10 +144,7 @@ impl fmt::Debug for BulkCreate {
 
 impl BulkCreate {
     fn rows(&self) -> std::result::Result<Vec<Row>, Failure> {
-        let refused = |message: &str| Failure::Issues {
-            issues: refusal("body", Code::MalformedRow, message),
-            headers: Vec::new(),
-        };
+        let refused = |message: &str| refusal("body", Code::MalformedRow, message);
         let format = Format::from_name(self.format.as_str());
         let format = format.ok_or_else(|| refused("Send JSON lines or CSV."))?;
         let mut source = Rows::new(format, self.content.as_bytes())
@@ -166,7 +166,7 @@ impl BulkCreate {
 /// What an upload brings.
 #[derive(Debug)]
 struct Upload {
-    place: Place,
+    upload_ref: UploadRef,
     row: BulkUploadRow,
     entry: Entry,
     load: Load,
@@ -190,41 +190,40 @@ impl Endpoint<Cx> for BulkCreate {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<BulkCreated>, Failure> {
         let rows = self.rows()?;
         let few = rows.len() <= ROWS_AT_ONCE_MAX;
-        if cx.wishes.validate_only && !few {
+        if cx.request_options.validate_only && !few {
             let message = "Only files of up to 25 rows can be validated; send a part of it.";
-            let issues = refusal("header.X-Validate-Only", Code::InvalidValue, message);
-            return Err(Failure::Issues { issues, headers: Vec::new() });
+            return Err(refusal("header.X-Validate-Only", Code::InvalidValue, message));
         }
         let caller = cx.caller()?;
         let index = cx.platform.vault.blind_index(caller.iso_id(), "bulk", &self.content).to_vec();
-        let place = place_of(&cx.platform, caller.iso_id(), &index, cx.now).await?;
-        let mut row = new_upload(&place, index, rows.len(), cx.now);
+        let upload_ref = upload_ref_of(&cx.platform, caller.iso_id(), &index, cx.now).await?;
+        let mut row = new_upload(&upload_ref, index, rows.len(), cx.now);
         row.actor = caller.actor();
         let load = if few {
-            let doer = Doer {
+            let context = RowContext {
                 platform: Arc::clone(&cx.platform),
                 caller: caller.clone(),
                 origin: cx.origin.clone(),
                 now: cx.now,
             };
-            Load::Checked(work::check(&doer, 1, rows).await?)
+            Load::Checked(work::check(&context, 1, rows).await?)
         } else {
-            Load::Sealed(job::seal(caller.data_key(), &place.bulk_id, &rows)?)
+            Load::Sealed(job::seal(caller.data_key(), &upload_ref.bulk_id, &rows)?)
         };
-        let entry = Entry::new(cx, "bulk.upload", "bulk", &*place.bulk_id)?;
+        let entry = cx.entry("bulk.upload", "bulk", &*upload_ref.bulk_id)?;
         let request_id = cx.origin.request_id.clone();
-        let upload = Arc::new(Upload { place, row, entry, load, request_id, now: cx.now });
-        let mut manner = Manner::Hopeful;
+        let upload = Arc::new(Upload { upload_ref, row, entry, load, request_id, now: cx.now });
+        let mut mode = Mode::Optimistic;
         let mut answer = loop {
             let upload = Arc::clone(&upload);
-            match perform(cx, move |conn| upload.take(conn, manner)).await {
-                Err(Failure::Error(error)) if manner.was_too_hopeful(&error) => {
-                    manner = Manner::Careful;
+            match perform(cx, move |conn| upload.take(conn, mode)).await {
+                Err(Failure::Error(error)) if mode.was_too_optimistic(&error) => {
+                    mode = Mode::Careful;
                 }
                 answer => break answer?,
             }
         };
-        if cx.wishes.validate_only {
+        if cx.request_options.validate_only {
             answer.body.forget_ids();
         }
         Ok(answer)
@@ -233,32 +232,31 @@ impl Endpoint<Cx> for BulkCreate {
 
 impl Upload {
     /// Takes the upload in, or goes on with the one that brought the same file before.
-    fn take(&self, conn: &mut dyn Conn, manner: Manner) -> Verdict<Answer<BulkCreated>> {
-        let iso_id = &self.place.iso_id;
+    fn take(&self, conn: &mut dyn Conn, mode: Mode) -> Outcome<Answer<BulkCreated>> {
+        let iso_id = &self.upload_ref.iso_id;
         let known = bulk_upload::by_content(conn, iso_id, &self.row.content_index)?;
         let is_complete = |row: &BulkUploadRow| row.succeeded == row.rows;
         if let Some(known) = known.as_ref().filter(|row| row.status.is_open() || is_complete(row)) {
             let answer = Answer::new(created(conn, known)?);
-            return Ok(Ok(answer.header("idempotent-replayed", "true")));
+            return Ok(answer.header("idempotent-replayed", "true"));
         }
-        let place = &self.place;
-        if known.as_ref().is_some_and(|known| known.bulk_id != place.bulk_id) {
+        let upload_ref = &self.upload_ref;
+        if known.as_ref().is_some_and(|known| known.bulk_id != upload_ref.bulk_id) {
             // Somebody else uploaded the file a moment ago, and the rows are sealed for another id.
-            return Err(Error::unavailable("the file is being uploaded; try again"));
+            return Err(Error::unavailable("the file is being uploaded; try again").into());
         }
-        accept!(match &self.load {
+        match &self.load {
             Load::Checked(chunk) => {
                 self.open(conn, known.as_ref(), None)?;
-                work::settle(conn, place, chunk, manner)?;
-                close(conn, place, (BulkStatus::Done, None), self.now)?;
-                Ok(())
+                work::settle(conn, upload_ref, chunk, mode)?;
+                close(conn, upload_ref, (BulkStatus::Done, None), self.now)?;
             }
             Load::Sealed(chunks) => self.queue(conn, known.as_ref(), chunks)?,
-        });
+        }
         audit::append(conn, &self.entry)?;
-        let row = bulk_upload::get(conn, iso_id, &place.bulk_id)?;
+        let row = bulk_upload::get(conn, iso_id, &upload_ref.bulk_id)?;
         let row = row.ok_or_else(|| Error::internal("an upload vanished as it was stored"))?;
-        Ok(Ok(Answer::new(created(conn, &row)?)))
+        Ok(Answer::new(created(conn, &row)?))
     }
 
     fn open(
@@ -282,11 +280,11 @@ impl Upload {
         conn: &mut dyn Conn,
         known: Option<&BulkUploadRow>,
         chunks: &[(i64, Vec<u8>)],
-    ) -> Verdict<()> {
-        let Place { iso_id, bulk_id } = &self.place;
+    ) -> Outcome<()> {
+        let UploadRef { iso_id, bulk_id } = &self.upload_ref;
         if bulk_upload::count_open(conn, iso_id)? >= OPEN_MAX {
             let message = "There are 10 uploads under way already; wait for one of them to end.";
-            return Ok(Err(refusal("body", Code::LimitExceeded, message)));
+            return Err(refusal("body", Code::LimitExceeded, message));
         }
         let request = self.request_id.clone();
         let task = Task { iso_id: iso_id.clone(), bulk_id: bulk_id.clone(), request };
@@ -295,7 +293,7 @@ impl Upload {
         for (first_row, sealed) in chunks {
             bulk_upload::chunk_insert(conn, iso_id, bulk_id, (*first_row, sealed))?;
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }
 
@@ -326,8 +324,8 @@ fn no_such_upload() -> Error {
 }
 
 /// The ISO's upload of that id. What is no id at all is not looked up.
-fn load(conn: &mut dyn Conn, place: &Place) -> Result<BulkUploadRow> {
-    let Place { iso_id, bulk_id } = place;
+fn load(conn: &mut dyn Conn, upload_ref: &UploadRef) -> Result<BulkUploadRow> {
+    let UploadRef { iso_id, bulk_id } = upload_ref;
     let is_id = bulk_id.bytes().all(|byte| byte.is_ascii_graphic());
     let found = if is_id { bulk_upload::get(conn, iso_id, bulk_id)? } else { None };
     found.ok_or_else(no_such_upload)
@@ -373,8 +371,8 @@ impl Endpoint<Cx> for BulkGet {
     type Reply = BulkView;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<BulkView>, Failure> {
-        let place = Place { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
-        let row = cx.platform.store.read(move |conn| load(conn, &place)).await?;
+        let upload_ref = UploadRef { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
+        let row = cx.platform.store.read(move |conn| load(conn, &upload_ref)).await?;
         Ok(Answer::new(BulkView::from(&row)))
     }
 }
@@ -404,9 +402,9 @@ impl Endpoint<Cx> for BulkResults {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (limit, cursor) = (self.limit, self.cursor);
         let succeeded = self.status.as_ref().map(|status| status.as_str() == SUCCEEDED);
-        let place = Place { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
+        let upload_ref = UploadRef { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
         let results = cx.platform.store.read(move |conn| {
-            let row = load(conn, &place)?;
+            let row = load(conn, &upload_ref)?;
             let page = (cursor, limit + 1);
             bulk_upload::results(conn, &row.iso_id, &row.bulk_id, succeeded, page)
         });
@@ -433,15 +431,15 @@ impl Endpoint<Cx> for BulkCancel {
     type Reply = BulkView;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<BulkView>, Failure> {
-        let place = Place { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
-        let entry = Entry::new(cx, "bulk.cancel", "bulk", &*place.bulk_id)?;
+        let upload_ref = UploadRef { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
+        let entry = cx.entry("bulk.cancel", "bulk", &*upload_ref.bulk_id)?;
         let now = cx.now;
         perform(cx, move |conn| {
-            let row = load(conn, &place)?;
+            let row = load(conn, &upload_ref)?;
             if cancel(conn, &row, now)? {
                 audit::append(conn, &entry)?;
             }
-            Ok(Ok(Answer::new(BulkView::from(&load(conn, &place)?))))
+            Ok(Answer::new(BulkView::from(&load(conn, &upload_ref)?)))
         })
         .await
     }

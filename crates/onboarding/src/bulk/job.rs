@@ -13,8 +13,8 @@ use types::{Error, IsoId, Result, Timestamp};
 use vault::{Aad, DataKey};
 
 use super::rows::Row;
-use super::work::{self, Doer, Manner};
-use super::{CHUNK_ROWS, Place};
+use super::work::{self, Mode, RowContext};
+use super::{CHUNK_ROWS, UploadRef};
 use crate::{Origin, Platform};
 
 /// What its jobs are called in the store.
@@ -33,8 +33,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn place(&self) -> Place {
-        Place { iso_id: self.iso_id.clone(), bulk_id: self.bulk_id.clone() }
+    fn upload_ref(&self) -> UploadRef {
+        UploadRef { iso_id: self.iso_id.clone(), bulk_id: self.bulk_id.clone() }
     }
 }
 
@@ -78,26 +78,28 @@ impl BulkJob {
 
     async fn work(&self, cx: &JobCx) -> Result<Value, Halt> {
         let task: Task = cx.arguments()?;
-        let place = task.place();
-        let upload = self.upload(&place).await?;
+        let upload_ref = task.upload_ref();
+        let upload = self.upload(&upload_ref).await?;
         let origin = Origin { request_id: task.request, address: None };
-        let caller = self.platform.caller_before(&place.iso_id, &upload.actor).await?;
+        let caller = self.platform.caller_before(&upload_ref.iso_id, &upload.actor).await?;
         let mut first_row: i64 = cx.checkpoint()?.unwrap_or(1);
         while first_row <= upload.rows {
             cx.check()?;
-            let rows = self.rows(&place, caller.data_key(), first_row).await?;
+            let rows = self.rows(&upload_ref, caller.data_key(), first_row).await?;
             let next = first_row + i64::try_from(rows.len()).unwrap_or(i64::MAX);
             let (platform, now) = (Arc::clone(&self.platform), cx.now());
-            let doer = Doer { platform, caller: caller.clone(), origin: origin.clone(), now };
-            let chunk = work::check(&doer, first_row, rows).await?;
+            let context =
+                RowContext { platform, caller: caller.clone(), origin: origin.clone(), now };
+            let chunk = work::check(&context, first_row, rows).await?;
             let progress = Progress { done: next - 1, total: Some(upload.rows) };
-            let mut manner = Manner::Hopeful;
+            let mut mode = Mode::Optimistic;
             let is_open = loop {
-                let (place, chunk) = (place.clone(), Arc::clone(&chunk));
-                let changes = move |conn: &mut dyn Conn| work::settle(conn, &place, &chunk, manner);
+                let (upload_ref, chunk) = (upload_ref.clone(), Arc::clone(&chunk));
+                let changes =
+                    move |conn: &mut dyn Conn| work::settle(conn, &upload_ref, &chunk, mode);
                 match cx.step(progress, &next, changes).await {
-                    Err(Halt::Retry(error)) if manner.was_too_hopeful(&error) => {
-                        manner = Manner::Careful;
+                    Err(Halt::Retry(error)) if mode.was_too_optimistic(&error) => {
+                        mode = Mode::Careful;
                     }
                     stored => break stored?,
                 }
@@ -107,28 +109,34 @@ impl BulkJob {
             }
             first_row = next;
         }
-        let upload = self.upload(&place).await?;
+        let upload = self.upload(&upload_ref).await?;
         Ok(json!({ "succeeded": upload.succeeded, "failed": upload.failed }))
     }
 
-    async fn upload(&self, place: &Place) -> Result<BulkUploadRow> {
-        let place = place.clone();
+    async fn upload(&self, upload_ref: &UploadRef) -> Result<BulkUploadRow> {
+        let upload_ref = upload_ref.clone();
         let found = self
             .platform
             .store
-            .read(move |conn| bulk_upload::get(conn, &place.iso_id, &place.bulk_id));
+            .read(move |conn| bulk_upload::get(conn, &upload_ref.iso_id, &upload_ref.bulk_id));
         found.await?.ok_or_else(|| Error::not_found("the upload is not there any more"))
     }
 
-    async fn rows(&self, place: &Place, data_key: &DataKey, first_row: i64) -> Result<Vec<Row>> {
-        let wanted = place.clone();
+    async fn rows(
+        &self,
+        upload_ref: &UploadRef,
+        data_key: &DataKey,
+        first_row: i64,
+    ) -> Result<Vec<Row>> {
+        let owner = upload_ref.clone();
         let sealed = self
             .platform
             .store
-            .read(move |conn| bulk_upload::chunk(conn, &wanted.iso_id, &wanted.bulk_id, first_row));
-        let gone = || Error::not_found("the rows of the upload are not there any more");
-        let rows = open(data_key, &place.bulk_id, first_row, &sealed.await?.ok_or_else(gone)?)?;
-        if rows.is_empty() { Err(gone()) } else { Ok(rows) }
+            .read(move |conn| bulk_upload::chunk(conn, &owner.iso_id, &owner.bulk_id, first_row));
+        let missing = || Error::not_found("the rows of the upload are not there any more");
+        let rows =
+            open(data_key, &upload_ref.bulk_id, first_row, &sealed.await?.ok_or_else(missing)?)?;
+        if rows.is_empty() { Err(missing()) } else { Ok(rows) }
     }
 }
 
@@ -150,7 +158,7 @@ impl JobKind for BulkJob {
             JobState::Queued | JobState::Running => return Ok(()),
         };
         let at: Timestamp = ended.finished.unwrap_or(ended.created);
-        super::close(conn, &task.place(), (status, ended.error.as_deref()), at)
+        super::close(conn, &task.upload_ref(), (status, ended.error.as_deref()), at)
     }
 
     fn limits(&self) -> Limits {

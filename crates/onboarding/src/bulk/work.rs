@@ -2,33 +2,55 @@
 //! would store is stored together with others, each row with its result.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use contract::walk::Manners;
-use contract::{Compiled, Failure, Issues, Table, entries};
+use contract::walk::Sanitizer;
+use contract::{Answer, Compiled, Draft, Endpoint, Failure, Issues, Route, Table, entries};
 use serde_json::Value;
 use store::Conn;
 use store::bulk_upload::{self, BulkIds, BulkOutcome, BulkResult};
 use types::{Error, Kind, Result, Timestamp};
 
-use super::Place;
+use super::UploadRef;
 use super::rows::{ROW_BYTES_MAX, Row};
 use crate::dialect::{self, ErrorItem};
 use crate::formats::FORMATS;
-use crate::onboard::{Later, OnboardMerchant, Prepared};
-use crate::{Caller, Code, Cx, Origin, Platform, Wishes, text};
+use crate::onboard::{self, OnboardMerchant, OnboardedIds, Prepared};
+use crate::{Caller, Code, Cx, Origin, Platform, RequestOptions, text};
 
 /// The endpoint of the single call, which every row goes through.
-static ONBOARD: LazyLock<Compiled<Cx>> = LazyLock::new(|| {
+static ONBOARD: LazyLock<Compiled<RowCx>> = LazyLock::new(|| {
     let table =
-        Table::compile(&[entries![OnboardMerchant]], Manners { clean: text::clean }, FORMATS);
+        Table::compile(&[entries![OnboardMerchant]], Sanitizer { clean: text::clean }, FORMATS);
     let mut endpoints = table.map(Table::into_endpoints).unwrap_or_default();
     endpoints.pop().unwrap_or_else(|| unreachable!("the table of all endpoints has it, too"))
 });
 
+/// The context of a row: as that of a single call, but what the call would insert is left here, to
+/// be inserted with others.
+struct RowCx {
+    cx: Cx,
+    prepared: Mutex<Option<Prepared>>,
+}
+
+impl Endpoint<RowCx> for OnboardMerchant {
+    const ROUTE: Route = <Self as Endpoint<Cx>>::ROUTE;
+    type Reply = ();
+
+    async fn check(draft: &mut Draft<'_>, row: &RowCx) -> Result<()> {
+        onboard::check(draft, &row.cx).await
+    }
+
+    async fn handle(self, row: &RowCx) -> std::result::Result<Answer<()>, Failure> {
+        let prepared = Prepared::new(self, &row.cx).await?;
+        *row.prepared.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared);
+        Ok(Answer::new(()))
+    }
+}
+
 /// Who onboards, and when.
 #[derive(Clone, Debug)]
-pub(super) struct Doer {
+pub(super) struct RowContext {
     pub(super) platform: Arc<Platform>,
     pub(super) caller: Caller,
     pub(super) origin: Origin,
@@ -44,7 +66,7 @@ pub(super) struct Chunk {
 
 #[derive(Debug)]
 enum Checked {
-    /// Can be stored, unless something else has taken its place.
+    /// Can be stored, unless something else has taken its name.
     Ready { prepared: Prepared, body: Row },
     /// A JSON list of errors.
     Refused(String),
@@ -52,40 +74,45 @@ enum Checked {
 
 /// How a transaction stores rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum Mode {
     /// As if every row that is fine by itself were fine; if one is not, the transaction fails with
     /// [`Kind::Conflict`], and is to be run carefully.
-    Hopeful,
+    Optimistic,
     /// Looks everything up before it stores a row, and says what is wrong.
     Careful,
 }
 
-impl Manner {
+impl Mode {
     /// Whether to try again, carefully, after this error.
-    pub(super) fn was_too_hopeful(self, error: &Error) -> bool {
-        self == Self::Hopeful && error.kind() == Kind::Conflict
+    pub(super) fn was_too_optimistic(self, error: &Error) -> bool {
+        self == Self::Optimistic && error.kind() == Kind::Conflict
     }
 }
 
 /// Checks rows, and prepares what they will store, outside of any transaction.
-pub(super) async fn check(doer: &Doer, first_row: i64, rows: Vec<Row>) -> Result<Arc<Chunk>> {
-    let later = Later::default();
+pub(super) async fn check(
+    context: &RowContext,
+    first_row: i64,
+    rows: Vec<Row>,
+) -> Result<Arc<Chunk>> {
     let cx = Cx {
-        platform: Arc::clone(&doer.platform),
-        caller: Some(doer.caller.clone()),
+        platform: Arc::clone(&context.platform),
+        caller: Some(context.caller.clone()),
         device: None,
         administrator: None,
-        now: doer.now,
-        wishes: Wishes { later: Some(later.clone()), ..Wishes::default() },
-        origin: doer.origin.clone(),
+        now: context.now,
+        request_options: RequestOptions::default(),
+        origin: context.origin.clone(),
     };
+    let row_cx = RowCx { cx, prepared: Mutex::default() };
     let mut checked = Vec::with_capacity(rows.len());
     for row in rows {
         checked.push(match read(&row) {
-            Ok(params) => match ONBOARD.run(params, &cx).await.result {
+            Ok(params) => match ONBOARD.run(params, &row_cx).await.result {
                 Ok(_) => {
-                    let prepared = later.take().ok_or_else(|| {
-                        Error::internal("an onboarding was not left to be stored later")
+                    let mut slot = row_cx.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+                    let prepared = slot.take().ok_or_else(|| {
+                        Error::internal("an onboarding was not left to be inserted later")
                     })?;
                     Checked::Ready { prepared, body: row }
                 }
@@ -130,11 +157,11 @@ fn errors_text(errors: &[ErrorItem]) -> Result<String> {
 /// transaction. False, and nothing is stored, when the upload was ended meanwhile.
 pub(super) fn settle(
     conn: &mut dyn Conn,
-    place: &Place,
+    upload_ref: &UploadRef,
     chunk: &Chunk,
-    manner: Manner,
+    mode: Mode,
 ) -> Result<bool> {
-    let Place { iso_id, bulk_id } = place;
+    let UploadRef { iso_id, bulk_id } = upload_ref;
     let upload = bulk_upload::get(conn, iso_id, bulk_id)?;
     if !upload.is_some_and(|upload| upload.status.is_open()) {
         return Ok(false);
@@ -149,7 +176,7 @@ pub(super) fn settle(
     for (row, checked) in (chunk.first_row..).zip(&chunk.rows).filter(is_new) {
         let outcome = match checked {
             Checked::Refused(errors) => BulkOutcome::Failed(errors.clone()),
-            Checked::Ready { prepared, body } => store_one(conn, prepared, body, manner)?,
+            Checked::Ready { prepared, body } => store_one(conn, prepared, body, mode)?,
         };
         succeeded += i64::from(matches!(outcome, BulkOutcome::Succeeded(_)));
         results.push(BulkResult { row, outcome });
@@ -164,16 +191,15 @@ fn store_one(
     conn: &mut dyn Conn,
     prepared: &Prepared,
     body: &Row,
-    manner: Manner,
+    mode: Mode,
 ) -> Result<BulkOutcome> {
-    if manner == Manner::Careful
+    if mode == Mode::Careful
         && let Some(mut issues) = prepared.issues(conn)?
     {
         sort(body, &mut issues);
         return errors_text(&dialect::error_items(&issues)).map(BulkOutcome::Failed);
     }
-    let ids = prepared.store(conn)?;
-    let crate::onboard::OnboardedIds { merchant_id, store_id, tpn } = ids;
+    let OnboardedIds { merchant_id, store_id, tpn } = prepared.insert(conn)?;
     Ok(BulkOutcome::Succeeded(BulkIds { merchant_id, store_id, tpn }))
 }
 

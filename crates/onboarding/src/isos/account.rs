@@ -2,121 +2,26 @@
 //! administrators of the site.
 //!
 //! **An ISO sees its own account only**; another one's is not there. How an account comes to be is
-//! the matter of [`crate::isos::registration`].
+//! the matter of [`super::registration`].
 
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use store::Conn;
-use store::iso::{self, IsoRow};
-use store::iso_account::{self, IsoAccount};
-use store::outbox::{self, Event};
-use types::{Error, IsoId, Result, Scope, Secret, Timestamp};
-use vault::{Aad, DataKey, Vault, WrappedKey};
+use store::{Conn, iso_account};
+use types::{IsoId, Result, Scope, Timestamp};
+use vault::Vault;
 
-use crate::audit::{self, Entry};
+use super::emails;
+use super::limits::IsoLimits;
+use super::record::{Decision, IsoContact, IsoRecord};
+use crate::audit::Entry;
 use crate::change::{Basis, object_not_found, tagged};
-use crate::endpoints::actions_in;
-use crate::fields::{
-    AnswerStyle, IsoStatus, LoginEmail, PhoneNumber, PlainName, StatusReason, Website,
-};
-use crate::isos::emails;
-use crate::isos::limits::IsoLimits;
-use crate::lifecycle;
+use crate::codes::refusal;
+use crate::fields::{AnswerStyle, LoginEmail, PhoneNumber, PlainName, StatusReason, Website};
+use crate::lifecycle::{self, IsoStatus};
 use crate::paging::{self, Page};
-use crate::perform::{Verdict, accept, failure, perform, refusal};
+use crate::perform::{Outcome, perform};
 use crate::{Code, Cx, Platform};
-
-/// The person to talk to about an ISO.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct IsoContact {
-    /// Name of the person.
-    pub(crate) contact_name: Option<String>,
-    /// E-mail address.
-    pub(crate) email: Option<String>,
-    /// Phone number.
-    pub(crate) phone_number: Option<String>,
-    /// Address of the ISO's site.
-    pub(crate) website: Option<String>,
-}
-
-impl IsoContact {
-    pub(crate) fn seal(&self, key: &DataKey, iso_id: &IsoId) -> Result<Vec<u8>> {
-        let plain = serde_json::to_vec(self)
-            .map_err(|error| Error::internal("a contact cannot be kept").because(error))?;
-        key.seal(&place(iso_id), Secret::new(plain).expose())
-    }
-
-    fn open(key: &DataKey, account: &IsoAccount) -> Result<Self> {
-        let Some(sealed) = &account.contact_sealed else { return Ok(Self::default()) };
-        let plain = key.open(&place(&account.iso_id), sealed)?;
-        serde_json::from_slice(plain.expose())
-            .map_err(|error| Error::internal("a stored contact cannot be read").because(error))
-    }
-}
-
-fn place(iso_id: &IsoId) -> Aad<'_> {
-    Aad { kind: "iso", id: iso_id.as_str(), column: "contact_sealed" }
-}
-
-/// An ISO with its account.
-#[derive(Clone, Debug)]
-pub(crate) struct IsoRecord {
-    pub(crate) row: IsoRow,
-    pub(crate) account: IsoAccount,
-}
-
-impl IsoRecord {
-    pub(crate) fn load(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Self> {
-        let row = iso::get(conn, iso_id)?.ok_or_else(object_not_found)?;
-        let account = iso_account::get(conn, iso_id)?;
-        Ok(Self { row, account })
-    }
-
-    pub(crate) fn contact(&self, vault: &Vault) -> Result<IsoContact> {
-        IsoContact::open(&self.data_key(vault)?, &self.account)
-    }
-
-    fn data_key(&self, vault: &Vault) -> Result<DataKey> {
-        vault.data_key_open(&self.row.iso_id, &WrappedKey(self.row.data_key.clone()))
-    }
-
-    /// Writes what changed, with its event and its entry in the audit log.
-    pub(crate) fn store_change(
-        &mut self,
-        conn: &mut dyn Conn,
-        kind: &'static str,
-        changed: &[&'static str],
-        entry: Entry,
-        now: Timestamp,
-    ) -> Result<()> {
-        let before = self.account.version;
-        self.account.version += 1;
-        self.account.updated = Some(now);
-        iso::update(conn, &self.row)?;
-        iso_account::put(conn, &self.account, now)?;
-        outbox::append(conn, &self.event(kind, changed, now))?;
-        let entry = entry.versions(Some(before), Some(self.account.version));
-        audit::append(conn, &entry)
-    }
-
-    /// The thin body of an event.
-    pub(crate) fn event(&self, kind: &'static str, changed: &[&str], now: Timestamp) -> Event {
-        let data = json!({
-            "object": "iso", "id": self.row.iso_id, "status": self.account.status,
-            "version": self.account.version, "changed": changed,
-        });
-        Event {
-            iso_id: Some(self.row.iso_id.clone()),
-            kind,
-            object_id: self.row.iso_id.as_str().to_owned(),
-            payload: data.to_string(),
-            created: now,
-        }
-    }
-}
 
 /// The account of an ISO.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -154,7 +59,7 @@ impl IsoView {
         Ok(Self {
             iso_id: row.iso_id,
             name: row.name,
-            actions: actions_in(&lifecycle::ISO, &account.status),
+            actions: lifecycle::ISO.actions_in(&account.status),
             status: account.status,
             status_reason: account.status_reason,
             version: account.version,
@@ -257,15 +162,15 @@ impl Endpoint<Cx> for IsoPatch {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoView>, Failure> {
         let iso_id = own(cx, &self.iso_id)?;
         let basis = Basis::of(cx, self.expected_version);
-        let entry = Entry::new(cx, "iso.update", "iso", iso_id.as_str())?;
+        let entry = cx.entry("iso.update", "iso", iso_id.as_str())?;
         let (platform, now) = (std::sync::Arc::clone(&cx.platform), cx.now);
         perform(cx, move |conn| {
             let mut record = IsoRecord::load(conn, &iso_id)?;
-            accept!(basis.check(record.account.version));
+            basis.check(record.account.version)?;
             let changed = self.apply(&mut record, &platform.vault)?;
             let entry = changed.iter().fold(entry.clone(), |e, field| e.changed_unseen(field));
             record.store_change(conn, "iso.updated", &changed, entry, now)?;
-            Ok(Ok(IsoView::answer(record, &platform)?))
+            Ok(IsoView::answer(record, &platform)?)
         })
         .await
     }
@@ -290,79 +195,37 @@ impl Endpoint<Cx> for IsoList {
     type Reply = Page<IsoView>;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
-        let after = self.cursor.as_deref().map(paging::read_cursor).transpose();
-        let after = after.map_err(failure)?;
-        let status = self.status.map(IsoStatus::into_string);
+        let after = self.cursor.as_deref().map(paging::read_cursor).transpose()?;
+        let status = self.status.map(IsoStatus::name);
         // One more tells whether there is another page.
         let limit = self.limit.saturating_add(1);
-        let read = move |conn: &mut dyn Conn| {
-            iso_account::page(conn, status.as_deref(), after.as_ref(), limit)
-        };
+        let read =
+            move |conn: &mut dyn Conn| iso_account::page(conn, status, after.as_ref(), limit);
         let rows = cx.platform.store.read(read).await?;
         let found = rows.into_iter().map(|(row, account)| {
-            let place = paging::cursor(row.created, row.iso_id.as_str());
-            Ok((place, IsoView::of(IsoRecord { row, account }, &cx.platform)?))
+            let cursor = paging::cursor(row.created, row.iso_id.as_str());
+            Ok((cursor, IsoView::of(IsoRecord { row, account }, &cx.platform)?))
         });
         Ok(Answer::new(Page::of(found.collect::<Result<Vec<_>>>()?, self.limit)))
     }
 }
 
-/// Every ISO with its account.
-fn records(conn: &mut dyn Conn) -> Result<Vec<IsoRecord>> {
-    let noted = iso_account::list(conn)?.into_iter().map(|account| {
-        let iso_id = account.iso_id.as_str().to_owned();
-        (iso_id, account)
-    });
-    let mut noted: std::collections::HashMap<String, IsoAccount> = noted.collect();
-    let rows = iso::list(conn)?.into_iter().map(|row| {
-        let account = noted.remove(row.iso_id.as_str());
-        let account = account.unwrap_or_else(|| IsoAccount::plain(row.iso_id.clone()));
-        IsoRecord { row, account }
-    });
-    Ok(rows.collect())
-}
-
-/// What an administrator, or the operator, decides on an ISO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    Approve,
-    Reject,
-    Suspend,
-    Resume,
-}
-
-impl Decision {
-    /// Its name in the table of states.
-    pub const fn action(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Reject => "reject",
-            Self::Suspend => "suspend",
-            Self::Resume => "resume",
-        }
-    }
-
-    fn audit_action(self) -> String {
-        format!("iso.{}", self.action())
-    }
-}
-
 /// Takes the step, tells the ISO by event and by mail, and notes it.
-fn decide(
+pub(super) fn decide(
     conn: &mut dyn Conn,
     platform: &Platform,
     (iso_id, decision, reason): (&IsoId, Decision, Option<&str>),
     basis: Basis,
     entry: Entry,
     now: Timestamp,
-) -> Verdict<IsoRecord> {
+) -> Outcome<IsoRecord> {
     let mut record = IsoRecord::load(conn, iso_id)?;
-    accept!(basis.check_given(record.account.version));
+    basis.check_given(record.account.version)?;
     let before = record.account.status.clone();
     let Some(step) = lifecycle::ISO.step(decision.action(), &before) else {
         let states = lifecycle::ISO.allowed_from(decision.action()).join(", ");
         let message = format!("The ISO is {before}; this is possible only when it is: {states}.");
-        return Ok(Err(refusal("", Code::IllegalTransition, message)));
+        return Err(refusal("", Code::IllegalTransition, message));
     };
     step.target(&before, false).clone_into(&mut record.account.status);
     record.account.status_reason = reason.map(str::to_owned);
@@ -370,7 +233,7 @@ fn decide(
     let entry = reason.map_or(entry.clone(), |reason| entry.because(reason));
     record.store_change(conn, step.event, &["status"], entry, now)?;
     emails::decided(conn, platform, &record, decision, now)?;
-    Ok(Ok(record))
+    Ok(record)
 }
 
 /// The routes of decisions are alike.
@@ -419,61 +282,12 @@ async fn answer_decision(
     basis: Basis,
 ) -> std::result::Result<Answer<IsoView>, Failure> {
     let iso_id = IsoId::new(iso_id);
-    let entry = Entry::by_administrator(cx, &iso_id, &decision.audit_action())?;
+    let entry = cx.entry_by_administrator(&iso_id, &decision.audit_action())?;
     let (platform, now) = (std::sync::Arc::clone(&cx.platform), cx.now);
     perform(cx, move |conn| {
-        let wanted = (&iso_id, decision, reason.as_deref());
-        let record = accept!(decide(conn, &platform, wanted, basis, entry.clone(), now)?);
-        Ok(Ok(IsoView::answer(record, &platform)?))
+        let decided = (&iso_id, decision, reason.as_deref());
+        let record = decide(conn, &platform, decided, basis, entry.clone(), now)?;
+        Ok(IsoView::answer(record, &platform)?)
     })
     .await
-}
-
-/// An ISO as the command line lists it.
-#[derive(Clone, Debug)]
-pub struct IsoSummary {
-    pub row: IsoRow,
-    pub status: String,
-}
-
-/// Length of the reason of a decision at most.
-const REASON_LENGTH_MAX: usize = 200;
-
-/// The methods here block; they are for the command line.
-impl Platform {
-    pub fn iso_summaries(&self) -> Result<Vec<IsoSummary>> {
-        let records = self.store.read_blocking(records)?;
-        let summary =
-            |record: IsoRecord| IsoSummary { row: record.row, status: record.account.status };
-        Ok(records.into_iter().map(summary).collect())
-    }
-
-    /// Decides on an ISO and returns its new state.
-    pub fn iso_decide(
-        self: &std::sync::Arc<Self>,
-        iso_id: &IsoId,
-        decision: Decision,
-        reason: Option<String>,
-    ) -> Result<String> {
-        if reason.as_ref().is_some_and(|text| text.chars().count() > REASON_LENGTH_MAX) {
-            return Err(Error::invalid(format!(
-                "the reason may have {REASON_LENGTH_MAX} characters at most"
-            )));
-        }
-        let (platform, now, iso_id) =
-            (std::sync::Arc::clone(self), self.clock.now(), iso_id.clone());
-        let action = decision.audit_action();
-        let entry = Entry::by_system(Some(&iso_id), now, &action, "iso", iso_id.as_str());
-        let done = self.store.attempt_blocking(move |conn| {
-            let wanted = (&iso_id, decision, reason.as_deref());
-            decide(conn, &platform, wanted, Basis::ANY, entry.clone(), now)
-        })?;
-        match done {
-            Ok(record) => Ok(record.account.status),
-            Err(issues) => {
-                let message = issues.iter().map(|issue| issue.fault.to_string()).next();
-                Err(Error::invalid(message.unwrap_or_default()))
-            }
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The letters to ISOs and about them, queued in the transaction of what they tell of.
+//! The e-mails to ISOs and about them, queued in the transaction of what they tell of.
 
 use site::mail::{self, Letter, Sender};
 use site::pages::{Address, Link};
@@ -10,10 +10,11 @@ use store::{Conn, counter};
 use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
 
+use super::record::{Decision, IsoRecord};
 use crate::Platform;
-use crate::isos::account::{Decision, IsoRecord};
-use crate::keys::manage::MICROS_PER_DAY;
 
+/// In the time stamps of rows.
+pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// Where the portal lets people confirm what they registered.
 const CONFIRM_PATH: &str = "/portal/register?token=";
 /// Where people sign in.
@@ -22,8 +23,8 @@ const KEYS_PATH: &str = "/portal/console/keys";
 const ISOS_PATH: &str = "/portal/console/isos";
 /// Administrators who are written to, those first who were there first.
 const ADMINISTRATORS_MAX: i64 = 5;
-/// Letters about keys that one ISO gets in a day; events tell of every key.
-const KEY_LETTERS_PER_DAY_MAX: i64 = 5;
+/// E-mails about keys that one ISO gets in a day; events tell of every key.
+const KEY_EMAILS_PER_DAY_MAX: i64 = 5;
 
 /// To somebody who registered: the link.
 pub(super) fn confirm(
@@ -93,11 +94,11 @@ pub(crate) fn decided(
     send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
 }
 
-/// To the contact of the ISO of a key that ends soon, as far as the ISO has letters left for the
+/// To the contact of the ISO of a key that ends soon, as far as the ISO has e-mails left for the
 /// day. Nobody is told where mail is off, or where there is no address.
 ///
-/// The address is the ISO's own to set, and nobody proved that it is theirs: **the letter says
-/// nothing that the ISO chose.**
+/// The address is the ISO's own to set, and nobody proved that it is theirs: **the e-mail
+/// says nothing that the ISO chose.**
 pub(crate) fn key_expires(
     conn: &mut dyn Conn,
     (site, vault): (&Site, &Vault),
@@ -108,7 +109,7 @@ pub(crate) fn key_expires(
     let to = match IsoRecord::load(conn, &key.iso_id)?.contact(vault) {
         Ok(contact) => contact.email,
         Err(error) => {
-            // Others are not to miss their letters for that.
+            // Others are not to miss their e-mails for that.
             let (iso_id, error) = (key.iso_id.as_str(), error.report());
             tracing::warn!(iso_id, error, "the contact of an ISO cannot be opened");
             None
@@ -116,7 +117,7 @@ pub(crate) fn key_expires(
     };
     let Some(to) = to else { return Ok(()) };
     let (counter, day) = (format!("key_letters {}", key.iso_id), now.as_micros() / MICROS_PER_DAY);
-    if !counter::take_of_period(conn, &counter, day, KEY_LETTERS_PER_DAY_MAX)? {
+    if !counter::take_of_period(conn, &counter, day, KEY_EMAILS_PER_DAY_MAX)? {
         return Ok(());
     }
     let day = expires.to_string();
@@ -153,7 +154,7 @@ pub(super) fn waits_for_approval(
     Ok(())
 }
 
-/// Who has no proper address gets no letter; what it tells of happens all the same.
+/// Who has no proper address gets no e-mail; what it tells of happens all the same.
 fn unless_impossible(sent: Result<()>) -> Result<()> {
     match sent {
         Err(error) if error.kind() == Kind::Invalid => Ok(()),
@@ -174,6 +175,6 @@ fn send(
     let address = format!("{home}{path}");
     let sender = Sender { site_name: &options.text("blogname"), home: &home };
     let link = Some(Link { text, href: Address::new(&address) });
-    let letter = Letter { to, subject, paragraphs, link };
-    mail::enqueue(site, conn, sender, &letter, now).map(drop)
+    let email = Letter { to, subject, paragraphs, link };
+    mail::enqueue(site, conn, sender, &email, now).map(drop)
 }

@@ -8,13 +8,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use store::Conn;
-use types::{Error, IsoId, Result, Timestamp};
-
-use crate::Platform;
-use crate::audit::Entry;
-use crate::isos::account::IsoRecord;
+use types::{Error, Result};
 
 /// The time in which onboardings are counted.
 pub(crate) const DAY: Duration = Duration::from_hours(24);
@@ -72,47 +66,6 @@ pub fn parse_change(text: &str) -> std::result::Result<Change, String> {
         "none" => Ok((name.to_owned(), None)),
         number => Ok((name.to_owned(), Some(number.parse().map_err(|_| wrong())?))),
     }
-}
-
-impl Platform {
-    /// Changes limits of an ISO, and returns those that hold now. Blocks; it is for the command
-    /// line.
-    pub fn iso_limit(&self, iso_id: &IsoId, changes: &[Change]) -> Result<IsoLimits> {
-        let (iso_id, changes, now) = (iso_id.clone(), changes.to_vec(), self.clock.now());
-        let everybody = self.settings.limits;
-        let own = self.store.write_blocking(move |conn| set(conn, &iso_id, &changes, now))?;
-        Ok(everybody.unless(own))
-    }
-}
-
-fn set(
-    conn: &mut dyn Conn,
-    iso_id: &IsoId,
-    changes: &[Change],
-    now: Timestamp,
-) -> Result<IsoLimits> {
-    let mut record = IsoRecord::load(conn, iso_id)?;
-    let own = IsoLimits::read(&record.account.limits)?;
-    if changes.is_empty() {
-        return Ok(own);
-    }
-    let mut limits: Map<String, Value> = serde_json::from_str(&record.account.limits)
-        .map_err(|error| Error::internal("limits of an ISO cannot be read").because(error))?;
-    let mut entry = Entry::by_system(Some(iso_id), now, "iso.limit", "iso", iso_id.as_str());
-    for (name, value) in changes {
-        let before = limits.remove(name).unwrap_or(Value::Null);
-        limits.extend(value.map(|value| (name.clone(), Value::from(value))));
-        entry = entry.changed(name, before, *value);
-    }
-    let text = Value::Object(limits).to_string();
-    let own: IsoLimits = serde_json::from_str(&text).map_err(|error| {
-        let message = "the limits are merchants, stores, tpns, onboardings and requests; a rate is \
-                       1 at least";
-        Error::invalid(message).because(error)
-    })?;
-    record.account.limits = text;
-    record.store_change(conn, "iso.updated", &["limits"], entry, now)?;
-    Ok(own)
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
-//! How somebody becomes an ISO by themselves: `POST /v1/isos`, a letter, `POST /v1/isos/confirm`.
+//! How somebody becomes an ISO by themselves: `POST /v1/isos`, an e-mail,
+//! `POST /v1/isos/confirm`.
 //!
-//! Until the link in the letter is opened there is no ISO, only a registration that expires. The
+//! Until the link in the e-mail is opened there is no ISO, only a registration that expires. The
 //! link works once; opening it makes the ISO, a person who may sign in for it, and, where no
 //! approval is asked for, its first key. **An answer never tells whether an address is known**: who
-//! has an account already is told so in the letter, and nowhere else.
+//! has an account already is told so in the e-mail, and nowhere else.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,33 +19,36 @@ use site::users::{BoundTo, NewUser, account, create_user, names};
 use site::{Site, mail};
 use store::api_key::ApiKeyRow;
 use store::iso::IsoRow;
-use store::iso_account::{ACTIVE, IsoAccount, PENDING_APPROVAL};
+use store::iso_account::IsoAccount;
 use store::iso_registration::{self, IsoRegistration};
 use store::{Conn, iso_account, outbox, user};
 use types::{Error, IsoId, KeyId, Result, Role, ScopeSet, Timestamp};
 use vault::{Aad, Vault};
 
+use super::emails;
+use super::record::{IsoContact, IsoRecord};
 use crate::audit::{self, Entry};
+use crate::codes::refusal;
 use crate::dialect::ResponseStyle;
 use crate::fields::{LinkToken, LoginEmail, NewPassword, PhoneNumber, PlainName, Website};
-use crate::isos::account::{IsoContact, IsoRecord};
-use crate::isos::emails;
-use crate::keys::issue::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow, random_text};
-use crate::perform::{failure, perform, refusal};
+use crate::id_source::random_text;
+use crate::keys::issue::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow};
+use crate::lifecycle::IsoStatus;
+use crate::perform::perform;
 use crate::{Code, Cx, Platform, Registration};
 
 /// Random characters of a link's token.
 const TOKEN_LENGTH: usize = 40;
 /// How long a link can be opened.
 const LINK_LIFE: Duration = Duration::from_hours(48);
-/// Of the letters to one address, the next one after this time: nobody is flooded through us.
-const LETTERS_APART: Duration = Duration::from_mins(10);
+/// Of the e-mails to one address, the next one after this time: nobody is flooded through us.
+const EMAILS_APART: Duration = Duration::from_mins(10);
 /// Registrations that wait at most; beyond that somebody plays a trick on us.
 const WAITING_MAX: i64 = 10_000;
 
-/// What somebody told when they registered, as it is kept until they confirm it.
+/// What somebody registered with, as it is kept until they confirm it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Told {
+struct RegistrationData {
     name: String,
     contact: IsoContact,
 }
@@ -73,9 +78,9 @@ pub struct IsoRegistered {
     expires: String,
 }
 
-/// The site that would write the letters, where registration is possible.
+/// The site that would write the e-mails, where registration is possible.
 fn open_site(cx: &Cx) -> std::result::Result<Arc<Site>, Failure> {
-    let closed = |message| failure(refusal("", Code::RegistrationClosed, message));
+    let closed = |message| refusal("", Code::RegistrationClosed, message);
     if cx.platform.settings.registration == Registration::Closed {
         return Err(closed("Nobody can register here by themselves; ask the operator."));
     }
@@ -103,7 +108,7 @@ impl Endpoint<Cx> for IsoRegister {
         let site = open_site(cx)?;
         let (vault, now) = (Arc::clone(&cx.platform.vault), cx.now);
         let email = self.email.into_string();
-        let told = Told {
+        let data = RegistrationData {
             name: self.name.into_string(),
             contact: IsoContact {
                 contact_name: Some(self.contact_name.into_string()),
@@ -113,15 +118,15 @@ impl Endpoint<Cx> for IsoRegister {
             },
         };
         let token = random_text(TOKEN_LENGTH)?;
-        let row = registration(&vault, &told, &email, &token, now)?;
+        let row = registration(&vault, &data, &email, &token, now)?;
         let expires = row.expires.to_string();
         perform(cx, move |conn| {
             let before = iso_registration::of_email(conn, &row.email_index)?;
             let is_written_to =
-                before.is_some_and(|before| now.since(before.created) < LETTERS_APART);
+                before.is_some_and(|before| now.since(before.created) < EMAILS_APART);
             if !is_written_to {
                 if iso_registration::count(conn)? >= WAITING_MAX {
-                    return Err(Error::unavailable("too many registrations wait"));
+                    return Err(Error::unavailable("too many registrations wait").into());
                 }
                 iso_registration::put(conn, &row)?;
                 if user::find_by_email(conn, &email)?.is_some() {
@@ -132,7 +137,7 @@ impl Endpoint<Cx> for IsoRegister {
             }
             let message = "Open the link in the letter that was sent to this address.";
             let (status, expires) = ("pending_confirmation", expires.clone());
-            Ok(Ok(Answer::new(IsoRegistered { status, message, expires })))
+            Ok(Answer::new(IsoRegistered { status, message, expires }))
         })
         .await
     }
@@ -141,15 +146,15 @@ impl Endpoint<Cx> for IsoRegister {
 /// What is kept of a registration.
 fn registration(
     vault: &Vault,
-    told: &Told,
+    data: &RegistrationData,
     email: &str,
     token: &str,
     now: Timestamp,
 ) -> Result<IsoRegistration> {
     let token_hash = token_hash(vault, token);
-    let plain = serde_json::to_vec(told)
+    let plain = serde_json::to_vec(data)
         .map_err(|error| Error::internal("a registration cannot be kept").because(error))?;
-    let sealed = vault.site_seal(&place(&hex(&token_hash)), &plain)?;
+    let sealed = vault.site_seal(&sealed_aad(&HEXLOWER.encode(&token_hash)), &plain)?;
     let folded = store::filter::fold(email);
     Ok(IsoRegistration {
         email_index: vault.site_hash("iso registration address", &folded, "").to_vec(),
@@ -164,16 +169,12 @@ fn token_hash(vault: &Vault, token: &str) -> Vec<u8> {
     vault.site_hash("iso registration link", token, "").to_vec()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    data_encoding::HEXLOWER.encode(bytes)
-}
-
-fn place(id: &str) -> Aad<'_> {
+fn sealed_aad(id: &str) -> Aad<'_> {
     Aad { kind: "iso_registration", id, column: "sealed" }
 }
 
-fn told_in(vault: &Vault, row: &IsoRegistration) -> Result<Told> {
-    let plain = vault.site_open(&place(&hex(&row.token_hash)), &row.sealed)?;
+fn data_of(vault: &Vault, row: &IsoRegistration) -> Result<RegistrationData> {
+    let plain = vault.site_open(&sealed_aad(&HEXLOWER.encode(&row.token_hash)), &row.sealed)?;
     serde_json::from_slice(plain.expose())
         .map_err(|error| Error::internal("a registration cannot be read").because(error))
 }
@@ -221,7 +222,7 @@ impl From<NewKey> for FirstKey {
     }
 }
 
-fn stale_link() -> contract::Issues {
+fn stale_link() -> Failure {
     let message = "The link was used already or has expired; register again.";
     refusal("token", Code::InvalidValue, message)
 }
@@ -234,60 +235,66 @@ impl Endpoint<Cx> for IsoConfirm {
         let site = open_site(cx)?;
         let (vault, now) = (&cx.platform.vault, cx.now);
         let hash = token_hash(vault, self.token.as_str());
-        let wanted = hash.clone();
+        let token_hash = hash.clone();
         // Passwords are hashed slowly: only for those who hold a link.
-        let found = cx.platform.store.read(move |conn| iso_registration::find(conn, &wanted, now));
-        let Some(row) = found.await? else { return Err(failure(stale_link())) };
-        let told = told_in(vault, &row)?;
+        let found =
+            cx.platform.store.read(move |conn| iso_registration::find(conn, &token_hash, now));
+        let Some(row) = found.await? else { return Err(stale_link()) };
+        let data = data_of(vault, &row)?;
         let password_hash = site.hasher().hash(self.password.into_secret()).await?;
-        let made = Made::new(&cx.platform, told, password_hash, cx)?;
+        let made = NewIso::new(&cx.platform, data, password_hash, cx)?;
         perform(cx, move |conn| {
             let is_ours = iso_registration::take(conn, &hash, now)?;
             if !is_ours || user::find_by_email(conn, &made.user.email)?.is_some() {
-                return Ok(Err(stale_link()));
+                return Err(stale_link());
             }
             made.store(conn, now)?;
-            if made.record.account.status == PENDING_APPROVAL {
+            if made.record.account.status == IsoStatus::PendingApproval {
                 emails::waits_for_approval(conn, &site, &made.record.row.name, now)?;
             }
-            Ok(Ok(Answer::new(IsoConfirmed {
+            Ok(Answer::new(IsoConfirmed {
                 iso_id: made.record.row.iso_id.clone(),
                 status: made.record.account.status.clone(),
                 login: made.user.login.clone(),
                 key: made.key.as_ref().map(|(_, key)| key.clone()),
-            })))
+            }))
         })
         .await
     }
 }
 
 /// Everything that a confirmation makes.
-struct Made {
+struct NewIso {
     record: IsoRecord,
     user: NewUser,
     key: Option<(ApiKeyRow, FirstKey)>,
     entry: Entry,
 }
 
-impl Made {
-    fn new(platform: &Platform, told: Told, password_hash: String, cx: &Cx) -> Result<Self> {
+impl NewIso {
+    fn new(
+        platform: &Platform,
+        data: RegistrationData,
+        password_hash: String,
+        cx: &Cx,
+    ) -> Result<Self> {
         let iso_id = IsoId::new(format!("iso_{}", random_text(16)?));
         let (data_key, wrapped) = platform.vault.data_key_create(&iso_id)?;
         let is_open = platform.settings.registration == Registration::Open;
-        let status = if is_open { ACTIVE } else { PENDING_APPROVAL };
+        let status = if is_open { IsoStatus::Active } else { IsoStatus::PendingApproval };
         let account = IsoAccount {
-            status: status.to_owned(),
-            contact_sealed: Some(told.contact.seal(&data_key, &iso_id)?),
+            status: status.name().to_owned(),
+            contact_sealed: Some(data.contact.seal(&data_key, &iso_id)?),
             ..IsoAccount::plain(iso_id.clone())
         };
         let row = IsoRow {
             iso_id: iso_id.clone(),
-            name: told.name,
+            name: data.name,
             response_style: ResponseStyle::default().name().to_owned(),
             data_key: wrapped.0,
             created: cx.now,
         };
-        let email = told.contact.email.unwrap_or_default();
+        let email = data.contact.email.unwrap_or_default();
         let login = if names::is_login(&email) && email.len() <= names::LOGIN_LENGTH_MAX {
             email.clone()
         } else {
@@ -297,11 +304,11 @@ impl Made {
             password_hash: Some(password_hash),
             roles: vec![Role::IsoAdmin],
             bound_to: BoundTo::Iso(iso_id.as_str().to_owned()),
-            name: told.contact.contact_name.unwrap_or_default(),
+            name: data.contact.contact_name.unwrap_or_default(),
             ..NewUser::new(login, email, cx.now)
         };
         let key = if is_open { Some(first_key(platform, &iso_id, cx.now)?) } else { None };
-        let entry = Entry::by_visitor(cx, &iso_id, "iso.register");
+        let entry = cx.entry_by_visitor(&iso_id, "iso.register");
         Ok(Self { record: IsoRecord { row, account }, user, key, entry })
     }
 

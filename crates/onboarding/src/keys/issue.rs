@@ -1,21 +1,14 @@
-//! ISOs, their API keys and their templates: what the command line and later the portal manage.
+//! Issuing, rotating and revoking keys: what the routes and the command line share.
 
 use std::time::Duration;
 
-use serde_json::Value;
 use store::Conn;
 use store::api_key::ApiKeyRow;
-use store::iso::IsoRow;
-use store::template::TemplateRow;
-use types::{
-    AddressRange, Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, TemplateId, Timestamp,
-};
+use types::{AddressRange, Environment, Error, IsoId, KeyId, Result, ScopeSet, Secret, Timestamp};
 
+use super::text::ApiKey;
 use crate::Platform;
 use crate::audit::{self, Entry};
-use crate::dialect::ResponseStyle;
-use crate::keys::ApiKey;
-use crate::terminals::parameters::Parameters;
 use crate::text;
 
 /// How long a key lives unless something else is asked for.
@@ -26,7 +19,6 @@ pub const KEY_LIFE_MAX: Duration = Duration::from_hours(730 * 24);
 pub const KEYS_MAX: usize = 10;
 /// How long a rotated key may stay valid beside the new one at most.
 pub const KEY_OVERLAP_MAX: Duration = Duration::from_hours(7 * 24);
-const NAME_LENGTH_MAX: usize = 100;
 
 /// A key that was just made. **The only time that its text exists.**
 #[derive(Debug)]
@@ -45,7 +37,7 @@ pub(crate) struct NewKeyRow {
     pub(crate) iso_id: IsoId,
     pub(crate) name: String,
     pub(crate) scopes: ScopeSet,
-    /// Networks with blanks between; empty for all.
+    /// Networks with spaces between; empty for all.
     pub(crate) allowed_ips: String,
     pub(crate) created_by: String,
     pub(crate) created: Timestamp,
@@ -61,29 +53,6 @@ pub enum KeyLife {
 
 /// The methods here block; they are for the command line and for start-up.
 impl Platform {
-    pub fn iso_create(&self, name: &str, style: ResponseStyle) -> Result<IsoId> {
-        let name = checked_name(name)?;
-        let iso_id = IsoId::new(format!("iso_{}", random_text(16)?));
-        let (_, wrapped) = self.vault.data_key_create(&iso_id)?;
-        let row = IsoRow {
-            iso_id: iso_id.clone(),
-            name,
-            response_style: style.name().to_owned(),
-            data_key: wrapped.0,
-            created: self.clock.now(),
-        };
-        self.store.write_blocking(move |conn| {
-            store::iso::insert(conn, &row)?;
-            let (id, at) = (&row.iso_id, row.created);
-            audit::append(conn, &Entry::by_system(Some(id), at, "iso.create", "iso", id.as_str()))
-        })?;
-        Ok(iso_id)
-    }
-
-    pub fn iso_list(&self) -> Result<Vec<IsoRow>> {
-        self.store.read_blocking(store::iso::list)
-    }
-
     pub fn key_create(
         &self,
         iso_id: &IsoId,
@@ -109,7 +78,7 @@ impl Platform {
         let networks: Vec<String> = allowed_ips.iter().map(ToString::to_string).collect();
         let (row, new_key) = self.new_key_row(NewKeyRow {
             iso_id: iso_id.clone(),
-            name: checked_name(name)?,
+            name: text::checked_name(name)?,
             scopes,
             allowed_ips: networks.join(" "),
             created_by: SYSTEM.to_owned(),
@@ -132,22 +101,22 @@ impl Platform {
     }
 
     /// A fresh key, and the row that is stored of it.
-    pub(crate) fn new_key_row(&self, wanted: NewKeyRow) -> Result<(ApiKeyRow, NewKey)> {
+    pub(crate) fn new_key_row(&self, new: NewKeyRow) -> Result<(ApiKeyRow, NewKey)> {
         let key = ApiKey::generate(self.environment)?;
-        let scopes = wanted.scopes.to_string();
+        let scopes = new.scopes.to_string();
         let row = ApiKeyRow {
             key_id: key.key_id().clone(),
-            hash: key.hash(&self.vault, &wanted.iso_id, &scopes).to_vec(),
-            iso_id: wanted.iso_id,
-            name: wanted.name,
+            hash: key.hash(&self.vault, &new.iso_id, &scopes).to_vec(),
+            iso_id: new.iso_id,
+            name: new.name,
             scopes,
-            created: wanted.created,
-            expires: wanted.expires,
+            created: new.created,
+            expires: new.expires,
             revoked: None,
             last_used: None,
             last_ip: None,
-            allowed_ips: wanted.allowed_ips,
-            created_by: wanted.created_by,
+            allowed_ips: new.allowed_ips,
+            created_by: new.created_by,
             warned_days: None,
         };
         let expires = row.expires;
@@ -166,13 +135,12 @@ impl Platform {
         let now = self.clock.now();
         let old = self.find_key(key_id)?;
         let (row, new_key) = self.new_key_row(like(&old, SYSTEM, now)?)?;
-        let wanted = key_id.clone();
+        let id = key_id.clone();
         self.store.write_blocking(move |conn| {
             // Read again: the key may have ended since.
-            let live = store::api_key::find(conn, &wanted)?.filter(|key| is_live(key, now));
-            let old = live.ok_or_else(|| {
-                Error::invalid(format!("the key {wanted} is revoked or has expired"))
-            })?;
+            let live = store::api_key::find(conn, &id)?.filter(|key| is_live(key, now));
+            let old = live
+                .ok_or_else(|| Error::invalid(format!("the key {id} is revoked or has expired")))?;
             refuse_too_many(conn, &row.iso_id, now)?;
             replace_key(conn, &old, &row, overlap, now)?;
             let entry = key_entry(&old, now, "key.rotate").related(row.key_id.as_str());
@@ -199,57 +167,13 @@ impl Platform {
     }
 
     fn find_key(&self, key_id: &KeyId) -> Result<ApiKeyRow> {
-        let wanted = key_id.clone();
-        let key = self.store.read_blocking(move |conn| store::api_key::find(conn, &wanted))?;
+        let id = key_id.clone();
+        let key = self.store.read_blocking(move |conn| store::api_key::find(conn, &id))?;
         key.ok_or_else(|| {
             Error::not_found(format!(
                 "there is no key {key_id}; `boardwalk key list` shows those that there are"
             ))
         })
-    }
-
-    pub fn template_create(
-        &self,
-        iso_id: &IsoId,
-        name: &str,
-        parameters: &Value,
-    ) -> Result<TemplateId> {
-        if !text::is_alphanumeric(name) || !(5..=30).contains(&name.len()) {
-            return Err(Error::invalid("a template's name must be 5 to 30 letters and digits"));
-        }
-        let parameters = Parameters::read(parameters)?.to_json();
-        let template_id = new_template_id()?;
-        let now = self.clock.now();
-        let row = TemplateRow {
-            iso_id: iso_id.clone(),
-            template_id: template_id.clone(),
-            name: name.to_owned(),
-            version: 1,
-            parameters,
-            created: now,
-            updated: now,
-            retired: None,
-        };
-        let inserted = self.store.write_blocking(move |conn| {
-            if store::iso::get(conn, &row.iso_id)?.is_none() {
-                return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
-            }
-            let inserted = store::template::insert(conn, &row)?;
-            if inserted {
-                let (iso, id) = (Some(&row.iso_id), row.template_id.as_str());
-                let entry = Entry::by_system(iso, row.created, "template.create", "template", id);
-                audit::append(conn, &entry.versions(None, Some(row.version)))?;
-            }
-            Ok(inserted)
-        })?;
-        if !inserted {
-            return Err(Error::conflict(format!("the ISO has a template {name} already")));
-        }
-        Ok(template_id)
-    }
-
-    pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
-        self.store.read_blocking(store::template::list)
     }
 }
 
@@ -315,28 +239,4 @@ fn expiry(life: KeyLife, environment: Environment, now: Timestamp) -> Result<Opt
         KeyLife::Forever if environment == Environment::Sandbox => Ok(None),
         KeyLife::Forever => Err(Error::invalid("only sandbox keys may live for ever")),
     }
-}
-
-fn checked_name(name: &str) -> Result<String> {
-    let name = text::clean(name);
-    let length = name.chars().count();
-    if length == 0 || length > NAME_LENGTH_MAX || name.chars().any(char::is_control) {
-        return Err(Error::invalid(format!(
-            "a name must have 1 to {NAME_LENGTH_MAX} characters and no control characters"
-        )));
-    }
-    Ok(name.into_owned())
-}
-
-pub(crate) fn new_template_id() -> Result<TemplateId> {
-    Ok(TemplateId::new(format!("tpl_{}", random_text(16)?)))
-}
-
-/// Random lower-case letters and digits, without those that are easily confused.
-pub(crate) fn random_text(length: usize) -> Result<String> {
-    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let mut bytes = vec![0_u8; length];
-    vault::fill_random(&mut bytes)?;
-    let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map_or('0', char::from);
-    Ok(bytes.into_iter().map(letter).collect())
 }

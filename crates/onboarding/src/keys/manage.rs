@@ -1,35 +1,24 @@
-//! `/v1/keys`: an ISO's own keys, made, listed, rotated and revoked by software, and warned of
-//! before they end.
+//! `/v1/keys`: an ISO's own keys, made, listed, rotated and revoked by software.
 //!
 //! **A key can give away no more than it has itself**: neither by making a key nor by rotating one.
 
 use std::time::Duration;
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Conn;
 use store::api_key::{self, ApiKeyRow};
-use store::outbox::{self, Event};
 use types::{Environment, Error, IsoId, KeyId, Result, Scope, ScopeSet, Secret, Timestamp};
 
-use crate::audit::{self, Entry};
+use super::issue::{self, KEYS_MAX, NewKeyRow, is_live};
+use crate::audit;
+use crate::codes::refusal;
 use crate::fields::{IpRange, Line, ScopeName};
-use crate::isos::emails;
-use crate::keys::issue::{self, KEYS_MAX, NewKeyRow, is_live};
-use crate::perform::{accept, perform, perform_once_shown, refusal};
-use crate::{Caller, Code, Cx, Platform};
-
-/// Days before its end at which an ISO is told of a key, the last one first.
-const WARNED_DAYS: [i64; 4] = [1, 3, 7, 30];
-/// With the first of the warnings that come this late, a letter goes to the ISO: one for each key.
-/// **Who makes a key that lives no longer knows of its end and gets none**: else making keys would
-/// be a way to have letters sent.
-const LETTER_DAYS: i64 = 7;
-pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
-/// Keys that one look for those about to end finds; the rest is found by the next.
-const WARNED_MAX: i64 = 1_000;
+use crate::perform::Outcome;
+use crate::perform::{perform, perform_once_shown};
+use crate::{Caller, Code, Cx};
 
 /// An API key, without its secret.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -105,7 +94,7 @@ fn load(conn: &mut dyn Conn, iso_id: &IsoId, key_id: &str) -> Result<ApiKeyRow> 
 }
 
 /// Refuses to hand out what the caller's own key lacks.
-fn refuse_more(caller: &Caller, scopes: &ScopeSet) -> std::result::Result<(), Issues> {
+fn refuse_more(caller: &Caller, scopes: &ScopeSet) -> Outcome<()> {
     if caller.scopes().covers(scopes) {
         return Ok(());
     }
@@ -113,16 +102,12 @@ fn refuse_more(caller: &Caller, scopes: &ScopeSet) -> std::result::Result<(), Is
     Err(refusal("scopes", Code::InvalidValue, message))
 }
 
-fn refuse_too_many(
-    conn: &mut dyn Conn,
-    iso_id: &IsoId,
-    now: Timestamp,
-) -> Result<std::result::Result<(), Issues>> {
+fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Outcome<()> {
     if issue::live_keys(conn, iso_id, now)? < KEYS_MAX {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let message = format!("There are {KEYS_MAX} live keys already; revoke one.");
-    Ok(Err(refusal("", Code::LimitExceeded, message)))
+    Err(refusal("", Code::LimitExceeded, message))
 }
 
 /// Make an API key.
@@ -186,14 +171,14 @@ impl Endpoint<Cx> for KeyCreate {
             created: now,
             expires,
         })?;
-        let entry = Entry::new(cx, "key.create", "key", row.key_id.as_str())?;
+        let entry = cx.entry("key.create", "key", row.key_id.as_str())?;
         let entry = entry.changed("scopes", (), &*row.scopes);
         perform_once_shown(cx, &["text"], move |conn| {
-            accept!(refuse_more(&caller, &scopes));
-            accept!(refuse_too_many(conn, &row.iso_id, now)?);
+            refuse_more(&caller, &scopes)?;
+            refuse_too_many(conn, &row.iso_id, now)?;
             api_key::insert(conn, &row)?;
             audit::append(conn, &entry)?;
-            Ok(Ok(with_text(KeyView::of(&row, now), &new_key.text)))
+            Ok(with_text(KeyView::of(&row, now), &new_key.text))
         })
         .await
     }
@@ -270,21 +255,21 @@ impl Endpoint<Cx> for KeyRotate {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (caller, now) = (cx.caller()?.clone(), cx.now);
         let overlap = Duration::from_hours(u64::try_from(self.overlap_hours).unwrap_or(0));
-        let entry = Entry::new(cx, "key.rotate", "key", &*self.key_id)?;
+        let entry = cx.entry("key.rotate", "key", &*self.key_id)?;
         let platform = std::sync::Arc::clone(&cx.platform);
         let actor = caller.actor();
         perform_once_shown(cx, &["text"], move |conn| {
             let old = load(conn, caller.iso_id(), &self.key_id)?;
             if !is_live(&old, now) {
                 let message = "The key is revoked or has expired.";
-                return Ok(Err(refusal("keyId", Code::InvalidValue, message)));
+                return Err(refusal("keyId", Code::InvalidValue, message));
             }
-            accept!(refuse_more(&caller, &issue::scopes_of(&old)?));
-            accept!(refuse_too_many(conn, &old.iso_id, now)?);
+            refuse_more(&caller, &issue::scopes_of(&old)?)?;
+            refuse_too_many(conn, &old.iso_id, now)?;
             let (row, new_key) = platform.new_key_row(issue::like(&old, &actor, now)?)?;
             issue::replace_key(conn, &old, &row, overlap, now)?;
             audit::append(conn, &entry.clone().related(row.key_id.as_str()))?;
-            Ok(Ok(with_text(KeyView::of(&row, now), &new_key.text)))
+            Ok(with_text(KeyView::of(&row, now), &new_key.text))
         })
         .await
     }
@@ -304,119 +289,15 @@ impl Endpoint<Cx> for KeyRevoke {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<KeyView>, Failure> {
         let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
-        let entry = Entry::new(cx, "key.revoke", "key", &*self.key_id)?;
+        let entry = cx.entry("key.revoke", "key", &*self.key_id)?;
         perform(cx, move |conn| {
             let mut row = load(conn, &iso_id, &self.key_id)?;
             if api_key::revoke(conn, &iso_id, &row.key_id, now)? {
                 row.revoked = Some(now);
                 audit::append(conn, &entry)?;
             }
-            Ok(Ok(Answer::new(KeyView::of(&row, now))))
+            Ok(Answer::new(KeyView::of(&row, now)))
         })
         .await
-    }
-}
-
-impl Platform {
-    /// Tells ISOs of keys that are about to end, once for each of [`WARNED_DAYS`]. Returns how many
-    /// were told of.
-    pub async fn keys_warn(&self) -> Result<usize> {
-        let now = self.clock.now();
-        let mut count = self.keys_warn_all(now).await?;
-        for (iso_id, ahead) in self.clocks_ahead().await? {
-            count += self.keys_warn_of(iso_id, now.plus(ahead)).await?;
-        }
-        Ok(count)
-    }
-
-    /// Tells all ISOs by the real time, by event and by letter.
-    async fn keys_warn_all(&self, now: Timestamp) -> Result<usize> {
-        let (site, vault) = (self.site(), std::sync::Arc::clone(&self.vault));
-        let write = move |conn: &mut dyn Conn, row: &ApiKeyRow, days| match &site {
-            Some(site) if deserves_letter(row, days) => {
-                emails::key_expires(conn, (site, &vault), row, now)
-            }
-            _ => Ok(()),
-        };
-        self.keys_warn_at(None, now, write).await
-    }
-
-    /// Tells one ISO as if it were `now`, by event only: a clock that was moved is a rehearsal, and
-    /// mail is real.
-    pub(crate) async fn keys_warn_of(&self, iso_id: IsoId, now: Timestamp) -> Result<usize> {
-        self.keys_warn_at(Some(iso_id), now, |_, _, _| Ok(())).await
-    }
-
-    async fn keys_warn_at(
-        &self,
-        iso_id: Option<IsoId>,
-        now: Timestamp,
-        write: impl Fn(&mut dyn Conn, &ApiKeyRow, i64) -> Result<()> + Send + 'static,
-    ) -> Result<usize> {
-        let wanted = iso_id.clone();
-        let due = move |conn: &mut dyn Conn| Ok(due_warnings(conn, wanted.as_ref(), now)?.len());
-        // Looking costs a read; only where a warning is due is written.
-        if self.store.read(due).await? == 0 {
-            return Ok(0);
-        }
-        let warn = move |conn: &mut dyn Conn| {
-            let due = due_warnings(conn, iso_id.as_ref(), now)?;
-            for (row, days) in &due {
-                outbox::append(conn, &expiring(row, *days, now))?;
-                api_key::set_warned(conn, &row.iso_id, &row.key_id, *days)?;
-                write(conn, row, *days)?;
-            }
-            Ok(due.len())
-        };
-        self.store.write(warn).await
-    }
-}
-
-/// Whether the warning, so many days before the key's end, is the one that comes by letter as well.
-fn deserves_letter(row: &ApiKeyRow, days: i64) -> bool {
-    let is_first = row.warned_days.is_none_or(|warned| warned > LETTER_DAYS);
-    let is_lasting = row.expires.is_some_and(|expires| {
-        let life = expires.as_micros().saturating_sub(row.created.as_micros());
-        life > LETTER_DAYS * MICROS_PER_DAY
-    });
-    days <= LETTER_DAYS && is_first && is_lasting
-}
-
-/// Keys of which their ISO is to be told, with the number of days that it is to be told.
-fn due_warnings(
-    conn: &mut dyn Conn,
-    iso_id: Option<&IsoId>,
-    now: Timestamp,
-) -> Result<Vec<(ApiKeyRow, i64)>> {
-    let longest = WARNED_DAYS.iter().max().copied().unwrap_or(0);
-    let until = Timestamp::from_micros(now.as_micros().saturating_add(longest * MICROS_PER_DAY));
-    let rows = match iso_id {
-        None => api_key::expiring(conn, now, until, WARNED_MAX)?,
-        Some(iso_id) => {
-            let mut keys = api_key::list_of_iso(conn, iso_id)?;
-            keys.retain(|key| is_live(key, now));
-            keys
-        }
-    };
-    let due = rows.into_iter().filter_map(|row| {
-        let left = row.expires?.as_micros().saturating_sub(now.as_micros());
-        let days = WARNED_DAYS.into_iter().find(|days| left <= days * MICROS_PER_DAY)?;
-        let is_news = row.warned_days.is_none_or(|warned| days < warned);
-        is_news.then_some((row, days))
-    });
-    Ok(due.collect())
-}
-
-fn expiring(row: &ApiKeyRow, days: i64, now: Timestamp) -> Event {
-    let data = json!({
-        "object": "key", "id": row.key_id, "status": "live", "days": days,
-        "expires": row.expires.map(|time| time.to_string()), "changed": [],
-    });
-    Event {
-        iso_id: Some(row.iso_id.clone()),
-        kind: "key.expiring",
-        object_id: row.key_id.as_str().to_owned(),
-        payload: data.to_string(),
-        created: now,
     }
 }

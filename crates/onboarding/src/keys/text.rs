@@ -53,23 +53,23 @@ impl ApiKey {
     }
 
     /// Reads a key without looking it up.
-    pub fn parse(text: &str) -> Result<ParsedKey<'_>, KeyFault> {
+    pub fn parse(text: &str) -> Result<ParsedKey<'_>, KeyError> {
         let with_prefix = |environment: Environment| {
             text.strip_prefix(environment.key_prefix()).map(|rest| (environment, rest))
         };
         let (environment, rest) =
-            Environment::ALL.into_iter().find_map(with_prefix).ok_or(KeyFault::Malformed)?;
-        let (key_id, rest) = rest.split_at_checked(KEY_ID_LEN).ok_or(KeyFault::Malformed)?;
-        let secret = rest.strip_prefix('_').ok_or(KeyFault::Malformed)?;
+            Environment::ALL.into_iter().find_map(with_prefix).ok_or(KeyError::Malformed)?;
+        let (key_id, rest) = rest.split_at_checked(KEY_ID_LEN).ok_or(KeyError::Malformed)?;
+        let secret = rest.strip_prefix('_').ok_or(KeyError::Malformed)?;
         let is_base62 = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if secret.len() != SECRET_LEN + CHECKSUM_LEN || !is_base62(key_id) || !is_base62(secret) {
-            return Err(KeyFault::Malformed);
+            return Err(KeyError::Malformed);
         }
         let (body, given) =
-            text.split_at_checked(text.len() - CHECKSUM_LEN).ok_or(KeyFault::Malformed)?;
+            text.split_at_checked(text.len() - CHECKSUM_LEN).ok_or(KeyError::Malformed)?;
         // The checksum is no secret, anybody can compute it: a plain comparison will do.
         if given.as_bytes() != checksum(body) {
-            return Err(KeyFault::Checksum);
+            return Err(KeyError::Checksum);
         }
         Ok(ParsedKey { environment, key_id, text })
     }
@@ -95,7 +95,7 @@ impl ApiKey {
 
 /// Why a text is no key; for the audit log, never for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyFault {
+pub enum KeyError {
     #[error("the key does not have the form of a key")]
     Malformed,
     #[error("the checksum of the key is wrong")]
@@ -259,7 +259,7 @@ mod tests {
             &format!("bw_live_{}_{}", "a".repeat(8), "-".repeat(46)),
             &format!("bw_live_{}-{}", "a".repeat(8), "b".repeat(46)),
         ] {
-            assert_eq!(ApiKey::parse(bad).expect_err(bad), KeyFault::Malformed, "{bad}");
+            assert_eq!(ApiKey::parse(bad).expect_err(bad), KeyError::Malformed, "{bad}");
         }
     }
 
@@ -268,12 +268,12 @@ mod tests {
         let key = ApiKey::generate(Environment::Production).expect("random");
         let text = key.text().expose();
         let other_environment = text.replace("bw_live_", "bw_test_");
-        assert_eq!(ApiKey::parse(&other_environment).expect_err("moved"), KeyFault::Checksum);
+        assert_eq!(ApiKey::parse(&other_environment).expect_err("moved"), KeyError::Checksum);
         for at in (8..text.len()).filter(|&at| at != 16) {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).expect("ASCII");
-            assert_eq!(ApiKey::parse(&changed).expect_err("changed"), KeyFault::Checksum, "{at}");
+            assert_eq!(ApiKey::parse(&changed).expect_err("changed"), KeyError::Checksum, "{at}");
         }
     }
 

@@ -1,8 +1,7 @@
-//! What is to happen to objects at a time to come: noted with the change that asks for it, carried
-//! out by housekeeping when its time has come.
+//! Carries out what was scheduled for objects, when its time has come; housekeeping calls it.
 //!
-//! Some of it is of the house (a closed merchant's name becomes free, a retired TPN's credentials
-//! are shredded), some is staged by the sandbox. **Each is carried out once**, in the transaction
+//! Some of it always happens (a closed merchant's name becomes free, a retired TPN's credentials
+//! are shredded), some is simulated by the sandbox. **Each is carried out once**, in the transaction
 //! that takes it off the list; what the state of its object does not allow any more is dropped.
 
 use std::time::Duration;
@@ -13,64 +12,15 @@ use store::{Conn, iso_account, tpn};
 use types::{Environment, IsoId, Result, Timestamp, Tpn};
 
 use crate::Platform;
-use crate::change::{self, Record, TpnRecord, Wish, record_change};
+use crate::change::{self, Action, Record as _, TpnRecord, record_change};
+use crate::lifecycle::ProfileStatus;
+use crate::lifecycle::schedule::DueKind;
 use crate::lifecycle::transition::take_step;
-use crate::sandbox;
+use crate::perform::{Outcome, errors_outside};
+use crate::sandbox::triggers::is_refused_mid;
 
-/// How long the name of a closed merchant or store is kept from others.
-pub(crate) const DBA_KEPT_FOR: Duration = Duration::from_hours(30 * 24);
-/// How long the credentials of a retired TPN are kept.
-pub(crate) const SECRETS_KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 /// What one round carries out at most; the next round does the rest.
 const ROUND_MAX: i64 = 100;
-
-macro_rules! kinds {
-    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
-        /// What is to happen.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Kind {
-            $($(#[doc = $doc])* $variant,)*
-        }
-
-        impl Kind {
-            fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
-            fn of(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// The name of a closed merchant becomes free.
-    FreeMerchantDba = "merchant.free_dba",
-    /// The name of a closed store becomes free.
-    FreeStoreDba = "store.free_dba",
-    /// The credentials of a retired TPN are forgotten.
-    ShredCredentials = "tpn.shred_credentials",
-    /// The sandbox approves a merchant.
-    Approve = "merchant.approve",
-    /// The sandbox rejects a merchant.
-    Reject = "merchant.reject",
-    /// The sandbox suspends a merchant.
-    Suspend = "merchant.suspend",
-    /// The sandbox's processor refuses the credentials of a TPN.
-    RefuseCredentials = "tpn.refuse_credentials",
-}
-
-/// The work on an object at a time.
-pub(crate) fn at(record: &impl Record, kind: Kind, due: Timestamp) -> DueWork {
-    DueWork {
-        iso_id: record.iso_id().clone(),
-        kind: kind.name().to_owned(),
-        object_id: record.id().to_owned(),
-        due,
-    }
-}
-
 /// ISOs whose clock is ahead that one round looks at.
 const AHEAD_MAX: i64 = 1_000;
 
@@ -111,40 +61,42 @@ fn carry_out(conn: &mut dyn Conn, work: &DueWork, now: Timestamp) -> Result<()> 
         return Ok(());
     }
     let DueWork { iso_id, object_id, .. } = work;
-    let by_system = |action| Wish::by_system(iso_id, action, now);
-    match Kind::of(&work.kind) {
-        Some(Kind::FreeMerchantDba) => free_merchant_dba(conn, iso_id, object_id, now),
-        Some(Kind::FreeStoreDba) => free_store_dba(conn, iso_id, object_id, now),
-        Some(Kind::ShredCredentials) => {
+    let by_system = |action| Action::by_system(iso_id, action, now);
+    match DueKind::from_name(&work.kind) {
+        Some(DueKind::FreeMerchantDba) => free_merchant_dba(conn, iso_id, object_id, now),
+        Some(DueKind::FreeStoreDba) => free_store_dba(conn, iso_id, object_id, now),
+        Some(DueKind::ShredCredentials) => {
             tpn::profiles_shred(conn, iso_id, &Tpn::new(object_id)).map(drop)
         }
-        Some(Kind::Approve) => step_merchant(conn, iso_id, object_id, &by_system("approve")),
-        Some(Kind::Reject) => step_merchant(conn, iso_id, object_id, &by_system("reject")),
-        Some(Kind::Suspend) => step_merchant(conn, iso_id, object_id, &by_system("suspend")),
-        Some(Kind::RefuseCredentials) => refuse_credentials(conn, iso_id, object_id, now),
+        Some(DueKind::Approve) => step_merchant(conn, iso_id, object_id, &by_system("approve")),
+        Some(DueKind::Reject) => step_merchant(conn, iso_id, object_id, &by_system("reject")),
+        Some(DueKind::Suspend) => step_merchant(conn, iso_id, object_id, &by_system("suspend")),
+        Some(DueKind::RefuseCredentials) => refuse_credentials(conn, iso_id, object_id, now),
         None => Ok(()),
     }
 }
 
 /// A step that the state does not allow any more changes nothing, so that its refusal can be
 /// dropped without undoing the transaction.
-fn step_merchant(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, wish: &Wish) -> Result<()> {
+fn unless_refused<T>(step: Outcome<T>) -> Result<()> {
+    errors_outside(step).map(drop)
+}
+
+fn step_merchant(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, action: &Action) -> Result<()> {
     let Some(merchant) = MerchantRow::load(conn, iso_id, id)? else { return Ok(()) };
-    let _ = take_step(conn, &merchant, merchant.clone(), wish)?;
-    Ok(())
+    unless_refused(take_step(conn, &merchant, merchant.clone(), action))
 }
 
 fn refuse_credentials(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
     let Some(before) = TpnRecord::load(conn, iso_id, id)? else { return Ok(()) };
     let mut after = before.clone();
     for profile in &mut after.profiles {
-        if sandbox::is_refused_mid(profile.mid.as_deref()) {
-            "failed".clone_into(&mut profile.status);
+        if is_refused_mid(profile.mid.as_deref()) {
+            ProfileStatus::Failed.name().clone_into(&mut profile.status);
         }
     }
-    let wish = Wish::by_system(iso_id, "fail", now).then("fail", &["tpnProcessor"]);
-    let _ = take_step(conn, &before, after, &wish)?;
-    Ok(())
+    let action = Action::by_system(iso_id, "fail", now).then("fail", &["tpnProcessor"]);
+    unless_refused(take_step(conn, &before, after, &action))
 }
 
 /// A character that no dba has parts the name from the id that makes it unique.
@@ -165,6 +117,6 @@ fn free_store_dba(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp)
     record_change(conn, &store, after, "store.updated", &freeing(iso_id, now)).map(drop)
 }
 
-fn freeing(iso_id: &IsoId, now: Timestamp) -> Wish {
-    Wish::by_system(iso_id, "free_dba", now).then("free_dba", &["dba"])
+fn freeing(iso_id: &IsoId, now: Timestamp) -> Action {
+    Action::by_system(iso_id, "free_dba", now).then("free_dba", &["dba"])
 }

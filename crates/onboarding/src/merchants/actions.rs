@@ -1,17 +1,18 @@
-//! The actions that move an object from state to state. Which are allowed when is in
+//! The actions that move merchants and stores from state to state. Which are allowed when is in
 //! [`crate::lifecycle`].
 
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::merchant::{MerchantRow, StoreRow};
-use types::{MerchantId, Scope, StoreId, Tpn};
+use types::{MerchantId, Scope, StoreId};
 
-use crate::change::{Basis, Record as _, TpnRecord, Wish, load};
+use super::views::{MerchantView, StoreView};
+use crate::change::{Action, Basis, Record as _, Viewed as _, load};
+use crate::codes::refusal;
 use crate::fields::StatusReason;
 use crate::lifecycle::transition::{self, take_step};
-use crate::merchants::views::{MerchantView, Shown, StoreView, TpnView};
-use crate::perform::{accept, perform, refusal};
+use crate::perform::perform;
 use crate::{Code, Cx};
 
 /// Endpoints that do nothing but take a step.
@@ -40,18 +41,19 @@ macro_rules! actions {
             async fn handle(self, cx: &Cx) -> Result<Answer<$view>, Failure> {
                 let caller = cx.caller()?.clone();
                 let basis = Basis::of(cx, self.expected_version);
-                let wish = Wish::of(cx, $action)?.because(self.reason);
+                let action = Action::of(cx, $action)?.because(self.reason);
                 perform(cx, move |conn| {
                     let before: $record = load(conn, caller.iso_id(), self.id.as_str())?;
-                    accept!(basis.check_given(before.version()));
-                    let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
-                    Ok(Ok(after.answer(conn, &caller)?))
+                    basis.check_given(before.version())?;
+                    let after = take_step(conn, &before, before.clone(), &action)?;
+                    Ok(after.answer(conn, &caller)?)
                 })
                 .await
             }
         }
     )*};
 }
+pub(crate) use actions;
 
 actions! {
     /// Suspend a merchant.
@@ -73,18 +75,6 @@ actions! {
     /// Its TPNs become inactive and go to the merchant's pool, from where they can be reassigned.
     StoreClose(StoreRow => StoreView, StoreId, "storeId"),
         "/v1/stores/{storeId}/close", Scope::StoresWrite, "close";
-    /// Take a TPN out of work for a while.
-    TpnDeactivate(TpnRecord => TpnView, Tpn, "tpn"),
-        "/v1/tpns/{tpn}/deactivate", Scope::TpnsWrite, "deactivate";
-    /// Let an inactive TPN work again.
-    TpnActivate(TpnRecord => TpnView, Tpn, "tpn"),
-        "/v1/tpns/{tpn}/activate", Scope::TpnsWrite, "activate";
-    /// Retire a TPN for good.
-    ///
-    /// Its number is never used again, its device is unbound, and its credentials are shredded
-    /// after 30 days.
-    TpnRetire(TpnRecord => TpnView, Tpn, "tpn"),
-        "/v1/tpns/{tpn}/retire", Scope::TpnsWrite, "retire";
 }
 
 /// Close a merchant for good.
@@ -111,51 +101,17 @@ impl Endpoint<Cx> for MerchantClose {
     async fn handle(self, cx: &Cx) -> Result<Answer<MerchantView>, Failure> {
         let caller = cx.caller()?.clone();
         let basis = Basis::of(cx, self.expected_version);
-        let wish = Wish::of(cx, "close")?.because(self.reason);
+        let action = Action::of(cx, "close")?.because(self.reason);
         perform(cx, move |conn| {
             let id = self.merchant_id.as_str();
             let before: MerchantRow = load(conn, caller.iso_id(), id)?;
-            accept!(basis.check_given(before.version));
+            basis.check_given(before.version)?;
             if !self.force && transition::has_tpns_at_work(conn, &before)? {
                 let message = "TPNs are at work; deactivate or retire them, or send force.";
-                return Ok(Err(refusal("force", Code::ActiveTpns, message)));
+                return Err(refusal("force", Code::ActiveTpns, message));
             }
-            let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
-            Ok(Ok(after.answer(conn, &caller)?))
-        })
-        .await
-    }
-}
-
-/// Move a TPN to another store of its merchant.
-///
-/// It is at work there as soon as its device has asked for its parameters.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TpnReassign {
-    /// The TPN number.
-    tpn: Tpn,
-    /// Id of the store to move it to.
-    store_id: StoreId,
-    reason: Option<StatusReason>,
-    /// Refuse if the TPN has another version by now; instead of `If-Match`.
-    expected_version: Option<i64>,
-}
-
-impl Endpoint<Cx> for TpnReassign {
-    const ROUTE: Route = Route::post("/v1/tpns/{tpn}/reassign").scope(Scope::TpnsWrite);
-    type Reply = TpnView;
-
-    async fn handle(self, cx: &Cx) -> Result<Answer<TpnView>, Failure> {
-        let caller = cx.caller()?.clone();
-        let basis = Basis::of(cx, self.expected_version);
-        let wish = Wish::of(cx, "reassign")?.then("reassign", &["storeId"]).because(self.reason);
-        perform(cx, move |conn| {
-            let before: TpnRecord = load(conn, caller.iso_id(), self.tpn.as_str())?;
-            accept!(basis.check_given(before.row.version));
-            let store_id = self.store_id.as_str();
-            let after = accept!(transition::reassign(conn, &before, store_id, &wish)?);
-            Ok(Ok(after.answer(conn, &caller)?))
+            let after = take_step(conn, &before, before.clone(), &action)?;
+            Ok(after.answer(conn, &caller)?)
         })
         .await
     }

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use store::merchant::{self, MerchantRow};
 use types::{MerchantId, Result, Scope};
 
-use crate::merchants::views::Contact;
+use super::contact::Contact;
 use crate::{Caller, Cx, change, text};
 
 /// Merchants that are compared at most, the newest first.
 const COMPARED_MAX: i64 = 500;
-/// Merchants that are told at most.
-const TOLD_MAX: usize = 20;
-/// The score from which a merchant is told.
+/// Merchants that are shown at most.
+const SHOWN_MAX: usize = 20;
+/// The score from which a merchant is shown.
 const SCORE_MIN: u32 = 30;
 /// Letters of the name that two merchants of different places must share to be compared.
 const DBA_START_LENGTH: usize = 4;
@@ -89,7 +89,7 @@ fn score_all(
 ) -> Result<Vec<DuplicateView>> {
     let contact = Contact::of_merchant(caller.data_key(), merchant)?;
     let address = address_key(merchant, &contact);
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for other in others {
         let contact = Contact::of_merchant(caller.data_key(), &other)?;
         let facts = Facts {
@@ -101,14 +101,14 @@ fn score_all(
         let (score, reasons) = facts.score();
         if score >= SCORE_MIN {
             let MerchantRow { merchant_id, dba, status, .. } = other;
-            told.push(DuplicateView { merchant_id, dba, status, score, reasons });
+            found.push(DuplicateView { merchant_id, dba, status, score, reasons });
         }
     }
-    told.sort_by(|one, other| {
+    found.sort_by(|one, other| {
         other.score.cmp(&one.score).then_with(|| one.merchant_id.cmp(&other.merchant_id))
     });
-    told.truncate(TOLD_MAX);
-    Ok(told)
+    found.truncate(SHOWN_MAX);
+    Ok(found)
 }
 
 /// What two merchants have in common.

@@ -1,15 +1,15 @@
-//! Reading back what was onboarded, as it is or as it was. Another ISO's object does not exist.
+//! Reading merchants and stores back, as it is or as it was. Another ISO's object does not exist.
 
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::merchant::{MerchantRow, StoreRow};
-use types::{MerchantId, Scope, StoreId, Tpn};
+use types::{MerchantId, Scope, StoreId};
 
 use crate::Cx;
-use crate::change::{self, TpnRecord, load_as_of};
+use crate::change::{self, load_as_of};
 use crate::fields::Moment;
-use crate::merchants::views::{MerchantView, StoreView, TpnView};
+use crate::merchants::views::{MerchantView, StoreView};
 
 /// Show a merchant.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -27,16 +27,6 @@ pub struct MerchantGet {
 pub struct StoreGet {
     /// Id returned by the onboarding.
     store_id: StoreId,
-    /// Show it as it was at this time.
-    as_of: Option<Moment>,
-}
-
-/// Show a TPN.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TpnGet {
-    /// Number returned by the onboarding.
-    tpn: Tpn,
     /// Show it as it was at this time.
     as_of: Option<Moment>,
 }
@@ -68,22 +58,6 @@ impl Endpoint<Cx> for StoreGet {
         let found = cx.platform.store.read(move |conn| {
             let row: StoreRow = load_as_of(conn, caller.iso_id(), self.store_id.as_str(), at)?;
             Ok((row.version, StoreView::of(conn, row, caller.data_key(), at)?))
-        });
-        let (version, view) = found.await?;
-        Ok(change::tagged(version, view))
-    }
-}
-
-impl Endpoint<Cx> for TpnGet {
-    const ROUTE: Route = Route::get("/v1/tpns/{tpn}").scope(Scope::TpnsRead);
-    type Reply = TpnView;
-
-    async fn handle(self, cx: &Cx) -> Result<Answer<TpnView>, Failure> {
-        let iso_id = cx.caller()?.iso_id().clone();
-        let at = self.as_of.as_ref().and_then(Moment::time);
-        let found = cx.platform.store.read(move |conn| {
-            let record: TpnRecord = load_as_of(conn, &iso_id, self.tpn.as_str(), at)?;
-            Ok((record.row.version, TpnView::of(conn, record, at)?))
         });
         let (version, view) = found.await?;
         Ok(change::tagged(version, view))

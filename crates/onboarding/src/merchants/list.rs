@@ -3,22 +3,19 @@
 //! Names, e-mail addresses and phone numbers are found without being readable in the database: by
 //! their folded or blind forms.
 
-use contract::{Answer, Endpoint, Failure, Issues, Route};
+use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::merchant::{self, ListFilter};
-use store::tpn;
 use types::Scope;
 
-use crate::change::TpnRecord;
+use super::views::{MerchantView, StoreView};
 use crate::fields::{
     Dba, Email, ExternalReference, IdSearched, IsoAgentReference, IsoMerchant, MccCode,
-    MerchantStatus, MidSearched, Moment, PhoneNumber, StoreStatus, TpnStatus, ZipCode,
+    MidSearched, Moment, PhoneNumber, ZipCode,
 };
-use crate::merchants::views::{MerchantView, StoreView, TpnView};
-use crate::onboard::email_key;
+use crate::lifecycle::{MerchantStatus, StoreStatus};
 use crate::paging::{Page, cursor, page_default, read_cursor};
-use crate::perform::failure;
 use crate::{Cx, text};
 
 /// A list's query: these parameters, and those that all lists share.
@@ -50,7 +47,7 @@ macro_rules! lists {
         }
 
         impl $name {
-            fn common(&self) -> Result<ListFilter, Issues> {
+            fn common(&self) -> Result<ListFilter, Failure> {
                 let time = |moment: &Option<Moment>| moment.as_ref().and_then(Moment::time);
                 Ok(ListFilter {
                     external_reference: self.external_reference.as_ref().map(|r| r.as_str().into()),
@@ -65,6 +62,7 @@ macro_rules! lists {
         }
     )*};
 }
+pub(crate) use lists;
 
 lists! {
     /// List merchants.
@@ -111,27 +109,16 @@ lists! {
         /// Only those whose merchant is of this agent.
         iso_agent_reference: IsoAgentReference,
     }
-    /// List TPNs.
-    TpnList {
-        /// Only those of this merchant.
-        merchant_id: IdSearched,
-        /// Only those of this store.
-        store_id: IdSearched,
-        /// Only those with a processor account of this merchant number.
-        mid: MidSearched,
-        /// Only those in this state.
-        status: TpnStatus,
-    }
 }
 
-/// The filters on the face of a merchant or store, which have the same names.
-macro_rules! face {
+/// The filters by contact and state of a merchant or store, which have the same names.
+macro_rules! contact_filters {
     ($list:expr, $filter:expr, $cx:expr) => {{
         let index = |kind: &str, value: &str| {
             let iso_id = $cx.caller()?.iso_id();
             Ok::<_, types::Error>($cx.platform.vault.blind_index(iso_id, kind, value).to_vec())
         };
-        let email = $list.email.map(|email| index("email", &email_key(email.as_str())));
+        let email = $list.email.map(|email| index("email", &text::email_key(email.as_str())));
         let phone = $list.phone_number.map(|phone| index("phone", phone.as_str()));
         ListFilter {
             dba: $list.dba.map(|dba| text::dba_key(dba.as_str())),
@@ -140,7 +127,7 @@ macro_rules! face {
             zip: $list.zip_code.map(ZipCode::into_string),
             mcc: $list.mcc_code.map(MccCode::into_string),
             mid: $list.mid.map(MidSearched::into_string),
-            status: $list.status.map(|status| status.into_string()),
+            status: $list.status.map(|status| status.name().to_owned()),
             iso_merchant: $list.iso_merchant.map(IsoMerchant::into_string),
             iso_agent_reference: $list.iso_agent_reference.map(IsoAgentReference::into_string),
             ..$filter
@@ -154,8 +141,8 @@ impl Endpoint<Cx> for MerchantList {
 
     async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
         let (caller, limit) = (cx.caller()?.clone(), self.limit);
-        let filter = self.common().map_err(failure)?;
-        let filter = face!(self, filter, cx);
+        let filter = self.common()?;
+        let filter = contact_filters!(self, filter, cx);
         let found = cx.platform.store.read(move |conn| {
             let rows = merchant::list(conn, caller.iso_id(), &filter)?;
             let view = |row: merchant::MerchantRow| {
@@ -174,42 +161,15 @@ impl Endpoint<Cx> for StoreList {
 
     async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
         let (caller, limit) = (cx.caller()?.clone(), self.limit);
-        let mut filter = self.common().map_err(failure)?;
+        let mut filter = self.common()?;
         filter.merchant_id = self.merchant_id.as_ref().map(|id| id.as_str().to_owned());
-        let filter = face!(self, filter, cx);
+        let filter = contact_filters!(self, filter, cx);
         let found = cx.platform.store.read(move |conn| {
             let rows = merchant::store_list(conn, caller.iso_id(), &filter)?;
             let mut found = Vec::with_capacity(rows.len());
             for row in rows {
                 let cursor = cursor(row.created, row.store_id.as_str());
                 found.push((cursor, StoreView::of(conn, row, caller.data_key(), None)?));
-            }
-            Ok(found)
-        });
-        Ok(Answer::new(Page::of(found.await?, limit)))
-    }
-}
-
-impl Endpoint<Cx> for TpnList {
-    const ROUTE: Route = Route::get("/v1/tpns").scope(Scope::TpnsRead);
-    type Reply = Page<TpnView>;
-
-    async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
-        let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let filter = ListFilter {
-            merchant_id: self.merchant_id.as_ref().map(|id| id.as_str().to_owned()),
-            store_id: self.store_id.as_ref().map(|id| id.as_str().to_owned()),
-            mid: self.mid.as_ref().map(|mid| mid.as_str().to_owned()),
-            status: self.status.as_ref().map(|status| status.as_str().to_owned()),
-            ..self.common().map_err(failure)?
-        };
-        let found = cx.platform.store.read(move |conn| {
-            let rows = tpn::list(conn, &iso_id, &filter)?;
-            let mut found = Vec::with_capacity(rows.len());
-            for row in rows {
-                let cursor = cursor(row.created, row.tpn.as_str());
-                let record = TpnRecord::of_row(conn, row)?;
-                found.push((cursor, TpnView::of(conn, record, None)?));
             }
             Ok(found)
         });

@@ -8,9 +8,11 @@ use store::merchant::MerchantRow;
 use store::{Conn, merchant, tpn};
 use types::{Error, IsoId, MerchantId, Result, Scope};
 
-use crate::change::{self, TpnRecord, Wish};
+use crate::change::{self, Action, TpnRecord};
 use crate::fields::MERCHANT_FIELDS;
 use crate::lifecycle::transition::take_step;
+use crate::lifecycle::{MerchantStatus, ProfileStatus, StoreStatus, TpnStatus};
+use crate::perform::{errors_outside, refusal_error};
 use crate::{Cx, Platform};
 
 /// Stores, and TPNs, that are looked at.
@@ -81,22 +83,26 @@ fn lacking(conn: &mut dyn Conn, merchant: &MerchantRow) -> Result<Vec<Requiremen
         lacking.push(Requirement::new("data_needed", "Send this field with PATCH.", field));
     }
     lacking.extend(
-        match merchant.status.as_str() {
-            "in_review" => Some(("review_pending", "Wait for the review.")),
-            "suspended" => Some(("merchant_suspended", "Resume the merchant.")),
-            "rejected" => Some(("merchant_rejected", "The merchant was rejected for good.")),
-            "closed" => Some(("merchant_closed", "The merchant is closed for good.")),
+        match MerchantStatus::from_name(&merchant.status) {
+            Some(MerchantStatus::InReview) => Some(("review_pending", "Wait for the review.")),
+            Some(MerchantStatus::Suspended) => Some(("merchant_suspended", "Resume the merchant.")),
+            Some(MerchantStatus::Rejected) => {
+                Some(("merchant_rejected", "The merchant was rejected for good."))
+            }
+            Some(MerchantStatus::Closed) => {
+                Some(("merchant_closed", "The merchant is closed for good."))
+            }
             _ => None,
         }
         .map(|(code, message)| Requirement::new(code, message, "")),
     );
     let (iso_id, id) = (&merchant.iso_id, &merchant.merchant_id);
     let stores = merchant::stores_of(conn, iso_id, id, LOOKED_AT_MAX)?;
-    if !stores.iter().any(|store| store.status == "active") {
+    if !stores.iter().any(|store| store.status == StoreStatus::Active) {
         lacking.push(Requirement::new("store_needed", "Activate a store or add one.", ""));
     }
     let tpns = tpn::of_merchant(conn, iso_id, id, LOOKED_AT_MAX)?;
-    if tpns.iter().all(|row| row.status == "retired") {
+    if tpns.iter().all(|row| row.status == TpnStatus::Retired) {
         lacking.push(Requirement::new("tpn_needed", "Add a TPN.", ""));
     }
     for row in tpns {
@@ -111,17 +117,19 @@ fn lacking_of_tpn(record: &TpnRecord) -> Vec<Requirement> {
     let about = |code, message| Requirement::new(code, message, row.tpn.as_str());
     let mut lacking = Vec::new();
     lacking.extend(
-        match row.status.as_str() {
-            "retired" => return lacking,
+        match TpnStatus::from_name(&row.status) {
+            Some(TpnStatus::Retired) => return lacking,
             _ if row.store_id.is_none() => Some(("store_needed", "Reassign the TPN to a store.")),
-            "provisioned" => Some(("device_needed", "Pair a device with the TPN.")),
-            "inactive" => Some(("tpn_inactive", "Activate the TPN.")),
-            "reassigning" => Some(("download_needed", "Let the device ask for its parameters.")),
+            Some(TpnStatus::Provisioned) => Some(("device_needed", "Pair a device with the TPN.")),
+            Some(TpnStatus::Inactive) => Some(("tpn_inactive", "Activate the TPN.")),
+            Some(TpnStatus::Reassigning) => {
+                Some(("download_needed", "Let the device ask for its parameters."))
+            }
             _ => None,
         }
         .map(|(code, message)| about(code, message)),
     );
-    if record.profiles.iter().any(|profile| profile.status == "failed") {
+    if record.profiles.iter().any(|profile| profile.status == ProfileStatus::Failed) {
         let message = "The processor refused the credentials; replace the profile.";
         lacking.push(about("credentials_refused", message));
     }
@@ -160,27 +168,21 @@ impl Platform {
                 "the reason may have {REASON_LENGTH_MAX} characters at most"
             )));
         }
-        let (action, fields) = match review {
+        let (name, fields) = match review {
             Review::Approve => ("approve", Vec::new()),
             Review::Reject => ("reject", Vec::new()),
             Review::Ask(fields) => ("ask", checked_fields(fields)?),
         };
-        let mut wish = Wish::by_system(iso_id, action, self.clock.now());
-        wish.reason = reason;
+        let mut action = Action::by_system(iso_id, name, self.clock.now());
+        action.reason = reason;
         let (iso_id, merchant_id) = (iso_id.clone(), merchant_id.clone());
         let done = self.store.attempt_blocking(move |conn| {
             let before: MerchantRow = change::load(conn, &iso_id, merchant_id.as_str())?;
-            let asked = (!fields.is_empty()).then(|| Value::from(fields.clone()).to_string());
-            let after = MerchantRow { requirements: asked, ..before.clone() };
-            take_step(conn, &before, after, &wish)
+            let requested = (!fields.is_empty()).then(|| Value::from(fields.clone()).to_string());
+            let after = MerchantRow { requirements: requested, ..before.clone() };
+            errors_outside(take_step(conn, &before, after, &action))
         })?;
-        match done {
-            Ok(merchant) => Ok(merchant.status),
-            Err(issues) => {
-                let message = issues.iter().map(|issue| issue.fault.to_string()).next();
-                Err(Error::invalid(message.unwrap_or_default()))
-            }
-        }
+        done.map(|merchant| merchant.status).map_err(refusal_error)
     }
 }
 

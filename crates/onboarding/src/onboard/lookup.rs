@@ -4,18 +4,20 @@
 //! not change before the commit, and outside of it to tell a caller everything at once. Whether a
 //! dba is free is decided by the unique index and not here, so that two writers cannot both win.
 
-use contract::{Fault, Header, Issues};
+use contract::{Failure, Fault, Header, Issues};
 use serde_json::Value;
-use store::{Conn, merchant, quota, template, tpn};
+use store::{Conn, Store, merchant, quota, template, tpn};
 use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
 
 use crate::isos::limits::{DAY, IsoLimits};
+use crate::lifecycle::{MerchantStatus, StoreStatus};
+use crate::terminals::credentials::identity_index;
 use crate::terminals::processors::Processor;
 use crate::{Caller, Code, Cx, text};
 
 /// What a request refers to. Only what was valid is here.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct References {
     pub(super) iso_id: IsoId,
     pub(super) merchant_dba: Option<String>,
     pub(super) store_dba: Option<String>,
@@ -24,7 +26,7 @@ pub(super) struct Wanted {
     pub(super) template: Option<String>,
     /// Set only where e-mail addresses must be unique.
     pub(super) merchant_email: Option<Vec<u8>>,
-    /// Set only where processor accounts must be unique: blind index by place in the list.
+    /// Set only where processor accounts must be unique: blind index by position in the list.
     pub(super) identities: Vec<(usize, Vec<u8>)>,
     limits: IsoLimits,
     now: Timestamp,
@@ -43,6 +45,16 @@ impl Findings {
         self.faults.is_empty()
     }
 
+    /// Fails if there is something.
+    pub(super) fn refuse(self) -> std::result::Result<(), Failure> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let (mut issues, mut headers) = (Issues::default(), Vec::new());
+        self.add_to(&mut issues, &mut headers);
+        Err(Failure::Issues { issues, headers })
+    }
+
     fn add(&mut self, path: impl Into<String>, code: Code, message: &str) {
         self.faults.push((path.into(), Fault::rule(code.name(), message)));
     }
@@ -56,7 +68,7 @@ impl Findings {
     }
 }
 
-impl Wanted {
+impl References {
     /// Nothing yet, of this caller's ISO.
     pub(super) fn of(caller: &Caller, now: Timestamp) -> Self {
         Self {
@@ -79,7 +91,7 @@ impl Wanted {
         let iso_id = cx.caller()?.iso_id();
         let vault = &cx.platform.vault;
         let settings = &cx.platform.settings;
-        let mut wanted = Self {
+        let mut references = Self {
             merchant_dba: text("/merchantData/dba").map(text::dba_key),
             store_dba: text("/storeData/dba").map(text::dba_key),
             merchant_id: text("/merchantData/merchantId").map(MerchantId::new),
@@ -88,25 +100,25 @@ impl Wanted {
             ..Self::of(cx.caller()?, cx.now)
         };
         if settings.unique_email {
-            let email = text("/merchantData/email").map(super::records::email_key);
+            let email = text("/merchantData/email").map(text::email_key);
             let index = email.map(|email| vault.blind_index(iso_id, "email", &email).to_vec());
-            wanted.merchant_email = index;
+            references.merchant_email = index;
         }
         if settings.unique_profiles {
             let processor = text("/tpnData/tpnProcessor/processorName").unwrap_or_default();
             let profiles = params.pointer("/tpnData/tpnProcessor/profile");
             let profiles = profiles.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            for (place, profile) in profiles.iter().enumerate() {
+            for (index, profile) in profiles.iter().enumerate() {
                 let fields = Processor::identity_fields(processor);
                 let values: Option<Vec<&str>> =
                     fields.iter().map(|field| profile.get(field)?.as_str()).collect();
                 if let Some(values) = values.filter(|values| !values.is_empty()) {
-                    let index = super::records::identity_index(vault, iso_id, processor, &values);
-                    wanted.identities.push((place, index));
+                    let identity = identity_index(vault, iso_id, processor, &values);
+                    references.identities.push((index, identity));
                 }
             }
         }
-        Ok(wanted)
+        Ok(references)
     }
 
     /// Whether there is more to check than the unique indexes do by themselves.
@@ -120,39 +132,39 @@ impl Wanted {
 }
 
 /// Runs [`find`] on a snapshot of its own, and says which objects a taken dba belongs to.
-pub(super) async fn find_outside(cx: &Cx, wanted: Wanted) -> Result<Findings> {
-    cx.platform.store.read(move |conn| find_all(conn, &wanted)).await
+pub(super) async fn find_outside(store: &Store, references: References) -> Result<Findings> {
+    store.read(move |conn| find_all(conn, &references)).await
 }
 
 /// [`find`], and which names are taken.
-pub(super) fn find_all(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
-    let mut findings = find(conn, wanted)?;
-    find_taken_names(conn, wanted, &mut findings)?;
+pub(super) fn find_all(conn: &mut dyn Conn, references: &References) -> Result<Findings> {
+    let mut findings = find(conn, references)?;
+    find_taken_names(conn, references, &mut findings)?;
     Ok(findings)
 }
 
 /// Everything but the names.
-pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
+pub(super) fn find(conn: &mut dyn Conn, references: &References) -> Result<Findings> {
     let mut findings = Findings::default();
-    let iso_id = &wanted.iso_id;
-    find_parents(conn, iso_id, wanted, &mut findings)?;
-    find_quotas(conn, wanted, &mut findings)?;
-    if let Some(name) = &wanted.template {
+    let iso_id = &references.iso_id;
+    find_parents(conn, iso_id, references, &mut findings)?;
+    find_quotas(conn, references, &mut findings)?;
+    if let Some(name) = &references.template {
         findings.template = template::find(conn, iso_id, name)?;
         if findings.template.is_none() {
             let message = "There is no template of this name.";
             findings.add("tpnData.tpnAssignTemplate", Code::TemplateNotFound, message);
         }
     }
-    if let Some(email_index) = &wanted.merchant_email
+    if let Some(email_index) = &references.merchant_email
         && merchant::by_email(conn, iso_id, email_index)?.is_some()
     {
         let message = "A merchant with this e-mail address exists already.";
         findings.add("merchantData.email", Code::AlreadyExists, message);
     }
-    for (place, index) in &wanted.identities {
-        if tpn::profile_by_identity(conn, iso_id, index, None)?.is_some() {
-            let path = format!("tpnData.tpnProcessor.profile[{place}].profileId");
+    for (index, identity) in &references.identities {
+        if tpn::profile_by_identity(conn, iso_id, identity, None)?.is_some() {
+            let path = format!("tpnData.tpnProcessor.profile[{index}].profileId");
             let message = "This processor account is on another TPN already.";
             findings.add(path, Code::DuplicateProfile, message);
         }
@@ -161,15 +173,19 @@ pub(super) fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Findings> {
 }
 
 /// What the ISO has enough of.
-fn find_quotas(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) -> Result<()> {
-    let Wanted { iso_id, limits, .. } = wanted;
+fn find_quotas(
+    conn: &mut dyn Conn,
+    references: &References,
+    findings: &mut Findings,
+) -> Result<()> {
+    let References { iso_id, limits, .. } = references;
     let mut full = Vec::new();
-    if let Some(max) = limits.merchants.filter(|_| wanted.merchant_id.is_none())
+    if let Some(max) = limits.merchants.filter(|_| references.merchant_id.is_none())
         && quota::merchants_are_full(conn, iso_id, i64::from(max))?
     {
         full.push(("merchantData", max, "merchants"));
     }
-    if let Some(max) = limits.stores.filter(|_| wanted.store_id.is_none())
+    if let Some(max) = limits.stores.filter(|_| references.store_id.is_none())
         && quota::stores_are_full(conn, iso_id, i64::from(max))?
     {
         full.push(("storeData", max, "stores"));
@@ -180,7 +196,7 @@ fn find_quotas(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) ->
         full.push(("tpnData", max, "TPNs"));
     }
     let day = i64::try_from(DAY.as_micros()).unwrap_or(i64::MAX);
-    let since = Timestamp::from_micros(wanted.now.as_micros().saturating_sub(day));
+    let since = Timestamp::from_micros(references.now.as_micros().saturating_sub(day));
     if let Some(max) = limits.onboardings
         && quota::onboardings_are_full(conn, iso_id, since, i64::from(max))?
     {
@@ -196,22 +212,22 @@ fn find_quotas(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) ->
 fn find_parents(
     conn: &mut dyn Conn,
     iso_id: &IsoId,
-    wanted: &Wanted,
+    references: &References,
     findings: &mut Findings,
 ) -> Result<()> {
-    let Some(merchant_id) = &wanted.merchant_id else { return Ok(()) };
+    let Some(merchant_id) = &references.merchant_id else { return Ok(()) };
     let not_found = "There is no such id.";
     let inactive = "It is not active.";
     let mut status = None;
     if text::is_alphanumeric(merchant_id.as_str()) {
         status = merchant::status(conn, iso_id, merchant_id)?;
     }
-    match status.as_deref() {
+    match &status {
         None => findings.add("merchantData.merchantId", Code::NotFound, not_found),
-        Some("active") => {}
+        Some(status) if *status == MerchantStatus::Active => {}
         Some(_) => findings.add("merchantData.merchantId", Code::InactiveParent, inactive),
     }
-    let Some(store_id) = &wanted.store_id else { return Ok(()) };
+    let Some(store_id) = &references.store_id else { return Ok(()) };
     let mut found = None;
     if text::is_alphanumeric(store_id.as_str()) {
         found = merchant::store_status(conn, iso_id, store_id)?;
@@ -222,7 +238,7 @@ fn find_parents(
             let message = "The store belongs to another merchant.";
             findings.add("storeData.storeId", Code::StoreMismatch, message);
         }
-        Some((_, status)) if status != "active" => {
+        Some((_, status)) if status != StoreStatus::Active => {
             findings.add("storeData.storeId", Code::InactiveParent, inactive);
         }
         Some(_) => {}
@@ -230,16 +246,20 @@ fn find_parents(
     Ok(())
 }
 
-fn find_taken_names(conn: &mut dyn Conn, wanted: &Wanted, findings: &mut Findings) -> Result<()> {
-    let iso_id = &wanted.iso_id;
+fn find_taken_names(
+    conn: &mut dyn Conn,
+    references: &References,
+    findings: &mut Findings,
+) -> Result<()> {
+    let iso_id = &references.iso_id;
     let taken = "This dba exists already.";
-    if let Some(dba) = &wanted.merchant_dba
+    if let Some(dba) = &references.merchant_dba
         && let Some(existing) = merchant::by_dba(conn, iso_id, dba)?
     {
         findings.add("merchantData.dba", Code::AlreadyExists, taken);
         findings.headers.push(("x-existing-merchant-id", existing.into_string()));
     }
-    if let Some(dba) = &wanted.store_dba
+    if let Some(dba) = &references.store_dba
         && let Some(existing) = merchant::store_by_dba(conn, iso_id, dba)?
     {
         findings.add("storeData.dba", Code::AlreadyExists, taken);

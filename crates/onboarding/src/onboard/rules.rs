@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use contract::{Draft, Fault};
 use serde_json::Value;
 
-use super::{MerchantDetails, StoreDetails};
+use super::request::{MerchantDetails, StoreDetails};
 use crate::terminals::models;
 use crate::terminals::processors::Processor;
 use crate::{Code, Settings, text};
@@ -121,12 +121,12 @@ fn check_device(draft: &mut Draft<'_>) {
 
 fn check_profile_ids(draft: &mut Draft<'_>) {
     let mut seen: Vec<&str> = Vec::new();
-    for (place, profile) in profiles(draft.params).iter().enumerate() {
+    for (index, profile) in profiles(draft.params).iter().enumerate() {
         let Some(id) = profile.get("profileId").and_then(Value::as_str) else { continue };
         if seen.contains(&id) {
             let message = "This profileId appears twice.";
             let fault = Fault::rule(Code::DuplicateProfile.name(), message);
-            draft.issues.add(format!("{PROFILE}[{place}].profileId"), fault);
+            draft.issues.add(format!("{PROFILE}[{index}].profileId"), fault);
         }
         seen.push(id);
     }
@@ -138,8 +138,8 @@ fn check_tpn_bin(draft: &mut Draft<'_>) {
     let shared = text_at(draft.params, SHARED);
     let processor = text_at(draft.params, "tpnData.tpnProcessor.processorName");
     let needed = processor.is_some_and(Processor::needs_tpn_bin);
-    for (place, profile) in profiles(draft.params).iter().enumerate() {
-        let path = format!("{PROFILE}[{place}].tpnBin");
+    for (index, profile) in profiles(draft.params).iter().enumerate() {
+        let path = format!("{PROFILE}[{index}].tpnBin");
         let own = profile.get("tpnBin").and_then(Value::as_str);
         match (shared, own) {
             (Some(shared), Some(own)) if shared != own => {

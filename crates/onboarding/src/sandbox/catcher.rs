@@ -56,9 +56,9 @@ impl Platform {
     /// all are in production.
     pub async fn catch_webhook(&self, request: &Fetch, now: Timestamp) -> Result<Option<Fetched>> {
         let Some(iso_id) = self.catcher_of(&request.url) else { return Ok(None) };
-        let asked = request.url.query_pairs().find(|(name, _)| name == "status");
-        let asked = asked.and_then(|(_, value)| value.parse::<u16>().ok());
-        let status = asked.filter(|status| (200..600).contains(status)).unwrap_or(200);
+        let requested = request.url.query_pairs().find(|(name, _)| name == "status");
+        let requested = requested.and_then(|(_, value)| value.parse::<u16>().ok());
+        let status = requested.filter(|status| (200..600).contains(status)).unwrap_or(200);
         let headers: Map<String, Value> = request
             .headers
             .iter()
@@ -178,7 +178,7 @@ impl Endpoint<Cx> for CaughtClear {
         let iso_id = cx.caller()?.iso_id().clone();
         perform(cx, move |conn| {
             let cleared = caught_webhook::clear(conn, &iso_id)?;
-            Ok(Ok(Answer::new(Cleared { cleared })))
+            Ok(Answer::new(Cleared { cleared }))
         })
         .await
     }

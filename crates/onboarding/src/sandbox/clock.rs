@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use store::iso_account;
 use types::{Scope, Timestamp};
 
-use crate::audit::{self, Entry};
-use crate::perform::{perform, refusal};
+use crate::audit;
+use crate::codes::refusal;
+use crate::perform::perform;
 use crate::{Code, Cx};
 
 /// How far the clock of an ISO may be ahead.
@@ -68,21 +69,21 @@ impl Endpoint<Cx> for ClockAdvance {
         let iso_id = cx.caller()?.iso_id().clone();
         let step = Duration::from_secs(u64::try_from(self.advance_seconds).unwrap_or(0));
         let now = cx.now.plus(step);
-        let entry = Entry::new(cx, "sandbox.clock", "iso", iso_id.as_str())?;
+        let entry = cx.entry("sandbox.clock", "iso", iso_id.as_str())?;
         let owner = iso_id.clone();
         let answer = perform(cx, move |conn| {
             let mut account = iso_account::get(conn, &owner)?;
             account.clock_ahead = account.clock_ahead.saturating_add(step);
             if account.clock_ahead > AHEAD_MAX {
                 let message = "The clock may be five years ahead at most; reset the sandbox.";
-                return Ok(Err(refusal("advanceSeconds", Code::InvalidValue, message)));
+                return Err(refusal("advanceSeconds", Code::InvalidValue, message));
             }
             iso_account::put(conn, &account, now)?;
             audit::append(conn, &entry.clone().changed("advanceSeconds", (), step.as_secs()))?;
-            Ok(Ok(ClockView::of(now, account.clock_ahead)))
+            Ok(ClockView::of(now, account.clock_ahead))
         })
         .await?;
-        if !cx.wishes.validate_only {
+        if !cx.request_options.validate_only {
             cx.platform.keys.forget();
             for _ in 0..ROUNDS_MAX {
                 if cx.platform.due_work_run(Some(iso_id.clone()), now).await? == 0 {

@@ -11,7 +11,7 @@ use store::{caught_webhook, iso_account};
 use types::Scope;
 
 use crate::Cx;
-use crate::audit::{self, Entry};
+use crate::audit;
 use crate::perform::perform;
 
 /// Merchants taken away in one transaction.
@@ -47,9 +47,9 @@ impl Endpoint<Cx> for SandboxReset {
 
     async fn handle(self, cx: &Cx) -> Result<Answer<ResetView>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
-        let entry = Entry::new(cx, "sandbox.reset", "iso", iso_id.as_str())?;
+        let entry = cx.entry("sandbox.reset", "iso", iso_id.as_str())?;
         let (mut total, mut complete) = (Removed::default(), false);
-        let rounds = if cx.wishes.validate_only { 0 } else { ROUNDS_MAX };
+        let rounds = if cx.request_options.validate_only { 0 } else { ROUNDS_MAX };
         for _ in 0..rounds {
             let owner = iso_id.clone();
             let remove = move |conn: &mut dyn store::Conn| reset::remove(conn, &owner, BATCH);
@@ -85,7 +85,7 @@ impl Endpoint<Cx> for SandboxReset {
             )?;
             audit::append(conn, &entry)?;
             let Removed { merchants, stores, tpns, .. } = total;
-            Ok(Ok(Answer::new(ResetView { merchants, stores, tpns, complete })))
+            Ok(Answer::new(ResetView { merchants, stores, tpns, complete }))
         })
         .await?;
         cx.platform.keys.forget();

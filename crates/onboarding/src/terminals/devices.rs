@@ -4,128 +4,49 @@
 
 use std::time::Duration;
 
-use contract::{Answer, Endpoint, Failure, Permission, Route};
+use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::device::{self, DeviceRow, PairingCode};
-use store::iso_account::{self, IsoAccount};
 use store::{Conn, merchant};
-use types::{Error, IsoId, Result, Scope, Timestamp, Tpn};
+use types::{Error, IsoId, Result, Scope, Tpn};
 
-use crate::auth::{Reason, Refused};
-use crate::change::{Basis, Record as _, TpnRecord, Wish, announce, load};
+use super::views::effective_status;
+use crate::caller::DeviceCaller;
+use crate::change::{Action, Basis, Record as _, TpnRecord, announce, json_object, load};
+use crate::codes::refusal;
 use crate::fields::{SerialNumber, StatusReason, Word};
-use crate::keys::issue::random_text;
+use crate::id_source::random_text;
 use crate::lifecycle::transition::take_step;
-use crate::merchants::views::{effective_status, json_object};
-use crate::perform::{Verdict, accept, failure, perform, perform_once_shown, refusal};
+use crate::lifecycle::{self, TpnStatus};
+use crate::perform::{Outcome, errors_outside, perform, perform_once_shown};
 use crate::terminals::parameters::Effective;
-use crate::{Code, Cx, Platform, lifecycle};
+use crate::{Code, Cx, Platform};
 
 /// Characters of a pairing code.
 const CODE_LENGTH: usize = 8;
 /// Random characters of a device's token.
 const TOKEN_LENGTH: usize = 40;
-/// How precisely the last visit of a device is noted.
+/// How precisely the last visit of a device is recorded.
 const LAST_SEEN_PRECISION: Duration = Duration::from_mins(1);
 /// The effective states in which a device is given its parameters.
-const AT_WORK: &[&str] = &["active", "provisioned", "reassigning", "attention"];
-
-/// A device that makes a request.
-#[derive(Clone, Debug)]
-pub enum DeviceCaller {
-    /// One that was paired.
-    Bound(DeviceRow),
-    /// One that holds a code.
-    Pairing(PairingCode),
-}
-
-impl DeviceCaller {
-    pub fn iso_id(&self) -> &IsoId {
-        match self {
-            Self::Bound(device) => &device.iso_id,
-            Self::Pairing(code) => &code.iso_id,
-        }
-    }
-
-    /// What the audit log and the rate limits call it.
-    pub fn actor(&self) -> String {
-        match self {
-            Self::Bound(device) => format!("device:{}", device.device_id),
-            Self::Pairing(code) => format!("pairing:{}", code.tpn),
-        }
-    }
-}
+const AT_WORK: &[&str] = &[
+    TpnStatus::Active.name(),
+    TpnStatus::Provisioned.name(),
+    TpnStatus::Reassigning.name(),
+    TpnStatus::Attention.name(),
+];
 
 impl Platform {
-    /// The device behind the header, and how far its clock is ahead. An outer error is ours.
-    pub async fn authenticate_device(
-        &self,
-        header: Option<&[u8]>,
-        permission: Permission,
-        now: Timestamp,
-    ) -> Result<std::result::Result<(DeviceCaller, Duration), Refused>> {
-        let refused = |reason| {
-            Ok(Err(Refused { reason, style: crate::dialect::ResponseStyle::default(), key: None }))
-        };
-        let Some(header) = header else { return refused(Reason::NoHeader) };
-        let pairing = permission == Permission::Pairing;
-        let scheme = if pairing { "pairing-code" } else { "device-token" };
-        let Some(text) = credential(header, scheme) else { return refused(Reason::NotAnApiKey) };
-        let found = if pairing {
-            let hash = self.code_hash(text);
-            let find = move |conn: &mut dyn Conn| {
-                let found = device::pairing_find(conn, &hash)?.map(DeviceCaller::Pairing);
-                with_account(conn, found)
-            };
-            self.store.read(find).await?
-        } else {
-            let hash = self.token_hash(text);
-            let find = move |conn: &mut dyn Conn| {
-                let found = device::by_token(conn, &hash)?.map(DeviceCaller::Bound);
-                with_account(conn, found)
-            };
-            self.store.read(find).await?
-        };
-        match found {
-            None => refused(Reason::Unknown),
-            Some((_, account)) if !account.is_active() => refused(Reason::InactiveIso),
-            Some((DeviceCaller::Pairing(code), account))
-                if code.expires <= now.plus(account.clock_ahead) =>
-            {
-                refused(Reason::Expired)
-            }
-            Some((caller, account)) => Ok(Ok((caller, account.clock_ahead))),
-        }
-    }
-
     pub(crate) fn code_hash(&self, code: &str) -> Vec<u8> {
         let code = code.to_ascii_uppercase();
         self.vault.site_hash("device pairing code", &code, "").to_vec()
     }
 
-    fn token_hash(&self, token: &str) -> Vec<u8> {
+    pub(crate) fn token_hash(&self, token: &str) -> Vec<u8> {
         self.vault.site_hash("device token", token, "").to_vec()
     }
-}
-
-/// A device with the account of its ISO.
-fn with_account(
-    conn: &mut dyn Conn,
-    caller: Option<DeviceCaller>,
-) -> Result<Option<(DeviceCaller, IsoAccount)>> {
-    let Some(caller) = caller else { return Ok(None) };
-    let account = iso_account::get(conn, caller.iso_id())?;
-    Ok(Some((caller, account)))
-}
-
-/// What stands behind the scheme word, whose case does not matter.
-fn credential<'a>(header: &'a [u8], scheme: &str) -> Option<&'a str> {
-    let (word, rest) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
-    let rest = rest.trim();
-    let is_plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (word.eq_ignore_ascii_case(scheme) && is_plain && !rest.is_empty()).then_some(rest)
 }
 
 const fn lifetime_default() -> i64 {
@@ -178,28 +99,28 @@ impl Endpoint<Cx> for PairingCodeCreate {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<PairingCodeView>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
         let (code, row) = new_code(cx, &iso_id, &self.tpn, self.lifetime_minutes)?;
-        let wish = Wish::of(cx, "make_pairing_code")?;
+        let action = Action::of(cx, "make_pairing_code")?;
         perform_once_shown(cx, &["code"], move |conn| {
             let record: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
-            accept!(can_be_paired(conn, &record)?);
+            can_be_paired(conn, &record)?;
             device::pairing_put(conn, &row)?;
-            announce(conn, &record, "device.pairing_code_made", &wish)?;
+            announce(conn, &record, "device.pairing_code_made", &action)?;
             let (tpn, expires) = (row.tpn.clone(), row.expires.to_string());
-            Ok(Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires })))
+            Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires }))
         })
         .await
     }
 }
 
 /// A TPN takes one device, in the states that the table names.
-fn can_be_paired(conn: &mut dyn Conn, record: &TpnRecord) -> Verdict<()> {
+fn can_be_paired(conn: &mut dyn Conn, record: &TpnRecord) -> Outcome<()> {
     if lifecycle::TPN.step("pair", record.status()).is_none()
         || device::get(conn, record.iso_id(), &record.row.tpn)?.is_some()
     {
         let message = "The TPN has a device or cannot take one; deactivate it and swap the device.";
-        return Ok(Err(refusal("", Code::IllegalTransition, message)));
+        return Err(refusal("", Code::IllegalTransition, message));
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Take the device off a TPN and make a code for the next one.
@@ -227,14 +148,14 @@ impl Endpoint<Cx> for TpnSwap {
         let iso_id = cx.caller()?.iso_id().clone();
         let basis = Basis::of(cx, self.expected_version);
         let (code, row) = new_code(cx, &iso_id, &self.tpn, self.lifetime_minutes)?;
-        let wish = Wish::of(cx, "swap")?.then("swap", &["device"]).because(self.reason);
+        let action = Action::of(cx, "swap")?.then("swap", &["device"]).because(self.reason);
         perform_once_shown(cx, &["code"], move |conn| {
             let before: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
-            accept!(basis.check_given(before.version()));
-            accept!(take_step(conn, &before, before.clone(), &wish)?);
+            basis.check_given(before.version())?;
+            take_step(conn, &before, before.clone(), &action)?;
             device::pairing_put(conn, &row)?;
             let (tpn, expires) = (row.tpn.clone(), row.expires.to_string());
-            Ok(Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires })))
+            Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires }))
         })
         .await
     }
@@ -292,24 +213,24 @@ pub(crate) async fn pair(
         last_seen: None,
         parameters: None,
     };
-    let wish = Wish::of(cx, "pair")?.then("pair", &["device"]);
+    let action = Action::of(cx, "pair")?.then("pair", &["device"]);
     perform(cx, move |conn| {
         // Of two devices with one code, the second finds it gone.
         if device::pairing_find(conn, &code.code_hash)?.is_none() {
             let message = "The code was used already; ask for a new one.";
-            return Ok(Err(refusal("", Code::IllegalTransition, message)));
+            return Err(refusal("", Code::IllegalTransition, message));
         }
         let before: TpnRecord = load(conn, &code.iso_id, code.tpn.as_str())?;
-        accept!(can_be_paired(conn, &before)?);
+        can_be_paired(conn, &before)?;
         device::pairing_delete(conn, &code.iso_id, &code.tpn)?;
         device::insert(conn, &row)?;
-        let after = accept!(take_step(conn, &before, before.clone(), &wish)?);
-        announce(conn, &after, "device.bound", &wish)?;
-        Ok(Ok(Answer::new(PairedView {
+        let after = take_step(conn, &before, before.clone(), &action)?;
+        announce(conn, &after, "device.bound", &action)?;
+        Ok(Answer::new(PairedView {
             tpn: code.tpn.clone(),
             device_id: device_id.clone(),
             device_token: device_token.clone(),
-        })))
+        }))
     })
     .await
 }
@@ -366,14 +287,15 @@ pub(crate) async fn download(
     have: Option<&str>,
 ) -> std::result::Result<Answer<DeviceParametersView>, Failure> {
     let (caller, now) = (device.clone(), cx.now);
-    let found = cx.platform.store.read(move |conn| Download::of(conn, &caller));
-    let download = found.await?.map_err(failure)?;
+    let found = cx.platform.store.read(move |conn| errors_outside(Download::of(conn, &caller)));
+    let download = found.await??;
     let stale = device.last_seen.is_none_or(|at| now.since(at) >= LAST_SEEN_PRECISION);
     if stale || download.arrives || download.is_new_to(&device) {
-        let wish = Wish::of(cx, "download")?;
+        let action = Action::of(cx, "download")?;
         let (device, download) = (device.clone(), download.clone());
-        let noted = cx.platform.store.attempt(move |conn| download.note(conn, &device, &wish));
-        noted.await?.map_err(failure)?;
+        let record =
+            move |conn: &mut dyn Conn| errors_outside(download.record(conn, &device, &action));
+        cx.platform.store.attempt(record).await??;
     }
     let view = download.view(&device, have)?;
     let tag = blake3::hash(&serde_json::to_vec(&view).unwrap_or_default()).to_hex();
@@ -392,11 +314,11 @@ struct Download {
 }
 
 impl Download {
-    fn of(conn: &mut dyn Conn, device: &DeviceRow) -> Verdict<Self> {
+    fn of(conn: &mut dyn Conn, device: &DeviceRow) -> Outcome<Self> {
         let record: TpnRecord = load(conn, &device.iso_id, device.tpn.as_str())?;
         if !AT_WORK.contains(&effective_status(conn, &record, None)?.as_str()) {
             let message = "The TPN, its store or its merchant is not active.";
-            return Ok(Err(refusal("", Code::NotActive, message)));
+            return Err(refusal("", Code::NotActive, message));
         }
         let store_dba = match &record.row.store_id {
             Some(id) => merchant::store_get(conn, &device.iso_id, id)?.map(|store| store.dba),
@@ -405,22 +327,22 @@ impl Download {
         let effective = Effective::of(conn, &record.row)?;
         let version = effective.tag();
         let arrives = lifecycle::TPN.step("download", record.status()).is_some();
-        Ok(Ok(Self { record, store_dba, values: effective.values, version, arrives }))
+        Ok(Self { record, store_dba, values: effective.values, version, arrives })
     }
 
     fn is_new_to(&self, device: &DeviceRow) -> bool {
         device.parameters.as_ref().is_none_or(|(version, _)| *version != self.version)
     }
 
-    /// Notes the visit, and takes the step that a download is in some states.
-    fn note(&self, conn: &mut dyn Conn, device: &DeviceRow, wish: &Wish) -> Verdict<()> {
+    /// Records the visit, and takes the step that a download is in some states.
+    fn record(&self, conn: &mut dyn Conn, device: &DeviceRow, action: &Action) -> Outcome<()> {
         let record: TpnRecord = load(conn, &device.iso_id, device.tpn.as_str())?;
         if lifecycle::TPN.step("download", record.status()).is_some() {
-            accept!(take_step(conn, &record, record.clone(), wish)?);
+            take_step(conn, &record, record.clone(), action)?;
         }
         let given = Value::Object(self.values.clone()).to_string();
-        device::seen(conn, device, wish.now, (&self.version, &given))?;
-        Ok(Ok(()))
+        device::seen(conn, device, action.now, (&self.version, &given))?;
+        Ok(())
     }
 
     /// All parameters, or what changed since the version that the device has.

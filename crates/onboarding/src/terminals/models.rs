@@ -21,13 +21,13 @@ const MANUFACTURERS: &[Manufacturer] = &[
 ];
 
 /// The stored spelling of a manufacturer's name.
-pub fn canonical_manufacturer(name: &str) -> Option<&'static str> {
+pub(crate) fn canonical_manufacturer(name: &str) -> Option<&'static str> {
     let manufacturer = MANUFACTURERS.iter().find(|maker| maker.names.contains(&name))?;
     manufacturer.names.first().copied()
 }
 
 /// The stored spelling of a model.
-pub fn canonical_model(name: &str) -> Option<&'static str> {
+pub(crate) fn canonical_model(name: &str) -> Option<&'static str> {
     let equal = |model: &&str| {
         *model == name || (*model == TAP_ON_PHONE && name.eq_ignore_ascii_case(TAP_ON_PHONE))
     };
@@ -35,7 +35,7 @@ pub fn canonical_model(name: &str) -> Option<&'static str> {
 }
 
 /// Whether the manufacturer makes the model; both in their stored spelling.
-pub fn is_made_by(model: &str, manufacturer: &str) -> bool {
+pub(crate) fn is_made_by(model: &str, manufacturer: &str) -> bool {
     MANUFACTURERS
         .iter()
         .any(|maker| maker.names.contains(&manufacturer) && maker.models.contains(&model))

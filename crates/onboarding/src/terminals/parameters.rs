@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use contract::walk::{self, Manners};
+use contract::walk::{self, Sanitizer};
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route, Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,8 @@ use store::tpn::TpnRow;
 use store::{Conn, template};
 use types::{Error, Result, Scope, Tpn};
 
-use crate::change::{self, TpnRecord};
+use crate::change::{self, TpnRecord, json_object};
 use crate::formats::FORMATS;
-use crate::merchants::views::json_object;
 use crate::{Code, Cx, dialect, text};
 
 macro_rules! parameters {
@@ -149,7 +148,7 @@ impl Parameters {
         }
         let schema = SCHEMA.as_ref().map_err(|message| Error::internal(message.as_str()))?;
         let mut value = value.clone();
-        let walked = walk::walk(schema, &mut value, Manners { clean: text::clean });
+        let walked = walk::walk(schema, &mut value, Sanitizer { clean: text::clean });
         let unknown = walked.ignored.iter();
         let unknown = unknown.map(|ignored| format!("{}: there is no such one", ignored.path));
         let wrong = dialect::error_items(&walked.issues).into_iter();
@@ -384,7 +383,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_the_table() {
-        let documentation = include_str!("../../../docs/templates.md");
+        let documentation = include_str!("../../../../docs/templates.md");
         assert!(documentation.contains(&reference_table()), "{}", reference_table());
     }
 }

@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn people_are_told_of_every_processor() {
-        let mut told: Vec<&str> = PROCESSORS.iter().map(|card| card.name).collect();
+        let mut listed: Vec<&str> = PROCESSORS.iter().map(|card| card.name).collect();
         let mut known = Processor::NAMES.to_vec();
-        told.sort_unstable();
+        listed.sort_unstable();
         known.sort_unstable();
-        assert_eq!(told, known);
+        assert_eq!(listed, known);
     }
 }

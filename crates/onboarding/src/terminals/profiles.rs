@@ -8,18 +8,19 @@ use serde_json::{Map, Value};
 use store::tpn::{self, ProfileRow};
 use types::{Environment, Error, Result, Scope, Tpn};
 
-use crate::change::{Basis, TpnRecord, Wish, announce, load, object_not_found, record_change};
+use super::credentials::{credentials_aad, credentials_id, profile_row};
+use super::views::TpnView;
+use crate::change::{
+    Action, Basis, TpnRecord, Viewed as _, announce, load, object_not_found, record_change,
+};
+use crate::codes::refusal;
 use crate::fields::StatusReason;
 use crate::lifecycle::transition::take_step;
-use crate::merchants::views::{Shown as _, TpnView};
-use crate::onboard::{credentials_aad, credentials_id, profile_row};
-use crate::perform::{Verdict, accept, perform, perform_once_shown, refusal};
-use crate::sandbox;
+use crate::lifecycle::{ProfileStatus, TpnStatus};
+use crate::perform::{Outcome, perform, perform_once_shown};
+use crate::sandbox::triggers::is_refused_mid;
 use crate::terminals::processors::Processor;
 use crate::{Code, Cx};
-
-const VERIFIED: &str = "verified";
-const FAILED: &str = "failed";
 
 /// Replace a processor account of a TPN, or add its second one.
 ///
@@ -44,7 +45,7 @@ impl Endpoint<Cx> for ProfilePut {
     type Reply = TpnView;
 
     async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
-        let asked = draft.params.get("profileId").and_then(Value::as_str);
+        let in_path = draft.params.get("profileId").and_then(Value::as_str);
         let list = draft.params.pointer("/tpnProcessor/profile").and_then(Value::as_array);
         let Some(list) = list else { return Ok(()) };
         if list.len() > 1 {
@@ -52,7 +53,7 @@ impl Endpoint<Cx> for ProfilePut {
             draft.issues.add("tpnProcessor.profile", fault);
         }
         let sent = list.first().and_then(|profile| profile.get("profileId")?.as_str());
-        if sent.is_some() && sent != asked {
+        if sent.is_some() && sent != in_path {
             let message = "It differs from the profileId of the path.";
             let fault = Fault::rule(Code::ConflictingField.name(), message);
             draft.issues.add("tpnProcessor.profile[0].profileId", fault);
@@ -71,15 +72,16 @@ impl Endpoint<Cx> for ProfilePut {
             .map(|profile| profile_row(cx, *profile, name, None, &self.tpn));
         let mut profile = profile.transpose()?.ok_or_else(object_not_found)?;
         if cx.platform.environment == Environment::Sandbox {
-            let refused = sandbox::is_refused_mid(profile.mid.as_deref());
-            (if refused { FAILED } else { VERIFIED }).clone_into(&mut profile.status);
+            let refused = is_refused_mid(profile.mid.as_deref());
+            let status = if refused { ProfileStatus::Failed } else { ProfileStatus::Verified };
+            status.name().clone_into(&mut profile.status);
         }
         let unique = cx.platform.settings.unique_profiles;
-        let wish = Wish::of(cx, "replace_profile")?;
+        let action = Action::of(cx, "replace_profile")?;
         perform(cx, move |conn| {
             let before: TpnRecord = load(conn, caller.iso_id(), self.tpn.as_str())?;
-            accept!(basis.check_given(before.row.version));
-            let profile = accept!(checked(&before, profile.clone()));
+            basis.check_given(before.row.version)?;
+            let profile = checked(&before, profile.clone())?;
             let index = &profile.identity_index;
             if unique
                 && tpn::profile_by_identity(conn, caller.iso_id(), index, Some(&self.tpn))?
@@ -87,22 +89,22 @@ impl Endpoint<Cx> for ProfilePut {
             {
                 let path = "tpnProcessor.profile[0].profileId";
                 let message = "This processor account is on another TPN already.";
-                return Ok(Err(refusal(path, Code::DuplicateProfile, message)));
+                return Err(refusal(path, Code::DuplicateProfile, message));
             }
             let mut after = before.clone();
             after.profiles.retain(|other| other.profile_id != self.profile_id);
             after.profiles.push(profile);
             after.profiles.sort_by(|one, other| one.profile_id.cmp(&other.profile_id));
-            let after = accept!(settle(conn, &before, after, &wish)?);
-            Ok(Ok(after.answer(conn, &caller)?))
+            let after = settle(conn, &before, after, &action)?;
+            Ok(after.answer(conn, &caller)?)
         })
         .await
     }
 }
 
 /// The profile as the TPN can have it.
-fn checked(before: &TpnRecord, profile: ProfileRow) -> std::result::Result<ProfileRow, Issues> {
-    if before.row.status == "retired" {
+fn checked(before: &TpnRecord, profile: ProfileRow) -> Outcome<ProfileRow> {
+    if before.row.status == TpnStatus::Retired {
         return Err(refusal("", Code::IllegalTransition, "It is retired, which is final."));
     }
     if before.row.processor != profile.processor {
@@ -113,7 +115,7 @@ fn checked(before: &TpnRecord, profile: ProfileRow) -> std::result::Result<Profi
     if tpn_bin.is_none() && Processor::needs_tpn_bin(&profile.processor) {
         let mut issues = Issues::default();
         issues.add("tpnProcessor.profile[0].tpnBin", Fault::Missing);
-        return Err(issues);
+        return Err(issues.into());
     }
     Ok(ProfileRow { tpn_bin, ..profile })
 }
@@ -123,23 +125,23 @@ fn settle(
     conn: &mut dyn store::Conn,
     before: &TpnRecord,
     after: TpnRecord,
-    wish: &Wish,
-) -> Verdict<TpnRecord> {
-    let failed = after.profiles.iter().any(|profile| profile.status == FAILED);
-    let action = match (failed, before.row.status.as_str()) {
-        (true, "provisioned" | "active") => Some("fail"),
-        (false, "attention") if all_verified(&after) => Some("recover"),
+    action: &Action,
+) -> Outcome<TpnRecord> {
+    let failed = after.profiles.iter().any(|profile| profile.status == ProfileStatus::Failed);
+    let step = match (failed, TpnStatus::from_name(&before.row.status)) {
+        (true, Some(TpnStatus::Provisioned | TpnStatus::Active)) => Some("fail"),
+        (false, Some(TpnStatus::Attention)) if all_verified(&after) => Some("recover"),
         _ => None,
     };
-    if let Some(action) = action {
-        return take_step(conn, before, after, &wish.then(action, &["tpnProcessor"]));
+    if let Some(step) = step {
+        return take_step(conn, before, after, &action.then(step, &["tpnProcessor"]));
     }
-    let wish = wish.then(wish.action, &["tpnProcessor"]);
-    Ok(Ok(record_change(conn, before, after, "tpn.updated", &wish)?))
+    let action = action.then(action.name, &["tpnProcessor"]);
+    Ok(record_change(conn, before, after, "tpn.updated", &action)?)
 }
 
 fn all_verified(record: &TpnRecord) -> bool {
-    record.profiles.iter().all(|profile| profile.status == VERIFIED)
+    record.profiles.iter().all(|profile| profile.status == ProfileStatus::Verified)
 }
 
 /// Report whether the processor took the credentials of an account.
@@ -163,20 +165,22 @@ impl Endpoint<Cx> for ProfileVerify {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<TpnView>, Failure> {
         let caller = cx.caller()?.clone();
-        let wish = Wish::of(cx, "verify_profile")?;
+        let action = Action::of(cx, "verify_profile")?;
         perform(cx, move |conn| {
             let before: TpnRecord = load(conn, caller.iso_id(), self.tpn.as_str())?;
             let mut after = before.clone();
             let profile =
                 after.profiles.iter_mut().find(|profile| profile.profile_id == self.profile_id);
             let profile = profile.ok_or_else(object_not_found)?;
-            if before.row.status == "retired" {
+            if before.row.status == TpnStatus::Retired {
                 let message = "It is retired, which is final.";
-                return Ok(Err(refusal("", Code::IllegalTransition, message)));
+                return Err(refusal("", Code::IllegalTransition, message));
             }
-            (if self.verified { VERIFIED } else { FAILED }).clone_into(&mut profile.status);
-            let after = accept!(settle(conn, &before, after, &wish)?);
-            Ok(Ok(after.answer(conn, &caller)?))
+            let status =
+                if self.verified { ProfileStatus::Verified } else { ProfileStatus::Failed };
+            status.name().clone_into(&mut profile.status);
+            let after = settle(conn, &before, after, &action)?;
+            Ok(after.answer(conn, &caller)?)
         })
         .await
     }
@@ -215,7 +219,7 @@ impl Endpoint<Cx> for ProfileReveal {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<CredentialsView>, Failure> {
         let caller = cx.caller()?.clone();
-        let wish = Wish::of(cx, "reveal_credentials")?.because(Some(self.reason));
+        let action = Action::of(cx, "reveal_credentials")?.because(Some(self.reason));
         perform_once_shown(cx, &["credentials"], move |conn| {
             let record: TpnRecord = load(conn, caller.iso_id(), self.tpn.as_str())?;
             let profile =
@@ -223,7 +227,7 @@ impl Endpoint<Cx> for ProfileReveal {
             let profile = profile.ok_or_else(object_not_found)?;
             if profile.sealed.is_empty() {
                 let message = "The credentials were shredded.";
-                return Ok(Err(refusal("", Code::IllegalTransition, message)));
+                return Err(refusal("", Code::IllegalTransition, message));
             }
             let id = credentials_id(&self.tpn, &self.profile_id);
             let plain = caller.data_key().open(&credentials_aad(&id), &profile.sealed)?;
@@ -231,9 +235,9 @@ impl Endpoint<Cx> for ProfileReveal {
                 serde_json::from_slice(plain.expose()).map_err(|error| {
                     Error::internal("stored credentials cannot be read").because(error)
                 })?;
-            announce(conn, &record, "tpn.credentials_revealed", &wish)?;
+            announce(conn, &record, "tpn.credentials_revealed", &action)?;
             let (tpn, profile_id) = (self.tpn.clone(), self.profile_id.clone());
-            Ok(Ok(Answer::new(CredentialsView { tpn, profile_id, credentials: Some(credentials) })))
+            Ok(Answer::new(CredentialsView { tpn, profile_id, credentials: Some(credentials) }))
         })
         .await
     }

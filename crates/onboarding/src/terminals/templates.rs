@@ -1,23 +1,23 @@
 //! Templates of terminal parameters, in versions, and what an ISO sets for all its TPNs.
 
-use contract::{Answer, Draft, Endpoint, Failure, Issues, Route};
+use contract::{Answer, Draft, Endpoint, Failure, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::outbox::Event;
 use store::template::{DefaultsRow, TemplateRow};
-use store::{Conn, outbox, template};
-use types::{IsoId, Result, Scope, TemplateId};
+use store::{Conn, iso, outbox, template};
+use types::{Error, IsoId, Result, Scope, TemplateId};
 
 use crate::audit::{self, Entry};
-use crate::change::{Basis, object_not_found, tagged};
+use crate::change::{Basis, json_object, object_not_found, tagged};
+use crate::codes::refusal;
 use crate::fields::TemplateName;
-use crate::keys::issue::new_template_id;
-use crate::merchants::views::json_object;
+use crate::id_source::random_text;
 use crate::paging::{Page, page_default};
-use crate::perform::{Verdict, accept, perform, refusal};
+use crate::perform::{Outcome, perform};
 use crate::terminals::parameters::{self, Parameters};
-use crate::{Code, Cx, text};
+use crate::{Code, Cx, Platform, text};
 
 /// A template.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -145,14 +145,14 @@ impl Endpoint<Cx> for TemplateCreate {
             updated: cx.now,
             retired: None,
         };
-        let entry = Entry::new(cx, "", "", "")?;
+        let entry = cx.entry("", "", "")?;
         perform(cx, move |conn| {
             if !template::insert(conn, &row)? {
                 let message = "The ISO has a template of this name already.";
-                return Ok(Err(refusal("name", Code::AlreadyExists, message)));
+                return Err(refusal("name", Code::AlreadyExists, message));
             }
             announce(conn, &row, "template.created", &["parameters"], &entry)?;
-            Ok(Ok(tagged(row.version, TemplateView::of(row.clone())?)))
+            Ok(tagged(row.version, TemplateView::of(row.clone())?))
         })
         .await
     }
@@ -183,12 +183,12 @@ impl Endpoint<Cx> for TemplatePatch {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<TemplateView>, Failure> {
         let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
-        let entry = Entry::new(cx, "defaults.updated", "defaults", iso_id.as_str())?;
+        let entry = cx.entry("defaults.updated", "defaults", iso_id.as_str())?;
         let basis = Basis::of(cx, self.expected_version);
         perform(cx, move |conn| {
             let mut row = find(conn, &iso_id, &self.name)?;
-            accept!(basis.check(row.version));
-            accept!(refuse_retired(&row));
+            basis.check(row.version)?;
+            refuse_retired(&row)?;
             let parameters = self.parameters.to_json();
             if parameters != row.parameters {
                 row.parameters = parameters;
@@ -197,13 +197,13 @@ impl Endpoint<Cx> for TemplatePatch {
                 template::update(conn, &row)?;
                 announce(conn, &row, "template.updated", &["parameters"], &entry)?;
             }
-            Ok(Ok(tagged(row.version, TemplateView::of(row)?)))
+            Ok(tagged(row.version, TemplateView::of(row)?))
         })
         .await
     }
 }
 
-fn refuse_retired(row: &TemplateRow) -> std::result::Result<(), Issues> {
+fn refuse_retired(row: &TemplateRow) -> Outcome<()> {
     if row.retired.is_none() {
         return Ok(());
     }
@@ -225,15 +225,15 @@ impl Endpoint<Cx> for TemplateRetire {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<TemplateView>, Failure> {
         let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
-        let entry = Entry::new(cx, "defaults.updated", "defaults", iso_id.as_str())?;
+        let entry = cx.entry("defaults.updated", "defaults", iso_id.as_str())?;
         perform(cx, move |conn| {
             let mut row = find(conn, &iso_id, &self.name)?;
-            accept!(refuse_retired(&row));
+            refuse_retired(&row)?;
             row.retired = Some(now);
             row.updated = now;
             template::update(conn, &row)?;
             announce(conn, &row, "template.retired", &["status"], &entry)?;
-            Ok(Ok(tagged(row.version, TemplateView::of(row)?)))
+            Ok(tagged(row.version, TemplateView::of(row)?))
         })
         .await
     }
@@ -316,12 +316,12 @@ impl Endpoint<Cx> for DefaultsPut {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<DefaultsView>, Failure> {
         let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
-        let entry = Entry::new(cx, "defaults.updated", "defaults", iso_id.as_str())?;
+        let entry = cx.entry("defaults.updated", "defaults", iso_id.as_str())?;
         let basis = Basis::of(cx, self.expected_version);
         perform(cx, move |conn| {
             let before = template::defaults(conn, &iso_id)?;
             let version = before.map_or(0, |row| row.version);
-            accept!(basis.check(version));
+            basis.check(version)?;
             let row = DefaultsRow {
                 iso_id: iso_id.clone(),
                 version: version + 1,
@@ -335,7 +335,7 @@ impl Endpoint<Cx> for DefaultsPut {
     }
 }
 
-fn put_defaults(conn: &mut dyn Conn, row: &DefaultsRow) -> Verdict<Answer<DefaultsView>> {
+fn put_defaults(conn: &mut dyn Conn, row: &DefaultsRow) -> Outcome<Answer<DefaultsView>> {
     template::defaults_put(conn, row)?;
     let payload = json!({
         "object": "defaults", "id": row.iso_id, "status": "active", "version": row.version,
@@ -352,5 +352,56 @@ fn put_defaults(conn: &mut dyn Conn, row: &DefaultsRow) -> Verdict<Answer<Defaul
         },
     )?;
     let parameters = json_object(&row.parameters)?;
-    Ok(Ok(tagged(row.version, DefaultsView { version: row.version, parameters })))
+    Ok(tagged(row.version, DefaultsView { version: row.version, parameters }))
+}
+
+/// The methods here block; they are for the command line.
+impl Platform {
+    pub fn template_create(
+        &self,
+        iso_id: &IsoId,
+        name: &str,
+        parameters: &Value,
+    ) -> Result<TemplateId> {
+        if !text::is_alphanumeric(name) || !(5..=30).contains(&name.len()) {
+            return Err(Error::invalid("a template's name must be 5 to 30 letters and digits"));
+        }
+        let parameters = Parameters::read(parameters)?.to_json();
+        let template_id = new_template_id()?;
+        let now = self.clock.now();
+        let row = TemplateRow {
+            iso_id: iso_id.clone(),
+            template_id: template_id.clone(),
+            name: name.to_owned(),
+            version: 1,
+            parameters,
+            created: now,
+            updated: now,
+            retired: None,
+        };
+        let inserted = self.store.write_blocking(move |conn| {
+            if iso::get(conn, &row.iso_id)?.is_none() {
+                return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
+            }
+            let inserted = template::insert(conn, &row)?;
+            if inserted {
+                let (iso, id) = (Some(&row.iso_id), row.template_id.as_str());
+                let entry = Entry::by_system(iso, row.created, "template.create", "template", id);
+                audit::append(conn, &entry.versions(None, Some(row.version)))?;
+            }
+            Ok(inserted)
+        })?;
+        if !inserted {
+            return Err(Error::conflict(format!("the ISO has a template {name} already")));
+        }
+        Ok(template_id)
+    }
+
+    pub fn template_list(&self) -> Result<Vec<TemplateRow>> {
+        self.store.read_blocking(template::list)
+    }
+}
+
+fn new_template_id() -> Result<TemplateId> {
+    Ok(TemplateId::new(format!("tpl_{}", random_text(16)?)))
 }

@@ -16,11 +16,11 @@ use super::follow::{delivery, kinds_of};
 use super::manage::{load, no_such_webhook};
 use super::send::TEST;
 use crate::Cx;
-use crate::audit::{self, Entry};
+use crate::audit;
 use crate::fields::{DeliveryStatus, Moment};
-use crate::keys::issue::random_text;
+use crate::id_source::random_text;
 use crate::paging::{self, Page};
-use crate::perform::perform;
+use crate::perform::{Outcome, perform};
 use crate::webhooks::events::EventView;
 
 /// Events that one recovery looks at.
@@ -217,7 +217,7 @@ impl Endpoint<Cx> for DeliveryResend {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Enqueued>, Failure> {
         let (iso_id, now) = (cx.caller()?.iso_id().clone(), cx.now);
-        let entry = Entry::new(cx, "webhook.resend", "webhook", &*self.webhook_id)?;
+        let entry = cx.entry("webhook.resend", "webhook", &*self.webhook_id)?;
         perform(cx, move |conn| {
             let row = load_delivery(conn, &iso_id, &self.webhook_id, &self.delivery_id)?;
             audit::append(conn, &entry.clone().related(&row.message_id))?;
@@ -237,12 +237,9 @@ impl Endpoint<Cx> for DeliveryResend {
     }
 }
 
-fn enqueued(
-    conn: &mut dyn Conn,
-    delivery: &NewDelivery,
-) -> crate::perform::Verdict<Answer<Enqueued>> {
+fn enqueued(conn: &mut dyn Conn, delivery: &NewDelivery) -> Outcome<Answer<Enqueued>> {
     let delivery_id = webhook_delivery::enqueue(conn, delivery)?.to_string();
-    Ok(Ok(Answer::new(Enqueued { delivery_id })))
+    Ok(Answer::new(Enqueued { delivery_id }))
 }
 
 /// Send a test event to a webhook.
@@ -322,7 +319,7 @@ impl Endpoint<Cx> for WebhookRecover {
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Recovered>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
         let since = self.since.time().unwrap_or_default();
-        let entry = Entry::new(cx, "webhook.recover", "webhook", &*self.webhook_id)?;
+        let entry = cx.entry("webhook.recover", "webhook", &*self.webhook_id)?;
         let entry = entry.changed("since", (), since.to_string());
         let (vault, now) = (std::sync::Arc::clone(&cx.platform.vault), cx.now);
         perform(cx, move |conn| {
@@ -330,7 +327,7 @@ impl Endpoint<Cx> for WebhookRecover {
             let from = Missed { iso_id: &iso_id, since, after: self.after };
             let recovered = recover(conn, &vault, &row, &from, now)?;
             audit::append(conn, &entry)?;
-            Ok(Ok(Answer::new(recovered)))
+            Ok(Answer::new(recovered))
         })
         .await
     }
@@ -352,14 +349,14 @@ fn recover(
 ) -> Result<Recovered> {
     let to = To::iso_webhook(from.iso_id, &row.webhook_id);
     let kinds = kinds_of(row)?;
-    let wanted = IsoEvents {
+    let filter = IsoEvents {
         iso_id: from.iso_id.clone(),
         after: from.after,
         since: Some(from.since),
         kinds: Vec::new(),
         groups: Vec::new(),
     };
-    let events = outbox::of_iso(conn, &wanted, RECOVERED_MAX)?;
+    let events = outbox::of_iso(conn, &filter, RECOVERED_MAX)?;
     let mut enqueued = 0;
     for event in events.iter().filter(|event| kinds.has(&event.kind)) {
         let message = EventView::new(vault, event)?;

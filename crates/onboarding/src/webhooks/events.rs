@@ -12,6 +12,7 @@ use store::outbox::{self, IsoEvents, SequencedEvent};
 use types::{Error, IsoId, Result, Scope};
 use vault::Vault;
 
+use super::kinds::Kinds;
 use crate::fields::Word;
 use crate::paging;
 use crate::{Code, Cx};
@@ -64,41 +65,6 @@ impl EventView {
 fn event_id(vault: &Vault, iso_id: &IsoId, sequence: i64) -> String {
     let index = vault.blind_index(iso_id, "event", &sequence.to_string());
     format!("evt_{:032x}", u128::from_be_bytes(index))
-}
-
-/// A choice of kinds: whole names, and beginnings such as `merchant.*`; `*` is all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    names: Vec<String>,
-    groups: Vec<String>,
-}
-
-impl Kinds {
-    /// Reads patterns; none is the first that is not one.
-    pub(crate) fn parse<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<Self> {
-        let mut kinds = Self::default();
-        for pattern in patterns {
-            match pattern.strip_suffix('*') {
-                Some("") => kinds.groups.push(String::new()),
-                Some(group) if group.ends_with('.') && is_name(group) => {
-                    kinds.groups.push(group.to_owned());
-                }
-                None if is_name(pattern) => kinds.names.push(pattern.to_owned()),
-                _ => return None,
-            }
-        }
-        Some(kinds)
-    }
-
-    pub(crate) fn has(&self, kind: &str) -> bool {
-        self.names.iter().any(|name| name == kind)
-            || self.groups.iter().any(|group| kind.starts_with(group.as_str()))
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.');
-    (1..=64).contains(&text.len()) && text.bytes().all(is_letter)
 }
 
 /// List the events of the ISO, the oldest first.
@@ -156,10 +122,10 @@ impl Endpoint<Cx> for EventList {
         let types = self.types.as_ref().map(Word::as_str);
         let kinds = types.and_then(kinds_of).unwrap_or_default();
         let (names, groups, limit) = (kinds.names, kinds.groups, self.limit);
-        let wanted = IsoEvents { iso_id, after: self.after, since: None, kinds: names, groups };
+        let filter = IsoEvents { iso_id, after: self.after, since: None, kinds: names, groups };
         let found = cx.platform.store.read(move |conn| {
-            let oldest = outbox::oldest_of_iso(conn, &wanted.iso_id)?;
-            Ok((outbox::of_iso(conn, &wanted, limit + 1)?, oldest))
+            let oldest = outbox::oldest_of_iso(conn, &filter.iso_id)?;
+            Ok((outbox::of_iso(conn, &filter, limit + 1)?, oldest))
         });
         let (mut events, oldest) = found.await?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);

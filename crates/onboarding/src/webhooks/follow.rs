@@ -12,25 +12,26 @@ use store::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 use types::{Error, Result, Timestamp};
 use vault::Vault;
 
+use super::events::EventView;
+use super::kinds::Kinds;
 use super::patterns_of;
 use crate::Platform;
-use crate::webhooks::events::{EventView, Kinds};
 
 /// The name under which the follower's place is kept.
 const FOLLOWER: &str = "iso_webhooks";
 
 /// Reads the next events; nothing when there are none.
 pub fn next_step(platform: &Platform, conn: &mut dyn Conn, now: Timestamp) -> Result<Option<Step>> {
-    let mut wanted: HashMap<String, Vec<(Endpoint, Kinds)>> = HashMap::new();
+    let mut listeners_of: HashMap<String, Vec<(Endpoint, Kinds)>> = HashMap::new();
     Step::next(conn, FOLLOWER, &mut |conn, event| {
         let Some(iso_id) = &event.iso_id else { return Ok(Vec::new()) };
-        if !wanted.contains_key(iso_id.as_str()) {
+        if !listeners_of.contains_key(iso_id.as_str()) {
             let rows = webhook_endpoint::list(conn, iso_id)?;
             let enabled = rows.iter().filter(|row| row.status == EndpointStatus::Enabled);
             let listeners = enabled.map(listener).collect::<Result<Vec<_>>>()?;
-            wanted.insert(iso_id.as_str().to_owned(), listeners);
+            listeners_of.insert(iso_id.as_str().to_owned(), listeners);
         }
-        let listeners = wanted.get(iso_id.as_str()).into_iter().flatten();
+        let listeners = listeners_of.get(iso_id.as_str()).into_iter().flatten();
         let listening = listeners.filter(|(_, kinds)| kinds.has(&event.kind));
         let deliveries =
             listening.map(|(endpoint, _)| delivery(&platform.vault, endpoint, event, now));

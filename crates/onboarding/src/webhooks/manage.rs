@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,9 +15,10 @@ use vault::DataKey;
 
 use super::{MASKED, SealedHeader, WEBHOOKS_MAX};
 use crate::audit::{self, Entry};
+use crate::codes::refusal;
 use crate::fields::{EventPattern, HeaderName, HeaderText, Line, WebhookStatus, WebhookUrl};
-use crate::keys::issue::random_text;
-use crate::perform::{accept, perform, perform_once_shown, refusal};
+use crate::id_source::random_text;
+use crate::perform::{Outcome, perform, perform_once_shown};
 use crate::{Code, Cx, Platform, text};
 
 /// Fields that are ours or the connection's, and so not for the ISO to set.
@@ -144,11 +145,11 @@ fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
         draft.issues.add("url", Fault::rule(Code::InvalidFormat.name(), message));
     }
     let headers = draft.params.get("headers").and_then(Value::as_array);
-    for (place, header) in headers.into_iter().flatten().enumerate() {
+    for (index, header) in headers.into_iter().flatten().enumerate() {
         let name = header.get("name").and_then(Value::as_str).unwrap_or_default();
         if RESERVED_HEADERS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
             let message = "This field is not yours to set.";
-            let path = format!("headers[{place}].name");
+            let path = format!("headers[{index}].name");
             draft.issues.add(path, Fault::rule(Code::InvalidValue.name(), message));
         }
     }
@@ -214,17 +215,17 @@ impl Endpoint<Cx> for WebhookCreate {
             created: cx.now,
             updated: cx.now,
         };
-        let entry = Entry::new(cx, "webhook.create", "webhook", &*row.webhook_id)?;
+        let entry = cx.entry("webhook.create", "webhook", &*row.webhook_id)?;
         let entry = entry.versions(None, Some(1)).changed("events", (), &*row.events);
         perform_once_shown(cx, &["secret"], move |conn| {
             if webhook_endpoint::list(conn, &row.iso_id)?.len() >= WEBHOOKS_MAX {
                 let message = format!("There are {WEBHOOKS_MAX} webhooks already; delete one.");
-                return Ok(Err(refusal("", Code::LimitExceeded, message)));
+                return Err(refusal("", Code::LimitExceeded, message));
             }
             webhook_endpoint::insert(conn, &row)?;
             audit::append(conn, &entry)?;
             let webhook = view(caller.data_key(), &row)?;
-            Ok(Ok(with_secret(webhook, &secret)))
+            Ok(with_secret(webhook, &secret))
         })
         .await
     }
@@ -311,23 +312,23 @@ impl Endpoint<Cx> for WebhookUpdate {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<WebhookView>, Failure> {
         let (caller, now) = (cx.caller()?.clone(), cx.now);
-        let entry = Entry::new(cx, "webhook.update", "webhook", &*self.webhook_id)?;
+        let entry = cx.entry("webhook.update", "webhook", &*self.webhook_id)?;
         perform(cx, move |conn| {
             let before = load(conn, caller.iso_id(), &self.webhook_id)?;
-            accept!(self.check_version(&before));
+            self.check_version(&before)?;
             let (after, mut entry) = self.applied(&before, caller.data_key(), entry.clone())?;
             let after = WebhookEndpointRow { version: before.version + 1, updated: now, ..after };
             webhook_endpoint::update(conn, &after)?;
             entry = entry.versions(Some(before.version), Some(after.version));
             audit::append(conn, &entry)?;
-            Ok(Ok(Answer::new(view(caller.data_key(), &after)?)))
+            Ok(Answer::new(view(caller.data_key(), &after)?))
         })
         .await
     }
 }
 
 impl WebhookUpdate {
-    fn check_version(&self, row: &WebhookEndpointRow) -> std::result::Result<(), Issues> {
+    fn check_version(&self, row: &WebhookEndpointRow) -> Outcome<()> {
         if self.expected_version.is_none_or(|expected| expected == row.version) {
             return Ok(());
         }
@@ -396,14 +397,14 @@ impl Endpoint<Cx> for WebhookDelete {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<WebhookDeleted>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
-        let entry = Entry::new(cx, "webhook.delete", "webhook", &*self.webhook_id)?;
+        let entry = cx.entry("webhook.delete", "webhook", &*self.webhook_id)?;
         perform(cx, move |conn| {
             let row = load(conn, &iso_id, &self.webhook_id)?;
             webhook_endpoint::delete(conn, &iso_id, &row.webhook_id)?;
             let endpoint = webhook_delivery::Endpoint::iso_webhook(&iso_id, &row.webhook_id);
             webhook_delivery::forget(conn, &endpoint)?;
             audit::append(conn, &entry.clone().versions(Some(row.version), None))?;
-            Ok(Ok(Answer::new(WebhookDeleted { webhook_id: row.webhook_id, deleted: true })))
+            Ok(Answer::new(WebhookDeleted { webhook_id: row.webhook_id, deleted: true }))
         })
         .await
     }
@@ -434,7 +435,7 @@ impl Endpoint<Cx> for WebhookRotate {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (caller, now) = (cx.caller()?.clone(), cx.now);
-        let entry = Entry::new(cx, "webhook.rotate", "webhook", &*self.webhook_id)?;
+        let entry = cx.entry("webhook.rotate", "webhook", &*self.webhook_id)?;
         let overlap = Duration::from_hours(u64::try_from(self.overlap_hours).unwrap_or(0));
         perform_once_shown(cx, &["secret"], move |conn| {
             let before = load(conn, caller.iso_id(), &self.webhook_id)?;
@@ -450,7 +451,7 @@ impl Endpoint<Cx> for WebhookRotate {
             webhook_endpoint::update(conn, &after)?;
             let entry = entry.clone().changed_unseen("secret");
             audit::append(conn, &entry.versions(Some(before.version), Some(after.version)))?;
-            Ok(Ok(with_secret(view(caller.data_key(), &after)?, &secret)))
+            Ok(with_secret(view(caller.data_key(), &after)?, &secret))
         })
         .await
     }

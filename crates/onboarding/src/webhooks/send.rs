@@ -86,10 +86,10 @@ pub fn is_taken(status: u16) -> bool {
     matches!(status, 200..=299)
 }
 
-/// Notes what came of an attempt, in the transaction that finishes it. Returns how long to wait for
+/// Records the result of an attempt, in the transaction that finishes it. Returns how long to wait for
 /// the next one; nothing when it was the last. A test tells nothing about the webhook and is never
 /// repeated.
-pub fn note(
+pub fn record(
     conn: &mut dyn Conn,
     delivery: &DeliveryRow,
     attempted: Attempted,
@@ -116,9 +116,9 @@ pub fn note(
         disable(conn, &iso_id, webhook_id, reason, now)?;
         return Ok(None);
     }
-    let asked = attempted.retry_after.filter(|_| matches!(attempted.status, Some(429 | 503)));
-    let asked = asked.unwrap_or_default().min(RETRY_AFTER_MAX);
-    Ok(settings.wait_after(delivery.attempt).map(|wait| wait.max(asked)))
+    let requested = attempted.retry_after.filter(|_| matches!(attempted.status, Some(429 | 503)));
+    let requested = requested.unwrap_or_default().min(RETRY_AFTER_MAX);
+    Ok(settings.wait_after(delivery.attempt).map(|wait| wait.max(requested)))
 }
 
 /// Disables a webhook that does not work, tells the others of it, and writes it down.

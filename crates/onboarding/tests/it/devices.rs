@@ -1,8 +1,8 @@
 //! Devices: codes that work once, tokens that end, parameters by layers and by difference.
 
 use contract::Permission;
-use onboarding::auth::Visitor;
-use onboarding::terminals::devices::DeviceCaller;
+use onboarding::caller::DeviceCaller;
+use onboarding::caller::Visitor;
 use serde_json::{Value, json};
 use types::Timestamp;
 

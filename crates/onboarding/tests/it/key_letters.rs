@@ -63,7 +63,7 @@ fn site_with_mail(house: &House) -> Arc<Site> {
     };
     let site = Site::new(parts, Vec::new()).unwrap().with_job(Box::new(Letterbox));
     let site = Arc::new(site);
-    house.platform.meet(&site);
+    house.platform.attach_site(&site);
     let email = json!({ "isoId": house.iso_id, "email": "ada@pier.example", "expectedVersion": 1 });
     house.ask("iso_patch", email).done();
     site

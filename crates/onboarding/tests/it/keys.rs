@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use onboarding::Settings;
-use onboarding::auth::{Reason, Refused};
+use onboarding::caller::{Reason, Refused};
 use onboarding::dialect::ResponseStyle;
 use onboarding::keys::ApiKey;
 use onboarding::keys::{
@@ -236,7 +236,7 @@ fn the_last_use_is_noted_once_a_minute() {
     let platform = &house.platform;
     let caller = house.caller();
     assert!(platform.last_use_is_stale(caller, now()));
-    house.runtime().block_on(platform.note_last_use(caller.clone(), None, now())).unwrap();
+    house.runtime().block_on(platform.record_last_use(caller.clone(), None, now())).unwrap();
     let noted = platform.key_list().unwrap();
     assert_eq!(noted[0].last_used, Some(now()));
     // A caller that was looked up afterwards knows.

@@ -2,7 +2,7 @@
 
 use contract::Failure;
 use onboarding::Caller;
-use onboarding::auth::Reason;
+use onboarding::caller::Reason;
 use onboarding::keys::{KeyLife, NewKey};
 use serde_json::{Value, json};
 use store::outbox;

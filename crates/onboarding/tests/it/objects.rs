@@ -1,6 +1,6 @@
 //! Reading, finding and changing what was onboarded.
 
-use onboarding::{Settings, Wishes};
+use onboarding::{RequestOptions, Settings};
 use serde_json::{Value, json};
 
 use crate::bodies::{body, body_with};
@@ -153,7 +153,8 @@ fn a_change_needs_its_version(house: &House) {
     let shown = house.ask("merchant_get", json!({ "merchantId": made["merchantId"] }));
     let tag = |if_match: &str| {
         let mut cx = house.later(0);
-        cx.wishes = Wishes { if_match: Some(if_match.to_owned()), ..Wishes::default() };
+        cx.request_options =
+            RequestOptions { if_match: Some(if_match.to_owned()), ..RequestOptions::default() };
         let params = json!({ "merchantId": made["merchantId"], "dba": "By tag" });
         house.call_in(&cx, "merchant_patch", params)
     };
@@ -349,7 +350,7 @@ fn a_repetition_and_a_dry_run_change_nothing(house: &House) {
     let made = onboard(house, &[]);
     let params = json!({ "merchantId": made["merchantId"], "reason": "fraud" });
     let mut cx = house.later(0);
-    cx.wishes.validate_only = true;
+    cx.request_options.validate_only = true;
     let dry = house.call_in(&cx, "merchant_suspend", params.clone());
     let Answered::Done(body, headers) = dry else { panic!("{dry:?}") };
     assert_eq!((&body["status"], &body["version"]), (&json!("suspended"), &json!(2)));
@@ -357,19 +358,19 @@ fn a_repetition_and_a_dry_run_change_nothing(house: &House) {
     let shown = house.ask("merchant_get", json!({ "merchantId": made["merchantId"] })).done();
     assert_eq!((&shown["status"], &shown["version"]), (&json!("active"), &json!(1)));
     let request = onboarding::idempotency::Idempotency::new(
-        &house.platform,
-        house.caller(),
+        &house.platform.vault,
+        house.caller().iso_id(),
         "key",
         "/v1/merchants/{merchantId}/suspend",
         &params,
     );
     let mut cx = house.later(0);
-    cx.wishes.idempotency = Some(request);
+    cx.request_options.idempotency = Some(request);
     let first = house.call_in(&cx, "merchant_suspend", params).done();
     assert_eq!(first["statusReason"], "fraud");
     let known = house.platform.idempotency_known(
         house.caller(),
-        cx.wishes.idempotency.as_ref().unwrap(),
+        cx.request_options.idempotency.as_ref().unwrap(),
         cx.now,
     );
     let known = house.runtime().block_on(known).unwrap();

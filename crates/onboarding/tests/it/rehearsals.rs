@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use contract::Permission;
-use onboarding::auth::{Reason, Visitor};
+use onboarding::caller::{Reason, Visitor};
 use onboarding::isos::limits::parse_change;
 use serde_json::{Value, json};
 use types::Scope;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Compiled, Failure, Header, Issues, Outcome};
-use onboarding::auth::Refused;
+use onboarding::caller::Refused;
 use onboarding::dialect::{self, ErrorItem, ResponseStyle};
 use onboarding::keys::{KEY_LIFE_DEFAULT, KeyLife, NewKey};
 use onboarding::{Caller, Cx, Platform, Settings, endpoints};
@@ -152,7 +152,7 @@ impl House {
             device: None,
             administrator: None,
             now: now(),
-            wishes: onboarding::Wishes::default(),
+            request_options: onboarding::RequestOptions::default(),
             origin: onboarding::Origin::default(),
         };
         let endpoints = Arc::clone(&self.endpoints);
@@ -160,7 +160,7 @@ impl House {
         async move { endpoints[place].run(params, &cx).await }
     }
 
-    /// A request by somebody else, at another time, or with wishes: whatever the context says.
+    /// A request by somebody else, at another time, or with options: whatever the context says.
     pub(crate) fn call_in(&self, cx: &Cx, name: &str, params: Value) -> Answered {
         let place = self.endpoints.iter().position(|endpoint| &*endpoint.name == name);
         let endpoint = &self.endpoints[place.unwrap_or_else(|| panic!("no endpoint {name}"))];
@@ -176,7 +176,7 @@ impl House {
             device: None,
             administrator: None,
             now: now().plus(Duration::from_secs(seconds)),
-            wishes: onboarding::Wishes::default(),
+            request_options: onboarding::RequestOptions::default(),
             origin: onboarding::Origin::default(),
         }
     }

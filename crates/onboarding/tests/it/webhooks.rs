@@ -72,7 +72,7 @@ fn finish(
 ) -> Option<Duration> {
     let claimed = claimed.clone();
     let finish = move |conn: &mut dyn Conn| {
-        let wait = send::note(conn, &claimed, attempted, &WebhookSettings::default(), at)?;
+        let wait = send::record(conn, &claimed, attempted, &WebhookSettings::default(), at)?;
         let outcome = match wait {
             _ if attempted.succeeded => Outcome::Delivered,
             Some(wait) => Outcome::Retry(at.plus(wait)),
@@ -240,7 +240,7 @@ fn production_takes_public_https_only() {
             device: None,
             administrator: None,
             now: now(),
-            wishes: onboarding::Wishes::default(),
+            request_options: onboarding::RequestOptions::default(),
             origin: onboarding::Origin::default(),
         };
         let outcome = runtime.block_on(endpoint.run(json!({ "url": url }), &cx));

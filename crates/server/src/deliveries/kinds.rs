@@ -157,7 +157,7 @@ impl Kind for IsoWebhook {
         attempted: Attempted,
         now: Timestamp,
     ) -> Result<Next> {
-        let wait = iso_send::note(conn, delivery, attempted, &parties.settings, now)?;
+        let wait = iso_send::record(conn, delivery, attempted, &parties.settings, now)?;
         Ok(wait.map_or(Next::Never, Next::After))
     }
 }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use store::webhook_delivery::Endpoint;
 use tokio::task::JoinSet;
 
-use super::{SENDING_MAX, SENDING_TO_ONE_MAX};
+/// Deliveries under way at once.
+const SENDING_MAX: usize = 64;
+/// Of them, to one endpoint, so that one that hangs does not keep the others from theirs.
+const SENDING_TO_ONE_MAX: usize = 4;
 
 /// The deliveries under way.
 #[derive(Debug, Default)]

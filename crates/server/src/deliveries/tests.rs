@@ -136,8 +136,8 @@ impl Bench {
             };
             let webhook_id = webhook::insert(conn, &row)?;
             let id = webhook_id.to_string();
-            let place = Aad { kind: "webhook", id: &id, column: "secret" };
-            let secret_sealed = site.vault().site_seal(&place, SECRET.as_bytes())?;
+            let aad = Aad { kind: "webhook", id: &id, column: "secret" };
+            let secret_sealed = site.vault().site_seal(&aad, SECRET.as_bytes())?;
             webhook::update(conn, &WebhookRow { webhook_id, secret_sealed, ..row })?;
             Ok(webhook_id)
         };

@@ -32,7 +32,7 @@ const ENDED: &str = "test.ended";
 struct Count;
 
 #[derive(Debug, Deserialize)]
-struct Wanted {
+struct TaskArguments {
     to: i64,
     #[serde(default)]
     pause_ms: u64,
@@ -50,19 +50,19 @@ impl JobKind for Count {
 
     fn run<'a>(&'a self, cx: &'a JobCx) -> Running<'a> {
         Box::pin(async move {
-            let wanted: Wanted = cx.arguments()?;
+            let arguments: TaskArguments = cx.arguments()?;
             let from = cx.checkpoint::<i64>()?.unwrap_or(0);
-            for done in from + 1..=wanted.to {
-                tokio::time::sleep(Duration::from_millis(wanted.pause_ms)).await;
-                if done == wanted.at {
-                    match wanted.then.as_str() {
+            for done in from + 1..=arguments.to {
+                tokio::time::sleep(Duration::from_millis(arguments.pause_ms)).await;
+                if done == arguments.at {
+                    match arguments.then.as_str() {
                         "fail" => return Err(Error::invalid("no such thing").into()),
                         "wait" => return Err(Error::unavailable("not now").into()),
                         "panic" => panic!("as the test wants"),
                         _ => {}
                     }
                 }
-                let progress = Progress { done, total: Some(wanted.to) };
+                let progress = Progress { done, total: Some(arguments.to) };
                 cx.step(progress, &done, |conn| counter::take(conn, COUNTER, 1)).await?;
             }
             Ok(json!({ "from": from }))
@@ -85,13 +85,13 @@ struct Bench {
 }
 
 /// Where a database is, and the key to it; goes away with the test.
-struct Place {
+struct TestDatabase {
     location: Location,
     key: String,
     _folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestDatabase {
     fn new(is_postgres: bool) -> Self {
         let folder = testkit::temp_dir().unwrap();
         let url = is_postgres.then(|| testkit::postgres::shared().create_database().unwrap());
@@ -121,7 +121,7 @@ fn workers(location: &Location, key: &str) -> Workers {
     Workers { site, shared, pace: FAST }
 }
 
-/// Runs an async function of a place and its bench as a test, on both engines.
+/// Runs an async function of a database and its bench as a test, on both engines.
 macro_rules! on_both_engines {
     ($($name:ident),+ $(,)?) => {$(
         mod $name {
@@ -147,10 +147,10 @@ on_both_engines!(
     a_killed_process_leaves_its_job_to_the_next,
 );
 
-fn on_engine(is_postgres: bool, test: impl AsyncFn(&Place, &Bench)) {
-    let place = Place::new(is_postgres);
-    let bench = place.bench();
-    block_on(test(&place, &bench));
+fn on_engine(is_postgres: bool, test: impl AsyncFn(&TestDatabase, &Bench)) {
+    let database = TestDatabase::new(is_postgres);
+    let bench = database.bench();
+    block_on(test(&database, &bench));
 }
 
 fn block_on(test: impl Future<Output = ()>) {
@@ -180,12 +180,12 @@ impl Bench {
         self.workers.site.store().write(cancel).await.unwrap()
     }
 
-    /// Waits until the job is as wanted.
-    async fn until(&self, job_id: i64, wanted: impl Fn(&JobRow) -> bool) -> JobRow {
+    /// Waits until the job is as expected.
+    async fn until(&self, job_id: i64, is_expected: impl Fn(&JobRow) -> bool) -> JobRow {
         let started = Instant::now();
         loop {
             let row = self.get(job_id).await;
-            if wanted(&row) {
+            if is_expected(&row) {
                 return row;
             }
             assert!(started.elapsed() < PATIENCE, "it never comes: {row:?}");
@@ -215,7 +215,7 @@ impl Bench {
     }
 }
 
-async fn a_job_is_done_step_by_step(_: &Place, bench: &Bench) {
+async fn a_job_is_done_step_by_step(_: &TestDatabase, bench: &Bench) {
     let job_id = bench.enqueue(json!({ "to": 5 })).await;
     let ended = bench.run(job_id).await;
     assert_eq!(ended.state, JobState::Done);
@@ -228,7 +228,7 @@ async fn a_job_is_done_step_by_step(_: &Place, bench: &Bench) {
     assert!(text.contains(r#"kind="test.count",outcome="done"} 1"#), "{text}");
 }
 
-async fn what_fails_is_tried_again_or_not(_: &Place, bench: &Bench) {
+async fn what_fails_is_tried_again_or_not(_: &TestDatabase, bench: &Bench) {
     for (then, attempts, error) in [
         ("fail", 1, "no such thing"),
         ("wait", 3, "not now"),
@@ -247,7 +247,7 @@ async fn what_fails_is_tried_again_or_not(_: &Place, bench: &Bench) {
     assert_eq!(bench.count(ENDED).await, 4);
 }
 
-async fn jobs_can_be_cancelled(_: &Place, bench: &Bench) {
+async fn jobs_can_be_cancelled(_: &TestDatabase, bench: &Bench) {
     let waiting = bench.enqueue(json!({ "to": 5 })).await;
     assert!(bench.cancel(waiting).await);
     assert!(!bench.cancel(waiting).await, "it is cancelled already");
@@ -266,7 +266,7 @@ async fn jobs_can_be_cancelled(_: &Place, bench: &Bench) {
     assert_eq!(told, ["background_job.cancelled"; 2]);
 }
 
-async fn who_stops_gives_back(_: &Place, bench: &Bench) {
+async fn who_stops_gives_back(_: &TestDatabase, bench: &Bench) {
     let job_id = bench.enqueue(json!({ "to": 60, "pause_ms": 5 })).await;
     let (stop, stopped) = watch::channel(false);
     let running = tokio::spawn(bench.workers.clone().run(stopped));
@@ -282,7 +282,7 @@ async fn who_stops_gives_back(_: &Place, bench: &Bench) {
 }
 
 /// A worker whose lease ended while it slept finds that nothing of it counts any more.
-async fn what_was_lost_is_taken_over(_: &Place, bench: &Bench) {
+async fn what_was_lost_is_taken_over(_: &TestDatabase, bench: &Bench) {
     let job_id = bench.enqueue(json!({ "to": 3 })).await;
     let lost = bench.workers.claim(COUNT, 1).await.unwrap().remove(0);
     let cx = JobCx::new(Arc::clone(&bench.workers.site), lost.clone(), FAST.lease);
@@ -309,10 +309,10 @@ const CHILD: &str = "jobs::tests::a_process_with_workers";
 
 /// Kills processes that are in the middle of a job, and lets the next one finish it: each step has
 /// counted once.
-async fn a_killed_process_leaves_its_job_to_the_next(place: &Place, bench: &Bench) {
+async fn a_killed_process_leaves_its_job_to_the_next(database: &TestDatabase, bench: &Bench) {
     const STEPS: i64 = 150;
     let job_id = bench.enqueue(json!({ "to": STEPS, "pause_ms": 4 })).await;
-    let database = match &place.location {
+    let address = match &database.location {
         Location::File(path) => path.to_str().unwrap().to_owned(),
         Location::Postgres { url, .. } => url.clone(),
     };
@@ -320,7 +320,7 @@ async fn a_killed_process_leaves_its_job_to_the_next(place: &Place, bench: &Benc
     for kill in 0..=KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", CHILD, "--test-threads", "1"])
-            .envs([(CHILD_DATABASE, &database), (CHILD_KEY, &place.key)])
+            .envs([(CHILD_DATABASE, &address), (CHILD_KEY, &database.key)])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

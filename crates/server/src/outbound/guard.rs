@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use site::outbound::Refusal;
-use types::{AddressRange, Environment, Error, Result};
+use types::{AddressRange, Environment, Error, Result, address_range};
 use url::{Host, Url};
 
 /// What the server may ask of other hosts.
@@ -25,39 +25,6 @@ pub struct OutboundSettings {
 
 /// The ports of the web, and the usual ones beside them.
 const WEB_PORTS: &[u16] = &[80, 443, 8080, 8443];
-
-/// Not public: IANA's special-purpose registry, multicast and reserved space.
-const REFUSED_V4: &[AddressRange] = &[
-    AddressRange::v4(0, 0, 0, 0, 8),
-    AddressRange::v4(10, 0, 0, 0, 8),
-    AddressRange::v4(100, 64, 0, 0, 10),
-    AddressRange::v4(127, 0, 0, 0, 8),
-    AddressRange::v4(169, 254, 0, 0, 16),
-    AddressRange::v4(172, 16, 0, 0, 12),
-    AddressRange::v4(192, 0, 0, 0, 24),
-    AddressRange::v4(192, 0, 2, 0, 24),
-    AddressRange::v4(192, 88, 99, 0, 24),
-    AddressRange::v4(192, 168, 0, 0, 16),
-    AddressRange::v4(198, 18, 0, 0, 15),
-    AddressRange::v4(198, 51, 100, 0, 24),
-    AddressRange::v4(203, 0, 113, 0, 24),
-    AddressRange::v4(224, 0, 0, 0, 4),
-    AddressRange::v4(240, 0, 0, 0, 4),
-];
-
-/// What is assigned to hosts of the internet.
-const GLOBAL_V6: AddressRange = AddressRange::v6([0x2000, 0, 0], 3);
-
-/// Special parts of [`GLOBAL_V6`].
-const REFUSED_V6: &[AddressRange] = &[
-    // Protocols: Teredo, which leads to an IPv4 address, benchmarks, ORCHID.
-    AddressRange::v6([0x2001, 0, 0], 23),
-    // Documentation.
-    AddressRange::v6([0x2001, 0xdb8, 0], 32),
-    AddressRange::v6([0x3fff, 0, 0], 20),
-    // 6to4, which leads to an IPv4 address and is given up.
-    AddressRange::v6([0x2002, 0, 0], 16),
-];
 
 /// Where a network without IPv4 finds the IPv4 internet; the last 32 bits are the address there.
 const NAT64: AddressRange = AddressRange::v6([0x64, 0xff9b, 0], 96);
@@ -143,27 +110,13 @@ fn is_own_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
+/// Whether the address leads to a host of the internet, directly or through IPv6.
 fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => is_public_v4(v4),
-        IpAddr::V6(v6) => is_public_v6(v6),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    !REFUSED_V4.iter().any(|range| range.contains(IpAddr::V4(address)))
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    if let Some(mapped) = address.to_ipv4_mapped() {
-        return is_public_v4(mapped);
-    }
-    let embedded = last_v4(address);
-    let address = IpAddr::V6(address);
-    if NAT64.contains(address) {
-        return is_public_v4(embedded);
-    }
-    GLOBAL_V6.contains(address) && !REFUSED_V6.iter().any(|range| range.contains(address))
+    let leads_to = match address.to_canonical() {
+        IpAddr::V6(v6) if NAT64.contains(IpAddr::V6(v6)) => IpAddr::V4(last_v4(v6)),
+        address => address,
+    };
+    address_range::is_public(leads_to)
 }
 
 /// The address that the last 32 bits stand for.

@@ -7,11 +7,11 @@ use std::time::Instant;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use contract::Permission;
-use onboarding::auth::{Caller, Reason, Refused, Visitor};
+use onboarding::caller::{Caller, Reason, Refused, Visitor};
 use types::Role;
 
-use super::{Desk, Visit};
-use crate::answer::{Answer, Voice, denied};
+use super::{Service, Visit};
+use crate::answer::{Answer, Dialect, denied};
 use crate::client_address::{Client, client_address};
 use crate::limits::{Exceeded, Standing};
 
@@ -22,28 +22,28 @@ impl Visit<'_> {
     /// Who asks, noted for the log of the audit as well.
     pub(super) fn client_of(&mut self, parts: &Parts) -> Option<Client> {
         let peer = self.peer.as_ref().map(|peer| peer.address.ip());
-        let trusted = &self.desk.shared.settings.trusted_proxies;
+        let trusted = &self.service.shared.settings.trusted_proxies;
         let client = peer.map(|peer| client_address(peer, &parts.headers, trusted));
         self.origin.address = client.map(|client| client.address);
         client
     }
 
     /// Counts what somebody sends who needs no credentials, against the address it comes from.
-    pub(super) fn check_visitor(&mut self, voice: Voice) -> Result<(), Answer> {
+    pub(super) fn check_visitor(&mut self, dialect: Dialect) -> Result<(), Answer> {
         let Some(client) = self.client.filter(|client| client.is_throttled()) else {
             return Ok(());
         };
-        let checked = self.desk.limits.visitor.check(&client.network().to_string());
-        self.note_standing(checked, voice)
+        let checked = self.service.limits.visitor.check(&client.network().to_string());
+        self.note_standing(checked, dialect)
     }
 
     pub(super) async fn authenticate(
         &mut self,
         parts: &Parts,
         permission: Permission,
-        voice: Voice,
+        dialect: Dialect,
     ) -> Result<Visitor, Answer> {
-        let Desk { shared, platform, limits, .. } = self.desk;
+        let Service { shared, platform, limits, .. } = self.service;
         let throttled = self.client.filter(|client| client.is_throttled());
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {
@@ -66,7 +66,7 @@ impl Visit<'_> {
         let refused = match outcome {
             Ok(Ok(visitor)) => return Ok(visitor),
             Ok(Err(refused)) => refused,
-            Err(error) => return Err(voice.error(&error)),
+            Err(error) => return Err(dialect.error(&error)),
         };
         let reason = refused.reason.text();
         tracing::info!(reason, environment = platform.environment.name(), "key refused");
@@ -82,7 +82,7 @@ impl Visit<'_> {
             let checked = limits.check_refusals(client.network(), Instant::now());
             checked.map_err(|exceeded| {
                 self.standing = exceeded.standing;
-                voice.too_many(exceeded)
+                dialect.too_many(exceeded)
             })?;
             limits.refusals.note(client.network(), Instant::now());
         }
@@ -96,7 +96,7 @@ impl Visit<'_> {
         &self,
         parts: &Parts,
     ) -> types::Result<Option<Result<Visitor, Refused>>> {
-        let rest = &self.desk.rest;
+        let rest = &self.service.rest;
         let request = rest.request(String::new(), parts, Vec::new());
         let Ok(identity) = rest.site.session_visitor(&request, self.now).await? else {
             return Ok(Some(Err(Refused::stranger(Reason::StaleNonce))));
@@ -119,7 +119,7 @@ impl Visit<'_> {
         parts: &Parts,
         scope: types::Scope,
     ) -> types::Result<Option<Result<Visitor, Refused>>> {
-        let Desk { platform, rest, .. } = self.desk;
+        let Service { platform, rest, .. } = self.service;
         let request = rest.request(String::new(), parts, Vec::new());
         let visitor = rest.site.session_visitor(&request, self.now).await?;
         let Ok(identity) = visitor else {
@@ -136,21 +136,21 @@ impl Visit<'_> {
         &mut self,
         key: &str,
         onboards: Option<&str>,
-        voice: Voice,
+        dialect: Dialect,
     ) -> Result<(), Answer> {
-        let limits = &self.desk.limits;
+        let limits = &self.service.limits;
         let own = self.caller.as_ref().and_then(|caller| caller.limits().requests);
         let mut checked = limits.check_key(key, own);
         if let (Ok(_), Some(iso)) = (&checked, onboards) {
             checked = limits.onboard.check(iso);
         }
-        self.note_standing(checked, voice)
+        self.note_standing(checked, dialect)
     }
 
     fn note_standing(
         &mut self,
         checked: Result<Standing, Exceeded>,
-        voice: Voice,
+        dialect: Dialect,
     ) -> Result<(), Answer> {
         match checked {
             Ok(standing) => {
@@ -159,14 +159,14 @@ impl Visit<'_> {
             }
             Err(exceeded) => {
                 self.standing = exceeded.standing;
-                Err(voice.too_many(exceeded))
+                Err(dialect.too_many(exceeded))
             }
         }
     }
 
     /// Tells the audit log why, beside the request.
     fn audit_refusal(&self, refused: Refused) {
-        let (platform, origin) = (Arc::clone(&self.desk.platform), self.origin.clone());
+        let (platform, origin) = (Arc::clone(&self.service.platform), self.origin.clone());
         let now = self.now;
         tokio::spawn(async move {
             if let Err(error) = platform.audit_refused_key(&refused, &origin, now).await {
@@ -176,13 +176,13 @@ impl Visit<'_> {
     }
 
     /// Notes the use of the key beside the request, at most once a minute.
-    pub(super) fn note_last_use(&self, caller: Caller) {
-        let platform = &self.desk.platform;
+    pub(super) fn record_last_use(&self, caller: Caller) {
+        let platform = &self.service.platform;
         if platform.last_use_is_stale(&caller, self.now) {
             let (platform, now) = (Arc::clone(platform), self.now);
             let address = self.origin.address;
             tokio::spawn(async move {
-                if let Err(error) = platform.note_last_use(caller, address, now).await {
+                if let Err(error) = platform.record_last_use(caller, address, now).await {
                     tracing::warn!(error = %error.report(), "last use of a key was not noted");
                 }
             });

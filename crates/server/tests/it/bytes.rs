@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use server::Sandbox;
+
+use crate::harness::Sandbox;
 
 struct Setup {
     runtime: tokio::runtime::Runtime,

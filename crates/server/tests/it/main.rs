@@ -3,6 +3,7 @@
 
 mod bytes;
 mod facts;
+mod harness;
 mod oembed_proxy;
 mod report_params;
 mod report_patience;

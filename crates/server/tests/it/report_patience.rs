@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use analytics::feed::Feed;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 use site::users::application_passwords::create_password;
 use site::{Client, Payload, Request};
@@ -58,7 +57,7 @@ impl Still {
     /// The orders that the report counts, and how long it took. Each question is written another
     /// way, since the same one is answered from memory for a moment.
     fn ask(&self, spelling: &str) -> (Value, Duration) {
-        let basic = STANDARD.encode(format!("admin:{}", self.password));
+        let basic = BASE64.encode(format!("admin:{}", self.password).as_bytes());
         let query: Map<String, Value> =
             QUERY.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         let request = Request {

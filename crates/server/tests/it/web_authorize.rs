@@ -71,7 +71,7 @@ fn an_application_is_sent_back_with_a_password() {
 
         // The password is one.
         let mut program = shop.browser();
-        let basic = base64(&format!("anna:{password}"));
+        let basic = data_encoding::BASE64.encode(format!("anna:{password}").as_bytes());
         program.set("Authorization", &format!("Basic {basic}"));
         let me = program.get("/wp-json/wp/v2/users/me");
         assert_eq!(me.status, 200, "{me:?}");
@@ -266,18 +266,4 @@ fn what_an_application_says_is_text() {
     // Faults do not show what was sent.
     let fault = ask(&mut browser, KNOWN, &[("success_url", "javascript:alert('<b>')")]);
     assert!(fault.status == 400 && !fault.has("alert("), "{}", fault.body);
-}
-
-fn base64(text: &str) -> String {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in text.as_bytes().chunks(3) {
-        let bytes = [0, 1, 2].map(|at| u32::from(chunk.get(at).copied().unwrap_or(0)));
-        let bits = bytes[0] << 16 | bytes[1] << 8 | bytes[2];
-        for at in 0..4 {
-            let index = usize::try_from(bits >> (18 - 6 * at) & 63).unwrap();
-            out.push(if at <= chunk.len() { char::from(LETTERS[index]) } else { '=' });
-        }
-    }
-    out
 }

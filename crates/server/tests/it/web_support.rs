@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use onboarding::Platform;
-use server::{Harness, Settings};
+use server::Settings;
 use site::auth::password;
 use store::post::PostRow;
 use store::user::UserRow;
 use types::{Clock, Environment, Role, Secret, Timestamp};
 use vault::MasterKey;
+
+use crate::harness::Harness;
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
 pub(crate) const HOST: &str = "shop.example";

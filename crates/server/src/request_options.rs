@@ -1,4 +1,4 @@
-//! What a request's headers ask for beyond its content: a dry run, a safe retry, a staged failure.
+//! What a request's headers ask for beyond its content: a dry run, a safe retry, a simulated failure.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use contract::{Failure, Outcome};
-use onboarding::auth::Caller;
+use onboarding::caller::Caller;
 use onboarding::idempotency::{Idempotency, KeptAnswer, Known, RunningGuard};
 use onboarding::sandbox::{self, Scenario};
-use onboarding::{Code, Cx, Platform, Wishes};
+use onboarding::{Code, Cx, Platform, RequestOptions};
 use serde_json::Value;
 use types::Timestamp;
 
-use crate::answer::{Answer, Voice};
+use crate::answer::{Answer, Dialect};
 
 /// How long a request waits for another with the same idempotency key.
 const IN_PROGRESS_WAIT: Duration = Duration::from_secs(2);
@@ -33,8 +33,8 @@ pub(crate) fn read(
     path: &str,
     headers: &HeaderMap,
     params: &Value,
-    voice: Voice,
-) -> Result<Wishes, Answer> {
+    dialect: Dialect,
+) -> Result<RequestOptions, Answer> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or(UNREADABLE));
     let validate_only = match text("x-validate-only").map(|value| value.trim().to_lowercase()) {
         None => false,
@@ -43,21 +43,21 @@ pub(crate) fn read(
         // Storing what was only to be tried would be the worst answer to a typing mistake.
         Some(_) => {
             let param = "header.X-Validate-Only";
-            return Err(voice.refuse(Code::InvalidValue, param, "Send true or false."));
+            return Err(dialect.refuse(Code::InvalidValue, param, "Send true or false."));
         }
     };
     let scenario = Scenario::read(platform.environment, text("x-sandbox-scenario"));
     let scenario = scenario.map_err(|message| {
-        voice.refuse(Code::InvalidValue, "header.X-Sandbox-Scenario", message)
+        dialect.refuse(Code::InvalidValue, "header.X-Sandbox-Scenario", message)
     })?;
     let idempotency = match (headers.get(KEY_HEADER), caller) {
         (Some(key), Some(caller)) => match key.to_str() {
             Ok(key) if Idempotency::is_key(key.as_bytes()) => {
-                Some(Idempotency::new(platform, caller, key, path, params))
+                Some(Idempotency::new(&platform.vault, caller.iso_id(), key, path, params))
             }
             _ => {
                 let message = "The key must be 1 to 255 visible ASCII characters.";
-                return Err(voice.refuse(Code::IdempotencyKeyInvalid, KEY_PARAM, message));
+                return Err(dialect.refuse(Code::IdempotencyKeyInvalid, KEY_PARAM, message));
             }
         },
         _ => None,
@@ -65,7 +65,7 @@ pub(crate) fn read(
     // A dry run stores nothing, so there is nothing to repeat.
     let idempotency = idempotency.filter(|_| !validate_only);
     let if_match = text("if-match").map(str::to_owned);
-    Ok(Wishes { validate_only, idempotency, scenario, if_match, later: None })
+    Ok(RequestOptions { validate_only, idempotency, scenario, if_match })
 }
 
 /// Waits until no other request of this process has the key.
@@ -73,7 +73,7 @@ pub(crate) async fn take_turn<'p>(
     platform: &'p Platform,
     caller: &Caller,
     request: &Idempotency,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Result<RunningGuard<'p>, Answer> {
     let started = Instant::now();
     loop {
@@ -82,7 +82,7 @@ pub(crate) async fn take_turn<'p>(
         }
         if started.elapsed() >= IN_PROGRESS_WAIT {
             let message = "A request with this key is still under way; try again.";
-            return Err(voice.refuse(Code::RequestInProgress, KEY_PARAM, message));
+            return Err(dialect.refuse(Code::RequestInProgress, KEY_PARAM, message));
         }
         tokio::time::sleep(IN_PROGRESS_PAUSE).await;
     }
@@ -94,7 +94,7 @@ pub(crate) async fn kept_answer(
     caller: &Caller,
     request: &Idempotency,
     now: Timestamp,
-    voice: Voice,
+    dialect: Dialect,
 ) -> Option<Answer> {
     match platform.idempotency_known(caller, request, now).await {
         Ok(Known::Nothing) => None,
@@ -107,9 +107,9 @@ pub(crate) async fn kept_answer(
         }
         Ok(Known::OtherRequest) => {
             let message = "This key was used for another request; take a new one.";
-            Some(voice.refuse(Code::IdempotencyKeyReused, KEY_PARAM, message))
+            Some(dialect.refuse(Code::IdempotencyKeyReused, KEY_PARAM, message))
         }
-        Err(error) => Some(voice.error(&error)),
+        Err(error) => Some(dialect.error(&error)),
     }
 }
 
@@ -146,17 +146,17 @@ impl From<&Outcome> for Kept {
     }
 }
 
-/// A staged failure by value comes once per key and minute, so that the retry succeeds.
+/// A simulated failure by value comes once per key and minute, so that the retry succeeds.
 #[derive(Debug, Default)]
-pub(crate) struct StagedFailures {
+pub(crate) struct SimulatedFailures {
     last: Mutex<HashMap<(String, &'static str), Instant>>,
 }
 
-const STAGED_EVERY: Duration = Duration::from_mins(1);
+const SIMULATED_EVERY: Duration = Duration::from_mins(1);
 /// Pairs of key and code remembered at most.
-const STAGED_MAX: usize = 1_000;
+const SIMULATED_MAX: usize = 1_000;
 
-impl StagedFailures {
+impl SimulatedFailures {
     /// Waits or fails as the values of the request and its scenario ask, in the sandbox only.
     pub(crate) async fn play(
         &self,
@@ -164,7 +164,7 @@ impl StagedFailures {
         caller: Option<&Caller>,
         params: &Value,
         scenario: &Scenario,
-        voice: Voice,
+        dialect: Dialect,
     ) -> Result<(), Answer> {
         let magic = sandbox::magic(platform.environment, params);
         let delay = magic.delay.max(scenario.delay);
@@ -174,9 +174,9 @@ impl StagedFailures {
         let message = "Asked for in the sandbox.";
         let by_value =
             magic.failure.zip(caller).filter(|(code, caller)| self.is_due(&caller.actor(), *code));
-        let staged = by_value.map(|(code, _)| (code, code.status())).or(scenario.outright());
-        let Some((code, status)) = staged else { return Ok(()) };
-        let mut answer = Answer { status, ..voice.refuse(code, &scenario.param, message) };
+        let simulated = by_value.map(|(code, _)| (code, code.status())).or(scenario.outright());
+        let Some((code, status)) = simulated else { return Ok(()) };
+        let mut answer = Answer { status, ..dialect.refuse(code, &scenario.param, message) };
         if matches!(status, 429 | 503) {
             answer.headers.push(("retry-after", String::from("1")));
         }
@@ -185,17 +185,17 @@ impl StagedFailures {
 
     fn is_due(&self, key_id: &str, code: Code) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= STAGED_MAX {
+        if last.len() >= SIMULATED_MAX {
             last.clear();
         }
         let now = Instant::now();
-        let place = last.entry((key_id.to_owned(), code.name()));
+        let entry = last.entry((key_id.to_owned(), code.name()));
         let mut fresh = false;
-        let at = place.or_insert_with(|| {
+        let at = entry.or_insert_with(|| {
             fresh = true;
             now
         });
-        let due = fresh || now.duration_since(*at) >= STAGED_EVERY;
+        let due = fresh || now.duration_since(*at) >= SIMULATED_EVERY;
         if due {
             *at = now;
         }
@@ -229,9 +229,10 @@ mod tests {
         let (scope, now) = (Scope::OnboardWrite, platform.clock.now());
         let caller = platform.authenticate(Some(header.as_bytes()), scope, None, now);
         let caller = runtime.block_on(caller).unwrap().unwrap();
-        let request = Idempotency::new(&platform, &caller, "once", "/v1/any", &json!({}));
+        let request =
+            Idempotency::new(&platform.vault, caller.iso_id(), "once", "/v1/any", &json!({}));
         let turn = || {
-            let turn = take_turn(&platform, &caller, &request, Voice::default());
+            let turn = take_turn(&platform, &caller, &request, Dialect::default());
             runtime.block_on(turn)
         };
         let Ok(first) = turn() else { panic!("nobody else has the key") };

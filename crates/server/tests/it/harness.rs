@@ -6,11 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use onboarding::Platform;
+use server::{InProcess, Settings};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-use crate::{Reports, Settings, Shared, listen, make_site, pipeline};
 
 /// How long an exchange may take before it counts as hung.
 const EXCHANGE_MAX: Duration = Duration::from_secs(30);
@@ -19,28 +17,20 @@ const PIPE_BYTES: usize = 64 * 1024;
 
 /// A server without a network.
 #[derive(Debug)]
-pub struct Harness {
-    shared: Arc<Shared>,
-    router: Router,
-}
+pub(crate) struct Harness(InProcess);
 
 impl Harness {
     /// Must be called within a tokio runtime, from a thread that may block.
-    pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
-        let site = make_site(&platform, &settings, site::Settings::default(), &Reports::default())?;
-        let shared = Arc::new(Shared::new(settings));
-        let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
-        Ok(Self { shared, router })
+    pub(crate) fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
+        InProcess::new(platform, settings).map(Self)
     }
 
     /// Sends the bytes as one client would, closes the sending side, and returns everything that
     /// came back. `None` if the server did not come to an end.
-    pub async fn exchange(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) async fn exchange(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let (mut client, server) = tokio::io::duplex(PIPE_BYTES);
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let (shared, router) = (Arc::clone(&self.shared), self.router.clone());
-        let served =
-            tokio::spawn(async move { listen::serve_stream(&shared, server, peer, router).await });
+        let served = tokio::spawn(self.0.serve(server, peer));
         let mut answer = Vec::new();
         let talk = async {
             let (mut reader, mut writer) = tokio::io::split(&mut client);
@@ -68,7 +58,7 @@ const ADMINISTRATOR: &str = "fuzz";
 
 /// A complete sandbox in a folder, for feeding bytes to.
 #[derive(Debug)]
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     harness: Harness,
     key: String,
     basic: String,
@@ -77,7 +67,7 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes an ISO and a key in `folder`, with a database of its own. Blocks while doing so; must
     /// be called within a tokio runtime, from a thread that may block.
-    pub fn new(folder: &std::path::Path) -> types::Result<Self> {
+    pub(crate) fn new(folder: &std::path::Path) -> types::Result<Self> {
         use onboarding::dialect::ResponseStyle;
         use onboarding::keys::KeyLife;
         use types::{Clock, Environment, ScopeSet};
@@ -102,7 +92,7 @@ impl Sandbox {
     ///
     /// # Panics
     /// If the server hangs, fails by its own fault, or answers in another shape than published.
-    pub async fn check_request(&self, bytes: &[u8]) -> Option<u16> {
+    pub(crate) async fn check_request(&self, bytes: &[u8]) -> Option<u16> {
         let bytes = replace(bytes, KEY_MARK.as_bytes(), self.key.as_bytes());
         let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
         check_answer(&answer)
@@ -113,7 +103,7 @@ impl Sandbox {
     ///
     /// # Panics
     /// As [`Sandbox::check_request`].
-    pub async fn check_rest(&self, bytes: &[u8]) -> Option<u16> {
+    pub(crate) async fn check_rest(&self, bytes: &[u8]) -> Option<u16> {
         let bytes = replace(bytes, BASIC_MARK.as_bytes(), self.basic.as_bytes());
         let answer = self.harness.exchange(&bytes).await.expect("the server hangs");
         check_rest_answer(&answer)
@@ -123,7 +113,7 @@ impl Sandbox {
     ///
     /// # Panics
     /// As [`Sandbox::check_request`].
-    pub async fn check_body(&self, body: &[u8]) -> Option<u16> {
+    pub(crate) async fn check_body(&self, body: &[u8]) -> Option<u16> {
         let mut bytes = format!(
             "POST /v1/onboardmerchant HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n\
              Authorization: api-key {}\r\nContent-Type: application/json\r\n\
@@ -140,7 +130,6 @@ impl Sandbox {
 
 /// Makes a user who may do everything, and their credentials.
 fn administrator(platform: &Platform) -> types::Result<String> {
-    use base64::Engine as _;
     use site::users::account::error_of;
     use site::users::application_passwords::create_password;
     use site::users::{NewUser, create_user};
@@ -153,14 +142,14 @@ fn administrator(platform: &Platform) -> types::Result<String> {
         create_password(conn, &vault, user.user_id, ("fuzz", ""), now)
     })?;
     let pair = format!("{ADMINISTRATOR}:{}", password.expose());
-    Ok(base64::prelude::BASE64_STANDARD.encode(pair))
+    Ok(data_encoding::BASE64.encode(pair.as_bytes()))
 }
 
 fn replace(bytes: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
-    let Some(place) = bytes.windows(mark.len()).position(|window| window == mark) else {
+    let Some(start) = bytes.windows(mark.len()).position(|window| window == mark) else {
         return bytes.to_vec();
     };
-    let (before, after) = bytes.split_at(place);
+    let (before, after) = bytes.split_at(start);
     let after = after.get(mark.len()..).unwrap_or_default();
     [before, with, after].concat()
 }

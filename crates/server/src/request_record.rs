@@ -1,4 +1,4 @@
-//! Notes what was asked and answered, so that the caller can look it up by the request's id.
+//! Records what was asked and answered, so that the caller can look it up by the request's id.
 
 use std::time::Duration;
 
@@ -27,14 +27,14 @@ pub(crate) struct Exchange<'a> {
     pub(crate) took: Duration,
 }
 
-/// Only what a known caller asked is noted: nobody else could look it up. What a successful GET
+/// Only what a known caller asked is recorded: nobody else could look it up. What a successful GET
 /// showed is not kept, since it can be read again.
-pub(crate) fn note(platform: &Platform, exchange: Exchange<'_>) {
+pub(crate) fn record(platform: &Platform, exchange: Exchange<'_>) {
     let Some(caller) = exchange.caller.filter(|_| platform.keeps_requests()) else { return };
     let answer = exchange.answer;
     let is_read = matches!(exchange.method, "GET" | "HEAD") && answer.status < 400;
     let response = (!is_read).then(|| json::parse(&answer.body).ok()).flatten();
-    platform.request_note(RequestRow {
+    platform.request_record(RequestRow {
         iso_id: caller.iso_id().clone(),
         request_id: exchange.origin.request_id.clone(),
         at: exchange.at,

@@ -1,0 +1,87 @@
+//! The endpoint of the one call.
+
+use contract::{Answer, Draft, Endpoint, Failure, Route};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use types::{Error, Kind, Result, Scope};
+
+use super::lookup::{self, References};
+use super::records::{OnboardedIds, Prepared};
+use super::request::{OnboardMerchant, Shape};
+use super::rules;
+use crate::Cx;
+use crate::perform::perform_answered;
+use crate::sandbox::triggers;
+
+/// What was created, with what was there already.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Onboarded {
+    /// Success text of the shape.
+    message: &'static str,
+    /// The ids; empty when the request was only to be validated.
+    data: OnboardedData,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum OnboardedData {
+    Ids(OnboardedIds),
+    #[schemars(extend("maxProperties" = 0))]
+    Nothing {},
+}
+
+/// The success message of a request that was only to be validated.
+const VALIDATED: &str = "Validation successful, nothing was stored";
+/// How often an onboarding that lost its dba to a vanished rival is tried again.
+const ATTEMPTS_MAX: usize = 3;
+
+impl Endpoint<Cx> for OnboardMerchant {
+    const ROUTE: Route = Route::post("/v1/onboardmerchant").scope(Scope::OnboardWrite);
+    type Reply = Onboarded;
+
+    fn failure_message(params: &Value) -> Option<&'static str> {
+        Some(Shape::of(params).failure())
+    }
+
+    async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
+        check(draft, cx).await
+    }
+
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Onboarded>, Failure> {
+        let message = self.shape().success(cx.caller()?.style());
+        let prepared = Prepared::new(self, cx).await?;
+        let store = &cx.platform.store;
+        if cx.request_options.validate_only {
+            lookup::find_outside(store, prepared.references()).await?.refuse()?;
+            let data = OnboardedData::Nothing {};
+            return Ok(Answer::new(Onboarded { message: VALIDATED, data }));
+        }
+        let reply = Onboarded { message, data: OnboardedData::Ids(prepared.ids()) };
+        for _ in 0..ATTEMPTS_MAX {
+            let insert = prepared.clone();
+            let work = move |conn: &mut dyn store::Conn| Ok(insert.insert(conn).map(drop)?);
+            match perform_answered(cx, reply.clone(), work).await {
+                Err(Failure::Error(error)) if error.kind() == Kind::Conflict => {}
+                answered => return answered,
+            }
+            lookup::find_outside(store, prepared.references()).await?.refuse()?;
+        }
+        Err(Error::unavailable("the names are being taken and freed; try again").into())
+    }
+}
+
+/// Checks what a schema cannot say about a request, here or in a row of a file.
+pub(crate) async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
+    rules::check(draft, cx.platform.settings);
+    let (environment, scenario) = (cx.platform.environment, &cx.request_options.scenario);
+    triggers::add_findings(draft, environment, scenario);
+    if draft.issues.is_empty() {
+        // The transaction will look everything up; looking twice would tell nothing new.
+        return Ok(());
+    }
+    let references = References::in_params(draft.params, cx)?;
+    let findings = lookup::find_outside(&cx.platform.store, references).await?;
+    findings.add_to(draft.issues, draft.headers);
+    Ok(())
+}
