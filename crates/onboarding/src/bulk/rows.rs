@@ -8,12 +8,15 @@ use std::io::{BufRead, Read as _};
 use std::mem::take;
 
 use contract::FileKind;
+use csv_core::ReadFieldResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use types::{Error, Result};
 
 /// Bytes of one row, as of the body of a single call.
 pub const ROW_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of a cell that are read at once.
+const CELL_PART_BYTES: usize = 1024;
 /// Columns of a CSV file.
 const COLUMNS_MAX: usize = 512;
 /// Names of a column's path.
@@ -82,6 +85,7 @@ impl fmt::Debug for Row {
 #[derive(Debug)]
 pub struct Rows<R> {
     source: R,
+    csv: csv_core::Reader,
     /// The columns of a CSV file.
     columns: Option<Vec<Column>>,
 }
@@ -89,7 +93,7 @@ pub struct Rows<R> {
 impl<R: BufRead> Rows<R> {
     /// Fails when the columns of a CSV file make no sense.
     pub fn new(format: Format, source: R) -> Result<Self> {
-        let mut rows = Self { source, columns: None };
+        let mut rows = Self { source, csv: csv_core::Reader::new(), columns: None };
         if format == Format::Csv {
             let header = match rows.cells()? {
                 Some(Ok(cells)) => cells,
@@ -136,78 +140,57 @@ impl<R: BufRead> Rows<R> {
         self.source.skip_until(b'\n').map(drop).map_err(unreadable)
     }
 
-    /// The cells of the next line that is not blank. A cell may be quoted, and then have commas,
-    /// line ends and doubled quotes in it.
+    /// The cells of the next line that is not blank. What is too long is read and forgotten.
     fn cells(&mut self) -> Result<Option<std::result::Result<Vec<String>, Row>>> {
-        let (mut cells, mut cell) = (Vec::new(), Vec::new());
-        let (mut quoted, mut was_quoted, mut length) = (false, false, 0_usize);
-        let mut bytes = BytesOf(&mut self.source).peekable();
-        while let Some(byte) = bytes.next() {
-            let byte = byte.map_err(unreadable)?;
-            length += 1;
-            match byte {
-                b'"' if quoted && matches!(bytes.peek(), Some(Ok(b'"'))) => {
-                    bytes.next();
-                    length += 1;
-                    if length <= ROW_BYTES_MAX {
-                        cell.push(byte);
+        let mut output = [0; CELL_PART_BYTES];
+        loop {
+            self.skip_line_ends()?;
+            let (mut cells, mut cell, mut length) = (Vec::new(), Vec::new(), 0_usize);
+            loop {
+                let input = self.source.fill_buf().map_err(unreadable)?;
+                let (result, read, written) = self.csv.read_field(input, &mut output);
+                self.source.consume(read);
+                length += read;
+                if length <= ROW_BYTES_MAX {
+                    cell.extend_from_slice(output.get(..written).unwrap_or_default());
+                }
+                match result {
+                    ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+                    ReadFieldResult::Field { record_end } => {
+                        cells.push(take(&mut cell));
+                        // One more than there may be is enough to know that there are too many.
+                        cells.truncate(COLUMNS_MAX + 1);
+                        if record_end {
+                            break;
+                        }
                     }
+                    ReadFieldResult::End => return Ok(None),
                 }
-                b'"' if quoted || cell.is_empty() => {
-                    quoted = !quoted;
-                    was_quoted = true;
-                }
-                b',' if !quoted => cells.push(take(&mut cell)),
-                b'\r' if !quoted && matches!(bytes.peek(), Some(Ok(b'\n'))) => {}
-                b'\n' if !quoted => {
-                    let is_blank = cells.is_empty() && cell.trim_ascii().is_empty() && !was_quoted;
-                    if !is_blank {
-                        return Ok(Some(texts(cells, cell, length)));
-                    }
-                    (cell, length) = (Vec::new(), 0);
-                }
-                // The rest of a row that is too long is read and forgotten.
-                _ if length > ROW_BYTES_MAX => {}
-                byte => cell.push(byte),
             }
-            if cells.len() > COLUMNS_MAX {
-                cells.truncate(COLUMNS_MAX);
+            let is_blank = |cell: &Vec<u8>| !cell.is_empty() && cell.trim_ascii().is_empty();
+            if !matches!(cells.as_slice(), [only] if is_blank(only)) {
+                return Ok(Some(texts(cells, length)));
             }
         }
-        let is_blank = cells.is_empty() && cell.trim_ascii().is_empty() && !was_quoted;
-        Ok((!is_blank).then(|| texts(cells, cell, length)))
     }
-}
 
-/// The bytes of a source, of which the last one looked at is still there for the next line.
-struct BytesOf<'a, R>(&'a mut R);
-
-impl<R: BufRead> Iterator for BytesOf<'_, R> {
-    type Item = std::io::Result<u8>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.0.fill_buf() {
-            Ok(buffer) => {
-                let first = buffer.first().copied();
-                if first.is_some() {
-                    self.0.consume(1);
-                }
-                first.map(Ok)
+    /// Empty lines do not count as a part of the row behind them.
+    fn skip_line_ends(&mut self) -> Result<()> {
+        loop {
+            let input = self.source.fill_buf().map_err(unreadable)?;
+            let count = input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            if count == 0 {
+                return Ok(());
             }
-            Err(error) => Some(Err(error)),
+            self.source.consume(count);
         }
     }
 }
 
-fn texts(
-    mut cells: Vec<Vec<u8>>,
-    last: Vec<u8>,
-    length: usize,
-) -> std::result::Result<Vec<String>, Row> {
+fn texts(cells: Vec<Vec<u8>>, length: usize) -> std::result::Result<Vec<String>, Row> {
     if length > ROW_BYTES_MAX {
         return Err(Row::TooLong);
     }
-    cells.push(last);
     cells.into_iter().map(|cell| String::from_utf8(cell).map_err(|_| Row::NotText)).collect()
 }
 
@@ -273,16 +256,16 @@ fn body_of(columns: &[Column], cells: Vec<String>) -> Row {
     Row::Body(body.to_string())
 }
 
-fn put(place: &mut Value, path: &[String], cell: String) {
+fn put(target: &mut Value, path: &[String], cell: String) {
     let Some((name, rest)) = path.split_first() else {
-        *place = Value::String(cell);
+        *target = Value::String(cell);
         return;
     };
     if let Some(index) = index_of(name) {
-        if !place.is_array() {
-            *place = Value::Array(Vec::new());
+        if !target.is_array() {
+            *target = Value::Array(Vec::new());
         }
-        if let Value::Array(items) = place {
+        if let Value::Array(items) = target {
             while items.len() <= index {
                 items.push(Value::Object(Map::new()));
             }
@@ -291,10 +274,10 @@ fn put(place: &mut Value, path: &[String], cell: String) {
             }
         }
     } else {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
+        if !target.is_object() {
+            *target = Value::Object(Map::new());
         }
-        if let Value::Object(members) = place {
+        if let Value::Object(members) = target {
             put(members.entry(name.clone()).or_insert(Value::Null), rest, cell);
         }
     }
