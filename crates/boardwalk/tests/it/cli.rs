@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use testkit::http;
 use testkit::process::{self, Server};
@@ -236,7 +235,7 @@ fn a_demo_can_be_tried_at_once() {
     assert_eq!(told["url"], url, "the address told is the one served");
 
     let pair = format!("{}:{}", text(&told, "login"), text(&told, "application_password"));
-    let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let basic = format!("Basic {}", BASE64.encode(pair.as_bytes()));
     let headers = [("Authorization", &*basic)];
     let answer = http::get(url, "/wp-json/wc/v3/orders?per_page=100", &headers).unwrap();
     assert_eq!(answer.header("x-wp-total").as_deref(), Some("120"));

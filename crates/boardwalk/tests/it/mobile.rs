@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use data_encoding::BASE64;
 use testkit::http::{Connection, Request, Response};
 use testkit::smtp::Sink;
 
@@ -43,7 +42,7 @@ fn link_signs_in(site: Site) {
         .set("mail.from", "Pier Shop <shop@pier.example>");
     let shop = RestSite::import(site);
     let running = shop.site.serve();
-    let basic = BASE64_STANDARD.encode(shop.identities.get("manager").unwrap());
+    let basic = BASE64.encode(shop.identities.get("manager").unwrap().as_bytes());
     let basic = format!("Basic {basic}");
     let ask = |method: &str, path: &str| {
         // Where a caller claims the site to be is no concern of letters.

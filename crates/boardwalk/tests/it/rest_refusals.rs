@@ -10,8 +10,7 @@ mod plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use testkit::conformance::rest::folder;
 use testkit::http::{Connection, Request, Response};
@@ -80,7 +79,7 @@ impl Scene {
     fn new(site: Site) -> Self {
         let original = RestSite::import(site);
         let pair = |who: &str| original.identities.get(who).unwrap().clone();
-        let basic = |who: &str| format!("Basic {}", BASE64_STANDARD.encode(pair(who)));
+        let basic = |who: &str| format!("Basic {}", BASE64.encode(pair(who).as_bytes()));
         let caller = |(name, who): (&'static str, Option<&str>)| Caller {
             name,
             code: "",

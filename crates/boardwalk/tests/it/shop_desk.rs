@@ -78,8 +78,7 @@ impl ShopDesk {
 }
 
 fn basic(pair: &str) -> String {
-    use base64::Engine as _;
-    format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(pair))
+    format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
 }
 
 /// A member of each item of a list.

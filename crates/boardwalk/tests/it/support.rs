@@ -145,8 +145,7 @@ impl Site {
 
 /// The header of Basic authentication for `login:password`.
 pub(crate) fn basic(pair: &str) -> String {
-    use base64::Engine as _;
-    format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(pair))
+    format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
 }
 
 /// A server on a site; killed on drop.

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use site::signing::hmac_sha256_base64;
 use store::outbox::{self, Event};
@@ -164,7 +163,7 @@ fn change_objects(site: &Site, iso: &str, round: usize) {
 }
 
 fn check_signatures(received: &[Received], secret: &str) {
-    let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    let key = BASE64.decode(secret.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
     for one in received {
         let message = format!("{}.{}.{}", one.id, one.timestamp, one.body);
         let expected = format!("v1,{}", hmac_sha256_base64(&key, message.as_bytes()).unwrap());
