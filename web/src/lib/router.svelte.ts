@@ -8,6 +8,7 @@ export interface Route {
   /** Below the base; `:name` stands for one segment. */
   path: string;
   // A page may do without the variables of its path.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   load: () => Promise<{ default: Component<any> }>;
   /** Whether people without an account may see it. */
   isOpen?: boolean;
