@@ -4,7 +4,10 @@
 import { texts } from './texts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
+export type Query = Record<
+  string,
+  string | number | boolean | readonly (string | number)[] | undefined
+>;
 
 /** One thing that is wrong with a request, at a field where there is one. */
 export interface Fault {
@@ -52,7 +55,9 @@ export const mayRegister = (): boolean => isRegistrationOpen;
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  const told = answer.ok ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string }) : undefined;
+  const told = answer.ok
+    ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string })
+    : undefined;
   granted = told?.signed_in ? told : undefined;
   isRegistrationOpen = told?.registration === 'open';
   return granted !== undefined;
@@ -148,7 +153,11 @@ export async function get<T>(path: string, query?: Query, signal?: AbortSignal):
 }
 
 /** A page of a list of the REST interface, with the totals that its headers tell. */
-export async function getPage<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
+export async function getPage<T>(
+  path: string,
+  query?: Query,
+  signal?: AbortSignal,
+): Promise<Page<T>> {
   const answer = await send(path, { query: query ?? {}, signal });
   const count = (name: string): number => Number(answer.headers.get(name) ?? 0);
   return {

@@ -8,7 +8,8 @@ interface Told {
 }
 
 /** Only a picture that is part of the theme is shown; nothing is fetched. */
-const isOwn = (logo: string | null | undefined): logo is string => logo?.startsWith('data:image/') ?? false;
+const isOwn = (logo: string | null | undefined): logo is string =>
+  logo?.startsWith('data:image/') ?? false;
 
 class Theme {
   logo = $state<string>();

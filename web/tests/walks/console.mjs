@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { becomes, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
 
-const asked = async (key) => (await fetch(`${world.server.url}/v1/merchants?limit=1`, { headers: { authorization: `Api-Key ${key}` } })).status;
+const asked = async (key) =>
+  (
+    await fetch(`${world.server.url}/v1/merchants?limit=1`, {
+      headers: { authorization: `Api-Key ${key}` },
+    })
+  ).status;
 
 describe('the console', () => {
   test('a key is shown once, rotated with an overlap, and refused after it is revoked', () =>
@@ -17,10 +22,17 @@ describe('the console', () => {
       await isFitForEverybody(page, 'a new key');
       assert.equal(await asked(first), 200);
       await settled(page);
-      await page.getByRole('row', { name: /Walk/ }).first().getByRole('button', { name: 'Rotate' }).click();
+      await page
+        .getByRole('row', { name: /Walk/ })
+        .first()
+        .getByRole('button', { name: 'Rotate' })
+        .click();
       await page.getByText('works for another 24 hours').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-      await page.waitForFunction((old) => document.querySelector('.once code')?.textContent !== old, first);
+      await page.waitForFunction(
+        (old) => document.querySelector('.once code')?.textContent !== old,
+        first,
+      );
       const second = await shown.textContent();
       assert.deepEqual([await asked(first), await asked(second)], [200, 200]);
       await page.getByRole('button', { name: 'I have kept it' }).click();
@@ -33,31 +45,42 @@ describe('the console', () => {
     }));
 
   test('a key gets the scopes, networks and days that were chosen', () =>
-    walk(async (page) => {
-      // In letters, too: thirteen digits may look like the number of a card, which is refused.
-      const name = `Narrow ${Date.now().toString(36)}`;
-      await open(page, '/console/keys');
-      await page.getByRole('button', { name: 'New key' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Name').fill(name);
-      await dialog.getByText('None chosen').click();
-      await dialog.getByLabel('merchants.read').check();
-      await dialog.getByLabel('Used only from').fill('somewhere');
-      await dialog.getByLabel('Days until it ends').fill('9999');
-      await dialog.getByText('At most 730.').waitFor();
-      await dialog.getByLabel('Days until it ends').fill('30');
-      await dialog.getByRole('button', { name: 'New key' }).click();
-      await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
-      await isFitForEverybody(page, 'the form of a key');
-      await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
-      await dialog.getByRole('button', { name: 'New key' }).click();
-      const text = await page.locator('.once code').textContent();
-      assert.equal(await asked(text), 200);
-      const headers = { authorization: `Api-Key ${world.server.api_key}` };
-      const made = (await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()).data.find((key) => key.name === name);
-      assert.deepEqual([made.scopes, made.allowedIps], [['merchants.read'], ['127.0.0.0/8', '203.0.113.7']]);
-      assert.equal(Math.round((Date.parse(made.expires) - Date.parse(made.created)) / 86_400_000), 30);
-    }, { allowed: [/400|422/] }));
+    walk(
+      async (page) => {
+        // In letters, too: thirteen digits may look like the number of a card, which is refused.
+        const name = `Narrow ${Date.now().toString(36)}`;
+        await open(page, '/console/keys');
+        await page.getByRole('button', { name: 'New key' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('Name').fill(name);
+        await dialog.getByText('None chosen').click();
+        await dialog.getByLabel('merchants.read').check();
+        await dialog.getByLabel('Used only from').fill('somewhere');
+        await dialog.getByLabel('Days until it ends').fill('9999');
+        await dialog.getByText('At most 730.').waitFor();
+        await dialog.getByLabel('Days until it ends').fill('30');
+        await dialog.getByRole('button', { name: 'New key' }).click();
+        await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
+        await isFitForEverybody(page, 'the form of a key');
+        await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
+        await dialog.getByRole('button', { name: 'New key' }).click();
+        const text = await page.locator('.once code').textContent();
+        assert.equal(await asked(text), 200);
+        const headers = { authorization: `Api-Key ${world.server.api_key}` };
+        const made = (
+          await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()
+        ).data.find((key) => key.name === name);
+        assert.deepEqual(
+          [made.scopes, made.allowedIps],
+          [['merchants.read'], ['127.0.0.0/8', '203.0.113.7']],
+        );
+        assert.equal(
+          Math.round((Date.parse(made.expires) - Date.parse(made.created)) / 86_400_000),
+          30,
+        );
+      },
+      { allowed: [/400|422/] },
+    ));
 
   test('the operator stops an ISO and lets it go on, after a question', () =>
     walk(async (page) => {
@@ -89,7 +112,9 @@ describe('the console', () => {
 
   test('a webhook is made with a secret, tried, and its deliveries are sent again', () =>
     walk(async (page) => {
-      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, { headers: { authorization: `Api-Key ${world.server.api_key}` } });
+      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, {
+        headers: { authorization: `Api-Key ${world.server.api_key}` },
+      });
       // A run may follow another one.
       const url = `${(await catcher.json()).url}?run=${Date.now().toString(36)}`;
       await open(page, '/console/webhooks');
@@ -105,7 +130,11 @@ describe('the console', () => {
       await row.getByText('delivered').waitFor();
       assert.match(await row.textContent(), /200/);
       await row.getByRole('button', { name: 'Send again' }).click();
-      await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 2 || /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''));
+      await page.waitForFunction(
+        () =>
+          document.querySelectorAll('main tbody tr').length === 2 ||
+          /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''),
+      );
       await isFitForEverybody(page, 'a webhook');
       await page.getByRole('button', { name: 'Delete' }).click();
       await page.getByText('Nothing is sent there any more').waitFor();

@@ -6,46 +6,82 @@ import { call, isFitForEverybody, open, settled, walk, world } from '../support.
 /** A note with an action, as an import brings it. */
 function bundle(query) {
   const note = {
-    note_id: '901', name: 'walk', type: 'info', locale: 'en_US', title: 'Come and read', content: 'There is much to know.', content_data: '{}', status: 'unactioned', source: 'walk', date_created: '2026-01-02 03:04:05',
-    date_reminder: null, is_snoozable: '0', layout: '', image: '', is_deleted: '0', is_read: '0',
+    note_id: '901',
+    name: 'walk',
+    type: 'info',
+    locale: 'en_US',
+    title: 'Come and read',
+    content: 'There is much to know.',
+    content_data: '{}',
+    status: 'unactioned',
+    source: 'walk',
+    date_created: '2026-01-02 03:04:05',
+    date_reminder: null,
+    is_snoozable: '0',
+    layout: '',
+    image: '',
+    is_deleted: '0',
+    is_read: '0',
   };
-  const action = { action_id: '902', note_id: '901', name: 'read', label: 'Read the guides', query, status: 'actioned', actioned_text: '', nonce_action: '', nonce_name: '' };
+  const action = {
+    action_id: '902',
+    note_id: '901',
+    name: 'read',
+    label: 'Read the guides',
+    query,
+    status: 'actioned',
+    actioned_text: '',
+    nonce_action: '',
+    nonce_name: '',
+  };
   return { admin_notes: [note], admin_note_actions: [action] };
 }
 
 describe('the store', () => {
   test('a coupon is made, refused when its code is taken, changed, and deleted after a question', () =>
-    walk(async (page) => {
-      for (const isSecond of [false, true]) {
-        await open(page, '/store/coupons/new');
-        await page.fill('#code', 'portal-test');
-        await page.fill('#amount', '10');
+    walk(
+      async (page) => {
+        for (const isSecond of [false, true]) {
+          await open(page, '/store/coupons/new');
+          await page.fill('#code', 'portal-test');
+          await page.fill('#amount', '10');
+          await page.getByRole('button', { name: 'Save' }).click();
+          if (isSecond) await page.getByRole('alert').waitFor();
+          else await page.waitForURL(/coupons\/\d+/);
+        }
+        await open(page, '/store/coupons?search=portal-test');
+        await page.getByRole('link', { name: 'portal-test' }).click();
+        await page.fill('#amount', '12.5');
+        await page.fill('#usage_limit', '3');
         await page.getByRole('button', { name: 'Save' }).click();
-        if (isSecond) await page.getByRole('alert').waitFor();
-        else await page.waitForURL(/coupons\/\d+/);
-      }
-      await open(page, '/store/coupons?search=portal-test');
-      await page.getByRole('link', { name: 'portal-test' }).click();
-      await page.fill('#amount', '12.5');
-      await page.fill('#usage_limit', '3');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved.').waitFor();
-      await open(page, '/store/coupons?search=portal-test');
-      assert.match(await page.getByRole('row', { name: /portal-test/ }).textContent(), /12\.5 %.*0 \/ 3/s);
-      await page.getByRole('link', { name: 'portal-test' }).click();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Orders that used it keep their discount').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.waitForURL(/store\/coupons$/);
-      await open(page, '/store/coupons?search=portal-test');
-      await page.getByText('Nothing fits').waitFor();
-    }, { allowed: [/400/] }));
+        await page.getByText('Saved.').waitFor();
+        await open(page, '/store/coupons?search=portal-test');
+        assert.match(
+          await page.getByRole('row', { name: /portal-test/ }).textContent(),
+          /12\.5 %.*0 \/ 3/s,
+        );
+        await page.getByRole('link', { name: 'portal-test' }).click();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByText('Orders that used it keep their discount').waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.waitForURL(/store\/coupons$/);
+        await open(page, '/store/coupons?search=portal-test');
+        await page.getByText('Nothing fits').waitFor();
+      },
+      { allowed: [/400/] },
+    ));
 
   test('a coupon that would be worth nothing is told so beside its fields, and not sent', () =>
     walk(async (page) => {
       const code = `rules-${Date.now()}`;
       const sent = [];
-      page.on('request', (request) => request.method() === 'POST' && request.url().includes('/coupons') && sent.push(request.url()));
+      page.on(
+        'request',
+        (request) =>
+          request.method() === 'POST' &&
+          request.url().includes('/coupons') &&
+          sent.push(request.url()),
+      );
       await open(page, '/store/coupons/new');
       const save = () => page.getByRole('button', { name: 'Save' }).click();
       const fault = (name) => page.locator(`[id="${name}-hint"] .fault`);
@@ -133,14 +169,25 @@ describe('the store', () => {
       await page.getByRole('link', { name }).waitFor();
       const [product] = await call('GET', `wc/v3/products?search=${encodeURIComponent(name)}`);
       const order = await call('GET', `wc/v3/orders/${page.url().split('/').pop()}`);
-      assert.deepEqual([order.status, order.billing.email, order.line_items[0].quantity, order.line_items[0].total], ['processing', 'ada@example.org', 2, '49.00']);
+      assert.deepEqual(
+        [
+          order.status,
+          order.billing.email,
+          order.line_items[0].quantity,
+          order.line_items[0].total,
+        ],
+        ['processing', 'ada@example.org', 2, '49.00'],
+      );
       assert.equal(product.stock_quantity, 3);
     }));
 
   test('tasks of the setup lead to their pages', () =>
     walk(async (page) => {
       await open(page, '/store/setup');
-      await page.getByText(/\d of \d done/).first().waitFor();
+      await page
+        .getByText(/\d of \d done/)
+        .first()
+        .waitFor();
       await page.getByRole('link', { name: 'Begin' }).first().click();
       await page.waitForURL(/\/portal\/store\//);
     }));
@@ -151,7 +198,9 @@ describe('the store', () => {
       await call('POST', 'wc-admin/plugins/install', { plugins: 'ledger' });
       await call('POST', 'wc-admin/plugins/activate', { plugins: 'ledger' });
       await open(page, '/store/inbox');
-      const note = page.locator('li', { has: page.getByRole('heading', { name: 'Ledger is ready' }) });
+      const note = page.locator('li', {
+        has: page.getByRole('heading', { name: 'Ledger is ready' }),
+      });
       await isFitForEverybody(page, 'the inbox');
       await note.getByRole('button', { name: 'Mark as read' }).click();
       await note.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
@@ -160,7 +209,10 @@ describe('the store', () => {
       await page.getByRole('button', { name: 'Undo' }).click();
       await note.waitFor();
       // Notes of another shop keep their actions; whoever follows one gets to its page.
-      await world.server.run(['import', 'bundle'], JSON.stringify(bundle(`${world.server.url}/docs`)));
+      await world.server.run(
+        ['import', 'bundle'],
+        JSON.stringify(bundle(`${world.server.url}/docs`)),
+      );
       await open(page, '/store/inbox');
       await page.getByRole('button', { name: 'Read the guides' }).click();
       await page.waitForURL(/\/docs/);
@@ -175,7 +227,10 @@ describe('the store', () => {
       await open(page, `/store/orders/${bought.id}`);
       await page.getByRole('button', { name: 'Refund…' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel(/^Units of/).first().fill('1');
+      await dialog
+        .getByLabel(/^Units of/)
+        .first()
+        .fill('1');
       await dialog.getByText(/will be booked as refunded/).waitFor();
       await isFitForEverybody(page, 'a refund');
       await dialog.getByRole('button', { name: /^Refund / }).click();
@@ -184,14 +239,17 @@ describe('the store', () => {
     }));
 
   test('a refund of more than is left is refused', () =>
-    walk(async (page) => {
-      await open(page, '/store/orders?status=completed');
-      await page.locator('tbody a').nth(1).click();
-      await page.getByRole('button', { name: 'Refund…' }).click();
-      await page.getByLabel('Amount instead').fill('999999');
-      await page.getByRole('button', { name: /^Refund / }).click();
-      await page.getByRole('alert').waitFor();
-    }, { allowed: [/400/] }));
+    walk(
+      async (page) => {
+        await open(page, '/store/orders?status=completed');
+        await page.locator('tbody a').nth(1).click();
+        await page.getByRole('button', { name: 'Refund…' }).click();
+        await page.getByLabel('Amount instead').fill('999999');
+        await page.getByRole('button', { name: /^Refund / }).click();
+        await page.getByRole('alert').waitFor();
+      },
+      { allowed: [/400/] },
+    ));
 
   test('an order is refunded in part', () =>
     walk(async (page) => {

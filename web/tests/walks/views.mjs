@@ -13,16 +13,21 @@ describe('every view', () => {
     ['on a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
   ]) {
     test(`${name} loads, is fit for everybody, and fits the screen`, () =>
-      walk(async (page) => {
-        const faults = [];
-        for (const view of await everyView(page)) {
-          await open(page, view);
-          if (await page.getByText('This could not be loaded').count()) faults.push(`${view} could not be loaded`);
-          if (await page.getByText('There is no such page').count()) faults.push(`${view} is no page`);
-          for (const fault of await faultsOf(page)) faults.push(`${view}: ${fault}`);
-        }
-        assert.deepEqual(faults, []);
-      }, { options }));
+      walk(
+        async (page) => {
+          const faults = [];
+          for (const view of await everyView(page)) {
+            await open(page, view);
+            if (await page.getByText('This could not be loaded').count())
+              faults.push(`${view} could not be loaded`);
+            if (await page.getByText('There is no such page').count())
+              faults.push(`${view} is no page`);
+            for (const fault of await faultsOf(page)) faults.push(`${view}: ${fault}`);
+          }
+          assert.deepEqual(faults, []);
+        },
+        { options },
+      ));
   }
 
   test('an address that is none is told so, with a way on', () =>
