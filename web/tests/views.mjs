@@ -42,7 +42,7 @@ const EXAMPLES = {
     await open(page, '/console/webhooks');
     if ((await page.locator('main tbody a').count()) === 0) {
       await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('Address').fill('https://hooks.example.com/views');
+      await page.getByLabel('URL').fill('https://hooks.example.com/views');
       await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
       await page.locator('main tbody a').first().waitFor();
     }
@@ -69,7 +69,7 @@ const EXAMPLES = {
 const PASSING = ['/', '/connect'];
 
 export async function everyView(page) {
-  const paths = found(await source('routes.ts'), /\{ path: '([^']+)', load/g);
+  const paths = found(await source('routes.ts'), /\{\s*path: '([^']+)',\s*load/g);
   assert.ok(paths.length > 20, 'the table of routes is read');
   const views = [];
   for (const path of paths.filter((one) => !PASSING.includes(one))) {

@@ -3,7 +3,7 @@
 import { send, type Json } from './api';
 import { texts } from './texts';
 
-const t = texts.fields.faults;
+const t = texts.fields.errors;
 
 export interface Field {
   name: string;
@@ -185,7 +185,7 @@ const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 /** What is wrong with a value, before the server is asked; nothing when it looks right. */
 export function wrongWith(field: Field, value: unknown): string | undefined {
   const text = value === undefined || value === null ? '' : String(value);
-  if (text === '') return field.isRequired ? t.needed : undefined;
+  if (text === '') return field.isRequired ? t.required : undefined;
   const { minLength, maxLength, minimum, maximum, pattern, format } = field.rules;
   if (field.kind === 'amount' && !AMOUNT.test(text)) return t.amount;
   // What stands in the way of a character is told before how many there are.

@@ -47,7 +47,7 @@ export function change(now: number, before: number): number | undefined {
 }
 
 export function percent(value: number): string {
-  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))} %`;
+  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))}%`;
 }
 
 /** A moment of the site's wall clock as a date whose UTC parts are that wall clock's. */
@@ -130,7 +130,7 @@ export function show(value: unknown, kind: Kind): string {
     case 'average':
       return grouped(Number(value), 2);
     case 'percent':
-      return `${Number(value).toLocaleString('en', { maximumFractionDigits: 4 })} %`;
+      return `${Number(value).toLocaleString('en', { maximumFractionDigits: 4 })}%`;
     case 'date':
       return day(String(value));
     case 'moment':

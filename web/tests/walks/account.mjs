@@ -17,7 +17,7 @@ describe('the account', () => {
     walk(async (page) => {
       await open(page, '/account');
       await page.getByRole('button', { name: 'New application password' }).click();
-      await page.getByLabel('Which program is it for?').fill('Warehouse');
+      await page.getByLabel('Program name').fill('Warehouse');
       await isFitForEverybody(page, 'the question for a name');
       await page
         .getByRole('dialog')
@@ -31,7 +31,7 @@ describe('the account', () => {
           },
         });
       assert.equal((await asked()).status, 200);
-      await page.getByRole('button', { name: 'I have kept it' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
       await page
         .getByRole('row', { name: /Warehouse/ })
         .getByRole('button', { name: 'Revoke' })
@@ -60,19 +60,19 @@ describe('the account', () => {
         await open(page, '/account');
         await page.getByLabel('E-mail').fill('not-mail');
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Look again at: E-mail.').waitFor();
+        await page.getByText('Check: E-mail').waitFor();
         await isFitForEverybody(page, 'faults of an account');
         await page.getByLabel('E-mail').fill(`${login}@pier.example`);
         await page.fill('#me-name', 'Ada of the Pier');
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved.').waitFor();
+        await page.getByText('Saved', { exact: true }).waitFor();
         await page.getByRole('link', { name: /Ada of the Pier/ }).waitFor();
         await page.getByLabel('New password').fill('short');
-        await page.getByRole('button', { name: 'Set the password' }).click();
-        await page.getByText('Look again at: New password.').waitFor();
+        await page.getByRole('button', { name: 'Change password' }).click();
+        await page.getByText('Check: New password').waitFor();
         await page.getByLabel('New password').fill('another walk on the pier');
-        await page.getByRole('button', { name: 'Set the password' }).click();
-        await page.getByText('The password is set.').waitFor();
+        await page.getByRole('button', { name: 'Change password' }).click();
+        await page.getByText('Password changed.').waitFor();
         await open(page, '/store/orders');
         await page.locator('main tbody a').first().waitFor();
         await open(elsewhere, '/store/orders');
@@ -112,7 +112,7 @@ describe('the account', () => {
         await page.getByLabel(/^Your name/).fill('Ada Pier');
         await page.getByLabel(/^E-mail/).fill(email);
         await page.getByRole('button', { name: 'Register' }).click();
-        await page.getByText('Look into your mailbox').waitFor();
+        await page.getByText('Check your e-mail').first().waitFor();
         await isFitForEverybody(page, 'the letter is sent');
         const [, token] = await world.server.mail.find(
           new RegExp(`${email}[^]*/portal/register\\?token=(\\w+)`),
@@ -149,8 +149,8 @@ describe('the account', () => {
     walk(async (page) => {
       await open(page, '/account');
       await page.getByRole('button', { name: 'New consumer key' }).click();
-      await page.getByLabel('What is it for?').fill('Till');
-      await page.getByLabel('It may').selectOption('read_write');
+      await page.getByLabel('Description').fill('Till');
+      await page.getByLabel('Permissions').selectOption('read_write');
       await page.getByRole('dialog').getByRole('button', { name: 'New consumer key' }).click();
       await page.getByText(/^ck_/).waitFor();
       await page.getByText(/^cs_/).waitFor();

@@ -26,8 +26,8 @@ describe('analytics', () => {
       await page.getByLabel(/^Period/).selectOption('custom');
       await page.getByLabel('From').fill('2026-01-01');
       await page.waitForURL(/from=2026-01-01/);
-      await page.getByLabel('until').fill('2026-03-31');
-      await page.getByLabel('Compared with').selectOption('previous_year');
+      await page.getByLabel('to', { exact: true }).fill('2026-03-31');
+      await page.getByLabel('Compare with').selectOption('previous_year');
       await page.waitForURL(/from=2026-01-01.*until=2026-03-31.*compare=previous_year/);
       await settled(page);
       await page
@@ -105,7 +105,7 @@ describe('analytics', () => {
         .first()
         .waitFor();
       await page.getByRole('button', { name: /Product is Pier stripe tee/ }).waitFor();
-      await page.getByRole('button', { name: /Remove the filter Product is/ }).click();
+      await page.getByRole('button', { name: /Remove filter: Product is/ }).click();
       assert.doesNotMatch(page.url(), /product_includes/);
     }));
 

@@ -35,7 +35,7 @@ describe('the console', () => {
       );
       const second = await shown.textContent();
       assert.deepEqual([await asked(first), await asked(second)], [200, 200]);
-      await page.getByRole('button', { name: 'I have kept it' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
       await settled(page);
       const row = page.getByRole('row').filter({ hasText: second.split('_')[2] });
       await row.getByRole('button', { name: 'Revoke' }).click();
@@ -53,16 +53,16 @@ describe('the console', () => {
         await page.getByRole('button', { name: 'New key' }).click();
         const dialog = page.getByRole('dialog');
         await dialog.getByLabel('Name').fill(name);
-        await dialog.getByText('None chosen').click();
+        await dialog.getByText('None selected').click();
         await dialog.getByLabel('merchants.read').check();
-        await dialog.getByLabel('Used only from').fill('somewhere');
-        await dialog.getByLabel('Days until it ends').fill('9999');
-        await dialog.getByText('At most 730.').waitFor();
-        await dialog.getByLabel('Days until it ends').fill('30');
+        await dialog.getByLabel('Allowed IP addresses').fill('somewhere');
+        await dialog.getByLabel('Expires after (days)').fill('9999');
+        await dialog.getByText('Must be 730 or less').waitFor();
+        await dialog.getByLabel('Expires after (days)').fill('30');
         await dialog.getByRole('button', { name: 'New key' }).click();
         await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
         await isFitForEverybody(page, 'the form of a key');
-        await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
+        await dialog.getByLabel('Allowed IP addresses').fill('127.0.0.0/8, 203.0.113.7');
         await dialog.getByRole('button', { name: 'New key' }).click();
         const text = await page.locator('.once code').textContent();
         assert.equal(await asked(text), 200);
@@ -104,8 +104,8 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'New template' }).click();
       await page.waitForURL(new RegExp(name));
       await page.getByRole('checkbox', { name: 'Tax enabled' }).check();
-      await page.getByRole('button', { name: 'Save as a new version' }).click();
-      await page.getByText('What changed from').waitFor();
+      await page.getByRole('button', { name: 'Save as new version' }).click();
+      await page.getByText('Changes since').waitFor();
       await page.locator('.diff li', { hasText: 'taxEnabled' }).waitFor();
       await isFitForEverybody(page, 'a template with versions');
     }));
@@ -119,17 +119,17 @@ describe('the console', () => {
       const url = `${(await catcher.json()).url}?run=${Date.now().toString(36)}`;
       await open(page, '/console/webhooks');
       await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('Address').fill(url);
+      await page.getByLabel('URL').fill(url);
       await page.getByLabel(/^Events/).fill('template.*');
       await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
       await page.getByText(/^whsec_/).waitFor();
       await isFitForEverybody(page, 'a new webhook');
       await page.getByRole('link', { name: url }).click();
-      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('button', { name: 'Send test event' }).click();
       const row = page.locator('main tbody tr').first();
       await row.getByText('delivered').waitFor();
       assert.match(await row.textContent(), /200/);
-      await row.getByRole('button', { name: 'Send again' }).click();
+      await row.getByRole('button', { name: 'Resend' }).click();
       await page.waitForFunction(
         () =>
           document.querySelectorAll('main tbody tr').length === 2 ||
@@ -137,7 +137,7 @@ describe('the console', () => {
       );
       await isFitForEverybody(page, 'a webhook');
       await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Nothing is sent there any more').waitFor();
+      await page.getByText('Events are no longer sent to this URL').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await page.waitForURL(/console\/webhooks$/);
     }));
@@ -145,7 +145,7 @@ describe('the console', () => {
   test('the chain of the audit log is verified', () =>
     walk(async (page) => {
       await open(page, '/console/audit');
-      await page.getByRole('button', { name: 'Verify the chain' }).click();
+      await page.getByRole('button', { name: 'Verify log' }).click();
       await page.getByText(/Intact: \d+ entries/).waitFor();
       await open(page, '/console/events?types=merchant.*');
       await page.getByText('merchant.created').first().waitFor();

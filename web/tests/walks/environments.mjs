@@ -18,7 +18,7 @@ describe('environments', () => {
       async (page) => {
         await signIn(page, { ...both, url: both.production });
         await open(page, '/store/orders', both.production);
-        assert.match(await band(page).textContent(), /Production.*Real merchants, real money/s);
+        assert.match(await band(page).textContent(), /Production.*Live merchants and payments/s);
         assert.match(await page.title(), /production/i);
         await isFitForEverybody(page, 'production');
         const real = await colour(page);
@@ -27,14 +27,14 @@ describe('environments', () => {
           await band(page).evaluate((node) => getComputedStyle(node).position),
           'sticky',
         );
-        await band(page).getByRole('link', { name: 'Go to the sandbox' }).click();
+        await band(page).getByRole('link', { name: 'Switch to sandbox' }).click();
         await page.waitForURL((url) => url.origin === both.sandbox);
         await signIn(page, { ...both, url: both.sandbox });
         await open(page, '/store/orders', both.sandbox);
-        assert.match(await band(page).textContent(), /Sandbox.*Nothing here is real/s);
+        assert.match(await band(page).textContent(), /Sandbox.*Test data only/s);
         assert.notEqual(await colour(page), real);
         const back = await band(page)
-          .getByRole('link', { name: 'Go to production' })
+          .getByRole('link', { name: 'Switch to production' })
           .getAttribute('href');
         assert.equal(back, `${both.production}/portal/store/orders`);
       },
@@ -47,10 +47,10 @@ describe('environments', () => {
         await signIn(page, { ...both, url: both.production });
         await open(page, '/reference', both.production);
         assert.equal(
-          await page.getByRole('button', { name: 'Send to the sandbox' }).isDisabled(),
+          await page.getByRole('button', { name: 'Send to sandbox' }).isDisabled(),
           true,
         );
-        await page.getByText('Only the sandbox can be tried from here').waitFor();
+        await page.getByText('You can only try requests in the sandbox').waitFor();
       },
       { isSignedIn: false, hosts: hosts() },
     ));
@@ -81,7 +81,7 @@ describe('environments', () => {
         await page.getByRole('link', { name: 'Sign in' }).waitFor();
         assert.equal(await page.getByRole('link', { name: 'Register an ISO' }).count(), 0);
         await open(page, '/register', both.production);
-        await page.getByText('Nobody registers here by themselves').waitFor();
+        await page.getByText('Registration is closed').waitFor();
         assert.equal(await page.getByRole('textbox').count(), 0);
         await isFitForEverybody(page, 'closed registration');
       },

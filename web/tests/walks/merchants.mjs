@@ -47,7 +47,7 @@ describe('merchants', () => {
       await isFitForEverybody(page, 'the guided form');
       assert.match(await page.textContent('aside pre'), new RegExp(name));
       await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByRole('button', { name: 'Same as the merchant' }).click();
+      await page.getByRole('button', { name: 'Same as merchant' }).click();
       await fill('storeData.mccCode', '5812');
       await page.getByRole('button', { name: 'Next' }).click();
       await page.getByLabel('Processor').selectOption('CKNX');
@@ -55,8 +55,8 @@ describe('merchants', () => {
       await page.getByLabel('Model').selectOption('P3');
       await page.getByLabel(/^Application/).selectOption('CRDT');
       await fill('tpnData.tpnProcessor.profile[0].apiKey', `walk-${RUN}`);
-      await page.getByRole('button', { name: 'Check without storing' }).click();
-      await page.getByText('Nothing was stored').waitFor();
+      await page.getByRole('button', { name: 'Validate' }).click();
+      await page.getByText('Nothing was saved').waitFor();
       await page.getByRole('button', { name: 'Onboard', exact: true }).click();
       await page.waitForURL(/merchants\/[A-Z0-9]{6,}/);
       await page.getByRole('heading', { name }).first().waitFor();
@@ -70,7 +70,7 @@ describe('merchants', () => {
       await settled(page);
       await page.getByRole('link', { name: 'Keeper Hardware' }).first().click();
       await page.getByRole('button', { name: 'Suspend' }).click();
-      await page.getByText('take no payments until').waitFor();
+      await page.getByText('cannot take payments until').waitFor();
       await page.getByRole('dialog').getByLabel('Reason').fill('Too many disputes');
       await isFitForEverybody(page, 'the question before a suspension');
       await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
@@ -79,12 +79,12 @@ describe('merchants', () => {
       await settled(page);
       await page
         .getByRole('row', { name: /merchant.onboard/ })
-        .getByRole('button', { name: 'See it then' })
+        .getByRole('button', { name: 'View this version' })
         .click();
       await page.waitForURL(/asOf=/);
-      await page.getByText('The past').waitFor();
+      await page.getByText('Past version').waitFor();
       await page.locator('h1').getByText('active').waitFor();
-      await page.getByRole('button', { name: 'Back to now' }).click();
+      await page.getByRole('button', { name: 'Back to current version' }).click();
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.locator('h1').getByText('active').waitFor();
       await settled(page);
@@ -110,7 +110,7 @@ describe('merchants', () => {
         await page.getByRole('button', { name: 'Edit' }).first().click();
         const dialog = page.getByRole('dialog');
         await dialog.getByLabel('E-mail').fill('not-mail');
-        await dialog.getByText('An e-mail address, such as').waitFor();
+        await dialog.getByText('Enter an e-mail address, such as').waitFor();
         await dialog.getByLabel('E-mail').fill('ada@pier.example');
         await dialog.getByLabel('ZIP code').fill('00000');
         await dialog.getByRole('button', { name: 'Save' }).click();
@@ -140,7 +140,7 @@ describe('merchants', () => {
           mccCode: '9999',
         }))
           await fill(`storeData.${field}`, value);
-        await page.getByText('There is no such category.').waitFor();
+        await page.getByText('Unknown category code').waitFor();
         assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true);
         await fill('storeData.mccCode', '5812');
         await page.getByRole('button', { name: 'Next' }).click();
@@ -161,11 +161,11 @@ describe('merchants', () => {
         await open(page, '/merchants/new');
         const fill = (path, value) => page.fill(`[id="merchantData.${path}"]`, value);
         const fault = (path) => page.locator(`[id="merchantData.${path}-hint"] .fault`);
-        await page.getByText(/Still to fill in or correct: .*ZIP code/).waitFor();
+        await page.getByText(/Still required or incorrect: .*ZIP code/).waitFor();
         await fill('zipCode', '00000');
-        await fault('zipCode').getByText('There is no such ZIP code.').waitFor();
+        await fault('zipCode').getByText('Unknown ZIP code').waitFor();
         await fill('email', 'not-mail');
-        await fault('email').getByText('An e-mail address').waitFor();
+        await fault('email').getByText('Enter an e-mail address').waitFor();
         await fill('phoneNumber', '(212) 555-0142');
         await fault('phoneNumber').getByText('Digits only').waitFor();
         await isFitForEverybody(page, 'faults of the guided form');
@@ -179,11 +179,11 @@ describe('merchants', () => {
       await page.getByRole('link', { name: 'Saltwater Books' }).click();
       const row = page
         .getByRole('row')
-        .filter({ has: page.getByRole('button', { name: 'Swap the device' }) })
+        .filter({ has: page.getByRole('button', { name: 'Swap device' }) })
         .first();
-      await row.getByRole('button', { name: 'Swap the device' }).click();
-      await page.getByText('is refused from now on').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Swap the device' }).click();
+      await row.getByRole('button', { name: 'Swap device' }).click();
+      await page.getByText('stops working now').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Swap device' }).click();
       await page.locator('.once code').waitFor();
       await isFitForEverybody(page, 'a pairing code');
     }));
@@ -204,12 +204,12 @@ describe('merchants', () => {
         .waitFor();
       await isFitForEverybody(page, 'the preview of a file');
       await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
-      await page.getByText('1 onboarded, 1 refused, of 2.').waitFor();
+      await page.getByText('1 onboarded, 1 failed, 2 in total').waitFor();
       await isFitForEverybody(page, 'refused rows');
       const text = page.getByLabel('Row 2', { exact: true });
       await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
-      await page.getByRole('button', { name: 'Send the mended row' }).click();
-      await page.getByText('1 onboarded, 0 refused, of 1.').waitFor();
+      await page.getByRole('button', { name: 'Send the fixed row' }).click();
+      await page.getByText('1 onboarded, 0 failed, 1 in total').waitFor();
     }));
 
   test('the sample of a file is fine as it is, and columns that are no fields are told', () =>
@@ -232,14 +232,14 @@ describe('merchants', () => {
           .replaceAll('Harbor Cafe', `Sample ${RUN}`)
           .replace('demo-processor-key', `sample-${RUN}`),
       );
-      await page.getByRole('button', { name: 'Check it without storing' }).click();
-      await page.getByText('These rows are fine.').waitFor();
+      await page.getByRole('button', { name: 'Validate this row' }).click();
+      await page.getByText('These rows are valid.').waitFor();
       assert.equal(await page.getByRole('alert').count(), 0);
       await choose('name,merchantData.email\nHarbor,ada@example.org\n');
-      await page.getByText('These columns are the names of no field: name.').waitFor();
+      await page.getByText('Unknown columns: name.').waitFor();
       await isFitForEverybody(page, 'columns that are no fields');
       await choose('name,email\nHarbor,ada@example.org\n');
-      await page.getByText('None of these columns is the name of a field: name, email.').waitFor();
+      await page.getByText('None of these columns are known: name, email.').waitFor();
     }));
 
   test('a file that cannot be read is refused with a sentence', () =>

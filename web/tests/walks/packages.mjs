@@ -44,7 +44,7 @@ describe('plugins and themes', () => {
       await page.getByLabel('How often').selectOption('weekly');
       await isFitForEverybody(page, 'the settings of a plugin');
       await press(page, 'Save');
-      await page.getByText('Saved.').waitFor();
+      await page.getByText('Saved', { exact: true }).waitFor();
       await page.reload();
       assert.equal(await page.getByLabel('Sender').inputValue(), `Pier ${RUN}`);
       await press(page, 'Deactivate');
@@ -53,9 +53,9 @@ describe('plugins and themes', () => {
         .getByText('installed')
         .waitFor();
       await open(page, '/store/plugins');
-      await press(letters, 'Remove');
-      await page.getByText('its settings are forgotten').waitFor();
-      await press(page.getByRole('dialog'), 'Remove');
+      await press(letters, 'Delete');
+      await page.getByText('deletes its settings').waitFor();
+      await press(page.getByRole('dialog'), 'Delete');
       await letters.getByRole('button', { name: 'Install', exact: true }).waitFor();
     }));
 
@@ -71,13 +71,13 @@ describe('plugins and themes', () => {
           description: 'From a file.',
         });
         await upload(page, 'walk.zip', good);
-        await page.getByText('walk.zip is installed.').waitFor();
+        await page.getByText('walk.zip installed').waitFor();
         await card(page, name).getByText('installed').waitFor();
         await upload(page, 'broken.zip', good.subarray(0, good.length / 2));
-        await page.getByText(/broken\.zip was not installed: /).waitFor();
+        await page.getByText(/Could not install broken\.zip: /).waitFor();
         await isFitForEverybody(page, 'a refused plugin');
-        await press(card(page, name), 'Remove');
-        await press(page.getByRole('dialog'), 'Remove');
+        await press(card(page, name), 'Delete');
+        await press(page.getByRole('dialog'), 'Delete');
         await card(page, name).waitFor({ state: 'detached' });
       },
       { allowed: [/400/] },
@@ -165,7 +165,7 @@ describe('plugins and themes', () => {
         colours: { ink: '#999999', paper: '#ffffff' },
       });
       await upload(page, 'pale.zip', pale);
-      await page.getByText('pale.zip is installed.').waitFor();
+      await page.getByText('pale.zip installed').waitFor();
       await settled(page);
       await card(page, name)
         .getByText(/ink on paper has a contrast/)
@@ -175,10 +175,10 @@ describe('plugins and themes', () => {
         ['again.zip', pale],
       ]) {
         await upload(page, told, content);
-        await page.getByText(`${told} was not installed`).waitFor();
+        await page.getByText(`Could not install ${told}`).waitFor();
       }
-      await press(card(page, name), 'Remove');
-      await press(page.getByRole('dialog'), 'Remove');
+      await press(card(page, name), 'Delete');
+      await press(page.getByRole('dialog'), 'Delete');
       await card(page, name).waitFor({ state: 'detached' });
     }));
 });

@@ -9,7 +9,7 @@ describe('the documentation', () => {
       await open(page, '/reference');
       await page.getByLabel('Search').fill('errors');
       await page.getByRole('link', { name: /\/v1\/errors/ }).click();
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+      await page.getByRole('button', { name: 'Send to sandbox' }).click();
       await page.getByText('already_exists').first().waitFor();
       assert.match(await page.locator('.sent strong').textContent(), /200/);
     }));
@@ -27,8 +27,8 @@ describe('the documentation', () => {
       await isFitForEverybody(page, 'an answer');
       const refused = page.locator('.answer', { has: page.locator('#answer-4xx') });
       await refused.locator('summary').first().click();
-      await refused.getByText('What programs go by').waitFor();
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+      await refused.getByText('A stable code for programs').waitFor();
+      await page.getByRole('button', { name: 'Send to sandbox' }).click();
       await page.locator('.sent strong').getByText('200').waitFor();
       assert.match(await page.locator('.sent pre').textContent(), /"code"/);
     }));
@@ -41,10 +41,10 @@ describe('the documentation', () => {
         const good = page.locator('.answer', { has: page.locator('#answer-200') });
         await good.locator('summary').first().click();
         await good.getByText('merchantId').first().waitFor();
-        await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+        await page.getByRole('button', { name: 'Send to sandbox' }).click();
         await page.locator('.sent strong').getByText('200').waitFor();
         await page.getByLabel('API key').fill('bw_test_nonsense');
-        await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+        await page.getByRole('button', { name: 'Send to sandbox' }).click();
         await page.locator('.sent strong').getByText('401').waitFor();
         await page.getByLabel('API key').fill('');
       },

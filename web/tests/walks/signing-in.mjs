@@ -39,10 +39,10 @@ describe('signing in', () => {
       async (page) => {
         await signIn(page, user);
         await open(page, '/');
-        await page.getByText('You may not see this').waitFor();
+        await page.getByText('You don’t have access to this page').waitFor();
         await isFitForEverybody(page, 'nothing to see');
         await open(page, '/store/settings');
-        await page.getByText('You may not see this').first().waitFor();
+        await page.getByText('You don’t have access to this page').first().waitFor();
       },
       { isSignedIn: false, allowed: [/403/] },
     );
@@ -59,7 +59,7 @@ describe('signing in', () => {
       await page.keyboard.press('Tab');
       assert.equal(
         await page.evaluate(() => document.activeElement?.textContent),
-        'Skip to the content',
+        'Skip to content',
       );
       await page.keyboard.press('Enter');
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');

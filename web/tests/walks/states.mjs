@@ -35,7 +35,7 @@ describe('states', () => {
         const wrong = [];
         for (const view of views.filter((one) => !SILENT.includes(one))) {
           await open(page, view);
-          if ((await page.getByText('This could not be loaded').count()) === 0)
+          if ((await page.getByText('Could not load this').count()) === 0)
             wrong.push(`${view} says nothing`);
           for (const fault of await faultsOf(page)) wrong.push(`${view}: ${fault}`);
         }
@@ -68,15 +68,15 @@ describe('states', () => {
     walk(
       async (page) => {
         await open(page, '/store/orders?search=nobody-has-this-name');
-        await page.getByText('Nothing fits').waitFor();
+        await page.getByText('No results').waitFor();
         await page.getByRole('button', { name: 'Show all' }).click();
         await page.locator('main tbody a').first().waitFor();
         await open(page, '/store/orders/999999999');
-        await page.getByText('This is not there').first().waitFor();
+        await page.getByText('Order not found').first().waitFor();
         await open(page, '/plugins/nothing');
-        await page.getByText('There is no such plugin').waitFor();
+        await page.getByText('Plugin not found').waitFor();
         await open(page, '/connect');
-        await page.getByText('Nothing was granted').waitFor();
+        await page.getByText('Access was not granted').waitFor();
         await isFitForEverybody(page, 'nothing granted');
       },
       { allowed: [/404/] },
@@ -98,7 +98,7 @@ describe('states', () => {
         assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
         await open(page, '/console/keys');
         await settled(page);
-        await page.getByText('You may not see this').first().waitFor();
+        await page.getByText('You don’t have access to this page').first().waitFor();
         await isFitForEverybody(page, 'keys are not for a shop manager');
       },
       { isSignedIn: false, allowed: [/40[13]/] },

@@ -54,11 +54,11 @@ describe('the store', () => {
         await page.fill('#amount', '12.5');
         await page.fill('#usage_limit', '3');
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved.').waitFor();
+        await page.getByText('Saved', { exact: true }).waitFor();
         await open(page, '/store/coupons?search=portal-test');
         assert.match(
           await page.getByRole('row', { name: /portal-test/ }).textContent(),
-          /12\.5 %.*0 \/ 3/s,
+          /12\.5%.*0 \/ 3/s,
         );
         await page.getByRole('link', { name: 'portal-test' }).click();
         await page.getByRole('button', { name: 'Delete' }).click();
@@ -66,7 +66,7 @@ describe('the store', () => {
         await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
         await page.waitForURL(/store\/coupons$/);
         await open(page, '/store/coupons?search=portal-test');
-        await page.getByText('Nothing fits').waitFor();
+        await page.getByText('No results').waitFor();
       },
       { allowed: [/400/] },
     ));
@@ -86,14 +86,14 @@ describe('the store', () => {
       const save = () => page.getByRole('button', { name: 'Save' }).click();
       const fault = (name) => page.locator(`[id="${name}-hint"] .fault`);
       await save();
-      await fault('code').getByText('This is needed.').waitFor();
-      await fault('amount').getByText('This is needed.').waitFor();
+      await fault('code').getByText('Required').waitFor();
+      await fault('amount').getByText('Required').waitFor();
       await isFitForEverybody(page, 'faults of a coupon');
       await page.fill('#code', code);
       await page.fill('#amount', 'abc');
-      await fault('amount').getByText('A number').waitFor();
+      await fault('amount').getByText('Enter a number').waitFor();
       await page.fill('#amount', '120');
-      await fault('amount').getByText('At most 100.').waitFor();
+      await fault('amount').getByText('Must be 100 or less').waitFor();
       await save();
       assert.deepEqual(sent, []);
       assert.equal(await page.getAttribute('#date_expires', 'type'), 'date');
@@ -115,7 +115,7 @@ describe('the store', () => {
       await page.getByLabel('Add a note').fill('Called about the parcel');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('.notes').getByText('Called about the parcel').waitFor();
-      await page.getByLabel('Change the status').selectOption('completed');
+      await page.getByLabel('Change status').selectOption('completed');
       await page.locator('h1').getByText('completed').waitFor();
     }));
 
@@ -125,11 +125,11 @@ describe('the store', () => {
       await page.locator('tbody a').first().click();
       await page.locator('#regular_price').fill('15.50');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved.').waitFor();
+      await page.getByText('Saved', { exact: true }).waitFor();
       await open(page, '/store/settings/general');
       await page.locator('#woocommerce_store_city').fill('Ocean City');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('One setting saved.').waitFor();
+      await page.getByText('1 setting saved').waitFor();
       await page.reload();
       await settled(page);
       assert.equal(await page.locator('#woocommerce_store_city').inputValue(), 'Ocean City');
@@ -142,29 +142,29 @@ describe('the store', () => {
       await page.getByRole('link', { name: 'New product' }).click();
       await settled(page);
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Look again at: Name.').waitFor();
+      await page.getByText('Check: Name').waitFor();
       await isFitForEverybody(page, 'faults of a product');
       await page.fill('#name', name);
       await page.fill('#regular_price', '24.50');
-      await page.getByLabel('Count the stock').check();
+      await page.getByLabel('Track inventory').check();
       await page.fill('#stock_quantity', '5');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.waitForURL(/products\/\d+/);
       await page.getByRole('heading', { name }).waitFor();
       await open(page, '/store/orders/new');
-      assert.equal(await page.getByRole('button', { name: 'Make the order' }).isDisabled(), true);
+      assert.equal(await page.getByRole('button', { name: 'Create order' }).isDisabled(), true);
       await page.getByLabel('Search by name').fill(name);
       const add = page.getByRole('button', { name: `Add ${name}` });
       await add.click();
-      await page.getByLabel(`Units of ${name}`).fill('2');
-      await page.getByText('$49.00 before taxes').waitFor();
+      await page.getByLabel(`Quantity of ${name}`).fill('2');
+      await page.getByText('$49.00 before tax').waitFor();
       await page.getByLabel('First name').fill('Ada');
       await page.getByLabel('E-mail').fill('not-mail');
-      await page.getByRole('button', { name: 'Make the order' }).click();
-      await page.getByText('Look again at: E-mail.').waitFor();
+      await page.getByRole('button', { name: 'Create order' }).click();
+      await page.getByText('Check: E-mail').waitFor();
       await isFitForEverybody(page, 'a new order');
       await page.getByLabel('E-mail').fill('ada@example.org');
-      await page.getByRole('button', { name: 'Make the order' }).click();
+      await page.getByRole('button', { name: 'Create order' }).click();
       await page.waitForURL(/orders\/\d+/);
       await page.getByRole('link', { name }).waitFor();
       const [product] = await call('GET', `wc/v3/products?search=${encodeURIComponent(name)}`);
@@ -228,10 +228,10 @@ describe('the store', () => {
       await page.getByRole('button', { name: 'Refund…' }).click();
       const dialog = page.getByRole('dialog');
       await dialog
-        .getByLabel(/^Units of/)
+        .getByLabel(/^Quantity of/)
         .first()
         .fill('1');
-      await dialog.getByText(/will be booked as refunded/).waitFor();
+      await dialog.getByText(/This records a refund of/).waitFor();
       await isFitForEverybody(page, 'a refund');
       await dialog.getByRole('button', { name: /^Refund / }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -244,7 +244,7 @@ describe('the store', () => {
         await open(page, '/store/orders?status=completed');
         await page.locator('tbody a').nth(1).click();
         await page.getByRole('button', { name: 'Refund…' }).click();
-        await page.getByLabel('Amount instead').fill('999999');
+        await page.getByLabel('Custom amount').fill('999999');
         await page.getByRole('button', { name: /^Refund / }).click();
         await page.getByRole('alert').waitFor();
       },
@@ -256,7 +256,7 @@ describe('the store', () => {
       await open(page, '/store/orders?status=completed');
       await page.locator('tbody a').first().click();
       await page.getByRole('button', { name: 'Refund…' }).click();
-      await page.getByLabel('Amount instead').fill('1');
+      await page.getByLabel('Custom amount').fill('1');
       await page.getByRole('button', { name: /^Refund / }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByText('Refunded').first().waitFor();

@@ -18,10 +18,9 @@ describe('every view', () => {
           const faults = [];
           for (const view of await everyView(page)) {
             await open(page, view);
-            if (await page.getByText('This could not be loaded').count())
+            if (await page.getByText('Could not load this').count())
               faults.push(`${view} could not be loaded`);
-            if (await page.getByText('There is no such page').count())
-              faults.push(`${view} is no page`);
+            if (await page.getByText('Page not found').count()) faults.push(`${view} is no page`);
             for (const fault of await faultsOf(page)) faults.push(`${view}: ${fault}`);
           }
           assert.deepEqual(faults, []);
@@ -33,7 +32,7 @@ describe('every view', () => {
   test('an address that is none is told so, with a way on', () =>
     walk(async (page) => {
       await open(page, '/nowhere');
-      await page.getByText('There is no such page').waitFor();
+      await page.getByText('Page not found').waitFor();
       assert.deepEqual(await faultsOf(page), []);
       await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
       await page.waitForURL(/\/portal\/analytics/);
