@@ -31,7 +31,7 @@ async function program() {
 }
 
 /** Waits until `isReady` has seen enough of what the child prints, a JSON object a line; gives its answer. */
-function told(child, isReady) {
+function waitForLine(child, isReady) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the server was not ready in time')), READY_MS);
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -79,7 +79,7 @@ export async function startServer({ orders }) {
     settings,
   );
   const known = {};
-  const facts = await told(
+  const facts = await waitForLine(
     child,
     (line) => Object.assign(known, line).event === 'ready' && known.login && known,
   );
@@ -132,7 +132,7 @@ export async function startBoth() {
     ['ignore', 'pipe', 'inherit'],
   );
   const urls = {};
-  await told(child, (line) => {
+  await waitForLine(child, (line) => {
     if (line.event === 'ready') urls[line.environment] = line.url;
     return urls.sandbox && urls.production;
   });
@@ -141,7 +141,7 @@ export async function startBoth() {
 
 /** A mail server that keeps what it is sent. */
 async function startMail() {
-  const letters = [];
+  const emails = [];
   const server = createServer((socket) => {
     let data;
     const say = (line) => socket.write(`${line}\r\n`);
@@ -149,8 +149,8 @@ async function startMail() {
     createInterface({ input: socket }).on('line', (line) => {
       if (data) {
         if (line !== '.') return data.push(line);
-        // A letter's lines end where its encoding folds them.
-        letters.push(data.join('\n').replaceAll('=\n', '').replaceAll('=3D', '='));
+        // An e-mail's lines end where its encoding folds them.
+        emails.push(data.join('\n').replaceAll('=\n', '').replaceAll('=3D', '='));
         data = undefined;
         return say('250 kept');
       }
@@ -163,14 +163,14 @@ async function startMail() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  /** The newest letter in which the pattern is found, once it has come. */
+  /** The newest e-mail that matches the pattern, once it has arrived. */
   const find = async (pattern) => {
     for (let tries = 0; tries < 200; tries++) {
-      const found = letters.findLast((letter) => pattern.test(letter));
+      const found = emails.findLast((email) => pattern.test(email));
       if (found) return found.match(pattern);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    throw new Error(`no letter has ${pattern}`);
+    throw new Error(`no e-mail matches ${pattern}`);
   };
   return { port: server.address().port, find, stop: async () => server.close() };
 }
@@ -289,7 +289,7 @@ export async function call(method, path, body) {
 }
 
 /** What is wrong for people who use a keyboard or a screen reader, and whether something is wider than the screen. */
-export async function faultsOf(page) {
+export async function problemsOf(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
@@ -302,5 +302,5 @@ export async function faultsOf(page) {
 }
 
 export async function isFitForEverybody(page, where) {
-  assert.deepEqual(await faultsOf(page), [], where);
+  assert.deepEqual(await problemsOf(page), [], where);
 }

@@ -117,12 +117,12 @@ export const plainField = (name: string, label: string, more: Partial<Field> = {
   ...more,
 });
 
-const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** What was filled in or ticked. */
 export function given(values: Record<string, unknown>): Record<string, Json> {
   const isGiven = (value: unknown): boolean =>
-    !isBlank(value) && value !== false && !(Array.isArray(value) && value.length === 0);
+    !isEmpty(value) && value !== false && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(values).filter(([, value]) => isGiven(value))) as Record<
     string,
     Json
@@ -135,7 +135,7 @@ export function changed(
   before: Record<string, unknown>,
 ): Record<string, Json> {
   const isOther = (value: unknown, old: unknown): boolean =>
-    !(isBlank(value) && isBlank(old)) && JSON.stringify(value) !== JSON.stringify(old);
+    !(isEmpty(value) && isEmpty(old)) && JSON.stringify(value) !== JSON.stringify(old);
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => isOther(value, before[name])),
   ) as Record<string, Json>;
@@ -188,7 +188,7 @@ export function wrongWith(field: Field, value: unknown): string | undefined {
   if (text === '') return field.isRequired ? t.required : undefined;
   const { minLength, maxLength, minimum, maximum, pattern, format } = field.rules;
   if (field.kind === 'amount' && !AMOUNT.test(text)) return t.amount;
-  // What stands in the way of a character is told before how many there are.
+  // Wrong characters are reported before a wrong length.
   if (pattern !== undefined && !matches(pattern, text)) return t.formats[format ?? ''] ?? t.pattern;
   if (format === 'email' && !ADDRESS.test(text)) return t.formats.email;
   const length = [...text].length;

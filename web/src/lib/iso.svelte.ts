@@ -2,7 +2,7 @@
 // has chosen. Requests of the onboarding interface carry it.
 import {
   get as plainGet,
-  Refusal,
+  ApiError,
   rest,
   send,
   write as plainWrite,
@@ -39,7 +39,7 @@ class Chosen {
     });
     this.#asked.catch(() => (this.#asked = undefined));
     await this.#asked;
-    if (this.isMissing) throw new Refusal(0, 'no_iso', texts.iso.none);
+    if (this.isMissing) throw new ApiError(0, 'no_iso', texts.iso.none);
   }
 
   get current(): string {

@@ -1,5 +1,5 @@
 // Files of rows, one onboarding each: JSON lines, or CSV under a header. Rows keep their own text, so
-// that single ones can be mended and sent again.
+// that single ones can be fixed and sent again.
 
 export interface RowsFile {
   type: 'text/csv' | 'application/x-ndjson';

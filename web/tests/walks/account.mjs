@@ -61,7 +61,7 @@ describe('the account', () => {
         await page.getByLabel('E-mail').fill('not-mail');
         await page.getByRole('button', { name: 'Save' }).click();
         await page.getByText('Check: E-mail').waitFor();
-        await isFitForEverybody(page, 'faults of an account');
+        await isFitForEverybody(page, 'errors of an account');
         await page.getByLabel('E-mail').fill(`${login}@pier.example`);
         await page.fill('#me-name', 'Ada of the Pier');
         await page.getByRole('button', { name: 'Save' }).click();
@@ -99,7 +99,7 @@ describe('the account', () => {
       assert.match(await page.textContent('main'), /(\w{4} ){5}\w{4}/);
     }));
 
-  test('somebody registers an ISO, opens the letter, chooses a password, and signs in', () =>
+  test('somebody registers an ISO, opens the e-mail, chooses a password, and signs in', () =>
     walk(
       async (page) => {
         const email = `ada-${Date.now().toString(36)}@pier.example`;
@@ -113,7 +113,7 @@ describe('the account', () => {
         await page.getByLabel(/^E-mail/).fill(email);
         await page.getByRole('button', { name: 'Register' }).click();
         await page.getByText('Check your e-mail').first().waitFor();
-        await isFitForEverybody(page, 'the letter is sent');
+        await isFitForEverybody(page, 'the e-mail is sent');
         const [, token] = await world.server.mail.find(
           new RegExp(`${email}[^]*/portal/register\\?token=(\\w+)`),
         );

@@ -60,7 +60,7 @@ describe('the console', () => {
         await dialog.getByText('Must be 730 or less').waitFor();
         await dialog.getByLabel('Expires after (days)').fill('30');
         await dialog.getByRole('button', { name: 'New key' }).click();
-        await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
+        await dialog.locator('[id="asked-allowedIps-hint"] .error').waitFor();
         await isFitForEverybody(page, 'the form of a key');
         await dialog.getByLabel('Allowed IP addresses').fill('127.0.0.0/8, 203.0.113.7');
         await dialog.getByRole('button', { name: 'New key' }).click();

@@ -74,7 +74,7 @@ describe('environments', () => {
       { isSignedIn: false, hosts: hosts() },
     ));
 
-  test('where registration is closed, nothing leads there, and whoever comes is told what to do', () =>
+  test('where registration is closed, nothing links to it, and the page says what to do', () =>
     walk(
       async (page) => {
         await open(page, '/', both.production);

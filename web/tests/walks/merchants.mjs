@@ -98,7 +98,7 @@ describe('merchants', () => {
           authorization: `Api-Key ${world.server.api_key}`,
           'content-type': 'application/json',
         };
-        const name = `Mended ${RUN}`;
+        const name = `Edited ${RUN}`;
         const answer = await fetch(`${world.server.url}/v1/onboardmerchant`, {
           method: 'POST',
           headers,
@@ -160,15 +160,15 @@ describe('merchants', () => {
       async (page) => {
         await open(page, '/merchants/new');
         const fill = (path, value) => page.fill(`[id="merchantData.${path}"]`, value);
-        const fault = (path) => page.locator(`[id="merchantData.${path}-hint"] .fault`);
+        const errorAt = (path) => page.locator(`[id="merchantData.${path}-hint"] .error`);
         await page.getByText(/Still required or incorrect: .*ZIP code/).waitFor();
         await fill('zipCode', '00000');
-        await fault('zipCode').getByText('Unknown ZIP code').waitFor();
+        await errorAt('zipCode').getByText('Unknown ZIP code').waitFor();
         await fill('email', 'not-mail');
-        await fault('email').getByText('Enter an e-mail address').waitFor();
+        await errorAt('email').getByText('Enter an e-mail address').waitFor();
         await fill('phoneNumber', '(212) 555-0142');
-        await fault('phoneNumber').getByText('Digits only').waitFor();
-        await isFitForEverybody(page, 'faults of the guided form');
+        await errorAt('phoneNumber').getByText('Digits only').waitFor();
+        await isFitForEverybody(page, 'errors of the guided form');
       },
       { allowed: [/404/] },
     ));
@@ -188,7 +188,7 @@ describe('merchants', () => {
       await isFitForEverybody(page, 'a pairing code');
     }));
 
-  test('a file is looked at, its bad rows are told, mended and sent again', () =>
+  test('a file is previewed, and its rows with errors are fixed and sent again', () =>
     walk(async (page) => {
       await open(page, '/merchants/bulk');
       const rows = [onboarding(`File One ${RUN}`), onboarding(`File Two ${RUN}`, '00000')];
@@ -212,7 +212,7 @@ describe('merchants', () => {
       await page.getByText('1 onboarded, 0 failed, 1 in total').waitFor();
     }));
 
-  test('the sample of a file is fine as it is, and columns that are no fields are told', () =>
+  test('the sample file is valid, and unknown columns are reported', () =>
     walk(async (page) => {
       await open(page, '/merchants/bulk');
       const [download] = await Promise.all([

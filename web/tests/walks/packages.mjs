@@ -170,12 +170,12 @@ describe('plugins and themes', () => {
       await card(page, name)
         .getByText(/ink on paper has a contrast/)
         .waitFor();
-      for (const [told, content] of [
+      for (const [archiveName, content] of [
         ['nothing.zip', Buffer.from('nothing')],
         ['again.zip', pale],
       ]) {
-        await upload(page, told, content);
-        await page.getByText(`Could not install ${told}`).waitFor();
+        await upload(page, archiveName, content);
+        await page.getByText(`Could not install ${archiveName}`).waitFor();
       }
       await press(card(page, name), 'Delete');
       await press(page.getByRole('dialog'), 'Delete');

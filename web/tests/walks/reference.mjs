@@ -62,12 +62,15 @@ describe('the documentation', () => {
       assert.equal(answer.status, 200);
       assert.ok((await answer.json()).title);
       const operation = `${world.server.url}/portal/reference?interface=wc%2Fv3&operation=get-wc-v3-coupons`;
-      const told = await (
+      const embedded = await (
         await fetch(
           `${world.server.url}/wp-json/oembed/1.0/embed?url=${encodeURIComponent(operation)}`,
         )
       ).json();
-      assert.deepEqual([told.type, told.title], ['link', 'API reference: get-wc-v3-coupons']);
+      assert.deepEqual(
+        [embedded.type, embedded.title],
+        ['link', 'API reference: get-wc-v3-coupons'],
+      );
       await page.locator('input[name=q]').first().fill('idempotency');
       await page.keyboard.press('Enter');
       await page.locator('main a[href*="/docs/"]').first().waitFor();

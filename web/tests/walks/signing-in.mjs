@@ -26,7 +26,7 @@ describe('signing in', () => {
       { isSignedIn: false, allowed: [/403/] },
     ));
 
-  test('somebody without rights is told so', async () => {
+  test('a user without permissions is shown a message', async () => {
     const login = `walker-${Date.now()}`;
     const user = { login, password: 'a walk on the pier 2026' };
     const { id } = await call('POST', 'wp/v2/users', {

@@ -1,5 +1,5 @@
 // What the portal costs: bytes of the first load, which have a limit, and how soon it is there, which is
-// told and not judged, since machines differ.
+// reported and not judged, since machines differ.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { open, signIn, walk, world } from '../support.mjs';
@@ -38,7 +38,7 @@ describe('speed', () => {
       { isSignedIn: false },
     ));
 
-  test('how long the overview takes after navigation is told', (context) =>
+  test('the time that the overview takes after navigation is reported', (context) =>
     walk(async (page) => {
       await open(page, '/store/orders');
       await page.waitForTimeout(500);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   call,
-  faultsOf,
+  problemsOf,
   isFitForEverybody,
   open,
   settled,
@@ -37,7 +37,7 @@ describe('states', () => {
           await open(page, view);
           if ((await page.getByText('Could not load this').count()) === 0)
             wrong.push(`${view} says nothing`);
-          for (const fault of await faultsOf(page)) wrong.push(`${view}: ${fault}`);
+          for (const problem of await problemsOf(page)) wrong.push(`${view}: ${problem}`);
         }
         assert.deepEqual(wrong, []);
         await open(page, '/store/orders');
@@ -64,7 +64,7 @@ describe('states', () => {
       await page.locator('main tbody a').first().waitFor();
     }));
 
-  test('what is not there is told in words, with a way on', () =>
+  test('a missing record shows a message and a way back', () =>
     walk(
       async (page) => {
         await open(page, '/store/orders?search=nobody-has-this-name');
@@ -82,7 +82,7 @@ describe('states', () => {
       { allowed: [/404/] },
     ));
 
-  test('a shop manager sees the shop, and is told what is not for them', async () => {
+  test('a shop manager sees the store, and a message where access is missing', async () => {
     const login = `manager-${Date.now()}`;
     const user = { login, password: 'a walk on the pier 2026' };
     const { id } = await call('POST', 'wp/v2/users', {

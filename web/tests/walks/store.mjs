@@ -71,7 +71,7 @@ describe('the store', () => {
       { allowed: [/400/] },
     ));
 
-  test('a coupon that would be worth nothing is told so beside its fields, and not sent', () =>
+  test('an invalid coupon shows errors beside its fields, and is not sent', () =>
     walk(async (page) => {
       const code = `rules-${Date.now()}`;
       const sent = [];
@@ -84,16 +84,16 @@ describe('the store', () => {
       );
       await open(page, '/store/coupons/new');
       const save = () => page.getByRole('button', { name: 'Save' }).click();
-      const fault = (name) => page.locator(`[id="${name}-hint"] .fault`);
+      const errorAt = (name) => page.locator(`[id="${name}-hint"] .error`);
       await save();
-      await fault('code').getByText('Required').waitFor();
-      await fault('amount').getByText('Required').waitFor();
-      await isFitForEverybody(page, 'faults of a coupon');
+      await errorAt('code').getByText('Required').waitFor();
+      await errorAt('amount').getByText('Required').waitFor();
+      await isFitForEverybody(page, 'errors of a coupon');
       await page.fill('#code', code);
       await page.fill('#amount', 'abc');
-      await fault('amount').getByText('Enter a number').waitFor();
+      await errorAt('amount').getByText('Enter a number').waitFor();
       await page.fill('#amount', '120');
-      await fault('amount').getByText('Must be 100 or less').waitFor();
+      await errorAt('amount').getByText('Must be 100 or less').waitFor();
       await save();
       assert.deepEqual(sent, []);
       assert.equal(await page.getAttribute('#date_expires', 'type'), 'date');
@@ -143,7 +143,7 @@ describe('the store', () => {
       await settled(page);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Check: Name').waitFor();
-      await isFitForEverybody(page, 'faults of a product');
+      await isFitForEverybody(page, 'errors of a product');
       await page.fill('#name', name);
       await page.fill('#regular_price', '24.50');
       await page.getByLabel('Track inventory').check();
@@ -208,7 +208,7 @@ describe('the store', () => {
       await note.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Undo' }).click();
       await note.waitFor();
-      // Notes of another shop keep their actions; whoever follows one gets to its page.
+      // Notes of another shop keep their actions; following one leads to its page.
       await world.server.run(
         ['import', 'bundle'],
         JSON.stringify(bundle(`${world.server.url}/docs`)),
@@ -220,7 +220,7 @@ describe('the store', () => {
       await call('DELETE', 'boardwalk/v1/plugins/ledger');
     }));
 
-  test('units of an order are refunded and go back into stock, after it is told what happens', () =>
+  test('items are refunded and restocked after the consequences are shown', () =>
     walk(async (page) => {
       const orders = await call('GET', 'wc/v3/orders?status=completed&per_page=50');
       const bought = orders.find((order) => order.line_items.length && !order.refunds.length);

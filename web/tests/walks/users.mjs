@@ -14,7 +14,7 @@ describe('users', () => {
         await settled(page);
         await page.getByRole('button', { name: 'New user' }).click();
         await page.getByText('Check: Username, E-mail, Password').waitFor();
-        await isFitForEverybody(page, 'faults of a user');
+        await isFitForEverybody(page, 'errors of a user');
         await page.fill('#username', world.server.login);
         await page.fill('#email', `${login}@example.org`);
         await page.fill('#password', password);

@@ -2,7 +2,7 @@
 // keyboard or a screen reader, and nothing is wider than the screen.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { faultsOf, open, walk } from '../support.mjs';
+import { problemsOf, open, walk } from '../support.mjs';
 import { everyView } from '../views.mjs';
 
 describe('every view', () => {
@@ -15,25 +15,25 @@ describe('every view', () => {
     test(`${name} loads, is fit for everybody, and fits the screen`, () =>
       walk(
         async (page) => {
-          const faults = [];
+          const problems = [];
           for (const view of await everyView(page)) {
             await open(page, view);
             if (await page.getByText('Could not load this').count())
-              faults.push(`${view} could not be loaded`);
-            if (await page.getByText('Page not found').count()) faults.push(`${view} is no page`);
-            for (const fault of await faultsOf(page)) faults.push(`${view}: ${fault}`);
+              problems.push(`${view} could not be loaded`);
+            if (await page.getByText('Page not found').count()) problems.push(`${view} is no page`);
+            for (const problem of await problemsOf(page)) problems.push(`${view}: ${problem}`);
           }
-          assert.deepEqual(faults, []);
+          assert.deepEqual(problems, []);
         },
         { options },
       ));
   }
 
-  test('an address that is none is told so, with a way on', () =>
+  test('an unknown address shows a message and a way back', () =>
     walk(async (page) => {
       await open(page, '/nowhere');
       await page.getByText('Page not found').waitFor();
-      assert.deepEqual(await faultsOf(page), []);
+      assert.deepEqual(await problemsOf(page), []);
       await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
       await page.waitForURL(/\/portal\/analytics/);
     }));
