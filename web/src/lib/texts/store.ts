@@ -182,7 +182,7 @@ export const store = {
     emptyHint:
       'News about your store appears here: milestones, plugins and things that need attention.',
     dismiss: 'Dismiss',
-    dismissed: 'Message dismissed',
+    dismissed: 'Dismissed',
     read: 'Mark as read',
   },
   settings: {
