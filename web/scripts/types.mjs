@@ -38,14 +38,27 @@ const REST = {
   Note: 'wc-analytics.note',
 };
 
-const NAMES = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null', file: 'string', mixed: 'unknown', date: 'string' };
+const NAMES = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+  file: 'string',
+  mixed: 'unknown',
+  date: 'string',
+};
 
 /** A schema as the text of a type; the outer one has a line for each member. */
 function typeOf(schema, isOuter) {
   if (!schema || schema === true) return 'unknown';
   const variants = schema.anyOf ?? schema.oneOf;
-  if (variants) return [...new Set(variants.map((variant) => typeOf(variant, isOuter)))].join(' | ');
-  if (schema.enum?.every((value) => typeof value === 'string')) return schema.enum.length ? schema.enum.map((value) => JSON.stringify(value)).join(' | ') : 'string';
+  if (variants)
+    return [...new Set(variants.map((variant) => typeOf(variant, isOuter)))].join(' | ');
+  if (schema.enum?.every((value) => typeof value === 'string'))
+    return schema.enum.length
+      ? schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+      : 'string';
   const types = [].concat(schema.type ?? (schema.properties ? 'object' : []));
   if (types.length === 0) return 'unknown';
   return types.map((type) => single(type, schema, isOuter)).join(' | ');
@@ -57,17 +70,21 @@ function single(type, schema, isOuter) {
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
   }
   if (type !== 'object') return NAMES[type] ?? 'unknown';
-  if (!schema.properties) return `Record<string, ${schema.additionalProperties ? typeOf(schema.additionalProperties, false) : 'unknown'}>`;
+  if (!schema.properties)
+    return `Record<string, ${schema.additionalProperties ? typeOf(schema.additionalProperties, false) : 'unknown'}>`;
   const members = Object.entries(schema.properties).map(([name, member]) => {
     const isThere = !Array.isArray(schema.required) || schema.required.includes(name);
     const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
     return `${key}${isThere ? '' : '?'}: ${typeOf(member, false)}`;
   });
-  return isOuter ? `{\n${members.map((member) => `  ${member};\n`).join('')}}` : `{ ${members.join('; ')} }`;
+  return isOuter
+    ? `{\n${members.map((member) => `  ${member};\n`).join('')}}`
+    : `{ ${members.join('; ')} }`;
 }
 
 function answer(document, name, [path, member]) {
-  const schema = document.paths[path]?.get?.responses?.['200']?.content?.['application/json']?.schema;
+  const schema =
+    document.paths[path]?.get?.responses?.['200']?.content?.['application/json']?.schema;
   const found = member ? schema?.properties?.[member]?.items : schema;
   if (!found) throw new Error(`the document has no answer for ${name} at ${path}`);
   return found;

@@ -12,8 +12,14 @@ export const ROUTES: readonly Route[] = [
   { path: '/merchants', load: () => import('./pages/merchants/Merchants.svelte') },
   { path: '/merchants/new', load: () => import('./pages/merchants/Onboard.svelte') },
   { path: '/merchants/bulk', load: () => import('./pages/merchants/Bulk.svelte') },
-  { path: '/merchants/:merchant/new-store', load: () => import('./pages/merchants/Onboard.svelte') },
-  { path: '/merchants/:merchant/stores/:store/new-terminal', load: () => import('./pages/merchants/Onboard.svelte') },
+  {
+    path: '/merchants/:merchant/new-store',
+    load: () => import('./pages/merchants/Onboard.svelte'),
+  },
+  {
+    path: '/merchants/:merchant/stores/:store/new-terminal',
+    load: () => import('./pages/merchants/Onboard.svelte'),
+  },
   { path: '/merchants/:id', load: () => import('./pages/merchants/Merchant.svelte') },
   { path: '/console/isos', load: () => import('./pages/console/Isos.svelte') },
   { path: '/console/keys', load: () => import('./pages/console/Keys.svelte') },
@@ -151,7 +157,10 @@ export const MENU: readonly Section[] = [
 
 /** The entry that a page belongs to: its own, or that of the list which it is below. */
 export function entryOf(path: string): Entry | undefined {
-  const fits = (entry: Entry): boolean => [entry.path, entry.also].some((own) => own !== undefined && (path === own || path.startsWith(`${own}/`)));
+  const fits = (entry: Entry): boolean =>
+    [entry.path, entry.also].some(
+      (own) => own !== undefined && (path === own || path.startsWith(`${own}/`)),
+    );
   const found = MENU.flatMap((section) => section.entries).filter(fits);
   return found.sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0))[0];
 }

@@ -7,9 +7,17 @@ const ORDERS = 12_000;
 const DESK = { viewport: { width: 1280, height: 860 } };
 const PICTURES = [
   ['portal-overview', '/analytics?period=last_month', DESK],
-  ['portal-orders', '/analytics/orders?period=quarter&f.status_is=completed&segmentby=customer_type', { ...DESK, colorScheme: 'dark' }],
+  [
+    'portal-orders',
+    '/analytics/orders?period=quarter&f.status_is=completed&segmentby=customer_type',
+    { ...DESK, colorScheme: 'dark' },
+  ],
   ['portal-onboarding', '/merchants/new', DESK],
-  ['portal-phone', '/analytics?period=last_month', { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1 }],
+  [
+    'portal-phone',
+    '/analytics?period=last_month',
+    { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1 },
+  ],
 ];
 
 world.server = await startServer({ orders: ORDERS });
@@ -22,12 +30,22 @@ try {
     await signIn(page);
     await open(page, path);
     if (path === '/merchants/new') {
-      for (const [field, value] of [['dba', 'Harbor Cafe'], ['firstName', 'Maria'], ['email', 'maria@harbor.example'], ['addressLine1', '12 Pier Road'], ['zipCode', '10001'], ['phoneNumber', '212']]) {
+      for (const [field, value] of [
+        ['dba', 'Harbor Cafe'],
+        ['firstName', 'Maria'],
+        ['email', 'maria@harbor.example'],
+        ['addressLine1', '12 Pier Road'],
+        ['zipCode', '10001'],
+        ['phoneNumber', '212'],
+      ]) {
         await page.fill(`[id="merchantData.${field}"]`, value);
       }
       await page.getByText('New York, NY').waitFor();
     }
-    await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`), animations: 'disabled' });
+    await page.screenshot({
+      path: join(process.env.PICTURES, `${name}.png`),
+      animations: 'disabled',
+    });
     await context.close();
   }
 } finally {

@@ -23,12 +23,15 @@ async function program() {
   // The orders are said in the arguments alone.
   const { BOARDWALK_ORDERS: _, ...environment } = process.env;
   const start = (args, stdio, settings = {}) =>
-    spawn(binary, [...args, '--json', '--data', folder], { stdio, env: { ...environment, BOARDWALK_LOG__LEVEL: 'warn', ...settings } });
+    spawn(binary, [...args, '--json', '--data', folder], {
+      stdio,
+      env: { ...environment, BOARDWALK_LOG__LEVEL: 'warn', ...settings },
+    });
   return { folder, start };
 }
 
 /** Waits until `isReady` has seen enough of what the child prints, a JSON object a line; gives its answer. */
-function told(child, isReady) {
+function waitForLine(child, isReady) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the server was not ready in time')), READY_MS);
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -56,12 +59,30 @@ export async function startServer({ orders }) {
   const mail = await startMail();
   const { folder, start } = await program();
   const settings = {
-    BOARDWALK_MAIL__RELAY: '127.0.0.1', BOARDWALK_MAIL__PORT: String(mail.port), BOARDWALK_MAIL__SECURITY: 'none', BOARDWALK_MAIL__FROM: 'Pier <pier@site.example>',
+    BOARDWALK_MAIL__RELAY: '127.0.0.1',
+    BOARDWALK_MAIL__PORT: String(mail.port),
+    BOARDWALK_MAIL__SECURITY: 'none',
+    BOARDWALK_MAIL__FROM: 'Pier <pier@site.example>',
     BOARDWALK_ONBOARDING__REGISTRATION: 'open',
   };
-  const child = start(['demo', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', '--orders', String(orders)], ['ignore', 'pipe', 'inherit'], settings);
+  const child = start(
+    [
+      'demo',
+      '--listen',
+      '127.0.0.1:0',
+      '--admin-listen',
+      '127.0.0.1:0',
+      '--orders',
+      String(orders),
+    ],
+    ['ignore', 'pipe', 'inherit'],
+    settings,
+  );
   const known = {};
-  const facts = await told(child, (line) => Object.assign(known, line).event === 'ready' && known.login && known);
+  const facts = await waitForLine(
+    child,
+    (line) => Object.assign(known, line).event === 'ready' && known.login && known,
+  );
   const end = stopping(child, folder);
   /** Runs a command beside the server; `content` is the file that it ends with. */
   const run = async (args, content) => {
@@ -78,14 +99,40 @@ export async function startBoth() {
   const { folder, start } = await program();
   const [login, password] = ['keeper', 'a lamp above the pier'];
   for (const environment of ['sandbox', 'production']) {
-    const child = start(['user', 'create', '--environment', environment, '--login', login, '--email', 'keeper@site.example', '--role', 'administrator', '--password-stdin'], ['pipe', 'ignore', 'inherit']);
+    const child = start(
+      [
+        'user',
+        'create',
+        '--environment',
+        environment,
+        '--login',
+        login,
+        '--email',
+        'keeper@site.example',
+        '--role',
+        'administrator',
+        '--password-stdin',
+      ],
+      ['pipe', 'ignore', 'inherit'],
+    );
     child.stdin.end(`${password}\n`);
     const [code] = await once(child, 'exit');
     assert.equal(code, 0, 'a user is made');
   }
-  const child = start(['serve', '--listen', '127.0.0.1:0', '--listen-production', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'], ['ignore', 'pipe', 'inherit']);
+  const child = start(
+    [
+      'serve',
+      '--listen',
+      '127.0.0.1:0',
+      '--listen-production',
+      '127.0.0.1:0',
+      '--admin-listen',
+      '127.0.0.1:0',
+    ],
+    ['ignore', 'pipe', 'inherit'],
+  );
   const urls = {};
-  await told(child, (line) => {
+  await waitForLine(child, (line) => {
     if (line.event === 'ready') urls[line.environment] = line.url;
     return urls.sandbox && urls.production;
   });
@@ -94,7 +141,7 @@ export async function startBoth() {
 
 /** A mail server that keeps what it is sent. */
 async function startMail() {
-  const letters = [];
+  const emails = [];
   const server = createServer((socket) => {
     let data;
     const say = (line) => socket.write(`${line}\r\n`);
@@ -102,8 +149,8 @@ async function startMail() {
     createInterface({ input: socket }).on('line', (line) => {
       if (data) {
         if (line !== '.') return data.push(line);
-        // A letter's lines end where its encoding folds them.
-        letters.push(data.join('\n').replaceAll('=\n', '').replaceAll('=3D', '='));
+        // An e-mail's lines end where its encoding folds them.
+        emails.push(data.join('\n').replaceAll('=\n', '').replaceAll('=3D', '='));
         data = undefined;
         return say('250 kept');
       }
@@ -116,36 +163,52 @@ async function startMail() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  /** The newest letter in which the pattern is found, once it has come. */
+  /** The newest e-mail that matches the pattern, once it has arrived. */
   const find = async (pattern) => {
     for (let tries = 0; tries < 200; tries++) {
-      const found = letters.findLast((letter) => pattern.test(letter));
+      const found = emails.findLast((email) => pattern.test(email));
       if (found) return found.match(pattern);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    throw new Error(`no letter has ${pattern}`);
+    throw new Error(`no e-mail matches ${pattern}`);
   };
   return { port: server.address().port, find, stop: async () => server.close() };
 }
 
 export function openBrowser() {
   const args = [
-    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
     '--disable-sync',
   ];
-  return chromium.launch({ headless: true, executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  return chromium.launch({
+    headless: true,
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args,
+  });
 }
 
 /** A page whose console errors, failed requests and requests to other hosts than `hosts` are collected. */
 async function openPage(options, hosts = [world.server.url]) {
-  const context = await world.browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+  const context = await world.browser.newContext({
+    viewport: { width: 1360, height: 900 },
+    ...options,
+  });
   const page = await context.newPage();
   const wrong = [];
-  page.on('console', (message) => message.type() === 'error' && wrong.push(`console: ${message.text()}`));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && wrong.push(`console: ${message.text()}`),
+  );
   page.on('pageerror', (error) => wrong.push(`script: ${error.message}`));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith('http') && !hosts.includes(url.origin)) wrong.push(`another host: ${url.href}`);
+    if (url.protocol.startsWith('http') && !hosts.includes(url.origin))
+      wrong.push(`another host: ${url.href}`);
   });
   return { page, wrong, context };
 }
@@ -189,7 +252,9 @@ const COUNTED_MIN = 0.5;
 
 /** Waits until the reports know the orders that were made before the server started. */
 export async function reportsAreFull(orders) {
-  const counted = async () => (await call('GET', 'wc-analytics/reports/orders/stats?after=2000-01-01T00:00:00&interval=year')).totals.orders_count;
+  const counted = async () =>
+    (await call('GET', 'wc-analytics/reports/orders/stats?after=2000-01-01T00:00:00&interval=year'))
+      .totals.orders_count;
   const until = Date.now() + READY_MS;
   let [before, now] = [-1, await counted()];
   while (Date.now() < until && (now < orders * COUNTED_MIN || now !== before)) {
@@ -201,7 +266,8 @@ export async function reportsAreFull(orders) {
 
 /** Asks again until the answer is the wanted one: a server notices within a second what was revoked. */
 export async function becomes(ask, wanted) {
-  for (let tries = 0; tries < 30 && (await ask()) !== wanted; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let tries = 0; tries < 30 && (await ask()) !== wanted; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(await ask(), wanted);
 }
 
@@ -210,13 +276,20 @@ export async function call(method, path, body) {
   const { login, application_password, url } = world.server;
   const authorization = `Basic ${Buffer.from(`${login}:${application_password}`).toString('base64')}`;
   const headers = { authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
-  const answer = await fetch(`${url}/wp-json/${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-  assert.ok(answer.ok, `${method} ${path} was answered with ${answer.status}: ${await answer.clone().text()}`);
+  const answer = await fetch(`${url}/wp-json/${path}`, {
+    method,
+    headers,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  assert.ok(
+    answer.ok,
+    `${method} ${path} was answered with ${answer.status}: ${await answer.clone().text()}`,
+  );
   return answer.json();
 }
 
 /** What is wrong for people who use a keyboard or a screen reader, and whether something is wider than the screen. */
-export async function faultsOf(page) {
+export async function problemsOf(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
@@ -229,5 +302,5 @@ export async function faultsOf(page) {
 }
 
 export async function isFitForEverybody(page, where) {
-  assert.deepEqual(await faultsOf(page), [], where);
+  assert.deepEqual(await problemsOf(page), [], where);
 }

@@ -10,35 +10,58 @@ const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => matc
 /** The first link of a list whose address is one level below it. */
 const first = (list) => async (page) => {
   await open(page, list);
-  const links = await page.locator('main tbody a').evaluateAll((all) => all.map((one) => one.getAttribute('href').replace('/portal', '')));
+  const links = await page
+    .locator('main tbody a')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('href').replace('/portal', '')));
   return [links.find((link) => link.startsWith(`${list}/`))];
 };
 
 /** What stands for the variable of a path. */
 const EXAMPLES = {
-  '/analytics/:report': async () => found(await source('lib/analytics/reports.ts'), /^ {4}id: '(\w+)'/gm).map((id) => `/analytics/${id}`),
+  '/analytics/:report': async () =>
+    found(await source('lib/analytics/reports.ts'), /^ {4}id: '(\w+)'/gm).map(
+      (id) => `/analytics/${id}`,
+    ),
   '/merchants/:id': first('/merchants'),
-  '/merchants/:merchant/new-store': async (page) => [`${(await first('/merchants')(page))[0]}/new-store`],
+  '/merchants/:merchant/new-store': async (page) => [
+    `${(await first('/merchants')(page))[0]}/new-store`,
+  ],
   '/merchants/:merchant/stores/:store/new-terminal': async (page) => {
     await open(page, (await first('/merchants')(page))[0]);
-    return [(await page.getByRole('link', { name: 'Add a terminal' }).first().getAttribute('href')).replace('/portal', '')];
+    return [
+      (
+        await page.getByRole('link', { name: 'Add a terminal' }).first().getAttribute('href')
+      ).replace('/portal', ''),
+    ];
   },
-  '/console/templates/:name': async (page) => ['/console/templates/new', ...(await first('/console/templates')(page))],
+  '/console/templates/:name': async (page) => [
+    '/console/templates/new',
+    ...(await first('/console/templates')(page)),
+  ],
   '/console/webhooks/:id': async (page) => {
     await open(page, '/console/webhooks');
     if ((await page.locator('main tbody a').count()) === 0) {
       await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('Address').fill('https://hooks.example.com/views');
+      await page.getByLabel('URL').fill('https://hooks.example.com/views');
       await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
       await page.locator('main tbody a').first().waitFor();
     }
     return first('/console/webhooks')(page);
   },
   '/store/orders/:id': first('/store/orders'),
-  '/store/products/:id': async (page) => ['/store/products/new', ...(await first('/store/products')(page))],
+  '/store/products/:id': async (page) => [
+    '/store/products/new',
+    ...(await first('/store/products')(page)),
+  ],
   '/users/:id': async (page) => ['/users/new', ...(await first('/users')(page))],
-  '/store/coupons/:id': async (page) => ['/store/coupons/new', ...(await first('/store/coupons')(page))],
-  '/store/settings/:group': async () => (await call('GET', 'wc/v3/settings')).filter((group) => !group.parent_id).map((group) => `/store/settings/${group.id}`),
+  '/store/coupons/:id': async (page) => [
+    '/store/coupons/new',
+    ...(await first('/store/coupons')(page)),
+  ],
+  '/store/settings/:group': async () =>
+    (await call('GET', 'wc/v3/settings'))
+      .filter((group) => !group.parent_id)
+      .map((group) => `/store/settings/${group.id}`),
   '/plugins/:slug': async () => ['/plugins/letters'],
 };
 
@@ -46,7 +69,7 @@ const EXAMPLES = {
 const PASSING = ['/', '/connect'];
 
 export async function everyView(page) {
-  const paths = found(await source('routes.ts'), /\{ path: '([^']+)', load/g);
+  const paths = found(await source('routes.ts'), /\{\s*path: '([^']+)',\s*load/g);
   assert.ok(paths.length > 20, 'the table of routes is read');
   const views = [];
   for (const path of paths.filter((one) => !PASSING.includes(one))) {

@@ -95,10 +95,11 @@ fn browse(name: &str, variables: &[(&str, &OsStr)]) -> Result<()> {
     tools::run(&mut npm)
 }
 
-/// Stage: the sources hold what their types promise, and the files are built.
+/// Stage: the sources pass their lints, hold what their types promise, and the files are built.
 pub(crate) fn check_and_build() -> Result<()> {
     let folder = tools::root().join(SOURCE);
     install(&folder)?;
+    script(&folder, "lint")?;
     script(&folder, "check")?;
     script(&folder, "build")
 }

@@ -4,24 +4,27 @@
 import { texts } from './texts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
+export type Query = Record<
+  string,
+  string | number | boolean | readonly (string | number)[] | undefined
+>;
 
-/** One thing that is wrong with a request, at a field where there is one. */
-export interface Fault {
+/** An error of a request, at a field if there is one. */
+export interface FieldError {
   code: string;
   message: string;
   field?: string;
 }
 
-/** A refusal of the server, in its own words. */
-export class Refusal extends Error {
+/** An error response of the server. */
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    readonly faults: Fault[] = [],
-    /** The answer as it came. */
-    readonly told?: unknown,
+    readonly errors: FieldError[] = [],
+    /** The body of the response. */
+    readonly body?: unknown,
   ) {
     super(message);
   }
@@ -52,9 +55,11 @@ export const mayRegister = (): boolean => isRegistrationOpen;
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  const told = answer.ok ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string }) : undefined;
-  granted = told?.signed_in ? told : undefined;
-  isRegistrationOpen = told?.registration === 'open';
+  const session = answer.ok
+    ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string })
+    : undefined;
+  granted = session?.signed_in ? session : undefined;
+  isRegistrationOpen = session?.registration === 'open';
   return granted !== undefined;
 }
 
@@ -91,11 +96,11 @@ export async function send(path: string, wish: Wish = {}): Promise<Response> {
   for (const isLast of [false, true]) {
     const answer = await once(path, wish);
     if (answer.ok) return answer;
-    const refusal = await refusalOf(answer);
+    const refusal = await errorOf(answer);
     const isStale = refusal.code === 'rest_cookie_invalid_nonce' || refusal.isSignedOut;
     if (isLast || !isStale || !(await renewNonce())) throw refusal;
   }
-  throw new Refusal(0, 'unreachable', '');
+  throw new ApiError(0, 'unreachable', '');
 }
 
 async function once(path: string, wish: Wish): Promise<Response> {
@@ -114,12 +119,12 @@ async function once(path: string, wish: Wish): Promise<Response> {
     return await fetch(address(path, wish.query), init);
   } catch (error) {
     if (wish.signal?.aborted) throw error;
-    throw new Refusal(0, 'unreachable', texts.unreachable);
+    throw new ApiError(0, 'unreachable', texts.unreachable);
   }
 }
 
 /** Both interfaces' error bodies, read into one shape. */
-async function refusalOf(answer: Response): Promise<Refusal> {
+async function errorOf(answer: Response): Promise<ApiError> {
   let body: Record<string, unknown> = {};
   try {
     body = (await answer.json()) as Record<string, unknown>;
@@ -127,19 +132,19 @@ async function refusalOf(answer: Response): Promise<Refusal> {
     // Not JSON: the status has to do.
   }
   const message = typeof body.message === 'string' ? body.message : texts.status(answer.status);
-  const faults: Fault[] = [];
+  const errors: FieldError[] = [];
   if (Array.isArray(body.errors)) {
-    for (const fault of body.errors as Record<string, unknown>[]) {
-      const field = String(fault.param ?? '');
-      faults.push({ code: String(fault.code), message: String(fault.message), field });
+    for (const one of body.errors as Record<string, unknown>[]) {
+      const field = String(one.param ?? '');
+      errors.push({ code: String(one.code), message: String(one.message), field });
     }
   }
   const data = body.data as { params?: Record<string, string> } | undefined;
   for (const [field, text] of Object.entries(data?.params ?? {})) {
-    faults.push({ code: String(body.code), message: text, field });
+    errors.push({ code: String(body.code), message: text, field });
   }
-  const code = typeof body.code === 'string' ? body.code : (faults[0]?.code ?? 'refused');
-  return new Refusal(answer.status, code, message, faults, body);
+  const code = typeof body.code === 'string' ? body.code : (errors[0]?.code ?? 'refused');
+  return new ApiError(answer.status, code, message, errors, body);
 }
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
@@ -148,7 +153,11 @@ export async function get<T>(path: string, query?: Query, signal?: AbortSignal):
 }
 
 /** A page of a list of the REST interface, with the totals that its headers tell. */
-export async function getPage<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
+export async function getPage<T>(
+  path: string,
+  query?: Query,
+  signal?: AbortSignal,
+): Promise<Page<T>> {
   const answer = await send(path, { query: query ?? {}, signal });
   const count = (name: string): number => Number(answer.headers.get(name) ?? 0);
   return {

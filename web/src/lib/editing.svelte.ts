@@ -37,7 +37,10 @@ export class Editing<T> {
     this.loaded = new Resource(async (signal) => {
       const isNew = id() === NEW;
       const path = this.path;
-      const [fields, found] = await Promise.all([fieldsOf(rest(list), names), isNew ? start : get<Record<string, unknown>>(path, { context: 'edit' }, signal)]);
+      const [fields, found] = await Promise.all([
+        fieldsOf(rest(list), names),
+        isNew ? start : get<Record<string, unknown>>(path, { context: 'edit' }, signal),
+      ]);
       this.values = Object.fromEntries(names.map((name) => [name, found[name]]));
       return { fields, found: found as Loaded<T>['found'] };
     });

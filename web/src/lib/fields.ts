@@ -3,13 +3,24 @@
 import { send, type Json } from './api';
 import { texts } from './texts';
 
-const t = texts.fields.faults;
+const t = texts.fields.errors;
 
 export interface Field {
   name: string;
   label: string;
   hint: string;
-  kind: 'text' | 'long' | 'number' | 'amount' | 'yes' | 'choice' | 'choices' | 'list' | 'moment' | 'date' | 'secret';
+  kind:
+    | 'text'
+    | 'long'
+    | 'number'
+    | 'amount'
+    | 'yes'
+    | 'choice'
+    | 'choices'
+    | 'list'
+    | 'moment'
+    | 'date'
+    | 'secret';
   options: { value: string; text: string }[];
   isRequired: boolean;
   rules: Rules;
@@ -48,11 +59,16 @@ export function withoutBlanks<T>(part: T): T {
   const { anyOf, ...rest } = part as { anyOf?: { $ref?: string }[] };
   const [value, other] = anyOf ?? [];
   const plain = other?.$ref === '#/components/schemas/Blank' ? { ...value, ...rest } : part;
-  return Object.fromEntries(Object.entries(plain).map(([name, inner]) => [name, withoutBlanks(inner as unknown)])) as T;
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, inner]) => [name, withoutBlanks(inner as unknown)]),
+  ) as T;
 }
 
 export function labelled(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -63,13 +79,16 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
   if (types.includes('boolean')) kind = 'yes';
   else if (types.includes('array')) kind = choices.length ? 'choices' : 'list';
   else if (choices.length) kind = 'choice';
-  else if ((types.includes('integer') || types.includes('number')) && !types.includes('string')) kind = 'number';
+  else if ((types.includes('integer') || types.includes('number')) && !types.includes('string'))
+    kind = 'number';
   else if (types.includes('number')) kind = 'amount';
   else if (types.includes('date-time')) kind = 'date';
   else if (schema.format === 'date-time') kind = 'moment';
   const { minLength, maxLength, minimum, maximum, pattern, format } = schema;
   const rules = Object.fromEntries(
-    Object.entries({ minLength, maxLength, minimum, maximum, pattern, format }).filter(([, rule]) => rule !== undefined),
+    Object.entries({ minLength, maxLength, minimum, maximum, pattern, format }).filter(
+      ([, rule]) => rule !== undefined,
+    ),
   ) as Rules;
   const label = texts.fields.labels[name] ?? schema.title ?? labelled(name);
   return {
@@ -77,32 +96,58 @@ export function fieldOf(name: string, schema: JsonSchema, isRequired = false): F
     label,
     hint: withoutEcho(schema.description ?? '', label),
     kind,
-    options: choices.map((choice) => ({ value: String(choice), text: texts.fields.options[String(choice)] ?? String(choice) })),
+    options: choices.map((choice) => ({
+      value: String(choice),
+      text: texts.fields.options[String(choice)] ?? String(choice),
+    })),
     isRequired: isRequired || schema.required === true,
     rules,
   };
 }
 
 /** A field that no schema describes. */
-export const plainField = (name: string, label: string, more: Partial<Field> = {}): Field => ({ name, label, hint: '', kind: 'text', options: [], isRequired: false, rules: {}, ...more });
+export const plainField = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+  name,
+  label,
+  hint: '',
+  kind: 'text',
+  options: [],
+  isRequired: false,
+  rules: {},
+  ...more,
+});
 
-const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** What was filled in or ticked. */
 export function given(values: Record<string, unknown>): Record<string, Json> {
-  const isGiven = (value: unknown): boolean => !isBlank(value) && value !== false && !(Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => isGiven(value))) as Record<string, Json>;
+  const isGiven = (value: unknown): boolean =>
+    !isEmpty(value) && value !== false && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isGiven(value))) as Record<
+    string,
+    Json
+  >;
 }
 
 /** What is not as it was before. */
-export function changed(values: Record<string, unknown>, before: Record<string, unknown>): Record<string, Json> {
-  const isOther = (value: unknown, old: unknown): boolean => !(isBlank(value) && isBlank(old)) && JSON.stringify(value) !== JSON.stringify(old);
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => isOther(value, before[name]))) as Record<string, Json>;
+export function changed(
+  values: Record<string, unknown>,
+  before: Record<string, unknown>,
+): Record<string, Json> {
+  const isOther = (value: unknown, old: unknown): boolean =>
+    !(isEmpty(value) && isEmpty(old)) && JSON.stringify(value) !== JSON.stringify(old);
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => isOther(value, before[name])),
+  ) as Record<string, Json>;
 }
 
 /** An explanation without a first sentence that says no more than the label. */
 function withoutEcho(hint: string, label: string): string {
-  const bare = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '').replace(/address$/, '');
+  const bare = (text: string): string =>
+    text
+      .toLowerCase()
+      .replace(/[^a-z]/g, '')
+      .replace(/address$/, '');
   const [first = '', ...others] = hint.split(/(?<=\.) /);
   return bare(first) === bare(label) ? others.join(' ') : hint;
 }
@@ -140,14 +185,15 @@ const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 /** What is wrong with a value, before the server is asked; nothing when it looks right. */
 export function wrongWith(field: Field, value: unknown): string | undefined {
   const text = value === undefined || value === null ? '' : String(value);
-  if (text === '') return field.isRequired ? t.needed : undefined;
+  if (text === '') return field.isRequired ? t.required : undefined;
   const { minLength, maxLength, minimum, maximum, pattern, format } = field.rules;
   if (field.kind === 'amount' && !AMOUNT.test(text)) return t.amount;
-  // What stands in the way of a character is told before how many there are.
+  // Wrong characters are reported before a wrong length.
   if (pattern !== undefined && !matches(pattern, text)) return t.formats[format ?? ''] ?? t.pattern;
   if (format === 'email' && !ADDRESS.test(text)) return t.formats.email;
   const length = [...text].length;
-  if (minLength !== undefined && maxLength === minLength && length !== minLength) return t.exactly(minLength);
+  if (minLength !== undefined && maxLength === minLength && length !== minLength)
+    return t.exactly(minLength);
   if (minLength !== undefined && length < minLength) return t.atLeast(minLength, length);
   if (maxLength !== undefined && length > maxLength) return t.atMost(maxLength, length);
   if (minimum !== undefined && Number(text) < minimum) return t.minimum(minimum);
@@ -167,8 +213,10 @@ function matches(pattern: string, text: string): boolean {
 /** The rule in words, to stand beside the field. */
 export function ruleText(field: Field): string {
   const { minLength, maxLength, minimum, maximum } = field.rules;
-  if (minLength !== undefined && minLength === maxLength) return texts.fields.rules.exactly(minLength);
+  if (minLength !== undefined && minLength === maxLength)
+    return texts.fields.rules.exactly(minLength);
   if (maxLength !== undefined) return texts.fields.rules.length(minLength ?? 0, maxLength);
-  if (minimum !== undefined && maximum !== undefined) return texts.fields.rules.range(minimum, maximum);
+  if (minimum !== undefined && maximum !== undefined)
+    return texts.fields.rules.range(minimum, maximum);
   return '';
 }

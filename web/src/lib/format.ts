@@ -47,26 +47,38 @@ export function change(now: number, before: number): number | undefined {
 }
 
 export function percent(value: number): string {
-  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))} %`;
+  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))}%`;
 }
 
 /** A moment of the site's wall clock as a date whose UTC parts are that wall clock's. */
 export function wallClock(text: string): Date {
   const iso = text.replace(' ', 'T');
-  return new Date(/[zZ]|[+-]\d\d:?\d\d$/.test(iso) ? iso : `${iso}${iso.includes('T') ? '' : 'T00:00:00'}Z`);
+  return new Date(
+    /[zZ]|[+-]\d\d:?\d\d$/.test(iso) ? iso : `${iso}${iso.includes('T') ? '' : 'T00:00:00'}Z`,
+  );
 }
 
 const asIs = { timeZone: 'UTC' } as const;
 
 export function day(text: string): string {
-  return wallClock(text).toLocaleDateString('en', { ...asIs, day: 'numeric', month: 'short', year: 'numeric' });
+  return wallClock(text).toLocaleDateString('en', {
+    ...asIs,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
 }
 
 /** The same without the years, where there is little room. */
 export function shortSpan(range: { from: string; until: string }): string {
-  const short = (text: string): string => wallClock(text).toLocaleDateString('en', { ...asIs, day: 'numeric', month: 'short' });
+  const short = (text: string): string =>
+    wallClock(text).toLocaleDateString('en', { ...asIs, day: 'numeric', month: 'short' });
   const isOld = range.from.slice(0, 4) !== range.until.slice(0, 4);
-  return isOld ? span(range) : range.from === range.until ? day(range.from) : `${short(range.from)} – ${day(range.until)}`;
+  return isOld
+    ? span(range)
+    : range.from === range.until
+      ? day(range.from)
+      : `${short(range.from)} – ${day(range.until)}`;
 }
 
 /** First and last day, or the one day. */
@@ -93,7 +105,8 @@ export function instant(text: string): string {
 }
 
 /** What the site's wall clock shows at an instant, as controls take it. */
-export const inZone = (at: Date): string => at.toLocaleString('sv', { timeZone: site().timezone }).replace(' ', 'T');
+export const inZone = (at: Date): string =>
+  at.toLocaleString('sv', { timeZone: site().timezone }).replace(' ', 'T');
 
 /** The instant at which the site's wall clock shows this. */
 export function ofZone(wall: string): Date {
@@ -104,7 +117,8 @@ export function ofZone(wall: string): Date {
 }
 
 /** What a state is called. */
-export const stateName = (value: string): string => texts.states[value] ?? value.replaceAll('_', ' ').replaceAll('-', ' ');
+export const stateName = (value: string): string =>
+  texts.states[value] ?? value.replaceAll('_', ' ').replaceAll('-', ' ');
 
 export function show(value: unknown, kind: Kind): string {
   if (value === null || value === undefined || value === '') return '–';
@@ -116,7 +130,7 @@ export function show(value: unknown, kind: Kind): string {
     case 'average':
       return grouped(Number(value), 2);
     case 'percent':
-      return `${Number(value).toLocaleString('en', { maximumFractionDigits: 4 })} %`;
+      return `${Number(value).toLocaleString('en', { maximumFractionDigits: 4 })}%`;
     case 'date':
       return day(String(value));
     case 'moment':

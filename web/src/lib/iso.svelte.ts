@@ -1,6 +1,14 @@
 // For which ISO the user works: the one that the account is bound to, or one that an administrator
 // has chosen. Requests of the onboarding interface carry it.
-import { get as plainGet, Refusal, rest, send, write as plainWrite, type Json, type Query } from './api';
+import {
+  get as plainGet,
+  ApiError,
+  rest,
+  send,
+  write as plainWrite,
+  type Json,
+  type Query,
+} from './api';
 import { session } from './session.svelte';
 import { texts } from './texts';
 
@@ -31,7 +39,7 @@ class Chosen {
     });
     this.#asked.catch(() => (this.#asked = undefined));
     await this.#asked;
-    if (this.isMissing) throw new Refusal(0, 'no_iso', texts.iso.none);
+    if (this.isMissing) throw new ApiError(0, 'no_iso', texts.iso.none);
   }
 
   get current(): string {
@@ -64,7 +72,8 @@ export interface Listed<T> {
 }
 
 /** Where the list goes on; nothing at its end. */
-export const goesOn = <T>(page: Listed<T>): string | number | null => (page.hasMore === false ? null : (page.next ?? page.nextCursor ?? null));
+export const goesOn = <T>(page: Listed<T>): string | number | null =>
+  page.hasMore === false ? null : (page.next ?? page.nextCursor ?? null);
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   // Read before anything is waited for, so that another choice loads again.
@@ -74,6 +83,11 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await answer.json()) as T;
 }
 
-export function write<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: Json, headers: Record<string, string> = {}): Promise<T> {
+export function write<T>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: Json,
+  headers: Record<string, string> = {},
+): Promise<T> {
   return plainWrite<T>(method, `/v1/${path}`, body ?? {}, { ...iso.headers, ...headers });
 }

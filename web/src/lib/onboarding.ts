@@ -12,7 +12,10 @@ interface Schema extends JsonSchema {
 }
 
 interface OpenApi {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>;
+  paths: Record<
+    string,
+    Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>
+  >;
 }
 
 export interface Step {
@@ -35,9 +38,11 @@ export interface Given {
 /** The shape that makes all that is not given. */
 function fitting(schema: Schema, given: Given): Schema {
   const shapes = schema.anyOf ?? schema.oneOf ?? [schema];
-  const isNamed = (shape: Schema, part: string, id: string): boolean => shape.properties?.[part]?.properties?.[id] !== undefined;
+  const isNamed = (shape: Schema, part: string, id: string): boolean =>
+    shape.properties?.[part]?.properties?.[id] !== undefined;
   const isWanted = (shape: Schema): boolean =>
-    isNamed(shape, 'merchantData', 'merchantId') === Boolean(given.merchantId) && isNamed(shape, 'storeData', 'storeId') === Boolean(given.storeId);
+    isNamed(shape, 'merchantData', 'merchantId') === Boolean(given.merchantId) &&
+    isNamed(shape, 'storeData', 'storeId') === Boolean(given.storeId);
   return shapes.find(isWanted) ?? schema;
 }
 
@@ -59,7 +64,9 @@ async function bodySchema(path: string, method = 'post'): Promise<Schema | undef
 /** The members of the body of an operation as fields of a form. */
 export async function bodyFields(path: string): Promise<Field[]> {
   const schema = await bodySchema(path);
-  return Object.entries(schema?.properties ?? {}).map(([name, rule]) => fieldOf(name, rule, isNeeded(schema ?? {}, name)));
+  return Object.entries(schema?.properties ?? {}).map(([name, rule]) =>
+    fieldOf(name, rule, isNeeded(schema ?? {}, name)),
+  );
 }
 
 /** The paths of all fields of an onboarding in any of its shapes, with dots; items of a list are called 0. */
@@ -84,8 +91,14 @@ export interface Change {
 
 export async function changeOf(path: string): Promise<Change> {
   const { clear, ...members } = (await bodySchema(path, 'patch'))?.properties ?? {};
-  const fields = Object.entries(members).filter(([name, rule]) => name !== 'expectedVersion' && !([] as string[]).concat(rule.type ?? []).includes('object'));
-  return { fields: fields.map(([name, rule]) => fieldOf(name, rule)), clearable: (clear?.items?.enum ?? []).map(String) };
+  const fields = Object.entries(members).filter(
+    ([name, rule]) =>
+      name !== 'expectedVersion' && !([] as string[]).concat(rule.type ?? []).includes('object'),
+  );
+  return {
+    fields: fields.map(([name, rule]) => fieldOf(name, rule)),
+    clearable: (clear?.items?.enum ?? []).map(String),
+  };
 }
 
 export async function plan(given: Given): Promise<Plan> {
@@ -95,23 +108,32 @@ export async function plan(given: Given): Promise<Plan> {
   const steps: Step[] = [];
   const processors: Plan['processors'] = {};
   const known = [given.merchantId && 'merchantData', given.storeId && 'storeData'];
-  for (const [name, part] of Object.entries(shape.properties ?? {}).filter(([name]) => !known.includes(name))) {
+  for (const [name, part] of Object.entries(shape.properties ?? {}).filter(
+    ([name]) => !known.includes(name),
+  )) {
     const fields: Step['fields'] = [];
     for (const [member, rule] of Object.entries(part.properties ?? {})) {
       if (member === 'tpnProcessor') collect(rule, `${name}.${member}`, processors);
-      else fields.push({ path: `${name}.${member}`, field: fieldOf(member, rule, isNeeded(part, member)) });
+      else
+        fields.push({
+          path: `${name}.${member}`,
+          field: fieldOf(member, rule, isNeeded(part, member)),
+        });
     }
     steps.push({ name, fields });
   }
   return { steps, processors };
 }
 
-const isNeeded = (schema: Schema, member: string): boolean => Array.isArray(schema.required) && schema.required.includes(member);
+const isNeeded = (schema: Schema, member: string): boolean =>
+  Array.isArray(schema.required) && schema.required.includes(member);
 
 function collect(schema: Schema, path: string, processors: Plan['processors']): void {
   for (const variant of schema.anyOf ?? schema.oneOf ?? [schema]) {
     const name = variant.properties?.processorName;
-    const names = (name?.enum ?? [(name as { const?: string } | undefined)?.const ?? '']).map(String).filter(Boolean);
+    const names = (name?.enum ?? [(name as { const?: string } | undefined)?.const ?? ''])
+      .map(String)
+      .filter(Boolean);
     const profile = variant.properties?.profile?.items;
     for (const shape of profile?.anyOf ?? profile?.oneOf ?? (profile ? [profile] : [])) {
       const fields = Object.entries(shape.properties ?? {}).map(([member, rule]) => ({
@@ -124,7 +146,10 @@ function collect(schema: Schema, path: string, processors: Plan['processors']): 
 }
 
 /** Builds the body from values by path, leaving out what is empty. */
-export function bodyOf(values: Record<string, unknown>, processor: string): Record<string, unknown> {
+export function bodyOf(
+  values: Record<string, unknown>,
+  processor: string,
+): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) {
     if (value === undefined || value === null || value === '') continue;
@@ -140,6 +165,9 @@ export function bodyOf(values: Record<string, unknown>, processor: string): Reco
     });
   }
   const tpn = (body.tpnData ??= {}) as Record<string, unknown>;
-  tpn.tpnProcessor = { processorName: processor, ...((tpn.tpnProcessor as object | undefined) ?? {}) };
+  tpn.tpnProcessor = {
+    processorName: processor,
+    ...((tpn.tpnProcessor as object | undefined) ?? {}),
+  };
   return body;
 }

@@ -9,7 +9,16 @@ export interface Range {
 }
 
 export const PRESETS = [
-  'today', 'yesterday', 'week', 'last_week', 'month', 'last_month', 'quarter', 'last_quarter', 'year', 'last_year',
+  'today',
+  'yesterday',
+  'week',
+  'last_week',
+  'month',
+  'last_month',
+  'quarter',
+  'last_quarter',
+  'year',
+  'last_year',
 ] as const;
 export type Preset = (typeof PRESETS)[number];
 export type Compare = 'previous_period' | 'previous_year' | 'none';
@@ -19,7 +28,8 @@ const DAY_MS = 86_400_000;
 
 const parse = (day: string): Date => new Date(`${day}T00:00:00Z`);
 const write = (date: Date): string => date.toISOString().slice(0, 10);
-const plusDays = (day: string, days: number): string => write(new Date(parse(day).getTime() + days * DAY_MS));
+const plusDays = (day: string, days: number): string =>
+  write(new Date(parse(day).getTime() + days * DAY_MS));
 const first = (year: number, month: number): string => write(new Date(Date.UTC(year, month, 1)));
 
 /** Today where the site is. */
@@ -80,8 +90,14 @@ export function compared(range: Range, compare: Compare): Range | undefined {
 /** The 29th of February has no day a year before; the 28th stands in. */
 function yearBefore(day: string): string {
   const date = parse(day);
-  const last = new Date(Date.UTC(date.getUTCFullYear() - 1, date.getUTCMonth() + 1, 0)).getUTCDate();
-  return write(new Date(Date.UTC(date.getUTCFullYear() - 1, date.getUTCMonth(), Math.min(date.getUTCDate(), last))));
+  const last = new Date(
+    Date.UTC(date.getUTCFullYear() - 1, date.getUTCMonth() + 1, 0),
+  ).getUTCDate();
+  return write(
+    new Date(
+      Date.UTC(date.getUTCFullYear() - 1, date.getUTCMonth(), Math.min(date.getUTCDate(), last)),
+    ),
+  );
 }
 
 /** Intervals that give a readable chart, the best one first. */
@@ -99,4 +115,5 @@ export const bounds = (range: Range): { after: string; before: string } => ({
   before: `${range.until}T23:59:59`,
 });
 
-export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parse(text).getTime());
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parse(text).getTime());

@@ -1,10 +1,10 @@
 // Something that is loaded: the last good value stays visible while the next one is on its way, and
 // an answer that comes too late is dropped.
-import { Refusal } from './api';
+import { ApiError } from './api';
 
 export class Resource<T> {
   value = $state.raw<T>();
-  fault = $state.raw<Refusal>();
+  error = $state.raw<ApiError>();
   isLoading = $state(true);
   #running: AbortController | undefined;
   readonly #load: (signal: AbortSignal) => Promise<T>;
@@ -28,10 +28,10 @@ export class Resource<T> {
       const value = await loading;
       if (mine.signal.aborted) return;
       this.value = value;
-      this.fault = undefined;
+      this.error = undefined;
     } catch (error) {
       if (mine.signal.aborted) return;
-      this.fault = error instanceof Refusal ? error : new Refusal(0, 'unexpected', String(error));
+      this.error = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
     }
     this.isLoading = false;
   }

@@ -8,6 +8,7 @@ export interface Route {
   /** Below the base; `:name` stands for one segment. */
   path: string;
   // A page may do without the variables of its path.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   load: () => Promise<{ default: Component<any> }>;
   /** Whether people without an account may see it. */
   isOpen?: boolean;
@@ -45,7 +46,8 @@ class Location {
   /** Opens any address: one of the portal without a new document. */
   open(address: string): void {
     const url = new URL(address, location.href);
-    if (url.origin === location.origin && isInside(url.pathname)) this.go(url.pathname.slice(BASE.length) + url.search);
+    if (url.origin === location.origin && isInside(url.pathname))
+      this.go(url.pathname.slice(BASE.length) + url.search);
     else location.assign(url);
   }
 
@@ -84,7 +86,10 @@ export const here = new Location();
 export const to = (path: string): string => BASE + path;
 
 /** The first route that the path fits, with its variables. */
-export function find(routes: readonly Route[], path: string): { route: Route; params: Params } | undefined {
+export function find(
+  routes: readonly Route[],
+  path: string,
+): { route: Route; params: Params } | undefined {
   const wanted = path.split('/');
   for (const route of routes) {
     const pattern = route.path.split('/');

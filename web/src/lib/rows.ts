@@ -1,5 +1,5 @@
 // Files of rows, one onboarding each: JSON lines, or CSV under a header. Rows keep their own text, so
-// that single ones can be mended and sent again.
+// that single ones can be fixed and sent again.
 
 export interface RowsFile {
   type: 'text/csv' | 'application/x-ndjson';
@@ -10,7 +10,11 @@ export interface RowsFile {
 
 export function readRows(name: string, text: string): RowsFile {
   if (!name.toLowerCase().endsWith('.csv')) {
-    return { type: 'application/x-ndjson', header: '', rows: text.split(/\r?\n/).filter((line) => line.trim() !== '') };
+    return {
+      type: 'application/x-ndjson',
+      header: '',
+      rows: text.split(/\r?\n/).filter((line) => line.trim() !== ''),
+    };
   }
   const [header = '', ...rows] = records(text);
   return { type: 'text/csv', header, rows };
@@ -18,12 +22,17 @@ export function readRows(name: string, text: string): RowsFile {
 
 /** The same kind of file with other rows. */
 export const fileOf = (file: RowsFile, rows: readonly string[]): Blob =>
-  new Blob([[...(file.header ? [file.header] : []), ...rows].join('\n'), '\n'], { type: file.type });
+  new Blob([[...(file.header ? [file.header] : []), ...rows].join('\n'), '\n'], {
+    type: file.type,
+  });
 
 /** One row as a file of CSV. */
 export function csvOf(row: Record<string, string>): string {
-  const quoted = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  return [Object.keys(row), Object.values(row)].map((line) => `${line.map(quoted).join(',')}\n`).join('');
+  const quoted = (cell: string): string =>
+    /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return [Object.keys(row), Object.values(row)]
+    .map((line) => `${line.map(quoted).join(',')}\n`)
+    .join('');
 }
 
 /** Records of CSV with their text as it stands: a line end between quotes does not end one. */
@@ -63,7 +72,9 @@ export function fieldsOfRow(file: RowsFile, row: string): Record<string, string>
 export function flatRow(row: string): Record<string, string> {
   const flat: Record<string, string> = {};
   const walk = (value: unknown, path: string): void => {
-    if (value !== null && typeof value === 'object') for (const [name, inner] of Object.entries(value)) walk(inner, path ? `${path}.${name}` : name);
+    if (value !== null && typeof value === 'object')
+      for (const [name, inner] of Object.entries(value))
+        walk(inner, path ? `${path}.${name}` : name);
     else flat[path] = String(value);
   };
   try {

@@ -28,7 +28,10 @@ class Session {
 
   async open(): Promise<void> {
     if (await renewNonce()) {
-      const [me, currency] = await Promise.all([get<Me>(rest('boardwalk/v1/me')), get<CurrencyFormat>(rest('boardwalk/v1/currency'))]);
+      const [me, currency] = await Promise.all([
+        get<Me>(rest('boardwalk/v1/me')),
+        get<CurrencyFormat>(rest('boardwalk/v1/currency')),
+      ]);
       me.site.currency = currency;
       // The server writes the sign as HTML.
       me.site.currency.symbol = plainText(me.site.currency.symbol);

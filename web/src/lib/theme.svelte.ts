@@ -2,13 +2,14 @@
 // loads before it is drawn; here are its logo and texts, and how another theme comes into force.
 import { get, rest } from './api';
 
-interface Told {
+interface ActiveTheme {
   logo: string | null;
   texts: { footer: string; welcome: string };
 }
 
 /** Only a picture that is part of the theme is shown; nothing is fetched. */
-const isOwn = (logo: string | null | undefined): logo is string => logo?.startsWith('data:image/') ?? false;
+const isOwn = (logo: string | null | undefined): logo is string =>
+  logo?.startsWith('data:image/') ?? false;
 
 class Theme {
   logo = $state<string>();
@@ -19,10 +20,10 @@ class Theme {
 
   /** A site without a theme, or whose theme cannot be read, looks as usual. */
   async read(): Promise<void> {
-    const told = await get<Told | null>(rest('boardwalk/v1/theme')).catch(() => null);
-    this.logo = isOwn(told?.logo) ? told.logo : undefined;
-    this.footer = told?.texts?.footer ?? '';
-    this.welcome = told?.texts?.welcome ?? '';
+    const active = await get<ActiveTheme | null>(rest('boardwalk/v1/theme')).catch(() => null);
+    this.logo = isOwn(active?.logo) ? active.logo : undefined;
+    this.footer = active?.texts?.footer ?? '';
+    this.welcome = active?.texts?.welcome ?? '';
   }
 
   /** After another theme was activated: its style sheet takes the place of the old one once it is there. */

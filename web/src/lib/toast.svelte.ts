@@ -1,5 +1,10 @@
 // Short notes at the edge of the page about what was just done, with a way back where there is one.
-export interface Toast { id: number; text: string; isBad: boolean; undo?: () => Promise<unknown> }
+export interface Toast {
+  id: number;
+  text: string;
+  isBad: boolean;
+  undo?: () => Promise<unknown>;
+}
 
 const SHOWN_MS = 5000;
 /** Who wants to take something back needs time to see that. */
@@ -12,7 +17,10 @@ class Toasts {
   say(text: string, isBad = false, undo?: () => Promise<unknown>): void {
     const id = this.#next++;
     // What went wrong before is settled by what is said now.
-    this.list = [...this.list.filter((toast) => !toast.isBad), { id, text, isBad, ...(undo ? { undo } : {}) }];
+    this.list = [
+      ...this.list.filter((toast) => !toast.isBad),
+      { id, text, isBad, ...(undo ? { undo } : {}) },
+    ];
     setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
   }
 

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { becomes, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
 
-const asked = async (key) => (await fetch(`${world.server.url}/v1/merchants?limit=1`, { headers: { authorization: `Api-Key ${key}` } })).status;
+const asked = async (key) =>
+  (
+    await fetch(`${world.server.url}/v1/merchants?limit=1`, {
+      headers: { authorization: `Api-Key ${key}` },
+    })
+  ).status;
 
 describe('the console', () => {
   test('a key is shown once, rotated with an overlap, and refused after it is revoked', () =>
@@ -17,13 +22,20 @@ describe('the console', () => {
       await isFitForEverybody(page, 'a new key');
       assert.equal(await asked(first), 200);
       await settled(page);
-      await page.getByRole('row', { name: /Walk/ }).first().getByRole('button', { name: 'Rotate' }).click();
+      await page
+        .getByRole('row', { name: /Walk/ })
+        .first()
+        .getByRole('button', { name: 'Rotate' })
+        .click();
       await page.getByText('works for another 24 hours').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-      await page.waitForFunction((old) => document.querySelector('.once code')?.textContent !== old, first);
+      await page.waitForFunction(
+        (old) => document.querySelector('.once code')?.textContent !== old,
+        first,
+      );
       const second = await shown.textContent();
       assert.deepEqual([await asked(first), await asked(second)], [200, 200]);
-      await page.getByRole('button', { name: 'I have kept it' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
       await settled(page);
       const row = page.getByRole('row').filter({ hasText: second.split('_')[2] });
       await row.getByRole('button', { name: 'Revoke' }).click();
@@ -33,31 +45,42 @@ describe('the console', () => {
     }));
 
   test('a key gets the scopes, networks and days that were chosen', () =>
-    walk(async (page) => {
-      // In letters, too: thirteen digits may look like the number of a card, which is refused.
-      const name = `Narrow ${Date.now().toString(36)}`;
-      await open(page, '/console/keys');
-      await page.getByRole('button', { name: 'New key' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Name').fill(name);
-      await dialog.getByText('None chosen').click();
-      await dialog.getByLabel('merchants.read').check();
-      await dialog.getByLabel('Used only from').fill('somewhere');
-      await dialog.getByLabel('Days until it ends').fill('9999');
-      await dialog.getByText('At most 730.').waitFor();
-      await dialog.getByLabel('Days until it ends').fill('30');
-      await dialog.getByRole('button', { name: 'New key' }).click();
-      await dialog.locator('[id="asked-allowedIps-hint"] .fault').waitFor();
-      await isFitForEverybody(page, 'the form of a key');
-      await dialog.getByLabel('Used only from').fill('127.0.0.0/8, 203.0.113.7');
-      await dialog.getByRole('button', { name: 'New key' }).click();
-      const text = await page.locator('.once code').textContent();
-      assert.equal(await asked(text), 200);
-      const headers = { authorization: `Api-Key ${world.server.api_key}` };
-      const made = (await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()).data.find((key) => key.name === name);
-      assert.deepEqual([made.scopes, made.allowedIps], [['merchants.read'], ['127.0.0.0/8', '203.0.113.7']]);
-      assert.equal(Math.round((Date.parse(made.expires) - Date.parse(made.created)) / 86_400_000), 30);
-    }, { allowed: [/400|422/] }));
+    walk(
+      async (page) => {
+        // In letters, too: thirteen digits may look like the number of a card, which is refused.
+        const name = `Narrow ${Date.now().toString(36)}`;
+        await open(page, '/console/keys');
+        await page.getByRole('button', { name: 'New key' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('Name').fill(name);
+        await dialog.getByText('None selected').click();
+        await dialog.getByLabel('merchants.read').check();
+        await dialog.getByLabel('Allowed IP addresses').fill('somewhere');
+        await dialog.getByLabel('Expires after (days)').fill('9999');
+        await dialog.getByText('Must be 730 or less').waitFor();
+        await dialog.getByLabel('Expires after (days)').fill('30');
+        await dialog.getByRole('button', { name: 'New key' }).click();
+        await dialog.locator('[id="asked-allowedIps-hint"] .error').waitFor();
+        await isFitForEverybody(page, 'the form of a key');
+        await dialog.getByLabel('Allowed IP addresses').fill('127.0.0.0/8, 203.0.113.7');
+        await dialog.getByRole('button', { name: 'New key' }).click();
+        const text = await page.locator('.once code').textContent();
+        assert.equal(await asked(text), 200);
+        const headers = { authorization: `Api-Key ${world.server.api_key}` };
+        const made = (
+          await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()
+        ).data.find((key) => key.name === name);
+        assert.deepEqual(
+          [made.scopes, made.allowedIps],
+          [['merchants.read'], ['127.0.0.0/8', '203.0.113.7']],
+        );
+        assert.equal(
+          Math.round((Date.parse(made.expires) - Date.parse(made.created)) / 86_400_000),
+          30,
+        );
+      },
+      { allowed: [/400|422/] },
+    ));
 
   test('the operator stops an ISO and lets it go on, after a question', () =>
     walk(async (page) => {
@@ -81,34 +104,40 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'New template' }).click();
       await page.waitForURL(new RegExp(name));
       await page.getByRole('checkbox', { name: 'Tax enabled' }).check();
-      await page.getByRole('button', { name: 'Save as a new version' }).click();
-      await page.getByText('What changed from').waitFor();
+      await page.getByRole('button', { name: 'Save as new version' }).click();
+      await page.getByText('Changes since').waitFor();
       await page.locator('.diff li', { hasText: 'taxEnabled' }).waitFor();
       await isFitForEverybody(page, 'a template with versions');
     }));
 
   test('a webhook is made with a secret, tried, and its deliveries are sent again', () =>
     walk(async (page) => {
-      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, { headers: { authorization: `Api-Key ${world.server.api_key}` } });
+      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, {
+        headers: { authorization: `Api-Key ${world.server.api_key}` },
+      });
       // A run may follow another one.
       const url = `${(await catcher.json()).url}?run=${Date.now().toString(36)}`;
       await open(page, '/console/webhooks');
       await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('Address').fill(url);
+      await page.getByLabel('URL').fill(url);
       await page.getByLabel(/^Events/).fill('template.*');
       await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
       await page.getByText(/^whsec_/).waitFor();
       await isFitForEverybody(page, 'a new webhook');
       await page.getByRole('link', { name: url }).click();
-      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('button', { name: 'Send test event' }).click();
       const row = page.locator('main tbody tr').first();
       await row.getByText('delivered').waitFor();
       assert.match(await row.textContent(), /200/);
-      await row.getByRole('button', { name: 'Send again' }).click();
-      await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 2 || /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''));
+      await row.getByRole('button', { name: 'Resend' }).click();
+      await page.waitForFunction(
+        () =>
+          document.querySelectorAll('main tbody tr').length === 2 ||
+          /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''),
+      );
       await isFitForEverybody(page, 'a webhook');
       await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Nothing is sent there any more').waitFor();
+      await page.getByText('Events are no longer sent to this URL').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await page.waitForURL(/console\/webhooks$/);
     }));
@@ -116,7 +145,7 @@ describe('the console', () => {
   test('the chain of the audit log is verified', () =>
     walk(async (page) => {
       await open(page, '/console/audit');
-      await page.getByRole('button', { name: 'Verify the chain' }).click();
+      await page.getByRole('button', { name: 'Verify log' }).click();
       await page.getByText(/Intact: \d+ entries/).waitFor();
       await open(page, '/console/events?types=merchant.*');
       await page.getByText('merchant.created').first().waitFor();

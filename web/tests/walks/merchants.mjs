@@ -9,9 +9,23 @@ const RUN = String(Date.now() % 10_000_000);
 
 /** A body of a full onboarding. */
 function onboarding(dba, zipCode = '94103') {
-  const person = { dba, firstName: 'Ada', email: 'ada@example.org', addressLine1: '1 Main Street', zipCode, phoneNumber: '4155550100', ISDcode: '+1' };
+  const person = {
+    dba,
+    firstName: 'Ada',
+    email: 'ada@example.org',
+    addressLine1: '1 Main Street',
+    zipCode,
+    phoneNumber: '4155550100',
+    ISDcode: '+1',
+  };
   const profile = { profileId: '01', apiKey: `walk-${dba}` };
-  const tpnData = { deviceManufacturer: 'Kozen', deviceModel: 'P3', tpnApplicationSign: 'CRDT', tpnAssignTemplate: world.server.template, tpnProcessor: { processorName: 'CKNX', profile: [profile] } };
+  const tpnData = {
+    deviceManufacturer: 'Kozen',
+    deviceModel: 'P3',
+    tpnApplicationSign: 'CRDT',
+    tpnAssignTemplate: world.server.template,
+    tpnProcessor: { processorName: 'CKNX', profile: [profile] },
+  };
   return { merchantData: person, storeData: { ...person, mccCode: '5812' }, tpnData };
 }
 
@@ -33,7 +47,7 @@ describe('merchants', () => {
       await isFitForEverybody(page, 'the guided form');
       assert.match(await page.textContent('aside pre'), new RegExp(name));
       await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByRole('button', { name: 'Same as the merchant' }).click();
+      await page.getByRole('button', { name: 'Same as merchant' }).click();
       await fill('storeData.mccCode', '5812');
       await page.getByRole('button', { name: 'Next' }).click();
       await page.getByLabel('Processor').selectOption('CKNX');
@@ -41,8 +55,8 @@ describe('merchants', () => {
       await page.getByLabel('Model').selectOption('P3');
       await page.getByLabel(/^Application/).selectOption('CRDT');
       await fill('tpnData.tpnProcessor.profile[0].apiKey', `walk-${RUN}`);
-      await page.getByRole('button', { name: 'Check without storing' }).click();
-      await page.getByText('Nothing was stored').waitFor();
+      await page.getByRole('button', { name: 'Validate' }).click();
+      await page.getByText('Nothing was saved').waitFor();
       await page.getByRole('button', { name: 'Onboard', exact: true }).click();
       await page.waitForURL(/merchants\/[A-Z0-9]{6,}/);
       await page.getByRole('heading', { name }).first().waitFor();
@@ -56,18 +70,21 @@ describe('merchants', () => {
       await settled(page);
       await page.getByRole('link', { name: 'Keeper Hardware' }).first().click();
       await page.getByRole('button', { name: 'Suspend' }).click();
-      await page.getByText('take no payments until').waitFor();
+      await page.getByText('cannot take payments until').waitFor();
       await page.getByRole('dialog').getByLabel('Reason').fill('Too many disputes');
       await isFitForEverybody(page, 'the question before a suspension');
       await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
       await page.locator('h1').getByText('suspended').waitFor();
       await page.getByText('Too many disputes').first().waitFor();
       await settled(page);
-      await page.getByRole('row', { name: /merchant.onboard/ }).getByRole('button', { name: 'See it then' }).click();
+      await page
+        .getByRole('row', { name: /merchant.onboard/ })
+        .getByRole('button', { name: 'View this version' })
+        .click();
       await page.waitForURL(/asOf=/);
-      await page.getByText('The past').waitFor();
+      await page.getByText('Past version').waitFor();
       await page.locator('h1').getByText('active').waitFor();
-      await page.getByRole('button', { name: 'Back to now' }).click();
+      await page.getByRole('button', { name: 'Back to current version' }).click();
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.locator('h1').getByText('active').waitFor();
       await settled(page);
@@ -75,120 +92,168 @@ describe('merchants', () => {
     }));
 
   test('a merchant is corrected, gets a pairing code, another store, and another terminal', () =>
-    walk(async (page) => {
-      const headers = { authorization: `Api-Key ${world.server.api_key}`, 'content-type': 'application/json' };
-      const name = `Mended ${RUN}`;
-      const answer = await fetch(`${world.server.url}/v1/onboardmerchant`, { method: 'POST', headers, body: JSON.stringify(onboarding(name)) });
-      const { merchantId } = (await answer.json()).data;
-      const fill = (path, value) => page.fill(`[id="${path}"]`, value);
-      await open(page, `/merchants/${merchantId}`);
-      await page.getByRole('button', { name: 'Edit' }).first().click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('E-mail').fill('not-mail');
-      await dialog.getByText('An e-mail address, such as').waitFor();
-      await dialog.getByLabel('E-mail').fill('ada@pier.example');
-      await dialog.getByLabel('ZIP code').fill('00000');
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.getByText('not in use').waitFor();
-      await isFitForEverybody(page, 'a merchant that is corrected');
-      await dialog.getByLabel('ZIP code').fill('10001');
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.waitFor({ state: 'detached' });
-      await page.getByText('ada@pier.example').waitFor();
-      await page.getByText('New York, NY 10001').waitFor();
-      await settled(page);
-      await page.getByRole('button', { name: 'Pairing code' }).click();
-      assert.match(await page.locator('.once code').textContent(), /^[0-9A-Z]{8}$/);
-      const terminal = async (key) => {
-        await page.getByLabel('Processor').selectOption('CKNX');
-        await page.getByLabel('Manufacturer').selectOption('Kozen');
-        await page.getByLabel('Model').selectOption('P3');
-        await page.getByLabel(/^Application/).selectOption('CRDT');
-        await fill('tpnData.tpnProcessor.profile[0].apiKey', key);
-        await page.getByRole('button', { name: 'Onboard', exact: true }).click();
-        await page.waitForURL(new RegExp(`merchants/${merchantId}$`));
+    walk(
+      async (page) => {
+        const headers = {
+          authorization: `Api-Key ${world.server.api_key}`,
+          'content-type': 'application/json',
+        };
+        const name = `Edited ${RUN}`;
+        const answer = await fetch(`${world.server.url}/v1/onboardmerchant`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(onboarding(name)),
+        });
+        const { merchantId } = (await answer.json()).data;
+        const fill = (path, value) => page.fill(`[id="${path}"]`, value);
+        await open(page, `/merchants/${merchantId}`);
+        await page.getByRole('button', { name: 'Edit' }).first().click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('E-mail').fill('not-mail');
+        await dialog.getByText('Enter an e-mail address, such as').waitFor();
+        await dialog.getByLabel('E-mail').fill('ada@pier.example');
+        await dialog.getByLabel('ZIP code').fill('00000');
+        await dialog.getByRole('button', { name: 'Save' }).click();
+        await dialog.getByText('not in use').waitFor();
+        await isFitForEverybody(page, 'a merchant that is corrected');
+        await dialog.getByLabel('ZIP code').fill('10001');
+        await dialog.getByRole('button', { name: 'Save' }).click();
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByText('ada@pier.example').waitFor();
+        await page.getByText('New York, NY 10001').waitFor();
         await settled(page);
-      };
-      await page.getByRole('link', { name: 'Add a store' }).click();
-      for (const [field, value] of Object.entries({ ...onboarding(`${name} B`).storeData, mccCode: '9999' })) await fill(`storeData.${field}`, value);
-      await page.getByText('There is no such category.').waitFor();
-      assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true);
-      await fill('storeData.mccCode', '5812');
-      await page.getByRole('button', { name: 'Next' }).click();
-      await terminal(`walk-b-${RUN}`);
-      const store = page.locator('section.card').filter({ has: page.getByRole('heading', { name: `${name} B` }) });
-      await store.getByRole('link', { name: 'Add a terminal' }).click();
-      await terminal(`walk-c-${RUN}`);
-      await store.locator('tbody tr').nth(1).waitFor();
-    }, { allowed: [/40\d|422/] }));
+        await page.getByRole('button', { name: 'Pairing code' }).click();
+        assert.match(await page.locator('.once code').textContent(), /^[0-9A-Z]{8}$/);
+        const terminal = async (key) => {
+          await page.getByLabel('Processor').selectOption('CKNX');
+          await page.getByLabel('Manufacturer').selectOption('Kozen');
+          await page.getByLabel('Model').selectOption('P3');
+          await page.getByLabel(/^Application/).selectOption('CRDT');
+          await fill('tpnData.tpnProcessor.profile[0].apiKey', key);
+          await page.getByRole('button', { name: 'Onboard', exact: true }).click();
+          await page.waitForURL(new RegExp(`merchants/${merchantId}$`));
+          await settled(page);
+        };
+        await page.getByRole('link', { name: 'Add a store' }).click();
+        for (const [field, value] of Object.entries({
+          ...onboarding(`${name} B`).storeData,
+          mccCode: '9999',
+        }))
+          await fill(`storeData.${field}`, value);
+        await page.getByText('Unknown category code').waitFor();
+        assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true);
+        await fill('storeData.mccCode', '5812');
+        await page.getByRole('button', { name: 'Next' }).click();
+        await terminal(`walk-b-${RUN}`);
+        const store = page
+          .locator('section.card')
+          .filter({ has: page.getByRole('heading', { name: `${name} B` }) });
+        await store.getByRole('link', { name: 'Add a terminal' }).click();
+        await terminal(`walk-c-${RUN}`);
+        await store.locator('tbody tr').nth(1).waitFor();
+      },
+      { allowed: [/40\d|422/] },
+    ));
 
   test('the guided form says what is wrong, and why one cannot go on', () =>
-    walk(async (page) => {
-      await open(page, '/merchants/new');
-      const fill = (path, value) => page.fill(`[id="merchantData.${path}"]`, value);
-      const fault = (path) => page.locator(`[id="merchantData.${path}-hint"] .fault`);
-      await page.getByText(/Still to fill in or correct: .*ZIP code/).waitFor();
-      await fill('zipCode', '00000');
-      await fault('zipCode').getByText('There is no such ZIP code.').waitFor();
-      await fill('email', 'not-mail');
-      await fault('email').getByText('An e-mail address').waitFor();
-      await fill('phoneNumber', '(212) 555-0142');
-      await fault('phoneNumber').getByText('Digits only').waitFor();
-      await isFitForEverybody(page, 'faults of the guided form');
-    }, { allowed: [/404/] }));
+    walk(
+      async (page) => {
+        await open(page, '/merchants/new');
+        const fill = (path, value) => page.fill(`[id="merchantData.${path}"]`, value);
+        const errorAt = (path) => page.locator(`[id="merchantData.${path}-hint"] .error`);
+        await page.getByText(/Still required or incorrect: .*ZIP code/).waitFor();
+        await fill('zipCode', '00000');
+        await errorAt('zipCode').getByText('Unknown ZIP code').waitFor();
+        await fill('email', 'not-mail');
+        await errorAt('email').getByText('Enter an e-mail address').waitFor();
+        await fill('phoneNumber', '(212) 555-0142');
+        await errorAt('phoneNumber').getByText('Digits only').waitFor();
+        await isFitForEverybody(page, 'errors of the guided form');
+      },
+      { allowed: [/404/] },
+    ));
 
   test('the device of a TPN is swapped, and the code for the next one is shown once', () =>
     walk(async (page) => {
       await open(page, '/merchants?search=Saltwater');
       await page.getByRole('link', { name: 'Saltwater Books' }).click();
-      const row = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Swap the device' }) }).first();
-      await row.getByRole('button', { name: 'Swap the device' }).click();
-      await page.getByText('is refused from now on').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Swap the device' }).click();
+      const row = page
+        .getByRole('row')
+        .filter({ has: page.getByRole('button', { name: 'Swap device' }) })
+        .first();
+      await row.getByRole('button', { name: 'Swap device' }).click();
+      await page.getByText('stops working now').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Swap device' }).click();
       await page.locator('.once code').waitFor();
       await isFitForEverybody(page, 'a pairing code');
     }));
 
-  test('a file is looked at, its bad rows are told, mended and sent again', () =>
+  test('a file is previewed, and its rows with errors are fixed and sent again', () =>
     walk(async (page) => {
       await open(page, '/merchants/bulk');
       const rows = [onboarding(`File One ${RUN}`), onboarding(`File Two ${RUN}`, '00000')];
-      await page.setInputFiles('input[type=file]', { name: 'rows.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')) });
+      await page.setInputFiles('input[type=file]', {
+        name: 'rows.jsonl',
+        mimeType: 'application/x-ndjson',
+        buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')),
+      });
       await page.getByText('2 rows.').waitFor();
-      await page.getByRole('cell', { name: `File One ${RUN}` }).first().waitFor();
+      await page
+        .getByRole('cell', { name: `File One ${RUN}` })
+        .first()
+        .waitFor();
       await isFitForEverybody(page, 'the preview of a file');
       await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
-      await page.getByText('1 onboarded, 1 refused, of 2.').waitFor();
+      await page.getByText('1 onboarded, 1 failed, 2 in total').waitFor();
       await isFitForEverybody(page, 'refused rows');
       const text = page.getByLabel('Row 2', { exact: true });
       await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
-      await page.getByRole('button', { name: 'Send the mended row' }).click();
-      await page.getByText('1 onboarded, 0 refused, of 1.').waitFor();
+      await page.getByRole('button', { name: 'Send the fixed row' }).click();
+      await page.getByText('1 onboarded, 0 failed, 1 in total').waitFor();
     }));
 
-  test('the sample of a file is fine as it is, and columns that are no fields are told', () =>
+  test('the sample file is valid, and unknown columns are reported', () =>
     walk(async (page) => {
       await open(page, '/merchants/bulk');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download a sample' }).click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download a sample' }).click(),
+      ]);
       assert.equal(download.suggestedFilename(), 'merchants.csv');
       const sample = await readFile(await download.path(), 'utf8');
-      const choose = (text) => page.setInputFiles('input[type=file]', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
-      await choose(sample.replaceAll('Harbor Cafe', `Sample ${RUN}`).replace('demo-processor-key', `sample-${RUN}`));
-      await page.getByRole('button', { name: 'Check it without storing' }).click();
-      await page.getByText('These rows are fine.').waitFor();
+      const choose = (text) =>
+        page.setInputFiles('input[type=file]', {
+          name: 'rows.csv',
+          mimeType: 'text/csv',
+          buffer: Buffer.from(text),
+        });
+      await choose(
+        sample
+          .replaceAll('Harbor Cafe', `Sample ${RUN}`)
+          .replace('demo-processor-key', `sample-${RUN}`),
+      );
+      await page.getByRole('button', { name: 'Validate this row' }).click();
+      await page.getByText('These rows are valid.').waitFor();
       assert.equal(await page.getByRole('alert').count(), 0);
       await choose('name,merchantData.email\nHarbor,ada@example.org\n');
-      await page.getByText('These columns are the names of no field: name.').waitFor();
+      await page.getByText('Unknown columns: name.').waitFor();
       await isFitForEverybody(page, 'columns that are no fields');
       await choose('name,email\nHarbor,ada@example.org\n');
-      await page.getByText('None of these columns is the name of a field: name, email.').waitFor();
+      await page.getByText('None of these columns are known: name, email.').waitFor();
     }));
 
   test('a file that cannot be read is refused with a sentence', () =>
-    walk(async (page) => {
-      await open(page, '/merchants/bulk');
-      await page.setInputFiles('input[type=file]', { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from('merchantData.dba\n') });
-      await page.getByRole('button', { name: /^Onboard/ }).click();
-      await page.getByRole('alert').waitFor();
-    }, { allowed: [/40\d|41\d|42\d/] }));
+    walk(
+      async (page) => {
+        await open(page, '/merchants/bulk');
+        await page.setInputFiles('input[type=file]', {
+          name: 'rows.csv',
+          mimeType: 'text/csv',
+          buffer: Buffer.from('merchantData.dba\n'),
+        });
+        await page.getByRole('button', { name: /^Onboard/ }).click();
+        await page.getByRole('alert').waitFor();
+      },
+      { allowed: [/40\d|41\d|42\d/] },
+    ));
 });

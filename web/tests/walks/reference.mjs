@@ -9,7 +9,7 @@ describe('the documentation', () => {
       await open(page, '/reference');
       await page.getByLabel('Search').fill('errors');
       await page.getByRole('link', { name: /\/v1\/errors/ }).click();
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+      await page.getByRole('button', { name: 'Send to sandbox' }).click();
       await page.getByText('already_exists').first().waitFor();
       assert.match(await page.locator('.sent strong').textContent(), /200/);
     }));
@@ -27,38 +27,50 @@ describe('the documentation', () => {
       await isFitForEverybody(page, 'an answer');
       const refused = page.locator('.answer', { has: page.locator('#answer-4xx') });
       await refused.locator('summary').first().click();
-      await refused.getByText('What programs go by').waitFor();
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+      await refused.getByText('A stable code for programs').waitFor();
+      await page.getByRole('button', { name: 'Send to sandbox' }).click();
       await page.locator('.sent strong').getByText('200').waitFor();
       assert.match(await page.locator('.sent pre').textContent(), /"code"/);
     }));
 
   test('an operation of onboarding is tried in one’s own name, and refusals are shown as they come', () =>
-    walk(async (page) => {
-      await open(page, '/reference?search=merchants');
-      await page.getByRole('link', { name: /GET \/v1\/merchants$/ }).click();
-      const good = page.locator('.answer', { has: page.locator('#answer-200') });
-      await good.locator('summary').first().click();
-      await good.getByText('merchantId').first().waitFor();
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
-      await page.locator('.sent strong').getByText('200').waitFor();
-      await page.getByLabel('API key').fill('bw_test_nonsense');
-      await page.getByRole('button', { name: 'Send to the sandbox' }).click();
-      await page.locator('.sent strong').getByText('401').waitFor();
-      await page.getByLabel('API key').fill('');
-    }, { allowed: [/401/] }));
+    walk(
+      async (page) => {
+        await open(page, '/reference?search=merchants');
+        await page.getByRole('link', { name: /GET \/v1\/merchants$/ }).click();
+        const good = page.locator('.answer', { has: page.locator('#answer-200') });
+        await good.locator('summary').first().click();
+        await good.getByText('merchantId').first().waitFor();
+        await page.getByRole('button', { name: 'Send to sandbox' }).click();
+        await page.locator('.sent strong').getByText('200').waitFor();
+        await page.getByLabel('API key').fill('bw_test_nonsense');
+        await page.getByRole('button', { name: 'Send to sandbox' }).click();
+        await page.locator('.sent strong').getByText('401').waitFor();
+        await page.getByLabel('API key').fill('');
+      },
+      { allowed: [/401/] },
+    ));
 
   test('guides are searched, and oEmbed knows their addresses', () =>
     walk(async (page) => {
       await page.goto(`${world.server.url}/docs`);
       const guide = await page.locator('main a[href*="/docs/"]').first().getAttribute('href');
       const url = new URL(guide, world.server.url).href;
-      const answer = await fetch(`${world.server.url}/wp-json/oembed/1.0/embed?url=${encodeURIComponent(url)}`);
+      const answer = await fetch(
+        `${world.server.url}/wp-json/oembed/1.0/embed?url=${encodeURIComponent(url)}`,
+      );
       assert.equal(answer.status, 200);
       assert.ok((await answer.json()).title);
       const operation = `${world.server.url}/portal/reference?interface=wc%2Fv3&operation=get-wc-v3-coupons`;
-      const told = await (await fetch(`${world.server.url}/wp-json/oembed/1.0/embed?url=${encodeURIComponent(operation)}`)).json();
-      assert.deepEqual([told.type, told.title], ['link', 'API reference: get-wc-v3-coupons']);
+      const embedded = await (
+        await fetch(
+          `${world.server.url}/wp-json/oembed/1.0/embed?url=${encodeURIComponent(operation)}`,
+        )
+      ).json();
+      assert.deepEqual(
+        [embedded.type, embedded.title],
+        ['link', 'API reference: get-wc-v3-coupons'],
+      );
       await page.locator('input[name=q]').first().fill('idempotency');
       await page.keyboard.press('Enter');
       await page.locator('main a[href*="/docs/"]').first().waitFor();

@@ -5,67 +5,93 @@ import { call, isFitForEverybody, open, signIn, walk, world } from '../support.m
 
 describe('signing in', () => {
   test('a stranger is asked to sign in', () =>
-    walk(async (page) => {
-      await open(page, '/analytics');
-      await page.getByRole('link', { name: 'Sign in' }).waitFor();
-      await page.getByRole('link', { name: 'Register an ISO' }).waitFor();
-      await isFitForEverybody(page, 'the door');
-    }, { isSignedIn: false }));
+    walk(
+      async (page) => {
+        await open(page, '/analytics');
+        await page.getByRole('link', { name: 'Sign in' }).waitFor();
+        await page.getByRole('link', { name: 'Register an ISO' }).waitFor();
+        await isFitForEverybody(page, 'the door');
+      },
+      { isSignedIn: false },
+    ));
 
   test('a wrong password is refused with a sentence', () =>
-    walk(async (page) => {
-      await signIn(page, { ...world.server, password: 'not the password' });
-      assert.match(page.url(), /login/);
-      await page.getByText('User name and password do not match').waitFor();
-      await isFitForEverybody(page, 'the refusal');
-    }, { isSignedIn: false, allowed: [/403/] }));
+    walk(
+      async (page) => {
+        await signIn(page, { ...world.server, password: 'not the password' });
+        assert.match(page.url(), /login/);
+        await page.getByText('User name and password do not match').waitFor();
+        await isFitForEverybody(page, 'the refusal');
+      },
+      { isSignedIn: false, allowed: [/403/] },
+    ));
 
-  test('somebody without rights is told so', async () => {
+  test('a user without permissions is shown a message', async () => {
     const login = `walker-${Date.now()}`;
     const user = { login, password: 'a walk on the pier 2026' };
-    const { id } = await call('POST', 'wp/v2/users', { username: login, email: `${login}@example.org`, password: user.password, roles: ['subscriber'] });
-    await walk(async (page) => {
-      await signIn(page, user);
-      await open(page, '/');
-      await page.getByText('You may not see this').waitFor();
-      await isFitForEverybody(page, 'nothing to see');
-      await open(page, '/store/settings');
-      await page.getByText('You may not see this').first().waitFor();
-    }, { isSignedIn: false, allowed: [/403/] });
+    const { id } = await call('POST', 'wp/v2/users', {
+      username: login,
+      email: `${login}@example.org`,
+      password: user.password,
+      roles: ['subscriber'],
+    });
+    await walk(
+      async (page) => {
+        await signIn(page, user);
+        await open(page, '/');
+        await page.getByText('You don’t have access to this page').waitFor();
+        await isFitForEverybody(page, 'nothing to see');
+        await open(page, '/store/settings');
+        await page.getByText('You don’t have access to this page').first().waitFor();
+      },
+      { isSignedIn: false, allowed: [/403/] },
+    );
     await call('DELETE', `wp/v2/users/${id}?force=true&reassign=1`);
   });
 
   test('the band says that this is the sandbox, and the keyboard can skip the menu', () =>
     walk(async (page) => {
       await open(page, '/store/orders');
-      assert.match(await page.getByRole('region', { name: 'Environment' }).textContent(), /Sandbox/);
+      assert.match(
+        await page.getByRole('region', { name: 'Environment' }).textContent(),
+        /Sandbox/,
+      );
       await page.keyboard.press('Tab');
-      assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.textContent),
+        'Skip to content',
+      );
       await page.keyboard.press('Enter');
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
     }));
 
   test('on a narrow screen the menu opens at a button', () =>
-    walk(async (page) => {
-      await open(page, '/store/orders');
-      const menu = page.getByRole('navigation', { name: 'Menu' });
-      assert.equal(await menu.isVisible(), false);
-      await page.getByRole('button', { name: 'Menu' }).click();
-      await menu.getByRole('link', { name: 'Coupons' }).waitFor();
-      await menu.getByRole('button', { name: 'ISO console' }).click();
-      await isFitForEverybody(page, 'the open menu');
-      await menu.getByRole('link', { name: 'API keys' }).click();
-      await page.getByRole('heading', { name: 'API keys' }).waitFor();
-      assert.equal(await menu.isVisible(), false);
-    }, { options: { viewport: { width: 390, height: 844 } } }));
+    walk(
+      async (page) => {
+        await open(page, '/store/orders');
+        const menu = page.getByRole('navigation', { name: 'Menu' });
+        assert.equal(await menu.isVisible(), false);
+        await page.getByRole('button', { name: 'Menu' }).click();
+        await menu.getByRole('link', { name: 'Coupons' }).waitFor();
+        await menu.getByRole('button', { name: 'ISO console' }).click();
+        await isFitForEverybody(page, 'the open menu');
+        await menu.getByRole('link', { name: 'API keys' }).click();
+        await page.getByRole('heading', { name: 'API keys' }).waitFor();
+        assert.equal(await menu.isVisible(), false);
+      },
+      { options: { viewport: { width: 390, height: 844 } } },
+    ));
 
   test('signing out ends the session', () =>
-    walk(async (page) => {
-      await open(page, '/store/orders');
-      assert.match(await page.title(), /Orders/);
-      await page.getByRole('link', { name: 'Sign out' }).click();
-      await page.getByRole('link', { name: 'Sign in' }).waitFor();
-      await open(page, '/store/orders');
-      await page.getByRole('link', { name: 'Sign in' }).waitFor();
-    }, { allowed: [/403/] }));
+    walk(
+      async (page) => {
+        await open(page, '/store/orders');
+        assert.match(await page.title(), /Orders/);
+        await page.getByRole('link', { name: 'Sign out' }).click();
+        await page.getByRole('link', { name: 'Sign in' }).waitFor();
+        await open(page, '/store/orders');
+        await page.getByRole('link', { name: 'Sign in' }).waitFor();
+      },
+      { allowed: [/403/] },
+    ));
 });

@@ -6,58 +6,94 @@ import { call, isFitForEverybody, open, settled, walk, world } from '../support.
 /** A note with an action, as an import brings it. */
 function bundle(query) {
   const note = {
-    note_id: '901', name: 'walk', type: 'info', locale: 'en_US', title: 'Come and read', content: 'There is much to know.', content_data: '{}', status: 'unactioned', source: 'walk', date_created: '2026-01-02 03:04:05',
-    date_reminder: null, is_snoozable: '0', layout: '', image: '', is_deleted: '0', is_read: '0',
+    note_id: '901',
+    name: 'walk',
+    type: 'info',
+    locale: 'en_US',
+    title: 'Come and read',
+    content: 'There is much to know.',
+    content_data: '{}',
+    status: 'unactioned',
+    source: 'walk',
+    date_created: '2026-01-02 03:04:05',
+    date_reminder: null,
+    is_snoozable: '0',
+    layout: '',
+    image: '',
+    is_deleted: '0',
+    is_read: '0',
   };
-  const action = { action_id: '902', note_id: '901', name: 'read', label: 'Read the guides', query, status: 'actioned', actioned_text: '', nonce_action: '', nonce_name: '' };
+  const action = {
+    action_id: '902',
+    note_id: '901',
+    name: 'read',
+    label: 'Read the guides',
+    query,
+    status: 'actioned',
+    actioned_text: '',
+    nonce_action: '',
+    nonce_name: '',
+  };
   return { admin_notes: [note], admin_note_actions: [action] };
 }
 
 describe('the store', () => {
   test('a coupon is made, refused when its code is taken, changed, and deleted after a question', () =>
-    walk(async (page) => {
-      for (const isSecond of [false, true]) {
-        await open(page, '/store/coupons/new');
-        await page.fill('#code', 'portal-test');
-        await page.fill('#amount', '10');
+    walk(
+      async (page) => {
+        for (const isSecond of [false, true]) {
+          await open(page, '/store/coupons/new');
+          await page.fill('#code', 'portal-test');
+          await page.fill('#amount', '10');
+          await page.getByRole('button', { name: 'Save' }).click();
+          if (isSecond) await page.getByRole('alert').waitFor();
+          else await page.waitForURL(/coupons\/\d+/);
+        }
+        await open(page, '/store/coupons?search=portal-test');
+        await page.getByRole('link', { name: 'portal-test' }).click();
+        await page.fill('#amount', '12.5');
+        await page.fill('#usage_limit', '3');
         await page.getByRole('button', { name: 'Save' }).click();
-        if (isSecond) await page.getByRole('alert').waitFor();
-        else await page.waitForURL(/coupons\/\d+/);
-      }
-      await open(page, '/store/coupons?search=portal-test');
-      await page.getByRole('link', { name: 'portal-test' }).click();
-      await page.fill('#amount', '12.5');
-      await page.fill('#usage_limit', '3');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved.').waitFor();
-      await open(page, '/store/coupons?search=portal-test');
-      assert.match(await page.getByRole('row', { name: /portal-test/ }).textContent(), /12\.5 %.*0 \/ 3/s);
-      await page.getByRole('link', { name: 'portal-test' }).click();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Orders that used it keep their discount').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.waitForURL(/store\/coupons$/);
-      await open(page, '/store/coupons?search=portal-test');
-      await page.getByText('Nothing fits').waitFor();
-    }, { allowed: [/400/] }));
+        await page.getByText('Saved', { exact: true }).waitFor();
+        await open(page, '/store/coupons?search=portal-test');
+        assert.match(
+          await page.getByRole('row', { name: /portal-test/ }).textContent(),
+          /12\.5%.*0 \/ 3/s,
+        );
+        await page.getByRole('link', { name: 'portal-test' }).click();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByText('Orders that used it keep their discount').waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.waitForURL(/store\/coupons$/);
+        await open(page, '/store/coupons?search=portal-test');
+        await page.getByText('No results').waitFor();
+      },
+      { allowed: [/400/] },
+    ));
 
-  test('a coupon that would be worth nothing is told so beside its fields, and not sent', () =>
+  test('an invalid coupon shows errors beside its fields, and is not sent', () =>
     walk(async (page) => {
       const code = `rules-${Date.now()}`;
       const sent = [];
-      page.on('request', (request) => request.method() === 'POST' && request.url().includes('/coupons') && sent.push(request.url()));
+      page.on(
+        'request',
+        (request) =>
+          request.method() === 'POST' &&
+          request.url().includes('/coupons') &&
+          sent.push(request.url()),
+      );
       await open(page, '/store/coupons/new');
       const save = () => page.getByRole('button', { name: 'Save' }).click();
-      const fault = (name) => page.locator(`[id="${name}-hint"] .fault`);
+      const errorAt = (name) => page.locator(`[id="${name}-hint"] .error`);
       await save();
-      await fault('code').getByText('This is needed.').waitFor();
-      await fault('amount').getByText('This is needed.').waitFor();
-      await isFitForEverybody(page, 'faults of a coupon');
+      await errorAt('code').getByText('Required').waitFor();
+      await errorAt('amount').getByText('Required').waitFor();
+      await isFitForEverybody(page, 'errors of a coupon');
       await page.fill('#code', code);
       await page.fill('#amount', 'abc');
-      await fault('amount').getByText('A number').waitFor();
+      await errorAt('amount').getByText('Enter a number').waitFor();
       await page.fill('#amount', '120');
-      await fault('amount').getByText('At most 100.').waitFor();
+      await errorAt('amount').getByText('Must be 100 or less').waitFor();
       await save();
       assert.deepEqual(sent, []);
       assert.equal(await page.getAttribute('#date_expires', 'type'), 'date');
@@ -79,7 +115,7 @@ describe('the store', () => {
       await page.getByLabel('Add a note').fill('Called about the parcel');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('.notes').getByText('Called about the parcel').waitFor();
-      await page.getByLabel('Change the status').selectOption('completed');
+      await page.getByLabel('Change status').selectOption('completed');
       await page.locator('h1').getByText('completed').waitFor();
     }));
 
@@ -89,11 +125,11 @@ describe('the store', () => {
       await page.locator('tbody a').first().click();
       await page.locator('#regular_price').fill('15.50');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved.').waitFor();
+      await page.getByText('Saved', { exact: true }).waitFor();
       await open(page, '/store/settings/general');
       await page.locator('#woocommerce_store_city').fill('Ocean City');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('One setting saved.').waitFor();
+      await page.getByText('1 setting saved').waitFor();
       await page.reload();
       await settled(page);
       assert.equal(await page.locator('#woocommerce_store_city').inputValue(), 'Ocean City');
@@ -106,41 +142,52 @@ describe('the store', () => {
       await page.getByRole('link', { name: 'New product' }).click();
       await settled(page);
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Look again at: Name.').waitFor();
-      await isFitForEverybody(page, 'faults of a product');
+      await page.getByText('Check: Name').waitFor();
+      await isFitForEverybody(page, 'errors of a product');
       await page.fill('#name', name);
       await page.fill('#regular_price', '24.50');
-      await page.getByLabel('Count the stock').check();
+      await page.getByLabel('Track inventory').check();
       await page.fill('#stock_quantity', '5');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.waitForURL(/products\/\d+/);
       await page.getByRole('heading', { name }).waitFor();
       await open(page, '/store/orders/new');
-      assert.equal(await page.getByRole('button', { name: 'Make the order' }).isDisabled(), true);
+      assert.equal(await page.getByRole('button', { name: 'Create order' }).isDisabled(), true);
       await page.getByLabel('Search by name').fill(name);
       const add = page.getByRole('button', { name: `Add ${name}` });
       await add.click();
-      await page.getByLabel(`Units of ${name}`).fill('2');
-      await page.getByText('$49.00 before taxes').waitFor();
+      await page.getByLabel(`Quantity of ${name}`).fill('2');
+      await page.getByText('$49.00 before tax').waitFor();
       await page.getByLabel('First name').fill('Ada');
       await page.getByLabel('E-mail').fill('not-mail');
-      await page.getByRole('button', { name: 'Make the order' }).click();
-      await page.getByText('Look again at: E-mail.').waitFor();
+      await page.getByRole('button', { name: 'Create order' }).click();
+      await page.getByText('Check: E-mail').waitFor();
       await isFitForEverybody(page, 'a new order');
       await page.getByLabel('E-mail').fill('ada@example.org');
-      await page.getByRole('button', { name: 'Make the order' }).click();
+      await page.getByRole('button', { name: 'Create order' }).click();
       await page.waitForURL(/orders\/\d+/);
       await page.getByRole('link', { name }).waitFor();
       const [product] = await call('GET', `wc/v3/products?search=${encodeURIComponent(name)}`);
       const order = await call('GET', `wc/v3/orders/${page.url().split('/').pop()}`);
-      assert.deepEqual([order.status, order.billing.email, order.line_items[0].quantity, order.line_items[0].total], ['processing', 'ada@example.org', 2, '49.00']);
+      assert.deepEqual(
+        [
+          order.status,
+          order.billing.email,
+          order.line_items[0].quantity,
+          order.line_items[0].total,
+        ],
+        ['processing', 'ada@example.org', 2, '49.00'],
+      );
       assert.equal(product.stock_quantity, 3);
     }));
 
   test('tasks of the setup lead to their pages', () =>
     walk(async (page) => {
       await open(page, '/store/setup');
-      await page.getByText(/\d of \d done/).first().waitFor();
+      await page
+        .getByText(/\d of \d done/)
+        .first()
+        .waitFor();
       await page.getByRole('link', { name: 'Begin' }).first().click();
       await page.waitForURL(/\/portal\/store\//);
     }));
@@ -151,7 +198,9 @@ describe('the store', () => {
       await call('POST', 'wc-admin/plugins/install', { plugins: 'ledger' });
       await call('POST', 'wc-admin/plugins/activate', { plugins: 'ledger' });
       await open(page, '/store/inbox');
-      const note = page.locator('li', { has: page.getByRole('heading', { name: 'Ledger is ready' }) });
+      const note = page.locator('li', {
+        has: page.getByRole('heading', { name: 'Ledger is ready' }),
+      });
       await isFitForEverybody(page, 'the inbox');
       await note.getByRole('button', { name: 'Mark as read' }).click();
       await note.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
@@ -159,8 +208,11 @@ describe('the store', () => {
       await note.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Undo' }).click();
       await note.waitFor();
-      // Notes of another shop keep their actions; whoever follows one gets to its page.
-      await world.server.run(['import', 'bundle'], JSON.stringify(bundle(`${world.server.url}/docs`)));
+      // Notes of another shop keep their actions; following one leads to its page.
+      await world.server.run(
+        ['import', 'bundle'],
+        JSON.stringify(bundle(`${world.server.url}/docs`)),
+      );
       await open(page, '/store/inbox');
       await page.getByRole('button', { name: 'Read the guides' }).click();
       await page.waitForURL(/\/docs/);
@@ -168,15 +220,18 @@ describe('the store', () => {
       await call('DELETE', 'boardwalk/v1/plugins/ledger');
     }));
 
-  test('units of an order are refunded and go back into stock, after it is told what happens', () =>
+  test('items are refunded and restocked after the consequences are shown', () =>
     walk(async (page) => {
       const orders = await call('GET', 'wc/v3/orders?status=completed&per_page=50');
       const bought = orders.find((order) => order.line_items.length && !order.refunds.length);
       await open(page, `/store/orders/${bought.id}`);
       await page.getByRole('button', { name: 'Refund…' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel(/^Units of/).first().fill('1');
-      await dialog.getByText(/will be booked as refunded/).waitFor();
+      await dialog
+        .getByLabel(/^Quantity of/)
+        .first()
+        .fill('1');
+      await dialog.getByText(/This records a refund of/).waitFor();
       await isFitForEverybody(page, 'a refund');
       await dialog.getByRole('button', { name: /^Refund / }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -184,21 +239,24 @@ describe('the store', () => {
     }));
 
   test('a refund of more than is left is refused', () =>
-    walk(async (page) => {
-      await open(page, '/store/orders?status=completed');
-      await page.locator('tbody a').nth(1).click();
-      await page.getByRole('button', { name: 'Refund…' }).click();
-      await page.getByLabel('Amount instead').fill('999999');
-      await page.getByRole('button', { name: /^Refund / }).click();
-      await page.getByRole('alert').waitFor();
-    }, { allowed: [/400/] }));
+    walk(
+      async (page) => {
+        await open(page, '/store/orders?status=completed');
+        await page.locator('tbody a').nth(1).click();
+        await page.getByRole('button', { name: 'Refund…' }).click();
+        await page.getByLabel('Custom amount').fill('999999');
+        await page.getByRole('button', { name: /^Refund / }).click();
+        await page.getByRole('alert').waitFor();
+      },
+      { allowed: [/400/] },
+    ));
 
   test('an order is refunded in part', () =>
     walk(async (page) => {
       await open(page, '/store/orders?status=completed');
       await page.locator('tbody a').first().click();
       await page.getByRole('button', { name: 'Refund…' }).click();
-      await page.getByLabel('Amount instead').fill('1');
+      await page.getByLabel('Custom amount').fill('1');
       await page.getByRole('button', { name: /^Refund / }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByText('Refunded').first().waitFor();

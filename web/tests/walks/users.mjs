@@ -5,55 +5,61 @@ import { call, isFitForEverybody, open, settled, signIn, walk, world } from '../
 
 describe('users', () => {
   test('somebody is given an account and another role, and is removed after a question', () =>
-    walk(async (page, context) => {
-      const login = `clerk-${Date.now()}`;
-      const password = 'a walk on the pier 2026';
-      await open(page, '/users');
-      await page.getByRole('link', { name: 'New user' }).click();
-      await settled(page);
-      await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByText('Look again at: User name, E-mail, Password.').waitFor();
-      await isFitForEverybody(page, 'faults of a user');
-      await page.fill('#username', world.server.login);
-      await page.fill('#email', `${login}@example.org`);
-      await page.fill('#password', password);
-      await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByRole('alert').waitFor();
-      await page.fill('#username', login);
-      await page.getByRole('button', { name: 'New user' }).click();
-      await page.waitForURL(/users\/\d+/);
-      await page.getByText(`Signs in as ${login}.`).waitFor();
-      const other = await context.browser().newContext();
-      const elsewhere = await other.newPage();
-      await signIn(elsewhere, { login, password });
-      await open(elsewhere, '/store/orders');
-      await elsewhere.locator('main tbody a').first().waitFor();
-      await other.close();
-      await page.getByLabel('Shop manager').uncheck();
-      await page.getByLabel('Editor').check();
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved.').waitFor();
-      const [made] = await call('GET', `wp/v2/users?search=${login}&context=edit`);
-      assert.deepEqual(made.roles, ['editor']);
-      await open(page, `/users?search=${login}`);
-      await page.getByRole('link', { name: login }).click();
-      await page.getByRole('button', { name: 'Remove' }).click();
-      await page.getByText('are gone for good').waitFor();
-      await isFitForEverybody(page, 'the question before a user is removed');
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-      await page.waitForURL(/portal\/users$/);
-      assert.deepEqual(await call('GET', `wp/v2/users?search=${login}&context=edit`), []);
-    }, { allowed: [/400|403/] }));
+    walk(
+      async (page, context) => {
+        const login = `clerk-${Date.now()}`;
+        const password = 'a walk on the pier 2026';
+        await open(page, '/users');
+        await page.getByRole('link', { name: 'New user' }).click();
+        await settled(page);
+        await page.getByRole('button', { name: 'New user' }).click();
+        await page.getByText('Check: Username, E-mail, Password').waitFor();
+        await isFitForEverybody(page, 'errors of a user');
+        await page.fill('#username', world.server.login);
+        await page.fill('#email', `${login}@example.org`);
+        await page.fill('#password', password);
+        await page.getByRole('button', { name: 'New user' }).click();
+        await page.getByRole('alert').waitFor();
+        await page.fill('#username', login);
+        await page.getByRole('button', { name: 'New user' }).click();
+        await page.waitForURL(/users\/\d+/);
+        await page.getByText(`Signs in as ${login}`).waitFor();
+        const other = await context.browser().newContext();
+        const elsewhere = await other.newPage();
+        await signIn(elsewhere, { login, password });
+        await open(elsewhere, '/store/orders');
+        await elsewhere.locator('main tbody a').first().waitFor();
+        await other.close();
+        await page.getByLabel('Shop manager').uncheck();
+        await page.getByLabel('Editor').check();
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('Saved', { exact: true }).waitFor();
+        const [made] = await call('GET', `wp/v2/users?search=${login}&context=edit`);
+        assert.deepEqual(made.roles, ['editor']);
+        await open(page, `/users?search=${login}`);
+        await page.getByRole('link', { name: login }).click();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByText('permanently deletes the account').waitFor();
+        await isFitForEverybody(page, 'the question before a user is removed');
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.waitForURL(/portal\/users$/);
+        assert.deepEqual(await call('GET', `wp/v2/users?search=${login}&context=edit`), []);
+      },
+      { allowed: [/400|403/] },
+    ));
 
   test('nobody removes themselves, nor gives up what they need to get it back', () =>
-    walk(async (page) => {
-      await open(page, `/users?search=${world.server.login}`);
-      await page.locator('main tbody a').first().click();
-      await page.getByText(`Signs in as ${world.server.login}.`).waitFor();
-      assert.equal(await page.getByRole('button', { name: 'Remove' }).count(), 0);
-      await page.getByLabel('Administrator', { exact: true }).uncheck();
-      await page.getByLabel('Editor').check();
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('You would lose the right to edit users').waitFor();
-    }, { allowed: [/40\d/] }));
+    walk(
+      async (page) => {
+        await open(page, `/users?search=${world.server.login}`);
+        await page.locator('main tbody a').first().click();
+        await page.getByText(`Signs in as ${world.server.login}`).waitFor();
+        assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
+        await page.getByLabel('Administrator', { exact: true }).uncheck();
+        await page.getByLabel('Editor').check();
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('You would lose the right to edit users').waitFor();
+      },
+      { allowed: [/40\d/] },
+    ));
 });

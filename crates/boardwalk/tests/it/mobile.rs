@@ -63,7 +63,7 @@ fn link_signs_in(site: Site) {
     for _ in 0..3 {
         let question = open("GET", &link);
         assert_eq!(question.status, 200, "looking does not use it up");
-        assert!(question.text().contains("Log in as manager"), "{}", question.text());
+        assert!(question.text().contains("Sign in as manager"), "{}", question.text());
     }
     let cookie = press(&running, &link);
     assert_eq!(open("GET", &link).status, 403, "it works once");

@@ -25,10 +25,34 @@ export interface Source {
 const title = (item: Record<string, unknown>): string => String(item.name ?? item.code ?? item.id);
 
 const SOURCES: Record<string, Source> = {
-  product: { path: 'wc-analytics/products', search: 'search', include: 'include', id: 'id', name: title },
-  variation: { path: 'wc-analytics/variations', search: 'search', include: 'include', id: 'id', name: title },
-  category: { path: 'wc-analytics/products/categories', search: 'search', include: 'include', id: 'id', name: title },
-  coupon: { path: 'wc-analytics/coupons', search: 'search', include: 'include', id: 'id', name: title },
+  product: {
+    path: 'wc-analytics/products',
+    search: 'search',
+    include: 'include',
+    id: 'id',
+    name: title,
+  },
+  variation: {
+    path: 'wc-analytics/variations',
+    search: 'search',
+    include: 'include',
+    id: 'id',
+    name: title,
+  },
+  category: {
+    path: 'wc-analytics/products/categories',
+    search: 'search',
+    include: 'include',
+    id: 'id',
+    name: title,
+  },
+  coupon: {
+    path: 'wc-analytics/coupons',
+    search: 'search',
+    include: 'include',
+    id: 'id',
+    name: title,
+  },
   tax: {
     path: 'wc-analytics/taxes',
     search: 'search',
@@ -46,15 +70,37 @@ const SOURCES: Record<string, Source> = {
 };
 
 const SOURCE_OF: Record<string, keyof typeof SOURCES> = {
-  product: 'product', products: 'product', variation: 'variation', variations: 'variation', category: 'category',
-  categories: 'category', coupon: 'coupon', coupons: 'coupon', tax_rate: 'tax', taxes: 'tax', customer: 'customer',
-  customers: 'customer', parent: 'product',
+  product: 'product',
+  products: 'product',
+  variation: 'variation',
+  variations: 'variation',
+  category: 'category',
+  categories: 'category',
+  coupon: 'coupon',
+  coupons: 'coupon',
+  tax_rate: 'tax',
+  taxes: 'tax',
+  customer: 'customer',
+  customers: 'customer',
+  parent: 'product',
 };
 
 /** Parameters that are no filters: pages, sorting, ranges, and what the view itself decides. */
 const NO_FILTERS = new Set([
-  'context', 'page', 'per_page', 'offset', 'after', 'before', 'order', 'orderby', 'interval', 'segmentby', 'fields',
-  'extended_info', 'force_cache_refresh', 'match',
+  'context',
+  'page',
+  'per_page',
+  'offset',
+  'after',
+  'before',
+  'order',
+  'orderby',
+  'interval',
+  'segmentby',
+  'fields',
+  'extended_info',
+  'force_cache_refresh',
+  'match',
 ]);
 
 interface Arg {
@@ -92,8 +138,11 @@ export function abilities(route: string): Promise<Abilities> {
 async function ask(route: string): Promise<Abilities> {
   const answer = await send(rest(`wc-analytics/reports/${route}`), { method: 'OPTIONS' });
   const described = (await answer.json()) as Described;
-  const args = described.endpoints?.find((endpoint) => endpoint.methods.includes('GET'))?.args ?? {};
-  const filters = Object.entries(args).flatMap(([name, arg]) => (NO_FILTERS.has(name) ? [] : [filterOf(name, arg)]));
+  const args =
+    described.endpoints?.find((endpoint) => endpoint.methods.includes('GET'))?.args ?? {};
+  const filters = Object.entries(args).flatMap(([name, arg]) =>
+    NO_FILTERS.has(name) ? [] : [filterOf(name, arg)],
+  );
   return {
     filters,
     orderby: args.orderby?.enum ?? [],
@@ -127,7 +176,9 @@ function filterOf(name: string, arg: Arg): Filter {
 
 /** `product_includes` reads `Product is`. */
 export function labelOf(name: string): string {
-  const [end, words] = Object.entries(texts.filters.relations).find(([end]) => name.endsWith(`_${end}`)) ?? ['', ''];
+  const [end, words] = Object.entries(texts.filters.relations).find(([end]) =>
+    name.endsWith(`_${end}`),
+  ) ?? ['', ''];
   const stem = labelled(end ? name.slice(0, -end.length - 1) : name);
   return words ? `${stem} ${words}` : stem;
 }
@@ -165,11 +216,16 @@ export interface Named {
 }
 
 async function look(source: Source, query: Query, signal?: AbortSignal): Promise<Named[]> {
-  const items = await get<Record<string, Json>[]>(rest(source.path), { ...query, per_page: 20 }, signal);
+  const items = await get<Record<string, Json>[]>(
+    rest(source.path),
+    { ...query, per_page: 20 },
+    signal,
+  );
   return items.map((item) => ({ id: String(item[source.id]), name: source.name(item) }));
 }
 
 export const search = (source: Source, text: string, signal?: AbortSignal): Promise<Named[]> =>
   look(source, { [source.search]: text }, signal);
 
-export const namesOf = (source: Source, ids: string[]): Promise<Named[]> => look(source, { [source.include]: ids });
+export const namesOf = (source: Source, ids: string[]): Promise<Named[]> =>
+  look(source, { [source.include]: ids });

@@ -1,13 +1,24 @@
 // The range of days that the address names, and what it is compared with.
 import { here } from '../router.svelte';
-import { compared, intervals, isDay, PRESETS, rangeOf, type Compare, type Interval, type Preset, type Range } from '../period';
+import {
+  compared,
+  intervals,
+  isDay,
+  PRESETS,
+  rangeOf,
+  type Compare,
+  type Interval,
+  type Preset,
+  type Range,
+} from '../period';
 
 const COMPARISONS: readonly Compare[] = ['previous_period', 'previous_year', 'none'];
 
 class Chosen {
   readonly preset: Preset | 'custom' = $derived.by(() => {
     const given = here.text('period', 'month');
-    if (given === 'custom' && isDay(here.text('from')) && isDay(here.text('until'))) return 'custom';
+    if (given === 'custom' && isDay(here.text('from')) && isDay(here.text('until')))
+      return 'custom';
     return PRESETS.find((preset) => preset === given) ?? 'month';
   });
 

@@ -100,10 +100,19 @@ const DECLARED: readonly Declaration[] = [
     measures: orderMeasures,
     columns: [
       { key: 'date', kind: 'moment', orderby: 'date' },
-      { key: 'order_number', kind: 'text', link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}` },
+      {
+        key: 'order_number',
+        kind: 'text',
+        link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}`,
+      },
       { key: 'status', kind: 'text', isState: true },
       { key: 'customer', kind: 'text', at: customerName },
-      { key: 'products', kind: 'text', isLong: true, at: (row) => summary(info(row).products, 'name', 'quantity') },
+      {
+        key: 'products',
+        kind: 'text',
+        isLong: true,
+        at: (row) => summary(info(row).products, 'name', 'quantity'),
+      },
       count('num_items_sold'),
       money('net_total'),
       { key: 'customer_type', kind: 'text' },
@@ -123,7 +132,13 @@ const DECLARED: readonly Declaration[] = [
       { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', kind: 'text', orderby: 'product_name', at: nameOf, link: (row) => `/store/products/${String(row.product_id)}` },
+      {
+        key: 'name',
+        kind: 'text',
+        orderby: 'product_name',
+        at: nameOf,
+        link: (row) => `/store/products/${String(row.product_id)}`,
+      },
       { key: 'sku', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
       count('items_sold'),
       money('net_revenue'),
@@ -144,7 +159,12 @@ const DECLARED: readonly Declaration[] = [
       { key: 'orders_count', kind: 'count' },
     ],
     columns: [
-      { key: 'name', kind: 'text', at: variationName, link: (row) => `/store/products/${String(row.product_id)}` },
+      {
+        key: 'name',
+        kind: 'text',
+        at: variationName,
+        link: (row) => `/store/products/${String(row.product_id)}`,
+      },
       { key: 'sku', kind: 'text', orderby: 'sku', at: (row) => info(row).sku },
       count('items_sold'),
       money('net_revenue'),
@@ -183,12 +203,23 @@ const DECLARED: readonly Declaration[] = [
       { key: 'amount', kind: 'money' },
     ],
     columns: [
-      { key: 'code', kind: 'text', orderby: 'code', at: (row) => info(row).code, link: (row) => `/store/coupons/${String(row.coupon_id)}` },
+      {
+        key: 'code',
+        kind: 'text',
+        orderby: 'code',
+        at: (row) => info(row).code,
+        link: (row) => `/store/coupons/${String(row.coupon_id)}`,
+      },
       count('orders_count'),
       money('amount'),
       { key: 'created', kind: 'date', at: (row) => info(row).date_created },
       { key: 'expires', kind: 'date', at: (row) => info(row).date_expires },
-      { key: 'type', kind: 'text', at: (row) => texts.fields.options[String(info(row).discount_type)] ?? info(row).discount_type },
+      {
+        key: 'type',
+        kind: 'text',
+        at: (row) =>
+          texts.fields.options[String(info(row).discount_type)] ?? info(row).discount_type,
+      },
     ],
   },
   {
@@ -221,10 +252,20 @@ const DECLARED: readonly Declaration[] = [
     orderby: 'stock_status',
     order: 'desc',
     columns: [
-      { key: 'name', kind: 'text', orderby: 'title', link: (row) => `/store/products/${String(row.parent_id || row.id)}` },
+      {
+        key: 'name',
+        kind: 'text',
+        orderby: 'title',
+        link: (row) => `/store/products/${String(row.parent_id || row.id)}`,
+      },
       { key: 'sku', kind: 'text', orderby: 'sku' },
       { key: 'stock_status', kind: 'text', isState: true, orderby: 'stock_status' },
-      { key: 'stock_quantity', kind: 'count', orderby: 'stock_quantity', at: (row) => (row.manage_stock ? row.stock_quantity : undefined) },
+      {
+        key: 'stock_quantity',
+        kind: 'count',
+        orderby: 'stock_quantity',
+        at: (row) => (row.manage_stock ? row.stock_quantity : undefined),
+      },
     ],
   },
   {
@@ -235,7 +276,13 @@ const DECLARED: readonly Declaration[] = [
     measures: [{ key: 'download_count', kind: 'count' }],
     columns: [
       { key: 'date', kind: 'moment', orderby: 'date' },
-      { key: 'product', kind: 'text', orderby: 'product', at: (row) => row.file_name, link: (row) => `/store/products/${String(row.product_id)}` },
+      {
+        key: 'product',
+        kind: 'text',
+        orderby: 'product',
+        at: (row) => row.file_name,
+        link: (row) => `/store/products/${String(row.product_id)}`,
+      },
       { key: 'order_number', kind: 'text', link: (row) => `/store/orders/${String(row.order_id)}` },
       { key: 'username', kind: 'text' },
       { key: 'ip_address', kind: 'text' },
@@ -263,14 +310,24 @@ const DECLARED: readonly Declaration[] = [
 ];
 
 /** What a figure is called: in one report, or in all. */
-export const called = (id: string, key: string): string => texts.reports.within[id]?.[key] ?? texts.reports.figures[key] ?? key;
+export const called = (id: string, key: string): string =>
+  texts.reports.within[id]?.[key] ?? texts.reports.figures[key] ?? key;
 
 export const REPORTS: readonly Report[] = DECLARED.map((one) => {
-  const named = <T extends Declared>(figure: T): T & Measure => ({ ...figure, label: called(one.id, figure.key) });
-  return { ...one, label: texts.reports.titles[one.id] ?? one.id, measures: one.measures.map(named), columns: one.columns.map(named) };
+  const named = <T extends Declared>(figure: T): T & Measure => ({
+    ...figure,
+    label: called(one.id, figure.key),
+  });
+  return {
+    ...one,
+    label: texts.reports.titles[one.id] ?? one.id,
+    measures: one.measures.map(named),
+    columns: one.columns.map(named),
+  };
 });
 
-export const report = (id: string): Report | undefined => REPORTS.find((candidate) => candidate.id === id);
+export const report = (id: string): Report | undefined =>
+  REPORTS.find((candidate) => candidate.id === id);
 
 export function cell(row: Row, column: Column): unknown {
   return column.at ? column.at(row) : row[column.key];
@@ -282,19 +339,27 @@ function customerName(row: Row): string {
 }
 
 function variationName(row: Row): unknown {
-  const options = ((info(row).attributes ?? []) as Row[]).map((attribute) => String(attribute.option));
+  const options = ((info(row).attributes ?? []) as Row[]).map((attribute) =>
+    String(attribute.option),
+  );
   const name = String(nameOf(row) ?? '');
   const missing = options.filter((option) => !name.includes(option));
   return missing.length ? `${name} – ${missing.join(', ')}` : name;
 }
 
 function taxName(row: Row): string {
-  return [row.country, row.state === row.country ? '' : row.state, row.name].filter(Boolean).join(' · ');
+  return [row.country, row.state === row.country ? '' : row.state, row.name]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 /** The first of several things and how many more there are. */
 function summary(value: unknown, key: string, amount?: string): string {
   const list = (Array.isArray(value) ? value : []) as Row[];
-  const parts = list.map((item) => (amount ? `${String(item[amount])} × ` : '') + String(item[key]));
-  return parts.length > 2 ? `${parts.slice(0, 2).join(', ')} + ${parts.length - 2}` : parts.join(', ');
+  const parts = list.map(
+    (item) => (amount ? `${String(item[amount])} × ` : '') + String(item[key]),
+  );
+  return parts.length > 2
+    ? `${parts.slice(0, 2).join(', ')} + ${parts.length - 2}`
+    : parts.join(', ');
 }

@@ -36,7 +36,15 @@ export interface Answered {
 }
 
 /** A schema with all that the two interfaces use of the language. */
-export type Shape = JsonSchema & { anyOf?: Shape[]; oneOf?: Shape[]; allOf?: Shape[]; $ref?: string; const?: unknown; examples?: unknown[]; example?: unknown };
+export type Shape = JsonSchema & {
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+  allOf?: Shape[];
+  $ref?: string;
+  const?: unknown;
+  examples?: unknown[];
+  example?: unknown;
+};
 
 type Content = Record<string, { schema?: Shape }>;
 
@@ -50,7 +58,13 @@ interface OpenApiOperation {
   operationId: string;
   summary?: string;
   description?: string;
-  parameters?: { name: string; in: 'path' | 'query' | 'header'; description?: string; required?: boolean; schema?: JsonSchema }[];
+  parameters?: {
+    name: string;
+    in: 'path' | 'query' | 'header';
+    description?: string;
+    required?: boolean;
+    schema?: JsonSchema;
+  }[];
   requestBody?: { content?: Content };
   responses?: Record<string, Response>;
   tags?: string[];
@@ -62,7 +76,14 @@ interface OpenApi {
 }
 
 interface Index {
-  routes: Record<string, { namespace: string; schema?: Shape; endpoints: { methods: string[]; args: Record<string, JsonSchema> | JsonSchema[] }[] }>;
+  routes: Record<
+    string,
+    {
+      namespace: string;
+      schema?: Shape;
+      endpoints: { methods: string[]; args: Record<string, JsonSchema> | JsonSchema[] }[];
+    }
+  >;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -84,11 +105,16 @@ export async function onboarding(): Promise<Operation[]> {
           parameters: (operation.parameters ?? []).map((parameter) => ({
             name: parameter.name,
             place: parameter.in,
-            schema: { ...parameter.schema, ...(parameter.description ? { description: parameter.description } : {}) },
+            schema: {
+              ...parameter.schema,
+              ...(parameter.description ? { description: parameter.description } : {}),
+            },
             isRequired: parameter.required ?? false,
           })),
           ...(body ? { body: resolved(body, document) } : {}),
-          answers: Object.entries(operation.responses ?? {}).map(([status, answer]) => answered(status, answer, document)),
+          answers: Object.entries(operation.responses ?? {}).map(([status, answer]) =>
+            answered(status, answer, document),
+          ),
           isRest: false,
         };
       }),
@@ -98,7 +124,8 @@ export async function onboarding(): Promise<Operation[]> {
 /** How deep references are followed: deeper, a reader learns nothing more. */
 const DEPTH_MAX = 8;
 
-const target = <T>(reference: string, of: Record<string, T> | undefined): T | undefined => of?.[reference.split('/').pop() ?? ''];
+const target = <T>(reference: string, of: Record<string, T> | undefined): T | undefined =>
+  of?.[reference.split('/').pop() ?? ''];
 
 /** The schema with what it refers to in its place. */
 function resolved(schema: Shape, document: OpenApi, depth = 0): Shape {
@@ -106,24 +133,46 @@ function resolved(schema: Shape, document: OpenApi, depth = 0): Shape {
   const found = schema.$ref ? (target(schema.$ref, document.components?.schemas) ?? {}) : schema;
   const deeper = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(deeper);
-    return typeof part === 'object' && part !== null ? resolved(part as Shape, document, depth + 1) : part;
+    return typeof part === 'object' && part !== null
+      ? resolved(part as Shape, document, depth + 1)
+      : part;
   };
-  return Object.fromEntries(Object.entries(found).map(([name, part]) => [name, deeper(part)])) as Shape;
+  return Object.fromEntries(
+    Object.entries(found).map(([name, part]) => [name, deeper(part)]),
+  ) as Shape;
 }
 
 function answered(status: string, answer: Response, document: OpenApi): Answered {
   const found = answer.$ref ? target(answer.$ref, document.components?.responses) : answer;
   const schema = found?.content?.['application/json']?.schema;
-  return { status, text: found?.description ?? '', ...(schema ? { schema: resolved(schema, document) } : {}) };
+  return {
+    status,
+    text: found?.description ?? '',
+    ...(schema ? { schema: resolved(schema, document) } : {}),
+  };
 }
 
 /** What every refusal of the REST interface looks like. */
 const REFUSAL: Shape = {
   type: 'object',
   properties: {
-    code: { type: 'string', description: t.refusal.code, examples: ['rest_invalid_param'] } as Shape,
-    message: { type: 'string', description: t.refusal.message, examples: ['Invalid parameter(s): per_page'] } as Shape,
-    data: { type: 'object', properties: { status: { type: 'integer', examples: [400] } as Shape, params: { type: 'object', description: t.refusal.params } } },
+    code: {
+      type: 'string',
+      description: t.refusal.code,
+      examples: ['rest_invalid_param'],
+    } as Shape,
+    message: {
+      type: 'string',
+      description: t.refusal.message,
+      examples: ['Invalid parameter(s): per_page'],
+    } as Shape,
+    data: {
+      type: 'object',
+      properties: {
+        status: { type: 'integer', examples: [400] } as Shape,
+        params: { type: 'object', description: t.refusal.params },
+      },
+    },
   },
 };
 
@@ -131,7 +180,8 @@ const REFUSAL: Shape = {
 function restAnswers(method: string, isList: boolean, item: Shape | undefined): Answered[] {
   const good: Answered = { status: '2XX', text: t.good };
   if (method === 'DELETE') good.text = t.deleted;
-  else if (item && method === 'GET' && isList) Object.assign(good, { text: t.listed, schema: { type: 'array', items: item } });
+  else if (item && method === 'GET' && isList)
+    Object.assign(good, { text: t.listed, schema: { type: 'array', items: item } });
   else if (item) good.schema = item;
   return [good, { status: '4XX', text: t.refused, schema: REFUSAL }];
 }
@@ -154,13 +204,23 @@ export async function ofNamespace(namespace: string): Promise<Operation[]> {
         path: `/wp-json${path}`,
         summary: '',
         description: '',
-        parameters: Object.entries(Array.isArray(endpoint.args) ? {} : endpoint.args).map(([name, schema]) => ({
-          name,
-          place: variables.includes(name) ? ('path' as const) : method === 'GET' || method === 'DELETE' ? ('query' as const) : ('body' as const),
-          schema,
-          isRequired: schema.required === true,
-        })),
-        answers: restAnswers(method, !Array.isArray(endpoint.args) && endpoint.args.per_page !== undefined, item),
+        parameters: Object.entries(Array.isArray(endpoint.args) ? {} : endpoint.args).map(
+          ([name, schema]) => ({
+            name,
+            place: variables.includes(name)
+              ? ('path' as const)
+              : method === 'GET' || method === 'DELETE'
+                ? ('query' as const)
+                : ('body' as const),
+            schema,
+            isRequired: schema.required === true,
+          }),
+        ),
+        answers: restAnswers(
+          method,
+          !Array.isArray(endpoint.args) && endpoint.args.per_page !== undefined,
+          item,
+        ),
         isRest: true,
       })),
     );
@@ -168,7 +228,14 @@ export async function ofNamespace(namespace: string): Promise<Operation[]> {
 }
 
 /** What stands for a text of a format. */
-const SAMPLES: Record<string, string> = { 'date-time': '2026-11-15T12:00:00', date: '2026-11-15', email: 'ada@example.org', uri: 'https://example.org/', uuid: '0190b2a4-1c1f-7c3e-9d61-3a5b7c9d1e2f', ip: '192.0.2.1' };
+const SAMPLES: Record<string, string> = {
+  'date-time': '2026-11-15T12:00:00',
+  date: '2026-11-15',
+  email: 'ada@example.org',
+  uri: 'https://example.org/',
+  uuid: '0190b2a4-1c1f-7c3e-9d61-3a5b7c9d1e2f',
+  ip: '192.0.2.1',
+};
 
 /** A value that shows the shape, with the first thing that each rule allows; `isWhole` with what may be left out, too. */
 export function example(schema: Shape, isWhole = false, depth = 0): unknown {
@@ -178,12 +245,18 @@ export function example(schema: Shape, isWhole = false, depth = 0): unknown {
   if (schema.example !== undefined) return schema.example;
   if (schema.default !== undefined && schema.default !== null) return schema.default;
   if (schema.const !== undefined) return schema.const;
-  if (schema.anyOf?.length) return inner(isWhole ? schema.anyOf[0]! : schema.anyOf[schema.anyOf.length - 1]!);
+  if (schema.anyOf?.length)
+    return inner(isWhole ? schema.anyOf[0]! : schema.anyOf[schema.anyOf.length - 1]!);
   if (schema.oneOf?.length) return inner(schema.oneOf[0]!);
   if (schema.enum?.length) return schema.enum[0];
   if (schema.properties) {
-    const isNeeded = (name: string): boolean => isWhole || !Array.isArray(schema.required) || schema.required.includes(name);
-    return Object.fromEntries(Object.entries(schema.properties).filter(([name]) => isNeeded(name)).map(([name, part]) => [name, inner(part)]));
+    const isNeeded = (name: string): boolean =>
+      isWhole || !Array.isArray(schema.required) || schema.required.includes(name);
+    return Object.fromEntries(
+      Object.entries(schema.properties)
+        .filter(([name]) => isNeeded(name))
+        .map(([name, part]) => [name, inner(part)]),
+    );
   }
   if (schema.items) return [inner(schema.items)];
   const types = ([] as string[]).concat(schema.type ?? 'string');

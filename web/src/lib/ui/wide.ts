@@ -8,10 +8,15 @@ const COLUMNS_MIN = 3;
 const COLUMNS_MAX = 10;
 
 function label(table: HTMLTableElement): void {
-  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent?.trim() ?? '');
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map(
+    (cell) => cell.textContent?.trim() ?? '',
+  );
   const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
   const isPlain = rows.every((row) => row.cells.length === heads.length);
-  table.classList.toggle('cards', isPlain && heads.length >= COLUMNS_MIN && heads.length <= COLUMNS_MAX);
+  table.classList.toggle(
+    'cards',
+    isPlain && heads.length >= COLUMNS_MIN && heads.length <= COLUMNS_MAX,
+  );
   if (!table.classList.contains('cards')) return;
   // Laid out as blocks, it would be no table for screen readers.
   table.role = 'table';

@@ -1,0 +1,35 @@
+// Texts of the API reference.
+
+export const reference = {
+  title: 'API reference',
+  interface: 'Interface',
+  onboarding: 'Onboarding (/v1)',
+  operations: 'Operations',
+  noResults: 'No operations match',
+  required: 'required',
+  body: 'Request body',
+  answers: 'Responses',
+  example: 'Example',
+  fields: 'Fields',
+  listOf: 'An array of objects with these fields:',
+  link: (status: string) => `Link to response ${status}`,
+  answer: {
+    good: 'Success.',
+    listed: 'One page of the list. The X-WP-Total and X-WP-TotalPages headers contain the totals.',
+    deleted: 'The deleted object, alone or with `deleted: true`.',
+    refused: 'The request was rejected. Nothing was changed.',
+    refusal: {
+      code: 'A stable code for programs.',
+      message: 'A message for people.',
+      params: 'The errors, by parameter.',
+    },
+  },
+  try: 'Try it',
+  send: 'Send to sandbox',
+  copyCurl: 'Copy as cURL',
+  key: 'API key',
+  keyHint: 'Leave empty to send the request with your own session.',
+  onlySandbox: 'You can only try requests in the sandbox.',
+  parameters: (count: number) => `Parameters (${count})`,
+  shape: (number: number) => `Variant ${number}`,
+};
