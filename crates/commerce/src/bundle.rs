@@ -8,8 +8,6 @@ use store::Conn;
 use store::outbox::{self, Event};
 use types::{Result, Timestamp};
 
-pub(crate) use site::bundle::records;
-
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, ImportSection)] = &[
     ("default_category_id", crate::taxonomies::default_category),

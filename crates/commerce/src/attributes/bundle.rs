@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use site::bundle::records;
 use store::Conn;
 use store::attribute::{self, AttributeRow};
 use store::term::TermRow;
 use types::Result;
 
 use super::PREFIX;
-use crate::bundle::records;
 use crate::taxonomies;
 
 #[derive(Debug, Deserialize)]

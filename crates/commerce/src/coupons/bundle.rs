@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 use site::Options;
+use site::bundle::records;
 use store::Conn;
 use types::{Amount, Error, Result, Timestamp};
 
 use super::Coupon;
-use crate::bundle::records;
 use crate::common::moments;
 
 #[derive(Debug, Deserialize)]

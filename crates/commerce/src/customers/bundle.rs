@@ -4,13 +4,13 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use site::Options;
+use site::bundle::records;
 use store::Conn;
 use store::customer_lookup::{self, CustomerLookupRow};
 use types::{Error, Result, Timestamp};
 
 use super::customer::LAST_ACTIVE;
 use super::{Customer, sums};
-use crate::bundle::records;
 use crate::common::{meta, moments};
 
 /// How the bundle writes that there is nothing.

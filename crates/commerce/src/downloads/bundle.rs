@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 use site::Options;
+use site::bundle::records;
 use store::Conn;
 use store::download_log::{self, DownloadLogRow};
 use store::download_permission::{self, DownloadPermissionRow};
 use types::{Error, Result, Timestamp};
 
-use crate::bundle::records;
 use crate::common::moments;
 
 #[derive(Debug, Deserialize)]

@@ -9,6 +9,7 @@ mod gone;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use site::Options;
+use site::bundle::records;
 use store::filter::Page;
 use store::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
 use store::{Conn, counter};
@@ -17,7 +18,6 @@ use types::{Amount, Error, Result, Timestamp};
 use gone::Gone;
 
 use super::record::{Address, Line, Order, TRASH, TaxShare};
-use crate::bundle::records;
 use crate::common::{amounts, moments};
 
 #[derive(Debug, Deserialize)]

@@ -7,8 +7,6 @@ use store::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use store::{Conn, filter};
 use types::{Amount, Error, Result};
 
-use super::receipt::Receipt;
-
 pub(crate) const TRASH: &str = "trash";
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +55,15 @@ pub struct Details {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
 fn is_no(flag: &bool) -> bool {
     !*flag
+}
+
+/// What an order remembers of its receipt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What makes the address one that nobody can guess.
+    pub token: String,
+    /// The last day on which it can be read, such as `2026-11-15`.
+    pub last_day: String,
 }
 
 /// Where to bill or to ship.

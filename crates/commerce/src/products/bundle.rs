@@ -5,6 +5,7 @@ use contract::rest::loose;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use site::Options;
+use site::bundle::records;
 use store::Conn;
 use store::filter::Page;
 use store::product::{self, VariationAttribute};
@@ -16,7 +17,6 @@ use super::record::{
     self, Attribute, CATEGORY, Download, Product, VARIABLE, VARIATION, decimal_text,
 };
 use super::{events, price, sync};
-use crate::bundle::records;
 use crate::common::{amounts, moments};
 
 /// Stands in a bundle for the site's own address.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 use site::Options;
+use site::bundle::records;
 use site::content::dates::Moment;
 use store::Conn;
 use store::review::{self, ReviewRow};
 use types::{Error, Result};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct Entry {

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use site::bundle::records;
 use store::Conn;
 use store::tax_class::{self, TaxClassRow};
 use store::tax_rate::TaxRateRow;
 use types::{Amount, Error, Result};
 
 use super::TaxRate;
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct BundleClass {

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use site::bundle::records;
 use store::Conn;
 use store::term::{self, TermRow};
 use types::{Error, Result};
 
 use super::{CATEGORY, DEFAULT_CATEGORY, write};
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct Category {
