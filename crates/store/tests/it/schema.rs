@@ -51,6 +51,12 @@ fn declared() -> Tables {
         let columns = body.lines().filter_map(declared_column).collect();
         tables.insert(name.to_owned(), columns);
     }
+    for line in migrations().iter().flat_map(|text| text.lines()) {
+        let added = line.strip_prefix("ALTER TABLE ").and_then(|it| it.split_once(" ADD COLUMN "));
+        if let Some((name, column)) = added {
+            tables.get_mut(name).unwrap().extend(declared_column(column.trim_end_matches(';')));
+        }
+    }
     tables
 }
 
