@@ -50,8 +50,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use types::{Environment, Error, Result};
 
-pub use ::portal::is_here as has_portal;
 pub use harness::{Harness, Sandbox};
+pub use portal::{Asset, Portal};
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 
 /// An environment to serve.
@@ -77,6 +77,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) metrics: metrics::Metrics,
+    pub(crate) portal: Portal,
     probes: admin::WriteProbes,
     started: Instant,
     stopping: AtomicBool,
@@ -87,6 +88,7 @@ impl Shared {
         Self {
             settings,
             metrics: metrics::Metrics::default(),
+            portal: Portal::default(),
             probes: admin::WriteProbes::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
@@ -125,11 +127,12 @@ fn introduce(environments: &[Serving], bound: &[TcpListener], is_encrypted: bool
 pub async fn serve(
     environments: Vec<Serving>,
     settings: Settings,
+    portal: Portal,
     on_ready: OnReady<'_>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let shared = Arc::new(Shared::new(settings));
+    let shared = Arc::new(Shared { portal, ..Shared::new(settings) });
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
