@@ -1,4 +1,4 @@
-//! Puts the files of `web/dist` into a table of the crate, each also compressed. Without that
+//! Puts the files of `web/dist` into the table of the crate, each also compressed. Without that
 //! folder the table is empty, so that the workspace builds where there is no Node.
 
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn main() -> io::Result<()> {
         let (plain, gzip) = (path.to_string_lossy(), compressed.to_string_lossy());
         let _ = writeln!(
             table,
-            "Asset {{ name: {name:?}, tag: {tag:?}, plain: include_bytes!({plain:?}), \
+            "server::Asset {{ name: {name:?}, tag: {tag:?}, plain: include_bytes!({plain:?}), \
              gzip: include_bytes!({gzip:?}) }},"
         );
     }

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::openapi::TEST_OF_CLIENTS;
 use crate::tools;
 
 /// Packages of others with the files that go beside them: a folder of `conformance`, and of the
@@ -38,9 +39,7 @@ pub(crate) fn suite() -> Result<()> {
 
 fn run(kit: &Kit) -> Result<()> {
     install(kit)?;
-    // The whole workspace, for the reason that the build of the binary gives.
-    let test = ["test", "--workspace", "--locked", "--test", "clients", "--", kit.module];
-    tools::run(tools::cargo().args(test))
+    tools::run(tools::cargo().args(TEST_OF_CLIENTS).args(["--", kit.module]))
 }
 
 impl Kit {

@@ -14,8 +14,8 @@ use crate::{build, portal, tools};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// How to build: release shows the true speed, dev builds sooner
-    #[arg(long, default_value = "release")]
+    /// How to build: demo is soon there and fast enough to look at, release shows the true speed
+    #[arg(long, default_value = "demo")]
     profile: String,
     /// Handed to `boardwalk demo`, for example: -- --listen 127.0.0.1:9000
     #[arg(last = true)]

@@ -61,6 +61,8 @@ enum Chore {
 enum Generated {
     /// The tables of postal codes, merchant categories and calling codes, from data/
     Reference,
+    /// The `OpenAPI` documents in docs/, from what the binary prints
+    Openapi,
     /// The types of what the portal reads, from the `OpenAPI` documents
     Portal,
 }
@@ -82,6 +84,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Build(options) => build::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
+        Chore::Generate { what: Generated::Openapi, check } => openapi::documents(check),
         Chore::Generate { what: Generated::Portal, check } => portal::types(check),
         Chore::Bench(options) => bench::run(&options),
         Chore::Portal(options) => portal::run(&options),

@@ -1,8 +1,12 @@
 //! The two stages that look at the published `OpenAPI` document from outside, with tools that know
-//! nothing of how it was made: is it a valid document, and does a running server keep its word?
+//! nothing of how it was made: is it a valid document, and does a running server keep its word? And
+//! the copies of the documents in the repository, by which a change of the interface is seen in its
+//! review.
 //!
 //! **The document is taken from the binary, never from a file in the repository.** Start with
-//! [`validate`] and [`schemathesis`].
+//! [`validate`], [`schemathesis`] and [`documents`].
+
+mod review;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::tools;
@@ -155,11 +159,46 @@ fn administrators_paths(document: &Path) -> Result<String> {
     Ok(format!("^({})$", wanted.join("|")))
 }
 
-/// The whole workspace is selected so that features are those of the other stages' builds, and
-/// nothing is compiled twice.
+/// Where the documents are kept for review.
+const DOCUMENTS: &str = "docs/openapi";
+
+/// Writes the documents of the interfaces into the repository, or with `check` fails if those there
+/// are not what the binary prints.
+pub(crate) fn documents(check: bool) -> Result<()> {
+    let binary = build_binary()?;
+    let folder = tools::root().join(DOCUMENTS);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut stale = Vec::new();
+    for interface in INTERFACES {
+        let document = serde_json::from_str(&printed_document(&binary, interface)?)?;
+        let printed = review::text(&document);
+        let path = folder.join(format!("{interface}.json"));
+        if fs::read_to_string(&path).is_ok_and(|kept| kept == printed) {
+            continue;
+        }
+        if check {
+            stale.push(*interface);
+        } else {
+            fs::write(&path, printed)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    ensure!(
+        stale.is_empty(),
+        "the interface changed: {}; run `cargo xtask generate openapi` and look at the difference",
+        stale.join(", ")
+    );
+    Ok(())
+}
+
+/// The target whose build gives the binary: a small one. As a test of the whole workspace it is
+/// compiled with the features of all tests, which differ from those of a plain build; so the binary
+/// is the one that the tests were run with, and nothing is compiled twice.
+pub(crate) const TEST_OF_CLIENTS: [&str; 7] =
+    ["test", "--workspace", "--exclude", "fuzz", "--locked", "--test", "clients"];
+
 pub(crate) fn build_binary() -> Result<PathBuf> {
-    let build = ["build", "--workspace", "--locked", "--bin", "boardwalk"];
-    tools::run(tools::cargo().args(build))?;
+    tools::run(tools::cargo().args(TEST_OF_CLIENTS).arg("--no-run"))?;
     Ok(tools::target_dir()?.join("debug").join("boardwalk"))
 }
 
@@ -173,8 +212,12 @@ pub(crate) fn fresh_folder(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+fn printed_document(binary: &Path, interface: &str) -> Result<String> {
+    tools::read(Command::new(binary).args(["openapi", "--interface", interface]))
+}
+
 pub(crate) fn write_document(binary: &Path, interface: &str, folder: &Path) -> Result<PathBuf> {
-    let document = tools::read(Command::new(binary).args(["openapi", "--interface", interface]))?;
+    let document = printed_document(binary, interface)?;
     let path = folder.join(format!("{interface}.json"));
     fs::write(&path, document).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)

@@ -2,12 +2,17 @@
 //! soonest. `.ci/run` calls just this.
 //!
 //! **A stage is one row of [`STAGES`]**; adding one (a linter, browser tests, a client library) is
-//! adding a row. The first failing stage ends the run.
+//! adding a row. The first failing stage ends the run. Stages that mostly wait for other programs
+//! run [beside the tests](Beside), in a process of their own, once everything is compiled.
 
 use std::collections::BTreeSet;
+use std::env;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::tools::{self, Skipped, Tool};
@@ -23,12 +28,22 @@ pub(crate) struct Options {
     list: bool,
 }
 
+#[derive(Clone, Copy)]
 struct Stage {
     name: &'static str,
     about: &'static str,
     /// What must be there first; the tools stage sees to it.
     needs: &'static [Tool],
+    lane: Lane,
     run: fn() -> Result<()>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    /// One after the other; the last of them are the tests.
+    Main,
+    /// While the tests run: compiles nothing that they need.
+    Beside,
 }
 
 /// The stage before all others: finds or installs what the selected ones need.
@@ -40,70 +55,89 @@ static STAGES: &[Stage] = &[
         name: "fmt",
         about: "the code is formatted",
         needs: &[],
+        lane: Lane::Main,
         run: || cargo("fmt --all --check"),
     },
     Stage {
         name: "portal",
         about: "the portal's sources are sound, and its files are built for the binary",
         needs: &[Tool::Node],
+        lane: Lane::Main,
         run: portal::check_and_build,
     },
     Stage {
         name: "clippy",
         about: "no lint complains",
         needs: &[],
+        lane: Lane::Main,
         run: || cargo("clippy --workspace --all-targets --locked -- -D warnings"),
     },
     Stage {
         name: "doc",
         about: "the documentation builds, private items too",
         needs: &[],
+        lane: Lane::Main,
         run: || {
             let doc = "doc --no-deps --workspace --document-private-items --locked";
             tools::run(tools::cargo().args(doc.split(' ')).env("RUSTDOCFLAGS", "-D warnings"))
         },
     },
     Stage {
-        name: "generated",
-        about: "generated files are fresh",
+        name: "build",
+        about: "everything that is tested compiles",
         needs: &[],
-        run: || generate::reference(true),
+        lane: Lane::Main,
+        // The fuzzer's targets are for the fuzzer; the tests feed its corpus to the server.
+        run: || cargo("test --workspace --exclude fuzz --locked --no-run"),
     },
     Stage {
         name: "tests",
         about: "unit and integration tests, on both database engines; tidy rules",
         needs: &[Tool::Postgres],
-        run: || cargo("test --workspace --locked"),
+        lane: Lane::Main,
+        run: || cargo("test --workspace --exclude fuzz --locked"),
     },
     Stage {
-        name: "browser",
-        about: "people can use the portal: a walk through it in Chromium",
-        needs: &[Tool::Node, Tool::Chromium],
-        run: portal::walk,
+        name: "generated",
+        about: "generated files are fresh, the copies of the OpenAPI documents among them",
+        needs: &[],
+        lane: Lane::Beside,
+        run: || generate::reference(true).and_then(|()| openapi::documents(true)),
     },
     Stage {
         name: "openapi",
         about: "the OpenAPI documents are valid",
         needs: &[Tool::Python],
+        lane: Lane::Beside,
         run: openapi::validate,
     },
     Stage {
         name: "schemathesis",
         about: "a running server keeps the OpenAPI document's word",
         needs: &[Tool::Python],
+        lane: Lane::Beside,
         run: openapi::schemathesis,
     },
     Stage {
         name: "clients",
         about: "client libraries of others work against a running server",
         needs: &[Tool::Node, Tool::Python],
+        lane: Lane::Beside,
         run: clients::sessions,
     },
     Stage {
         name: "suite",
         about: "the tests that the reference's makers publish pass against a running server",
         needs: &[Tool::Node, Tool::Postgres],
+        lane: Lane::Beside,
         run: clients::suite,
+    },
+    Stage {
+        name: "browser",
+        about: "people can use the portal: a walk through it in Chromium",
+        needs: &[Tool::Node, Tool::Chromium],
+        lane: Lane::Beside,
+        run: portal::walk,
     },
 ];
 
@@ -147,12 +181,63 @@ fn run_stages(
     if !needs.is_empty() {
         report.time(TOOLS_STAGE, || needs.iter().try_for_each(|tool| tool.ensure()))?;
     }
-    stages.iter().try_for_each(|stage| report.time(stage.name, stage.run))
+    let (main, beside): (Vec<&Stage>, Vec<&Stage>) =
+        stages.iter().copied().partition(|stage| stage.lane == Lane::Main);
+    let Some((last, first)) = main.split_last().filter(|_| !beside.is_empty()) else {
+        return stages.iter().try_for_each(|stage| report.time(stage.name, stage.run));
+    };
+    first.iter().try_for_each(|stage| report.time(stage.name, stage.run))?;
+    let beside = Beside::start(&beside)?;
+    let outcome = report.time(last.name, last.run);
+    // Also after a failure: what it started must not outlive this run.
+    outcome.and(report.time(BESIDE, || beside.finish()))
 }
 
-/// What has been run so far. **Only the last entry can be a failure.**
-#[derive(Default)]
+/// How the report calls what ran beside the tests; its own report has the stages.
+const BESIDE: &str = "beside";
+
+/// This program again, with the stages that run beside the tests. What they say is kept in a file,
+/// and shown when they have ended.
+struct Beside {
+    process: Child,
+    output: PathBuf,
+}
+
+impl Beside {
+    fn start(stages: &[&'static Stage]) -> Result<Self> {
+        let names: Vec<&str> = stages.iter().map(|stage| stage.name).collect();
+        println!("\nbeside it: {}", names.join(", "));
+        let output = openapi::fresh_folder(BESIDE)?.join("output.txt");
+        let file =
+            File::create(&output).with_context(|| format!("cannot write {}", output.display()))?;
+        let mut program = Command::new(program()?);
+        program.args(["test", "--only", &names.join(",")]);
+        program.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let process = program.spawn().context("cannot start this program again")?;
+        Ok(Self { process, output })
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let status = self.process.wait()?;
+        let said = fs::read(&self.output)?;
+        println!("{}", String::from_utf8_lossy(&said));
+        ensure!(status.success(), "a stage beside the tests failed; it is named above");
+        Ok(())
+    }
+}
+
+/// Where this program is. A build may have put another copy in its place meanwhile, and then the
+/// system takes the path for that of a file that is gone.
+fn program() -> Result<PathBuf> {
+    let path = env::current_exe().context("this program does not know where it is")?;
+    let text = path.to_string_lossy();
+    Ok(text.strip_suffix(" (deleted)").map_or_else(|| path.clone(), PathBuf::from))
+}
+
+/// What has been run so far. **Only the last entry can be a failure**, or the two last ones, which
+/// ran at once.
 struct Report {
+    started: Instant,
     finished: Vec<(&'static str, Verdict, Duration)>,
 }
 
@@ -182,6 +267,12 @@ impl Verdict {
     }
 }
 
+impl Default for Report {
+    fn default() -> Self {
+        Self { started: Instant::now(), finished: Vec::new() }
+    }
+}
+
 impl Report {
     fn time(&mut self, name: &'static str, work: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("\n=== {name} ===");
@@ -206,10 +297,13 @@ impl Report {
             println!("{name:<14} {:<8} {:>7.1} s", verdict.name(), duration.as_secs_f64());
         }
         let is_finished = |name: &str| self.finished.iter().any(|(done, ..)| *done == name);
-        for stage in stages.iter().filter(|stage| !is_finished(stage.name)) {
+        let beside = is_finished(BESIDE);
+        let is_done =
+            |stage: &Stage| is_finished(stage.name) || (beside && stage.lane == Lane::Beside);
+        for stage in stages.iter().filter(|stage| !is_done(stage)) {
             println!("{:<14} not run", stage.name);
         }
-        let total: Duration = self.finished.iter().map(|(.., duration)| *duration).sum();
+        let total = self.started.elapsed();
         println!("{:<14} {:<8} {:>7.1} s", "total", "", total.as_secs_f64());
     }
 }
@@ -239,12 +333,13 @@ mod tests {
 
     #[test]
     fn first_failure_ends_the_run() {
-        let passing = Stage { name: "passing", about: "", needs: &[], run: || Ok(()) };
-        let skipped =
-            Stage { name: "skipped", about: "", needs: &[], run: || bail!(Skipped("no browser")) };
-        let failing = Stage { name: "failing", about: "", needs: &[], run: || bail!("no") };
-        let made = [passing, skipped, failing].map(|stage| &*Box::leak(Box::new(stage)));
-        let stages: Vec<&'static Stage> = made.into_iter().chain(STAGES.last()).collect();
+        let passing =
+            Stage { name: "passing", about: "", needs: &[], lane: Lane::Main, run: || Ok(()) };
+        let skipped = Stage { name: "skipped", run: || bail!(Skipped("no browser")), ..passing };
+        let failing = Stage { name: "failing", run: || bail!("no"), ..passing };
+        let last = Stage { name: "last", ..passing };
+        let made = [passing, skipped, failing, last];
+        let stages = made.map(|stage| &*Box::leak(Box::new(stage)));
         let mut report = Report::default();
         assert!(run_stages(&stages, &BTreeSet::new(), &mut report).is_err());
         let finished: Vec<_> =

@@ -6,6 +6,8 @@
 //! `@generated` in their first lines are exempt from the rules of size.
 
 mod dependencies;
+mod documents;
+mod rings;
 mod scan;
 
 use std::fs;
@@ -16,6 +18,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use self::dependencies::{layers, owned_dependencies};
+use self::documents::{case_counts, document_paths};
+use self::rings::module_rings;
 use self::scan::{functions, product_lines};
 use crate::tools;
 
@@ -68,6 +72,9 @@ rules! {
     unfinished_code
     machine_paths
     sql_in_rows_only
+    module_rings
+    document_paths
+    case_counts
 }
 
 pub(crate) fn run() -> Result<()> {

@@ -8,8 +8,6 @@ use frame::bundle::{ImportSection, import_sections};
 use serde_json::{Value, json};
 use types::{Result, Timestamp};
 
-pub(crate) use frame::bundle::records;
-
 /// The sections in the order in which their records refer to each other.
 const SECTIONS: &[(&str, ImportSection)] = &[
     ("default_category_id", crate::taxonomies::default_category),

@@ -2,8 +2,9 @@
 //! of every namespace that shows them.
 //!
 //! [`record::Product`] is what the rules work on. A change goes one way: `write` applies what a
-//! request says, [`sync`] settles what follows (prices, stock, what comes from variations), the
-//! row is kept with the terms that it bears, and the feed is told. [`show`] is the way back.
+//! request says, `settle` brings what follows up to date (prices, stock, what comes from
+//! variations), the row is kept with the terms that it bears, and the feed is told. [`show`] is the
+//! way back.
 
 pub mod address;
 mod args;
@@ -22,6 +23,7 @@ pub(crate) mod price;
 pub mod record;
 mod related;
 mod schema;
+mod settle;
 mod show;
 mod skus;
 pub mod stock;

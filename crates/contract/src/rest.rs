@@ -7,11 +7,9 @@
 //! operations; the [`Table`] of all routes finds the one that a request asks for, and describes
 //! them in the index.
 
-mod alternatives;
 pub mod args;
 pub mod check;
 pub mod clean;
-mod convert;
 pub mod fields;
 pub mod form;
 pub mod formats;

@@ -2,7 +2,9 @@
 //!
 //! A migration uses tokens for what the engines spell differently. The same text is also the
 //! authority on which tables and columns exist: [`tables`] reads them from it, and the backup is
-//! derived from that.
+//! derived from that. It knows two statements, each column on a line of its own: `CREATE TABLE` and
+//! `ALTER TABLE … ADD COLUMN …;`. **A column that is added may be null or has a default**, for the
+//! rows that are there and for backups that were made without it.
 
 use types::{Error, Result};
 
@@ -118,13 +120,17 @@ pub(crate) fn tables(migrations: Migrations) -> Vec<Table> {
                 let name = (*name).to_owned();
                 tables.push(Table { name, columns: Vec::new(), serial: None });
             }
-            [name, token, ..] => {
-                let column_type = match token.trim_end_matches(',') {
-                    "@int" | "@serial" => ColumnType::Int,
-                    "@text" => ColumnType::Text,
-                    "@bytes" => ColumnType::Bytes,
-                    _ => continue,
+            ["ALTER", "TABLE", name, change @ ..] => {
+                let table = tables.iter_mut().find(|table| table.name == *name);
+                let ["ADD", "COLUMN", column, token, ..] = change else {
+                    unreachable!("a migration alters {name} in a way that no backup follows")
                 };
+                let column_type = ColumnType::of_token(token).expect("a column has a type");
+                let table = table.expect("a table is made before it is altered");
+                table.columns.push(((*column).to_owned(), column_type));
+            }
+            [name, token, ..] => {
+                let Some(column_type) = ColumnType::of_token(token) else { continue };
                 if let Some(table) = tables.last_mut() {
                     if token.starts_with("@serial") {
                         table.serial = Some((*name).to_owned());
@@ -136,4 +142,73 @@ pub(crate) fn tables(migrations: Migrations) -> Vec<Table> {
         }
     }
     tables
+}
+
+impl ColumnType {
+    /// The type that a token stands for; none for a word that is no type.
+    fn of_token(token: &str) -> Option<Self> {
+        match token.trim_end_matches([',', ';']) {
+            "@int" | "@serial" => Some(Self::Int),
+            "@text" => Some(Self::Text),
+            "@bytes" => Some(Self::Bytes),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "-- Made first.
+CREATE TABLE animals (
+    animal_id @serial,
+    name @text NOT NULL -- as it is called
+) @strict;
+CREATE TABLE cages (
+    cage_id @int NOT NULL PRIMARY KEY
+) @strict;
+";
+    const SECOND: &str = "ALTER TABLE animals ADD COLUMN weight @int NOT NULL DEFAULT 0;
+ALTER TABLE animals ADD COLUMN picture @bytes;
+CREATE INDEX animals_by_weight ON animals (weight);
+";
+
+    #[test]
+    fn an_added_column_is_the_last_of_its_table() {
+        let tables = declared_tables(&[("first", FIRST), ("second", SECOND)]);
+        let [animals, cages] = tables.as_slice() else { panic!("{tables:?}") };
+        let columns: Vec<(&str, ColumnType)> =
+            animals.columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+        let expected = [
+            ("animal_id", ColumnType::Int),
+            ("name", ColumnType::Text),
+            ("weight", ColumnType::Int),
+            ("picture", ColumnType::Bytes),
+        ];
+        assert_eq!(columns, expected);
+        assert_eq!(animals.serial.as_deref(), Some("animal_id"));
+        assert_eq!(cages.columns, [("cage_id".to_owned(), ColumnType::Int)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no backup follows")]
+    fn an_alteration_that_no_backup_follows_is_our_mistake() {
+        declared_tables(&[("first", FIRST), ("second", "ALTER TABLE cages DROP COLUMN cage_id;")]);
+    }
+
+    #[test]
+    fn a_table_with_rows_is_altered() {
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        database.execute_batch(&render(FIRST, Engine::Sqlite)).unwrap();
+        database.execute_batch("INSERT INTO animals (name) VALUES ('Ada')").unwrap();
+        database.execute_batch(&render(SECOND, Engine::Sqlite)).unwrap();
+        let row = database.query_row("SELECT weight, picture FROM animals", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<Vec<u8>>>(1)?))
+        });
+        assert_eq!(row.unwrap(), (0, None));
+        let postgres = render(SECOND, Engine::Postgres);
+        assert!(postgres.contains("ADD COLUMN weight BIGINT NOT NULL DEFAULT 0;"), "{postgres}");
+        assert!(postgres.contains("ADD COLUMN picture BYTEA;"), "{postgres}");
+    }
 }

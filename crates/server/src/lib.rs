@@ -52,8 +52,8 @@ use types::{Environment, Error, Result};
 
 use shared::Shared;
 
-pub use ::portal::is_here as has_portal;
 pub use in_process::InProcess;
+pub use portal::{Asset, Portal};
 pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
 pub use sites::{OPTIONS, Reports, make_site, routes};
 
@@ -102,11 +102,12 @@ fn introduce(environments: &[Serving], bound: &[TcpListener], is_encrypted: bool
 pub async fn serve(
     environments: Vec<Serving>,
     settings: Settings,
+    portal: Portal,
     on_ready: OnReady<'_>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let shared = Arc::new(Shared::new(settings));
+    let shared = Arc::new(Shared { portal, ..Shared::new(settings) });
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());

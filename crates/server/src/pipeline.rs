@@ -107,7 +107,7 @@ pub(crate) fn router(
             if let Some(path) = rest.path_of(request.uri()) {
                 return rest.answer(path, request).await;
             }
-            if let Some(file) = crate::portal::answer(&request) {
+            if let Some(file) = crate::portal::answer(rest.shared.portal, &request) {
                 return file;
             }
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());

@@ -1,5 +1,6 @@
 //! Hands out the files of the portal. They are the same for everybody and know nothing, so there is
-//! nobody to authenticate and nothing to limit but the connection itself.
+//! nobody to authenticate and nothing to limit but the connection itself. The files come from the
+//! binary ([`Portal`]); **nothing here knows what is in them**.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -9,16 +10,104 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
-use portal::{Asset, Found};
 
 const PLAIN_TEXT: &str = "text/plain; charset=UTF-8";
 /// The content behind such a name never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
+/// The path below which the portal is.
+const ROOT: &str = "/portal";
+/// What a browser may do with the portal: run its own files, and talk to its own server.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+    form-action 'self'; frame-ancestors 'none'";
+/// What to show when the files are missing.
+const ABSENT: &str = "This binary was built without the portal. Install Node and build \
+    it with `cargo xtask build`.\n";
+const PAGE: &str = "index.html";
+/// Names below it carry a hash of their content.
+const HASHED: &str = "assets/";
+
+/// A file of the portal.
+#[derive(Debug)]
+pub struct Asset {
+    /// Its path below the root.
+    pub name: &'static str,
+    /// Changes with its content.
+    pub tag: &'static str,
+    pub plain: &'static [u8],
+    pub gzip: &'static [u8],
+}
+
+impl Asset {
+    fn media_type(&self) -> &'static str {
+        match self.name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+            "html" => "text/html; charset=UTF-8",
+            "js" => "text/javascript; charset=UTF-8",
+            "css" => "text/css; charset=UTF-8",
+            "svg" => "image/svg+xml",
+            "png" => "image/png",
+            "woff2" => "font/woff2",
+            "json" => "application/json",
+            _ => "application/octet-stream",
+        }
+    }
+
+    /// Whether the content behind this name never changes.
+    fn is_immutable(&self) -> bool {
+        self.name.starts_with(HASHED)
+    }
+}
+
+/// The files of the portal, as the binary has them; none if it was built without.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portal(pub &'static [Asset]);
+
+/// What there is at a path of the server.
+#[derive(Debug)]
+enum Found {
+    /// A file, or the application itself for every path that is a view of it.
+    Asset(&'static Asset),
+    /// A file that there is not; never a view, so that a mistake is seen.
+    Nothing,
+    /// The whole application is missing.
+    Absent,
+}
+
+impl Portal {
+    pub fn is_here(self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// What is at `path`; nothing if the path is not the portal's.
+    fn find(self, path: &str) -> Option<Found> {
+        let name = path.strip_prefix(ROOT)?;
+        let name = match name.strip_prefix('/') {
+            Some(name) => name,
+            None if name.is_empty() => name,
+            None => return None,
+        };
+        if !self.is_here() {
+            return Some(Found::Absent);
+        }
+        if let Some(asset) = self.named(name) {
+            return Some(Found::Asset(asset));
+        }
+        if name.starts_with(HASHED) {
+            return Some(Found::Nothing);
+        }
+        Some(self.named(PAGE).map_or(Found::Absent, Found::Asset))
+    }
+
+    fn named(self, name: &str) -> Option<&'static Asset> {
+        self.0.iter().find(|asset| asset.name == name)
+    }
+}
+
 /// The answer to a request below the portal's path; nothing if it is not.
-pub(crate) fn answer(request: &Request) -> Option<Response<Body>> {
-    let found = portal::find(request.uri().path())?;
-    if let Some(target) = with_slash(request.uri()).filter(|_| portal::is_here()) {
+pub(crate) fn answer(portal: Portal, request: &Request) -> Option<Response<Body>> {
+    let found = portal.find(request.uri().path())?;
+    if let Some(target) = with_slash(request.uri()).filter(|_| portal.is_here()) {
         return Some(moved(&target));
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -29,7 +118,7 @@ pub(crate) fn answer(request: &Request) -> Option<Response<Body>> {
     let mut response = match found {
         Found::Asset(asset) => file(asset, request.headers()),
         Found::Nothing => text(StatusCode::NOT_FOUND, "There is no such file of the portal.\n"),
-        Found::Absent => text(StatusCode::NOT_FOUND, portal::ABSENT),
+        Found::Absent => text(StatusCode::NOT_FOUND, ABSENT),
     };
     if request.method() == Method::HEAD {
         *response.body_mut() = Body::empty();
@@ -90,7 +179,7 @@ fn text(status: StatusCode, text: &'static str) -> Response<Body> {
 }
 
 fn guard(mut response: Response<Body>) -> Response<Body> {
-    set(&mut response, CONTENT_SECURITY_POLICY, portal::POLICY);
+    set(&mut response, CONTENT_SECURITY_POLICY, POLICY);
     set(&mut response, X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(&mut response, X_FRAME_OPTIONS, "DENY");
     set(&mut response, REFERRER_POLICY, "same-origin");
@@ -99,4 +188,39 @@ fn guard(mut response: Response<Body>) -> Response<Body> {
 
 fn set(response: &mut Response<Body>, name: HeaderName, value: &'static str) {
     response.headers_mut().insert(name, HeaderValue::from_static(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FILES: [Asset; 2] = [
+        Asset { name: "assets/app-1a2b.js", tag: "1", plain: b"let a;", gzip: b"" },
+        Asset { name: "index.html", tag: "2", plain: b"<html>", gzip: b"" },
+    ];
+
+    #[test]
+    fn only_paths_of_the_portal_are_answered() {
+        for portal in [Portal::default(), Portal(&FILES)] {
+            assert!(portal.find("/portal").is_some());
+            assert!(portal.find("/portal/analytics/orders").is_some());
+            for other in ["/portals", "/", "/docs"] {
+                assert!(portal.find(other).is_none(), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_view_is_the_application_and_a_missing_file_is_nothing() {
+        assert!(matches!(Portal::default().find("/portal/"), Some(Found::Absent)));
+        let portal = Portal(&FILES);
+        let Some(Found::Asset(page)) = portal.find("/portal/analytics") else { panic!("no page") };
+        assert_eq!((page.name, page.is_immutable()), (PAGE, false));
+        assert_eq!(page.media_type(), "text/html; charset=UTF-8");
+        let script = portal.find("/portal/assets/app-1a2b.js");
+        let Some(Found::Asset(script)) = script else { panic!("no script") };
+        assert!(script.is_immutable());
+        assert_eq!(script.media_type(), "text/javascript; charset=UTF-8");
+        assert!(matches!(portal.find("/portal/assets/none.js"), Some(Found::Nothing)));
+    }
 }

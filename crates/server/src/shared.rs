@@ -9,6 +9,7 @@ use onboarding::Platform;
 use types::Environment;
 
 use crate::metrics::Metrics;
+use crate::portal::Portal;
 use crate::settings::Settings;
 
 /// How long the storage may take to answer.
@@ -23,6 +24,7 @@ const PROBE: &str = "ready_at";
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) metrics: Metrics,
+    pub(crate) portal: Portal,
     pub(crate) probes: WriteProbes,
     pub(crate) started: Instant,
     stopping: AtomicBool,
@@ -33,6 +35,7 @@ impl Shared {
         Self {
             settings,
             metrics: Metrics::default(),
+            portal: Portal::default(),
             probes: WriteProbes::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),

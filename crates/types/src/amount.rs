@@ -14,9 +14,10 @@ const DECIMALS: u32 = 6;
 
 /// An exact decimal number with six decimals, as stored in every column of money or quantity.
 ///
-/// **Nothing overflows**: sums, differences and products stay at the greatest or least amount,
-/// which lies beyond nine million million. Whoever must know asks the `checked_` ones. What has
-/// more than six decimals is rounded half away from zero, here and everywhere.
+/// **No overflow goes unnoticed**: what lies beyond nine million million becomes [`Amount::MAX`] or
+/// [`Amount::MIN`], which are no amounts themselves. Everything that is calculated from one of them
+/// is one of them again, so a single [`Amount::is_exact`] at the end tells; whoever stores a result
+/// asks. What has more than six decimals is rounded half away from zero, here and everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Amount(i64);
 
@@ -24,7 +25,9 @@ impl Amount {
     pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(SCALE);
     pub const HUNDRED: Self = Self(100 * SCALE);
+    /// More than any amount.
     pub const MAX: Self = Self(i64::MAX);
+    /// Less than any amount.
     pub const MIN: Self = Self(i64::MIN);
 
     pub const fn from_millionths(millionths: i64) -> Self {
@@ -73,7 +76,7 @@ impl Amount {
             }
         }
         let signed = if negative { -millionths } else { millionths };
-        i64::try_from(signed).ok().map(Self)
+        i64::try_from(signed).ok().map(Self).filter(|amount| amount.is_exact())
     }
 
     /// With exactly so many decimals (six at most), rounded half away from zero: `12.50`.
@@ -95,6 +98,9 @@ impl Amount {
     /// Rounded half away from zero to so many decimals. More than six change nothing.
     #[must_use]
     pub fn rounded(self, decimals: u32) -> Self {
+        if !self.is_exact() {
+            return self;
+        }
         let step = 10_i64.pow(DECIMALS.saturating_sub(decimals));
         Self::saturated(divided(i128::from(self.0), i128::from(step)) * i128::from(step))
     }
@@ -107,6 +113,11 @@ impl Amount {
     /// The nearest amount. None for what is no number, or too large.
     pub fn from_f64(value: f64) -> Option<Self> {
         Self::parse(&value.to_string())
+    }
+
+    /// Whether nothing that this was calculated from was too large for an amount.
+    pub const fn is_exact(self) -> bool {
+        self.0 > i64::MIN && self.0 < i64::MAX
     }
 
     pub const fn is_zero(self) -> bool {
@@ -122,19 +133,10 @@ impl Amount {
         Self(self.0.saturating_abs())
     }
 
-    pub fn checked_add(self, other: Self) -> Option<Self> {
-        self.0.checked_add(other.0).map(Self)
-    }
-
-    pub fn checked_sub(self, other: Self) -> Option<Self> {
-        self.0.checked_sub(other.0).map(Self)
-    }
-
     /// The product, such as a price times a quantity.
     #[must_use]
     pub fn times(self, factor: Self) -> Self {
-        let product = i128::from(self.0) * i128::from(factor.0);
-        Self::saturated(divided(product, i128::from(SCALE)))
+        self.scaled(factor, Self::ONE)
     }
 
     /// This amount times `part`, divided by `whole`, rounded once. None when `whole` is zero.
@@ -142,8 +144,16 @@ impl Amount {
         if whole.is_zero() {
             return None;
         }
+        Some(self.scaled(part, whole))
+    }
+
+    /// This amount times `part`, divided by `whole`, which is not zero.
+    fn scaled(self, part: Self, whole: Self) -> Self {
         let product = i128::from(self.0) * i128::from(part.0);
-        Some(Self::saturated(divided(product, i128::from(whole.0))))
+        if self.is_exact() && part.is_exact() && whole.is_exact() {
+            return Self::saturated(divided(product, i128::from(whole.0)));
+        }
+        if (product < 0) == whole.is_negative() { Self::MAX } else { Self::MIN }
     }
 
     /// The quotient. None when the divisor is zero.
@@ -151,7 +161,8 @@ impl Amount {
         self.share(Self::ONE, divisor)
     }
 
-    /// So many millionths, or the nearest amount there is: for sums that were made in a wider type.
+    /// So many millionths, from sums that were made in a wider type; what is too large is
+    /// [`Amount::MAX`] or [`Amount::MIN`].
     pub fn saturated(millionths: i128) -> Self {
         let edge = if millionths < 0 { i64::MIN } else { i64::MAX };
         Self(i64::try_from(millionths).unwrap_or(edge))
@@ -204,7 +215,10 @@ impl Add for Amount {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
+        if !self.is_exact() {
+            return self;
+        }
+        if other.is_exact() { Self(self.0.saturating_add(other.0)) } else { other }
     }
 }
 
@@ -212,7 +226,7 @@ impl Sub for Amount {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
+        self + -other
     }
 }
 
@@ -220,7 +234,11 @@ impl Neg for Amount {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self(self.0.saturating_neg())
+        match self {
+            Self::MAX => Self::MIN,
+            Self::MIN => Self::MAX,
+            Self(exact) => Self(-exact),
+        }
     }
 }
 
@@ -266,8 +284,8 @@ mod tests {
             ("-0.0000005", -1),
             ("0.99999950", 1_000_000),
             ("1.0000014", 1_000_001),
-            ("9223372036854.775807", i64::MAX),
-            ("-9223372036854.775808", i64::MIN),
+            ("9223372036854.775806", i64::MAX - 1),
+            ("-9223372036854.775807", i64::MIN + 1),
         ];
         for (text, expected) in table {
             assert_eq!(amount(text).as_millionths(), expected, "{text}");
@@ -293,9 +311,9 @@ mod tests {
             "١",
             "inf",
             "NaN",
-            "9223372036854.775808",
-            "-9223372036854.775809",
-            "9223372036854.7758075",
+            "9223372036854.775807",
+            "-9223372036854.775808",
+            "9223372036854.7758065",
             &long,
         ];
         for text in table {
@@ -326,21 +344,44 @@ mod tests {
             assert_eq!(amount(text).to_string(), expected);
         }
         assert_eq!(Amount::MIN.to_string(), "-9223372036854.775808");
-        assert_eq!(Amount::MIN.rounded(0), Amount::MIN, "there is no lesser one");
     }
 
     #[test]
-    fn arithmetic_stays_within_bounds() {
+    fn sums_are_exact() {
         assert_eq!(amount("0.1") + amount("0.2"), amount("0.3"));
-        assert_eq!(Amount::MAX + Amount::ONE, Amount::MAX);
-        assert_eq!(Amount::MIN - Amount::ONE, Amount::MIN);
-        assert_eq!(-Amount::MIN, Amount::MAX);
-        assert_eq!(Amount::MAX.checked_add(Amount::ONE), None);
-        assert_eq!(Amount::MIN.checked_sub(Amount::ONE), None);
-        assert_eq!(Amount::MAX.times(Amount::MIN), Amount::MIN);
-        assert_eq!(Amount::MIN.share(Amount::MIN, Amount::from_millionths(1)), Some(Amount::MAX));
         assert_eq!(["1", "2.5"].map(amount).into_iter().sum::<Amount>(), amount("3.5"));
         assert_eq!(amount("-7.9").to_whole(), -7);
+        assert!(amount("9223372036854.775806").is_exact());
+    }
+
+    /// A bill that was too large once must not look like a small one in the end.
+    #[test]
+    fn what_was_too_large_once_stays_too_large() {
+        let (most, least) = (amount("9223372036854.775806"), amount("-9223372036854.775807"));
+        let one = Amount::from_millionths(1);
+        for (overflow, expected) in [
+            (most + one, Amount::MAX),
+            (least - one, Amount::MIN),
+            (most + one - most, Amount::MAX),
+            (amount("5") - (most + one), Amount::MIN),
+            (Amount::from_whole(i64::MAX), Amount::MAX),
+            (most.times(amount("2")), Amount::MAX),
+            (most.times(amount("-2")), Amount::MIN),
+            (most.times(amount("2")).times(amount("0.1")), Amount::MAX),
+            (most.times(amount("-2")).rounded(0), Amount::MIN),
+            (most.rounded(0), Amount::MAX),
+            (most.times(amount("2")).abs(), Amount::MAX),
+            (least.times(amount("2")).abs(), Amount::MAX),
+            (-Amount::MIN, Amount::MAX),
+            (-Amount::MAX, Amount::MIN),
+        ] {
+            assert_eq!(overflow, expected);
+            assert!(!overflow.is_exact());
+        }
+        assert_eq!(least.share(least, one), Some(Amount::MAX));
+        assert_eq!(Amount::MAX.divided_by(amount("-3")), Some(Amount::MIN));
+        let bill = [most, most, -most].into_iter().sum::<Amount>();
+        assert!(!bill.is_exact());
     }
 
     #[test]

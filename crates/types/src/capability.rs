@@ -4,8 +4,10 @@
 //! What depends on an object (is this post mine, is that user a customer) is decided where the
 //! object is known; **a capability alone never looks at data**.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use crate::Role;
 
@@ -205,6 +207,22 @@ impl FromStr for Capability {
     }
 }
 
+static CAPABILITIES: LazyLock<BTreeMap<Role, Vec<Capability>>> = LazyLock::new(|| {
+    let of = |role: Role| Capability::ALL.iter().copied().filter(|what| role.may(*what)).collect();
+    Role::ALL.iter().map(|role| (*role, of(*role))).collect()
+});
+
+impl Role {
+    /// Everything that the role may do, in the order of the table.
+    pub fn capabilities(self) -> &'static [Capability] {
+        CAPABILITIES.get(&self).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn may(self, capability: Capability) -> bool {
+        capability.roles().contains(&self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,5 +235,66 @@ mod tests {
             assert_eq!(capability.name().parse(), Ok(*capability));
         }
         assert!("edit_post".parse::<Capability>().is_err());
+    }
+
+    /// The numbers are those of the recorded product.
+    #[test]
+    fn a_role_has_as_many_capabilities_as_expected() {
+        let of_the_shop = 3 + 3 * 17;
+        for (role, count) in [
+            (Administrator, 61 + of_the_shop),
+            (Editor, 34),
+            (Author, 10),
+            (Contributor, 5),
+            (Subscriber, 2),
+            (Customer, 1),
+            (ShopManager, 39 + 1 + of_the_shop),
+            (IsoAdmin, 1),
+            (IsoStaff, 1),
+            (Merchant, 2),
+            (Store, 2),
+        ] {
+            assert_eq!(role.capabilities().len(), count, "{role}");
+            assert!(role.may(Capability::Read), "{role}");
+        }
+    }
+
+    #[test]
+    fn a_shop_manager_runs_the_shop_and_not_the_site() {
+        let manager = ShopManager;
+        for name in [
+            "manage_woocommerce",
+            "view_woocommerce_reports",
+            "delete_shop_orders",
+            "read_private_shop_coupons",
+            "assign_product_terms",
+            "edit_others_pages",
+            "moderate_comments",
+            "list_users",
+            "edit_users",
+        ] {
+            assert!(manager.may(name.parse().unwrap()), "{name}");
+        }
+        for name in [
+            "manage_options",
+            "install_plugins",
+            "activate_plugins",
+            "switch_themes",
+            "promote_users",
+            "create_users",
+            "delete_users",
+            "unfiltered_html",
+        ] {
+            assert!(!manager.may(name.parse().unwrap()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_shop_is_closed_to_those_who_only_write() {
+        for role in [Editor, Author, Customer, Subscriber] {
+            let of_the_shop = |what: &&Capability| what.roles() == Capability::EditProducts.roles();
+            assert_eq!(role.capabilities().iter().find(of_the_shop), None, "{role}");
+        }
+        assert!(Editor.may(Capability::ModerateComments), "editors read reviews");
     }
 }

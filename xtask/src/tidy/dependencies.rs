@@ -9,14 +9,15 @@ use crate::tools::json_text;
 
 /// The crates by layer, lowest first. A crate sees only layers below its own.
 const LAYERS: &[&[&str]] = &[
-    &["types", "portal", "schema"],
+    &["types", "schema"],
     &["contract", "db", "vault"],
     &["site_rows"],
     &["shop_rows"],
     &["frame"],
     &["onboarding", "content", "commerce", "analytics", "admin"],
     &["server"],
-    &["boardwalk", "fuzz"],
+    &["portal", "fuzz"],
+    &["boardwalk"],
 ];
 
 /// Outside the layers: the tests' helper and this program. They may see every layer.

@@ -129,7 +129,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
             "login": DEMO_LOGIN,
             "application_password": password,
             "password": password,
-            "portal": server::has_portal().then(|| format!("{url}/portal/")),
+            "portal": portal::PORTAL.is_here().then(|| format!("{url}/portal/")),
             "device_token": devices.token,
             "pairing_code": devices.pairing_code,
         });
@@ -379,7 +379,7 @@ fn furnish_site(platform: &Platform) -> Result<(i64, String)> {
 }
 
 fn welcome(url: &str, key: &str, password: &str) -> String {
-    let portal = if server::has_portal() {
+    let portal = if portal::PORTAL.is_here() {
         format!("Open\n\n  {url}/portal/\n\nand sign in")
     } else {
         "This binary was built without\nthe portal (`cargo xtask build` makes one with it). Call it"

@@ -92,7 +92,7 @@ fn check_site(config: &Config) -> Finding {
 }
 
 fn check_portal() -> Finding {
-    let detail = if server::has_portal() {
+    let detail = if portal::PORTAL.is_here() {
         "in this binary"
     } else {
         "not in this binary; `cargo xtask build` makes one with it"

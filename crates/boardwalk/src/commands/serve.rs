@@ -101,6 +101,6 @@ pub(super) fn run(
                 _ = tokio::signal::ctrl_c() => {}
             }
         };
-        server::serve(environments, config.server, &on_ready, stop).await
+        server::serve(environments, config.server, portal::PORTAL, &on_ready, stop).await
     })
 }

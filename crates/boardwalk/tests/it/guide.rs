@@ -1,5 +1,6 @@
 //! The guides' own examples: every block of curl lines is run against a server, in the order of its
-//! page, and what the page shows as the answer must have the members of a real one.
+//! page, and what the page shows as the answer must have the members of a real one. The README's
+//! first onboarding is followed from the start of the demo, and compared member by member.
 //!
 //! Ids that a reader would copy out of an answer stand in the guides as variables; [`LEARNED`] says
 //! which answer tells which.
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use testkit::http::{self, Request};
+use testkit::process::Server;
 
 use crate::support::{Running, Site, authorization, eventually};
 
@@ -48,14 +50,22 @@ struct Example {
     shown: Option<Value>,
 }
 
-/// The blocks of curl lines of a page, each with the JSON that follows it.
-fn examples(page: &str) -> Vec<Example> {
-    let mut found: Vec<Example> = Vec::new();
+/// The fenced blocks of a page: kind and text.
+fn blocks(page: &str) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let Some(kind) = line.strip_prefix("```") else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        let text = block.join("\n");
+        found.push((kind, block.join("\n")));
+    }
+    found
+}
+
+/// The blocks of curl lines of a page, each with the JSON that follows it.
+fn examples(page: &str) -> Vec<Example> {
+    let mut found: Vec<Example> = Vec::new();
+    for (kind, text) in blocks(page) {
         match kind {
             "sh" if text.contains("curl") => found.push(Example { script: text, shown: None }),
             // The words before an answer may tell of another call; then a fresh example begins.
@@ -195,4 +205,73 @@ fn the_examples_of_the_guides_work() {
         }
     }
     assert!(count >= 25, "only {count} examples were found");
+}
+
+/// The names of all members, each with the way to it.
+fn shape(value: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut waiting = vec![(String::new(), value)];
+    while let Some((way, value)) = waiting.pop() {
+        match value {
+            Value::Object(members) => waiting.extend(members.iter().map(|(name, member)| {
+                let way = format!("{way}.{name}");
+                names.insert(way.clone());
+                (way, member)
+            })),
+            Value::Array(items) => {
+                waiting.extend(items.iter().map(|item| (format!("{way}[]"), item)));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Starts the demo as the README's line says, on another port and a folder of the test's own.
+fn start_demo(line: &str, data: &Path) -> Server {
+    let words = line.split_whitespace().skip(1).filter(|word| !word.starts_with("\"$(mktemp"));
+    let words = words.filter(|word| *word != "-d)\"" && *word != "--data");
+    let words = words.map(|word| if word.starts_with("127.0.0.1:") { "127.0.0.1:0" } else { word });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardwalk"));
+    command.args(words).arg("--data").arg(data).args(["--admin-listen", "127.0.0.1:0"]);
+    Server::start_command(command, &["sandbox"]).unwrap()
+}
+
+#[test]
+fn the_readme_tells_a_first_onboarding_as_it_is() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, section) = readme.split_once("## A first onboarding").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let blocks = blocks(section);
+    let start = blocks.first().and_then(|(_, text)| text.lines().last()).unwrap();
+    let folder = testkit::temp_dir().unwrap();
+    let demo = start_demo(start, folder.path());
+    let printed = demo.lines_before_ready().join(" ");
+    let mut words = printed.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    let key = words.find(|word| word.starts_with("bw_test_")).expect("a key is printed");
+    let mut variables =
+        BTreeMap::from([("URL", demo.url("sandbox").to_owned()), ("KEY", key.to_owned())]);
+    let mut script = String::new();
+    let mut shown = 0;
+    for (kind, text) in blocks.iter().skip(1) {
+        if *kind == "sh" {
+            // What a reader sets by hand is known here already.
+            let lines = text.lines().filter(|line| !line.starts_with("export "));
+            script = lines.collect::<Vec<_>>().join("\n");
+            continue;
+        }
+        // A second answer below one call is that of the same call again.
+        let answers = run(&script, &variables, root);
+        let [(_, answer)] = answers.as_slice() else { panic!("{script} gives one answer") };
+        let expected: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(shape(answer), shape(&expected), "{script}\nanswers {answer}");
+        let told = |answer: &Value| [&answer["message"], &answer["errors"]].map(Value::clone);
+        assert_eq!(told(answer), told(&expected), "{script}");
+        if let Some(id) = answer["data"]["merchantId"].as_str() {
+            variables.insert("MERCHANT", id.to_owned());
+        }
+        shown += 1;
+    }
+    assert_eq!(shown, 3, "an onboarding, its refusal and the merchant");
 }

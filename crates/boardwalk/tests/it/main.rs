@@ -41,5 +41,6 @@ mod support;
 mod test_market;
 mod tls;
 mod two_servers;
+mod upgrade;
 mod walks;
 mod webhooks;

@@ -1,6 +1,7 @@
 //! Import of attributes with their terms, all numbers kept.
 
 use db::Conn;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::attribute::{self, AttributeRow};
@@ -8,7 +9,6 @@ use site_rows::term::TermRow;
 use types::Result;
 
 use super::PREFIX;
-use crate::bundle::records;
 use crate::taxonomies;
 
 #[derive(Debug, Deserialize)]

@@ -2,12 +2,12 @@
 
 use db::Conn;
 use frame::Options;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::Value;
 use types::{Amount, Error, Result, Timestamp};
 
 use super::Coupon;
-use crate::bundle::records;
 use crate::common::moments;
 
 #[derive(Debug, Deserialize)]

@@ -3,6 +3,7 @@
 
 use db::Conn;
 use frame::Options;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
@@ -10,7 +11,6 @@ use types::{Error, Result, Timestamp};
 
 use super::customer::LAST_ACTIVE;
 use super::{Customer, sums};
-use crate::bundle::records;
 use crate::common::{meta, moments};
 
 /// How the bundle writes that there is nothing.

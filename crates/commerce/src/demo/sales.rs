@@ -184,7 +184,7 @@ impl<'a> Sales<'a> {
             self.number(&mut order);
         }
         self.batch.events.push(orders::event(&order, self.plan.until));
-        self.batch.orders.push(order.into_stored());
+        self.batch.orders.push(order.into_stored().expect("a demo has small prices"));
     }
 
     fn number(&mut self, order: &mut Order) {

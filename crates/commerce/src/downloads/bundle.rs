@@ -2,13 +2,13 @@
 
 use db::Conn;
 use frame::Options;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::download_log::{self, DownloadLogRow};
 use shop_rows::download_permission::{self, DownloadPermissionRow};
 use types::{Error, Result, Timestamp};
 
-use crate::bundle::records;
 use crate::common::moments;
 
 #[derive(Debug, Deserialize)]

@@ -140,7 +140,8 @@ impl Batch<'_> {
             [events::imported("refund.created"), "refund.updated"]
         };
         let told: Vec<Value> = orders.iter().map(payload).collect();
-        let stored: Vec<order::Order> = orders.into_iter().map(Order::into_stored).collect();
+        let stored: Vec<order::Order> =
+            orders.into_iter().map(Order::into_stored).collect::<Result<_>>()?;
         let ids = order::insert_many(conn, &stored)?;
         let moved = foreign_ids.iter().zip(&ids).filter(|(foreign, own)| foreign != own);
         let moved = moved.filter(|(foreign, _)| **foreign != 0).map(|(f, own)| (*f, *own));

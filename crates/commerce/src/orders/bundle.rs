@@ -9,6 +9,7 @@ mod gone;
 use db::filter::Page;
 use db::{Conn, counter};
 use frame::Options;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shop_rows::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
@@ -17,7 +18,6 @@ use types::{Amount, Error, Result, Timestamp};
 use gone::Gone;
 
 use super::record::{Address, Line, Order, TRASH, TaxShare};
-use crate::bundle::records;
 use crate::common::{amounts, moments};
 
 #[derive(Debug, Deserialize)]

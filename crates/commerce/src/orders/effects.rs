@@ -22,6 +22,9 @@ use crate::common::{events, meta, moments};
 use crate::coupons::Coupon;
 use crate::products;
 
+/// Who writes notes that no person wrote.
+pub(super) const SYSTEM: &str = "system";
+
 /// How many of a line's items were taken from the stock.
 pub(super) const REDUCED: &str = "_reduced_stock";
 /// How many of them came back by refunds.
@@ -102,7 +105,7 @@ pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(
     let note = OrderNoteRow {
         note_id: 0,
         order_id,
-        author: super::notes::SYSTEM.to_owned(),
+        author: SYSTEM.to_owned(),
         text,
         customer_note: false,
         added_by_user: false,

@@ -10,7 +10,6 @@ use types::Amount;
 use super::goods::{Good, Goods};
 use super::record::{Line, Order};
 use super::totals::Shop;
-use super::write::FIELDS;
 use crate::common::amounts::{self, MONEY_MAX, QUANTITY_MAX};
 use crate::common::meta;
 
@@ -18,6 +17,13 @@ use crate::common::meta;
 pub(super) const LINES_MAX: usize = 5_000;
 /// Fields of which a null removes the line.
 const REMOVING: [&str; 5] = ["product_id", "method_id", "method_title", "name", "code"];
+
+/// Kinds of lines by the names of their fields, in the order in which they are written.
+const FIELDS: [(&str, ItemKind); 3] = [
+    ("line_items", ItemKind::Line),
+    ("shipping_lines", ItemKind::Shipping),
+    ("fee_lines", ItemKind::Fee),
+];
 
 pub(super) type Posted = Map<String, Value>;
 

@@ -15,9 +15,6 @@ use super::schema::{shown, told};
 use crate::common::version::Version;
 use crate::common::{events, first, moments};
 
-/// Who writes notes that no person wrote.
-pub(super) const SYSTEM: &str = "system";
-
 struct Place {
     version: Version,
     namespace: String,
@@ -186,7 +183,7 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut note = OrderNoteRow {
         note_id: 0,
         order_id,
-        author: author.unwrap_or_else(|| SYSTEM.to_owned()),
+        author: author.unwrap_or_else(|| effects::SYSTEM.to_owned()),
         text: frame::text::clean_content(call.params.text("note").unwrap_or_default()),
         customer_note: call.params.flag("customer_note"),
         added_by_user: by_user,

@@ -9,13 +9,12 @@ use db::Conn;
 use frame::action::{read, write};
 use frame::dates;
 use frame::{Action, Call, Options, PageSource, PublicPage, Visit};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shop_rows::order::{ItemKind, OrderKind};
 use types::{Amount, Capability, Result, Timestamp};
 
 use super::money;
-use super::record::{Order, TRASH};
+use super::record::{Order, Receipt, TRASH};
 use crate::common::moments;
 use crate::products::price::escaped;
 
@@ -24,15 +23,6 @@ const TOKEN_BYTES: usize = 16;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// A receipt is not for ever: ten years.
 const DAYS_MAX: i64 = 3_650;
-
-/// What an order remembers of its receipt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// What makes the address one that nobody can guess.
-    pub token: String,
-    /// The last day on which it can be read, such as `2026-11-15`.
-    pub last_day: String,
-}
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
     let id = || Args::new().arg("id", Schema::integer().about("Number of the order."));

@@ -7,8 +7,6 @@ use serde_json::Value;
 use shop_rows::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use types::{Amount, Error, Result};
 
-use super::receipt::Receipt;
-
 pub(crate) const TRASH: &str = "trash";
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +55,15 @@ pub struct Details {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
 fn is_no(flag: &bool) -> bool {
     !*flag
+}
+
+/// What an order remembers of its receipt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What makes the address one that nobody can guess.
+    pub token: String,
+    /// The last day on which it can be read, such as `2026-11-15`.
+    pub last_day: String,
 }
 
 /// Where to bill or to ship.
@@ -211,14 +218,14 @@ impl Order {
 
     /// Inserts the order and reads it back with the numbers that it and its lines were given.
     pub fn insert(mut self, conn: &mut dyn Conn) -> Result<Self> {
-        self.pack();
+        self.pack()?;
         let order_id = order::insert(conn, &self.stored())?;
         Self::again(conn, order_id)
     }
 
     /// Writes the order with its lines and reads it back.
     pub fn update(mut self, conn: &mut dyn Conn) -> Result<Self> {
-        self.pack();
+        self.pack()?;
         order::update(conn, &self.row)?;
         let lines: Vec<OrderItemRow> = self.items.into_iter().map(|line| line.row).collect();
         order::replace_items(conn, self.row.order_id, &lines)?;
@@ -227,7 +234,7 @@ impl Order {
 
     /// Inserts or replaces the order of this id.
     pub fn put(mut self, conn: &mut dyn Conn) -> Result<()> {
-        self.pack();
+        self.pack()?;
         if order::update(conn, &self.row)? {
             let lines: Vec<OrderItemRow> = self.items.into_iter().map(|line| line.row).collect();
             return order::replace_items(conn, self.row.order_id, &lines);
@@ -242,10 +249,10 @@ impl Order {
     }
 
     /// The order as rows, for whoever writes many at once.
-    pub(crate) fn into_stored(mut self) -> order::Order {
-        self.pack();
+    pub(crate) fn into_stored(mut self) -> Result<order::Order> {
+        self.pack()?;
         let items = self.items.into_iter().map(|line| line.row).collect();
-        order::Order { row: self.row, items }
+        Ok(order::Order { row: self.row, items })
     }
 
     fn stored(&self) -> order::Order {
@@ -253,8 +260,13 @@ impl Order {
         order::Order { row: self.row.clone(), items }
     }
 
-    /// Writes the details and what searches look through into their columns.
-    fn pack(&mut self) {
+    /// Writes the details and what searches look through into their columns. **An order whose
+    /// figures were too large to be calculated with is never written.**
+    fn pack(&mut self) -> Result<()> {
+        if !self.is_exact() {
+            let number = &self.row.number;
+            return Err(Error::invalid(format!("the amounts of order {number} are too large")));
+        }
         self.row.details = text(&self.details);
         self.row.billing_email = self.details.billing.email.clone();
         let mut search = vec![
@@ -272,6 +284,26 @@ impl Order {
         let limit = text.floor_char_boundary(filter::SEARCH_LENGTH_MAX);
         text.truncate(limit);
         self.row.search = text;
+        Ok(())
+    }
+
+    fn is_exact(&self) -> bool {
+        let row = &self.row;
+        let of_order = [
+            row.total,
+            row.total_tax,
+            row.cart_tax,
+            row.shipping_total,
+            row.shipping_tax,
+            row.discount_total,
+            row.discount_tax,
+            row.refund_amount,
+        ];
+        let of_lines = self.items.iter().flat_map(|line| {
+            let row = &line.row;
+            [row.quantity, row.subtotal, row.subtotal_tax, row.total, row.total_tax]
+        });
+        of_order.into_iter().chain(of_lines).all(Amount::is_exact)
     }
 }
 

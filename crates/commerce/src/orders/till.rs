@@ -18,7 +18,7 @@ use super::goods::{self, Goods};
 use super::record::{Line, Order};
 use super::refunds::{self, Part};
 use super::totals::{self, Shop};
-use super::{effects, lines, notes, status, view, write};
+use super::{effects, lines, status, view, write};
 use crate::common::{events, meta};
 use crate::coupons::Coupon;
 
@@ -171,7 +171,7 @@ pub(crate) fn status_note(order: &Order, from: &str, created: Timestamp) -> Orde
     OrderNoteRow {
         note_id: 0,
         order_id: order.id(),
-        author: notes::SYSTEM.to_owned(),
+        author: effects::SYSTEM.to_owned(),
         text: effects::status_note(from, &order.row.status),
         customer_note: false,
         added_by_user: false,

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use contract::rest::{Refusal, Stop, clean, loose};
 use frame::Call;
 use serde_json::Value;
-use shop_rows::order::ItemKind;
 use site_rows::user;
 use types::Error;
 
@@ -202,10 +201,3 @@ fn customer(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
     order.row.customer_id = customer_id;
     Ok(())
 }
-
-/// Kinds of lines by the names of their fields, in the order in which they are written.
-pub(super) const FIELDS: [(&str, ItemKind); 3] = [
-    ("line_items", ItemKind::Line),
-    ("shipping_lines", ItemKind::Shipping),
-    ("fee_lines", ItemKind::Fee),
-];

@@ -5,6 +5,7 @@ use contract::rest::loose;
 use db::Conn;
 use db::filter::Page;
 use frame::Options;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use shop_rows::product::{self, VariationAttribute};
@@ -16,7 +17,6 @@ use super::record::{
     self, Attribute, CATEGORY, Download, Product, VARIABLE, VARIATION, decimal_text,
 };
 use super::{events, price, sync};
-use crate::bundle::records;
 use crate::common::{amounts, moments};
 
 /// Stands in a bundle for the site's own address.

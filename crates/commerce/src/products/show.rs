@@ -1,5 +1,7 @@
 //! A product as each namespace shows it.
 
+pub(super) mod variation;
+
 use contract::rest::{Fields, Stop};
 use frame::dates::{Moment, written};
 use frame::text::render;
@@ -13,7 +15,7 @@ use super::record::{
     VARIABLE, VARIATION,
 };
 use super::version::is_current;
-use super::{address, price, related, variations};
+use super::{address, price, related};
 use crate::common::moments;
 use crate::common::version::Version;
 
@@ -296,7 +298,7 @@ impl View<'_> {
         body.say("default_attributes", super::attributes::defaults_shown(self.loaded));
         let children = &self.loaded.children;
         let variations = match self.version {
-            Version::One if product.is(VARIABLE) => variations::embedded(call, children)?,
+            Version::One if product.is(VARIABLE) => variation::embedded(call, children)?,
             _ => json!(children),
         };
         body.say("variations", variations);

@@ -3,7 +3,6 @@
 
 use db::Conn;
 use db::filter::Page;
-use frame::Options;
 use shop_rows::product::{self, ProductFilter};
 use types::{Result, Timestamp};
 
@@ -13,12 +12,9 @@ use super::price;
 use super::record::{
     self, FUTURE, GROUPED, IN_STOCK, ON_BACKORDER, OUT_OF_STOCK, PUBLISH, Product, VARIABLE,
 };
-use super::stock;
 
 /// Sales that begin or end, and products that appear, in one round.
 const DUE_MAX: i64 = 500;
-/// What is published with a date that is further ahead than this is scheduled.
-const AHEAD_MICROS: i64 = 60_000_000;
 
 /// Brings a product up to date with its variations. Nothing for one that has none.
 pub(crate) fn parent(conn: &mut dyn Conn, product_id: i64, now: Timestamp) -> Result<()> {
@@ -143,28 +139,4 @@ fn sales(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
         }
     }
     Ok(changed)
-}
-
-/// Everything that follows from a product's own fields, before it is written.
-pub(crate) fn settle(
-    conn: &mut dyn Conn,
-    options: &Options,
-    product: &mut Product,
-    now: Timestamp,
-) -> Result<()> {
-    schedule(product, now);
-    price::settle(product, now);
-    stock::settle(product, options);
-    from_parts(conn, product)?;
-    from_variations(conn, product)
-}
-
-/// What is to appear at a later date waits for it, and what should be there already does not.
-fn schedule(product: &mut Product, now: Timestamp) {
-    let is_ahead = product.row.created.as_micros() - now.as_micros() >= AHEAD_MICROS;
-    match (product.row.status.as_str(), is_ahead) {
-        (PUBLISH, true) => FUTURE.clone_into(&mut product.row.status),
-        (FUTURE, false) => PUBLISH.clone_into(&mut product.row.status),
-        _ => {}
-    }
 }

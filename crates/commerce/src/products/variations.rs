@@ -3,7 +3,6 @@
 
 mod generate;
 mod schema;
-mod show;
 mod write;
 
 use contract::rest::route::{READ, Route};
@@ -11,13 +10,13 @@ use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
 use frame::action::read;
 use frame::paging::with_totals;
 use frame::{Action, Call};
-use serde_json::{Value, json};
+use serde_json::Value;
 use shop_rows::product;
 
 use super::loaded::{self, Loaded};
 use super::record::{Product, TRASH, VARIATION};
 use super::version::{RIGHTS, is_current};
-use super::{args, filter, of_rows, trash};
+use super::{args, filter, of_rows, show, trash};
 use crate::common::version::Version;
 use crate::resource::{self, Act, Listed, Resource, Rights};
 
@@ -108,7 +107,7 @@ impl Resource for Variations {
     }
 
     fn show(&self, call: &mut Call<'_>, record: &Loaded) -> Result<Value, Stop> {
-        Ok(show::body(call, record, self.version))
+        Ok(show::variation::body(call, record, self.version))
     }
 
     fn links(&self, call: &Call<'_>, record: &Loaded, base: &str) -> Links {
@@ -133,13 +132,13 @@ impl Resource for Variations {
         variation.row.author_id = call.user_id();
         variation.row.created = crate::common::moments::now(call);
         let id = write::save(call, &parent, variation, Vec::new())?;
-        super::show::reload(call, id)
+        show::reload(call, id)
     }
 
     fn update(&self, call: &mut Call<'_>, record: Loaded) -> Result<Loaded, Stop> {
         let parent = write::parent(call)?;
         let id = write::save(call, &parent, record.product, record.chosen)?;
-        super::show::reload(call, id)
+        show::reload(call, id)
     }
 
     fn trash(&self, call: &mut Call<'_>, record: Loaded) -> Result<(), Stop> {
@@ -195,15 +194,4 @@ fn with_known_links(mut reply: Reply) -> Reply {
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     let message = "You are not allowed to list these.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
-}
-
-/// The variations inside of their product, as the first version shows them.
-pub(super) fn embedded(call: &mut Call<'_>, ids: &[i64]) -> Result<Value, Stop> {
-    let mut bodies = Vec::new();
-    for id in ids {
-        if let Some(variation) = loaded::find(call.conn()?, *id)? {
-            bodies.push(show::body(call, &variation, Version::One));
-        }
-    }
-    Ok(json!(bodies))
 }

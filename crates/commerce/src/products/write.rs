@@ -15,7 +15,7 @@ use super::record::{
     BRAND, CATEGORY, EXTERNAL, GROUPED, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product,
     SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
 };
-use super::{address, events, skus, sync, trash};
+use super::{address, events, settle, skus, trash};
 use crate::common::amounts::{self, MONEY_MAX, QUANTITY_MAX};
 use crate::common::{meta, moments};
 
@@ -366,7 +366,7 @@ pub(super) fn save(
     }
     slug(call, product)?;
     let options = std::sync::Arc::clone(&call.visit.options);
-    sync::settle(call.conn()?, &options, product, now)?;
+    settle::settle(call.conn()?, &options, product, now)?;
     product.row.modified = moments::now(call);
     product.seal()?;
     if is_new {

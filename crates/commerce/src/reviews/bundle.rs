@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use db::Conn;
 use frame::Options;
+use frame::bundle::records;
 use frame::dates::Moment;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +12,6 @@ use shop_rows::review::{self, ReviewRow};
 use types::{Error, Result};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct Entry {

@@ -1,6 +1,7 @@
 //! Classes and rates of taxes of a bundle. Its numbers are texts.
 
 use db::Conn;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::tax_class::{self, TaxClassRow};
@@ -8,7 +9,6 @@ use shop_rows::tax_rate::TaxRateRow;
 use types::{Amount, Error, Result};
 
 use super::TaxRate;
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct BundleClass {

@@ -1,13 +1,13 @@
 //! Import of categories, their numbers kept.
 
 use db::Conn;
+use frame::bundle::records;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use site_rows::term::{self, TermRow};
 use types::{Error, Result};
 
 use super::{CATEGORY, DEFAULT_CATEGORY, write};
-use crate::bundle::records;
 
 #[derive(Debug, Deserialize)]
 struct Category {

@@ -1,18 +1,22 @@
 //! The walker: whether a value fits a compiled schema. What it is converted to afterwards stands in
-//! [`super::convert`].
+//! [`convert`].
 //!
 //! The first thing that is wrong in one parameter is reported, with the path to it.
+
+mod alternatives;
+mod convert;
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::alternatives::{find_any, find_one};
-pub use super::convert::sanitize;
-use super::convert::sanitize_at;
+pub(super) use self::alternatives::{find_any, find_one};
+use self::convert::sanitize_at;
 use super::loose;
 use super::node::{Additional, ListRules, Node, NumberRules, ObjectRules, TextRules, Type, Types};
+
+pub use self::convert::sanitize;
 
 /// What is wrong with one parameter.
 #[derive(Clone, Debug, PartialEq)]

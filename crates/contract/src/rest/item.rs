@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::Schema;
-use super::alternatives::{find_any, find_one};
 use super::args::{Args, Treatment};
 use super::check::{Path, is_list, types_or};
+use super::check::{find_any, find_one};
 use super::node::{Additional, Node, Type, Types};
 
 /// An item of the interface: a title and an object schema.

@@ -47,6 +47,7 @@ testkit::on_both_engines!(
     a_bad_backup_changes_nothing,
     a_database_in_use_is_refused,
     a_started_database_is_not_in_use,
+    a_backup_from_before_a_column_was_added_is_restored,
 );
 
 fn everything_moves_to_sqlite(source: &TestDatabase) {
@@ -271,6 +272,52 @@ fn a_bad_backup_changes_nothing(database: &TestDatabase) {
     let missing = database.folder().join("missing");
     assert_eq!(backup::restore(&store, &missing, SANDBOX).unwrap_err().kind(), Kind::Invalid);
     backup::restore(&store, &save(database, &good), SANDBOX).unwrap();
+}
+
+fn a_backup_from_before_a_column_was_added_is_restored(database: &TestDatabase) {
+    let source = TestDatabase::sqlite();
+    let kept = support::merchant("m1", "Pier 1");
+    assert!(kept.external_reference.is_some(), "the column to leave out has a value");
+    let row = kept.clone();
+    let from = source.open();
+    from.write_blocking(move |conn| {
+        iso::insert(conn, &support::iso())?;
+        merchant::insert(conn, &row)
+    })
+    .unwrap();
+    let (today, _) = back_up(&from);
+    let before = without_column(&today, "merchants", "external_reference");
+    let store = database.open();
+    let of_today = save(database, &before);
+    assert!(backup::restore(&store, &of_today, SANDBOX).is_err(), "today's has all columns");
+    let schema = migrations().len();
+    let (now, then) = (format!(r#""schema":{schema}"#), format!(r#""schema":{}"#, schema - 1));
+    backup::restore(&store, &save(database, &forge(&before, &now, &then)), SANDBOX).unwrap();
+    let (iso_id, id) = (kept.iso_id.clone(), kept.merchant_id.clone());
+    let found = store.read_blocking(move |conn| merchant::get(conn, &iso_id, &id)).unwrap();
+    assert_eq!(found, Some(merchant::MerchantRow { external_reference: None, ..kept }));
+}
+
+/// The backup as it was before the table had the column.
+fn without_column(text: &str, table: &str, column: &str) -> String {
+    let head = format!(r#"{{"table":"{table}","#);
+    let mut place: Option<usize> = None;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut value: Value = serde_json::from_str(line).unwrap();
+        if line.starts_with(&head) {
+            let columns = value["columns"].as_array_mut().unwrap();
+            let found = columns.iter().position(|name| name == column).unwrap();
+            columns.remove(found);
+            place = Some(found);
+        } else if let Some((values, place)) = value.as_array_mut().zip(place) {
+            values.remove(place);
+        } else {
+            place = None;
+        }
+        lines.push(value.to_string());
+    }
+    forge(&lines.join("\n"), &head, &head)
 }
 
 /// Changes a backup and gives it a checksum that fits.

@@ -53,6 +53,12 @@ pub(crate) fn declared() -> Vec<Table> {
         let columns = body.lines().filter_map(declared_column).collect();
         tables.push((name.to_owned(), columns));
     }
+    for line in migrations().iter().flat_map(|text| text.lines()) {
+        let added = line.strip_prefix("ALTER TABLE ").and_then(|it| it.split_once(" ADD COLUMN "));
+        if let Some((name, column)) = added {
+            tables.get_mut(name).unwrap().extend(declared_column(column.trim_end_matches(';')));
+        }
+    }
     tables
 }
 

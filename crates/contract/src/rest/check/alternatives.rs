@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::check::{Fault, Path, validate_at};
-use super::node::Node;
+use super::{Fault, Path, validate_at};
+use crate::rest::node::Node;
 
 /// The first alternative that fits.
-pub(super) fn find_any<'a>(
+pub(in crate::rest) fn find_any<'a>(
     node: &'a Node,
     value: &Value,
     path: Path<'_>,
@@ -23,7 +23,7 @@ pub(super) fn find_any<'a>(
 }
 
 /// The only alternative that fits.
-pub(super) fn find_one<'a>(
+pub(in crate::rest) fn find_one<'a>(
     node: &'a Node,
     value: &Value,
     path: Path<'_>,

@@ -1,19 +1,20 @@
 //! A variation as each namespace shows it. Most of what it does not have comes from its product.
 
+use contract::rest::Stop;
 use frame::Call;
 use frame::dates::{Moment, written};
 use frame::text::render;
 use serde_json::{Value, json};
 use types::Timestamp;
 
-use super::super::loaded::Loaded;
-use super::super::record::{Image, PUBLISH};
-use super::super::show::{Body, PLACEHOLDER, View, downloads, image, meta_data};
-use super::super::version::is_current;
-use super::super::{address, attributes, price};
+use super::{Body, PLACEHOLDER, View, downloads, image, meta_data};
 use crate::common::version::Version;
+use crate::products::loaded::{self, Loaded};
+use crate::products::record::{Image, PUBLISH};
+use crate::products::version::is_current;
+use crate::products::{address, attributes, price};
 
-pub(super) fn body(call: &Call<'_>, loaded: &Loaded, version: Version) -> Value {
+pub(in crate::products) fn body(call: &Call<'_>, loaded: &Loaded, version: Version) -> Value {
     // What a variation has from its product is shown in every view, but for the class of taxes.
     let view = View { loaded, version, raw: false };
     let mut body = Body::new();
@@ -128,4 +129,15 @@ fn picture(call: &Call<'_>, view: &View<'_>, version: Version) -> Value {
     };
     let shown = image(call.options(), &stand_in, 0, version);
     if version == Version::One { json!([shown]) } else { shown }
+}
+
+/// The variations inside of their product, as the first version shows them.
+pub(super) fn embedded(call: &mut Call<'_>, ids: &[i64]) -> Result<Value, Stop> {
+    let mut bodies = Vec::new();
+    for id in ids {
+        if let Some(variation) = loaded::find(call.conn()?, *id)? {
+            bodies.push(body(call, &variation, Version::One));
+        }
+    }
+    Ok(json!(bodies))
 }

@@ -4,9 +4,9 @@
 use serde_json::{Map, Value};
 
 use super::alternatives::{find_any, find_one};
-use super::check::{Fault, Path, choose, duplicates, has_duplicates, types_or};
-use super::loose;
-use super::node::{Additional, Node, Type};
+use super::{Fault, Path, choose, duplicates, has_duplicates, types_or};
+use crate::rest::loose;
+use crate::rest::node::{Additional, Node, Type};
 
 /// Converts a value of the parameter with this name.
 pub fn sanitize(node: &Node, value: Value, param: &str) -> Result<Value, Fault> {
