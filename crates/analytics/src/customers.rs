@@ -17,7 +17,7 @@ use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};
 use crate::columns::{float, money, money_as_float, number, ratio, saturating_sum};
-use crate::desk::{Desk, Inquiry, bound, seconds, span};
+use crate::context::{QueryContext, ReportContext, bound, seconds, span};
 use crate::query::{
     Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
 };
@@ -107,41 +107,41 @@ pub fn document() -> Value {
 }
 
 /// The customers that a request asks for.
-pub fn list(desk: &Desk, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop> {
+pub fn list(reports: &ReportContext, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop> {
     if door == Door::One {
         let id = call.params.int("id").unwrap_or_default();
         call.params.set("include", json!([id]));
     }
-    let inquiry = desk.inquire(call)?;
+    let context = reports.query_context(call)?;
     let ids = if door == Door::Report { "customers" } else { "include" };
-    let (shown, total) = shown(call, &inquiry, ids)?;
+    let (shown, total) = shown(call, &context, ids)?;
     let bodies: Vec<Value> = shown
         .iter()
-        .map(|customer| linked(body(call, &inquiry, customer), links(desk, call, customer)))
+        .map(|customer| linked(body(call, &context, customer), links(reports, call, customer)))
         .collect();
     let path = match door {
-        Door::Report => format!("{}/reports/customers", desk.base),
-        Door::Collection => format!("{}/customers", desk.base),
+        Door::Report => format!("{}/reports/customers", reports.base),
+        Door::Collection => format!("{}/customers", reports.base),
         Door::One => {
             let pages = i64::from(total > 0).to_string();
             let reply = Reply::new(bodies).header("x-wp-total", total.to_string());
             return Ok(reply.header("x-wp-totalpages", pages));
         }
     };
-    Ok(reply(call, &path, bodies, total, (&inquiry, Beyond::Forgotten)))
+    Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
 }
 
 /// The customers on the page, and how many there are in all. Where nobody is left out and the
 /// order is one that the store knows, it reads no more than the page.
 fn shown(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     ids: &str,
 ) -> Result<(Vec<Customer>, usize), Stop> {
     let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
     let descending = lists::is_descending(call);
     let (offset, limit) = page(call);
-    let asked = Asked::of(call, inquiry, ids);
+    let asked = CustomerQuery::of(call, context, ids);
     let order = match by.as_str() {
         "date_registered" => Some(LookupOrder::Registered),
         "date_last_active" => Some(LookupOrder::LastActive),
@@ -176,8 +176,12 @@ fn shown(
 }
 
 /// Those who spent most in a range, for leaderboards.
-pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<Customer>, Stop> {
-    let asked = Asked::of(call, inquiry, "customers");
+pub fn best(
+    call: &mut Call<'_>,
+    context: &QueryContext,
+    count: usize,
+) -> Result<Vec<Customer>, Stop> {
+    let asked = CustomerQuery::of(call, context, "customers");
     if asked.must_have_bought && asked.filter.is_empty() {
         let mut buyers = asked.buyers();
         let place = |spend: i64, id: i64| (std::cmp::Reverse(spend), id);
@@ -207,7 +211,7 @@ fn count_all(call: &mut Call<'_>) -> Result<usize, Stop> {
 }
 
 /// Which customers a request asks for, with what everybody bought.
-struct Asked {
+struct CustomerQuery {
     filter: filter::Filter,
     /// Only these, whatever else is asked for.
     chosen: Option<Vec<i64>>,
@@ -215,22 +219,22 @@ struct Asked {
     answer: Answer,
 }
 
-impl Asked {
-    fn of(call: &Call<'_>, inquiry: &Inquiry, ids: &str) -> Self {
+impl CustomerQuery {
+    fn of(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
         let range = asked_range(call);
         let query = Query {
-            filter: inquiry.counted(),
+            filter: context.counted(),
             group: Group::Customer,
             measures: MEASURES.to_vec(),
             ..Query::of(Table::Orders, DateColumn::Created, range.map_or(Span::ALWAYS, span))
         };
         let chosen = filters::ids(&call.params, ids).filter(|_| !filters::is_any(&call.params));
         Self {
-            filter: filter::Filter::read(call, inquiry, ids),
+            filter: filter::Filter::read(call, context, ids),
             chosen: chosen.map(|chosen| chosen.ids().to_vec()),
             // Who is bound to some sales sees those who bought there.
-            must_have_bought: range.is_some() || inquiry.is_bound(),
-            answer: inquiry.answer(&query),
+            must_have_bought: range.is_some() || context.is_bound(),
+            answer: context.answer(&query),
         }
     }
 
@@ -382,7 +386,7 @@ fn rank_of_sums(by: &str, sums: &Sums) -> Option<Rank> {
     })
 }
 
-fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, Value> {
+fn body(call: &Call<'_>, context: &QueryContext, customer: &Customer) -> Map<String, Value> {
     let Customer { row, sums } = customer;
     let pair = |time: Option<Timestamp>| {
         let moment = time.map(|time| Moment::at(call.options(), time));
@@ -405,7 +409,7 @@ fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, 
     put("postcode", json!(row.postcode));
     put("date_registered", json!(registered));
     put("date_last_active", json!(active));
-    put("date_last_order", json!(sums.latest().map(|at| inquiry.calendar.text(at))));
+    put("date_last_order", json!(sums.latest().map(|at| context.calendar.text(at))));
     put("orders_count", json!(sums.orders));
     put("total_spend", money(sums.spend));
     put("avg_order_value", number(sums.average().unwrap_or_default()));
@@ -414,11 +418,11 @@ fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, 
     body
 }
 
-fn links(desk: &Desk, call: &Call<'_>, customer: &Customer) -> Links {
+fn links(reports: &ReportContext, call: &Call<'_>, customer: &Customer) -> Links {
     if customer.row.user_id.is_none_or(|user_id| user_id == 0) {
         return Links::new();
     }
-    let collection = format!("{}/customers", desk.base);
+    let collection = format!("{}/customers", reports.base);
     let own = format!("{collection}/{}", customer.row.customer_id);
     Links::new()
         .to("customer", call.visit.rest(&own))
@@ -463,15 +467,15 @@ pub fn stats_document() -> Value {
 }
 
 /// What customers do on average. Who bought nothing counts as a customer, and in no average.
-pub fn stats(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn stats(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     for name in ["after", "before", "searchby", "users", "user_type", "filter_empty"]
         .into_iter()
         .chain(["location_includes", "location_excludes"])
     {
         call.params.remove(name);
     }
-    let (found, customers) = Asked::of(call, &inquiry, "customers").everything(call)?;
+    let (found, customers) = CustomerQuery::of(call, &context, "customers").everything(call)?;
     let count = |wanted: fn(&Sums) -> bool| -> i64 {
         let all = found.iter().filter(|sums| wanted(sums)).count();
         i64::try_from(all).unwrap_or(i64::MAX)

@@ -45,7 +45,7 @@ pub enum Habit {
 
 /// The order and the page that a request asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct IntervalPage {
     pub by_date: bool,
     pub descending: bool,
     /// From 1.
@@ -53,7 +53,7 @@ pub struct Wanted {
     pub per_page: usize,
 }
 
-impl Wanted {
+impl IntervalPage {
     fn offset(&self) -> usize {
         (self.page - 1).saturating_mul(self.per_page)
     }
@@ -81,13 +81,13 @@ impl Wanted {
 }
 
 /// The places of the intervals that are shown.
-pub fn strict_page(mut slots: Vec<Slot>, wanted: &Wanted) -> Vec<Place> {
+pub fn strict_page(mut slots: Vec<Slot>, wanted: &IntervalPage) -> Vec<Place> {
     slots.sort_by(|one, other| wanted.compare(one, other));
     places(slots.into_iter().skip(wanted.offset()).take(wanted.per_page))
 }
 
 /// The places of the intervals that the reference would show.
-pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
+pub fn usual_page(slots: &[Slot], wanted: &IntervalPage, habit: Habit) -> Vec<Place> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
     if present.len() == slots.len() {
         if habit == Habit::Unpaged {
@@ -106,7 +106,7 @@ pub fn usual_page(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
 /// Some of the intervals in which something happened, as the database sorts them.
 fn from_database(
     mut rows: Vec<Slot>,
-    wanted: &Wanted,
+    wanted: &IntervalPage,
     habit: Habit,
     (skip, count): (usize, usize),
 ) -> Vec<Slot> {
@@ -123,7 +123,7 @@ fn from_database(
 }
 
 /// The page is cut out of the calendar first; if all of it is there nothing is sorted again.
-fn page_by_date(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
+fn page_by_date(slots: &[Slot], wanted: &IntervalPage, habit: Habit) -> Vec<Place> {
     let in_order: Box<dyn Iterator<Item = &Slot>> =
         if wanted.descending { Box::new(slots.iter().rev()) } else { Box::new(slots.iter()) };
     let mut page: Vec<Slot> =
@@ -136,7 +136,7 @@ fn page_by_date(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
 }
 
 /// What happened comes first downwards and last upwards, whatever the numbers are.
-fn page_by_rank(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<Place> {
+fn page_by_rank(slots: &[Slot], wanted: &IntervalPage, habit: Habit) -> Vec<Place> {
     let present: Vec<Slot> = slots.iter().copied().filter(|slot| slot.is_present).collect();
     let known: Vec<usize> = if habit == Habit::Reordered {
         let page = present.iter().skip(wanted.offset()).take(wanted.per_page);
@@ -204,16 +204,16 @@ mod tests {
         presence.iter().enumerate().map(slot).collect()
     }
 
-    fn strict(slots: Vec<Slot>, wanted: &Wanted) -> Vec<usize> {
+    fn strict(slots: Vec<Slot>, wanted: &IntervalPage) -> Vec<usize> {
         strict_page(slots, wanted).iter().map(|place| place.index).collect()
     }
 
-    fn usual(slots: &[Slot], wanted: &Wanted, habit: Habit) -> Vec<usize> {
+    fn usual(slots: &[Slot], wanted: &IntervalPage, habit: Habit) -> Vec<usize> {
         usual_page(slots, wanted, habit).iter().map(|place| place.index).collect()
     }
 
-    const fn wanted(by_date: bool, descending: bool, page: usize, per_page: usize) -> Wanted {
-        Wanted { by_date, descending, page, per_page }
+    const fn wanted(by_date: bool, descending: bool, page: usize, per_page: usize) -> IntervalPage {
+        IntervalPage { by_date, descending, page, per_page }
     }
 
     #[test]

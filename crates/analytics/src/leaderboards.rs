@@ -8,8 +8,8 @@ use site::{Action, Call};
 use std::sync::Arc;
 use types::{Amount, Capability};
 
+use crate::context::{QueryContext, ReportContext};
 use crate::customers;
-use crate::desk::{Desk, Inquiry};
 use crate::reports::args;
 use crate::reports::lists;
 
@@ -26,7 +26,7 @@ struct Board {
     headers: [&'static str; 3],
     /// What the page behind a link shows.
     filter: &'static str,
-    rows: fn(&Desk, &mut Call<'_>, usize) -> Result<Vec<Entry>, Stop>,
+    rows: fn(&ReportContext, &mut Call<'_>, usize) -> Result<Vec<Entry>, Stop>,
 }
 
 /// A row: whom it is about, a number, and an amount in millionths.
@@ -68,8 +68,8 @@ static BOARDS: [Board; 4] = [
     },
 ];
 
-pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
-    let (of_all, of_one) = (Arc::clone(desk), Arc::clone(desk));
+pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
+    let (of_all, of_one) = (Arc::clone(reports), Arc::clone(reports));
     let ids: Vec<&str> = BOARDS.iter().map(|board| board.id).collect();
     let name = Schema::text().choices(&ids);
     let all = move |call: &mut Call<'_>| show(&of_all, call, None);
@@ -117,9 +117,9 @@ fn document() -> Value {
 /// Whoever may see reports, or runs the shop.
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::ManageWoocommerce) {
-        return crate::desk::is_there(call);
+        return crate::context::is_there(call);
     }
-    crate::desk::may_view(call)
+    crate::context::may_view(call)
 }
 
 fn allowed() -> Reply {
@@ -139,14 +139,14 @@ fn head(board: &Board) -> Map<String, Value> {
     body
 }
 
-fn show(desk: &Desk, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
+fn show(reports: &ReportContext, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
     let count = call.params.int("per_page").unwrap_or(ROWS).clamp(1, ROWS_MAX);
     let count = usize::try_from(count).unwrap_or(1);
     let kept = kept_query(call);
     let mut bodies: Vec<Value> = Vec::new();
     for board in BOARDS.iter().filter(|board| wanted.is_none_or(|wanted| wanted == board.id)) {
-        let entries = (board.rows)(desk, call, count)?;
-        let rows = entries.iter().map(|entry| row(desk, call, board, entry, &kept));
+        let entries = (board.rows)(reports, call, count)?;
+        let rows = entries.iter().map(|entry| row(reports, call, board, entry, &kept));
         let rows: Vec<Value> = rows.collect();
         let mut body = head(board);
         body.insert(String::from("rows"), json!(rows));
@@ -165,7 +165,7 @@ fn kept_query(call: &Call<'_>) -> Map<String, Value> {
 }
 
 fn row(
-    desk: &Desk,
+    reports: &ReportContext,
     call: &Call<'_>,
     board: &Board,
     entry: &Entry,
@@ -187,7 +187,7 @@ fn row(
             "format": "number",
         },
         {
-            "display": (desk.shop.price_html)(options, amount),
+            "display": (reports.shop.price_html)(options, amount),
             "value": crate::columns::money(entry.amount),
             "format": "currency",
         },
@@ -217,9 +217,13 @@ fn attribute(address: &str) -> String {
     address.replace('\'', "%27").replace('<', "%3C").replace('>', "%3E")
 }
 
-fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let inquiry: Inquiry = desk.inquire(call)?;
-    let found = customers::best(call, &inquiry, count)?;
+fn best_customers(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Vec<Entry>, Stop> {
+    let context: QueryContext = reports.query_context(call)?;
+    let found = customers::best(call, &context, count)?;
     let entry = |customer: customers::Customer| Entry {
         id: customer.row.customer_id,
         // Clients know the blank between the names, be there none.
@@ -230,24 +234,36 @@ fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<
     Ok(found.into_iter().map(entry).collect())
 }
 
-fn best_coupons(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::coupons::best(desk, call, count)?;
+fn best_coupons(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Vec<Entry>, Stop> {
+    let best = lists::coupons::best(reports, call, count)?;
     Ok(best
         .into_iter()
         .map(|(id, name, count, amount)| Entry { id, name, count, amount })
         .collect())
 }
 
-fn best_categories(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::categories::best(desk, call, count)?;
+fn best_categories(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Vec<Entry>, Stop> {
+    let best = lists::categories::best(reports, call, count)?;
     Ok(best
         .into_iter()
         .map(|(id, name, count, amount)| Entry { id, name, count, amount })
         .collect())
 }
 
-fn best_products(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::products::best(desk, call, count)?;
+fn best_products(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Vec<Entry>, Stop> {
+    let best = lists::products::best(reports, call, count)?;
     Ok(best
         .into_iter()
         .map(|(id, name, count, amount)| Entry { id, name, count, amount })

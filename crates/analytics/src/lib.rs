@@ -11,9 +11,9 @@
 mod arrival;
 pub mod calendar;
 pub mod columns;
+pub mod context;
 pub mod customers;
 pub mod derive;
-pub mod desk;
 pub mod exports;
 pub mod facts;
 pub mod feed;
@@ -28,6 +28,6 @@ pub mod reports;
 mod routes;
 pub mod settings;
 
-pub use desk::{Cards, Desk, Settings, Shop};
+pub use context::{Cards, ReportContext, Settings, Shop};
 pub use imports::found;
 pub use routes::{jobs, routes};

@@ -12,7 +12,7 @@ use types::Timestamp;
 
 use super::{Customer, name};
 use crate::columns::{float, money_as_float};
-use crate::desk::{Inquiry, bound, seconds};
+use crate::context::{QueryContext, bound, seconds};
 use crate::reports::filters;
 use crate::reports::lists::plain;
 
@@ -28,7 +28,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn read(call: &Call<'_>, inquiry: &Inquiry, ids: &str) -> Self {
+    pub(super) fn read(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
         let params = &call.params;
         let any = filters::is_any(params);
         let mut person = by_text(params, any, ids);
@@ -36,7 +36,7 @@ impl Filter {
         person.extend(by_moment(call, "last_active", |customer| customer.row.last_active));
         person.extend(by_kind(params));
         person.extend(by_place(params));
-        let strict = inquiry.is_strict;
+        let strict = context.is_strict;
         let count = move |customer: &Customer| {
             let sums = customer.sums;
             Some(float(if strict { sums.orders } else { sums.rows }))
@@ -53,7 +53,7 @@ impl Filter {
         sums.extend(by_number(params, "total_spend", Box::new(spend)));
         sums.extend(by_number(params, "avg_order_value", Box::new(average)));
         sums.extend(by_last_order(call));
-        Self { any, is_strict: inquiry.is_strict, person, sums }
+        Self { any, is_strict: context.is_strict, person, sums }
     }
 
     /// Whether everybody passes.

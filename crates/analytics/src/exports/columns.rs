@@ -38,7 +38,7 @@ pub enum Cell {
 #[derive(Clone, Copy, Debug)]
 enum From {
     /// A place in the row.
-    Place(&'static str),
+    Pointer(&'static str),
     Made(fn(&Value, &More) -> Cell),
 }
 
@@ -50,7 +50,7 @@ pub struct Column {
 }
 
 const fn column(heading: &'static str, kind: Kind, place: &'static str) -> Column {
-    Column { heading, kind, from: From::Place(place) }
+    Column { heading, kind, from: From::Pointer(place) }
 }
 
 const fn text(heading: &'static str, place: &'static str) -> Column {
@@ -208,7 +208,7 @@ impl Column {
     /// Its value in a row of the report.
     pub(super) fn cell(&self, row: &Value, more: &More) -> Cell {
         match self.from {
-            From::Place(place) => cell(row, place, self.kind),
+            From::Pointer(place) => cell(row, place, self.kind),
             From::Made(make) => make(row, more),
         }
     }

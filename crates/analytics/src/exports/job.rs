@@ -18,7 +18,7 @@ use store::{Conn, report_file};
 use types::{Error, Result, Timestamp};
 
 use super::{Export, ROWS_AT_ONCE, Reader, Reading, csv, link};
-use crate::desk::Desk;
+use crate::context::ReportContext;
 
 /// How long a file can be downloaded.
 pub const KEPT: Duration = Duration::from_hours(7 * 24);
@@ -50,7 +50,7 @@ pub(super) struct Written {
 
 #[derive(Debug)]
 pub(crate) struct ExportJob {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) reports: Arc<ReportContext>,
 }
 
 impl JobKind for ExportJob {
@@ -99,7 +99,7 @@ impl JobKind for ExportJob {
 impl ExportJob {
     async fn write(&self, cx: &JobCx) -> Result<Written, Halt> {
         // A server that starts takes up its jobs before it has loaded the facts.
-        while !self.desk.facts.wait_until(0, LOOK_AGAIN).await {
+        while !self.reports.facts.wait_until(0, LOOK_AGAIN).await {
             cx.check()?;
         }
         let ordered: Ordered = cx.arguments()?;
@@ -107,7 +107,7 @@ impl ExportJob {
         let unknown = || Halt::Failed(Error::invalid("there is no such report"));
         let export = Export::named(&ordered.report).ok_or_else(unknown)?;
         let reader = (Reader::User(ordered.user_id), cx.job().created);
-        let reading = Reading::new(export, cx.site(), &self.desk, &ordered.args, reader);
+        let reading = Reading::new(export, cx.site(), &self.reports, &ordered.args, reader);
         let reading = Arc::new(reading.map_err(|_| unknown())?);
         let expires = cx.now().plus(KEPT);
         let mut written = Written::default();

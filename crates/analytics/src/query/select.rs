@@ -226,32 +226,32 @@ impl<'a> Block<'a> {
         table: Table,
         column: query::Column,
     ) -> Option<(&'a Column, usize)> {
-        use super::Column as Wanted;
+        use super::Column as Source;
         let of_orders = |place: usize| Some((self.chunk.orders.get(place)?, self.start()));
         let lines = self.chunk.lines.of_block(self.index).start;
         let of_lines = |place: usize| Some((self.chunk.lines.columns.get(place)?, lines));
         let coupons = self.chunk.coupons.of_block(self.index).start;
         let taxes = self.chunk.taxes.of_block(self.index).start;
         match (table, column) {
-            (Table::Orders, Wanted::Items) => of_orders(order::ITEMS),
-            (Table::Orders, Wanted::Total) => of_orders(order::TOTAL),
-            (Table::Orders, Wanted::Tax) => of_orders(order::TAX),
-            (Table::Orders, Wanted::Shipping) => of_orders(order::SHIPPING),
-            (Table::Orders, Wanted::Net) => of_orders(order::NET),
-            (Table::Lines, Wanted::Quantity) => of_lines(line::QUANTITY),
-            (Table::Lines, Wanted::LineNet) => of_lines(line::NET),
-            (Table::Lines, Wanted::LineGross) => of_lines(line::GROSS),
-            (Table::Lines, Wanted::LineDiscount) => of_lines(line::DISCOUNT),
-            (Table::Lines, Wanted::LineTax) => of_lines(line::TAX),
-            (Table::Lines, Wanted::LineShipping) => of_lines(line::SHIPPING),
-            (Table::Lines, Wanted::LineShippingTax) => of_lines(line::SHIPPING_TAX),
-            (Table::Coupons, Wanted::CouponDiscount) => {
+            (Table::Orders, Source::Items) => of_orders(order::ITEMS),
+            (Table::Orders, Source::Total) => of_orders(order::TOTAL),
+            (Table::Orders, Source::Tax) => of_orders(order::TAX),
+            (Table::Orders, Source::Shipping) => of_orders(order::SHIPPING),
+            (Table::Orders, Source::Net) => of_orders(order::NET),
+            (Table::Lines, Source::Quantity) => of_lines(line::QUANTITY),
+            (Table::Lines, Source::LineNet) => of_lines(line::NET),
+            (Table::Lines, Source::LineGross) => of_lines(line::GROSS),
+            (Table::Lines, Source::LineDiscount) => of_lines(line::DISCOUNT),
+            (Table::Lines, Source::LineTax) => of_lines(line::TAX),
+            (Table::Lines, Source::LineShipping) => of_lines(line::SHIPPING),
+            (Table::Lines, Source::LineShippingTax) => of_lines(line::SHIPPING_TAX),
+            (Table::Coupons, Source::CouponDiscount) => {
                 Some((&self.chunk.coupons.columns[coupon::DISCOUNT], coupons))
             }
-            (Table::Taxes, Wanted::TaxOfGoods) => {
+            (Table::Taxes, Source::TaxOfGoods) => {
                 Some((&self.chunk.taxes.columns[tax::GOODS], taxes))
             }
-            (Table::Taxes, Wanted::TaxOfShipping) => {
+            (Table::Taxes, Source::TaxOfShipping) => {
                 Some((&self.chunk.taxes.columns[tax::SHIPPING], taxes))
             }
             _ => None,
@@ -260,27 +260,27 @@ impl<'a> Block<'a> {
 
     /// The parts that a column is the sum of; itself for most.
     pub(super) fn parts(column: query::Column) -> &'static [query::Column] {
-        use super::Column as Wanted;
+        use super::Column as Source;
         match column {
-            Wanted::Gross => &[Wanted::Net, Wanted::Tax, Wanted::Shipping],
-            Wanted::TaxOfBoth => &[Wanted::TaxOfGoods, Wanted::TaxOfShipping],
-            Wanted::One => &[],
-            Wanted::Items => &[Wanted::Items],
-            Wanted::Total => &[Wanted::Total],
-            Wanted::Tax => &[Wanted::Tax],
-            Wanted::Shipping => &[Wanted::Shipping],
-            Wanted::Net => &[Wanted::Net],
-            Wanted::Discounts => &[Wanted::Discounts],
-            Wanted::Quantity => &[Wanted::Quantity],
-            Wanted::LineNet => &[Wanted::LineNet],
-            Wanted::LineGross => &[Wanted::LineGross],
-            Wanted::LineDiscount => &[Wanted::LineDiscount],
-            Wanted::LineTax => &[Wanted::LineTax],
-            Wanted::LineShipping => &[Wanted::LineShipping],
-            Wanted::LineShippingTax => &[Wanted::LineShippingTax],
-            Wanted::CouponDiscount => &[Wanted::CouponDiscount],
-            Wanted::TaxOfGoods => &[Wanted::TaxOfGoods],
-            Wanted::TaxOfShipping => &[Wanted::TaxOfShipping],
+            Source::Gross => &[Source::Net, Source::Tax, Source::Shipping],
+            Source::TaxOfBoth => &[Source::TaxOfGoods, Source::TaxOfShipping],
+            Source::One => &[],
+            Source::Items => &[Source::Items],
+            Source::Total => &[Source::Total],
+            Source::Tax => &[Source::Tax],
+            Source::Shipping => &[Source::Shipping],
+            Source::Net => &[Source::Net],
+            Source::Discounts => &[Source::Discounts],
+            Source::Quantity => &[Source::Quantity],
+            Source::LineNet => &[Source::LineNet],
+            Source::LineGross => &[Source::LineGross],
+            Source::LineDiscount => &[Source::LineDiscount],
+            Source::LineTax => &[Source::LineTax],
+            Source::LineShipping => &[Source::LineShipping],
+            Source::LineShippingTax => &[Source::LineShippingTax],
+            Source::CouponDiscount => &[Source::CouponDiscount],
+            Source::TaxOfGoods => &[Source::TaxOfGoods],
+            Source::TaxOfShipping => &[Source::TaxOfShipping],
         }
     }
 

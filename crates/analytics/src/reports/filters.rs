@@ -11,7 +11,7 @@ use store::post::TermCondition;
 use store::product::{self, ProductFilter};
 use store::term;
 
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::{AttributeTest, Filter, IdSet, LineTest, RowKind};
 use crate::settings::bare_status;
 
@@ -40,13 +40,13 @@ pub fn ids(params: &Params, name: &str) -> Option<IdSet> {
 /// The products that are asked for, by themselves and by their categories.
 pub fn products_in(
     params: &Params,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     products: &str,
     categories: &str,
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let Some(categories) = ids(params, categories) else { return listed };
-    let of_categories = inquiry.snapshot.catalog().products_in(categories.ids());
+    let of_categories = context.snapshot.catalog().products_in(categories.ids());
     let of_categories =
         if of_categories.is_empty() { IdSet::from_iter([NO_PRODUCT]) } else { of_categories };
     let Some(listed) = listed else { return Some(of_categories) };
@@ -55,7 +55,7 @@ pub fn products_in(
     }
     let both: IdSet =
         listed.ids().iter().copied().filter(|id| of_categories.contains(*id)).collect();
-    match (both.is_empty(), inquiry.is_strict) {
+    match (both.is_empty(), context.is_strict) {
         (false, _) => Some(both),
         (true, true) => Some(IdSet::from_iter([NO_PRODUCT])),
         // Clients know that products outside of the categories lift the filter.
@@ -66,13 +66,13 @@ pub fn products_in(
 /// The products that are left out, by themselves or by their categories.
 pub fn products_out(
     params: &Params,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     products: &str,
     categories: &str,
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let by_category =
-        ids(params, categories).map(|ids| inquiry.snapshot.catalog().products_in(ids.ids()));
+        ids(params, categories).map(|ids| context.snapshot.catalog().products_in(ids.ids()));
     match (listed, by_category) {
         (Some(listed), Some(more)) => {
             Some(listed.ids().iter().chain(more.ids()).copied().collect())
@@ -82,14 +82,14 @@ pub fn products_out(
 }
 
 /// The statuses that the request names; nothing if it names none.
-pub fn statuses(params: &Params, inquiry: &Inquiry, any: bool) -> Option<Filter> {
+pub fn statuses(params: &Params, context: &QueryContext, any: bool) -> Option<Filter> {
     let named = |name: &str| -> Vec<String> {
         params.texts(name).iter().map(|status| bare_status(status).to_owned()).collect()
     };
     let (wanted, unwanted) = (named("status_is"), named("status_is_not"));
     let mut conditions = Vec::new();
     if !wanted.is_empty() {
-        let is_open = inquiry.is_strict && wanted.iter().any(|status| status == "any");
+        let is_open = context.is_strict && wanted.iter().any(|status| status == "any");
         conditions.push(if is_open { Filter::everything() } else { Filter::Status(wanted) });
     }
     if !unwanted.is_empty() {
@@ -137,11 +137,11 @@ pub fn scope(params: &Params) -> Vec<Filter> {
 /// order, which has no items of its own, is none of them.
 pub fn orders_by_attributes(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
 ) -> Result<Option<Filter>, Stop> {
     let own = LineTest::Not(Box::new(LineTest::Lent));
     Ok(attributes(call)?.map(|test| {
-        Filter::HasLine(if inquiry.is_strict { test } else { LineTest::All(vec![own, test]) })
+        Filter::HasLine(if context.is_strict { test } else { LineTest::All(vec![own, test]) })
     }))
 }
 

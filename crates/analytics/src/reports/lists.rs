@@ -21,7 +21,7 @@ use store::filter::fold;
 
 use crate::arrival;
 use crate::columns::Plan;
-use crate::desk::{Cards, Desk, Inquiry};
+use crate::context::{Cards, QueryContext, ReportContext};
 use crate::query::{Answer, IdSet, Key, Query};
 
 /// What becomes of the totals on a page behind the last, as clients know it.
@@ -41,10 +41,10 @@ pub fn reply(
     path: &str,
     rows: Vec<Value>,
     total: usize,
-    (inquiry, beyond): (&Inquiry, Beyond),
+    (context, beyond): (&QueryContext, Beyond),
 ) -> Reply {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
-    let is_beyond = rows.is_empty() && !inquiry.is_strict;
+    let is_beyond = rows.is_empty() && !context.is_strict;
     let reply = Reply::new(rows);
     match beyond {
         Beyond::Forgotten if is_beyond => {
@@ -121,9 +121,13 @@ pub fn sort<T>(rows: &mut [(Rank, T)], descending: bool) {
 
 /// The rows of the page, sorted. In a list by date rows tie as the database has it, in others they
 /// keep the order in which they come.
-fn sorted_page<T: Clone>(call: &Call<'_>, inquiry: &Inquiry, mut rows: Vec<(Rank, T)>) -> Vec<T> {
+fn sorted_page<T: Clone>(
+    call: &Call<'_>,
+    context: &QueryContext,
+    mut rows: Vec<(Rank, T)>,
+) -> Vec<T> {
     let by_date = call.params.text("orderby").is_none_or(|by| by == "date");
-    if inquiry.is_strict || !by_date || rows.len() > arrival::ROWS_MAX {
+    if context.is_strict || !by_date || rows.len() > arrival::ROWS_MAX {
         sort(&mut rows, is_descending(call));
         return cut(rows, page(call));
     }
@@ -155,8 +159,8 @@ pub fn cut<T>(rows: Vec<(Rank, T)>, (offset, limit): (usize, usize)) -> Vec<T> {
 }
 
 /// When the sale was by which each of the goods is sorted, where that is not the newest.
-fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<met::Goods, i64>> {
-    if inquiry.is_strict { None } else { met::dates(inquiry, query) }
+fn dates(context: &QueryContext, query: &Query) -> Option<BTreeMap<met::Goods, i64>> {
+    if context.is_strict { None } else { met::dates(context, query) }
 }
 
 /// A record's id, and its numbers.
@@ -200,16 +204,20 @@ pub fn linked(body: Map<String, Value>, links: Links) -> Value {
 }
 
 /// The address of a record of analytics.
-pub fn record(call: &Call<'_>, desk: &Desk, path: &str) -> String {
-    call.visit.rest(&format!("{}{path}", desk.base))
+pub fn record(call: &Call<'_>, reports: &ReportContext, path: &str) -> String {
+    call.visit.rest(&format!("{}{path}", reports.base))
 }
 
 /// What commerce tells about the products, if the request wants to know.
-pub fn product_cards(desk: &Desk, call: &mut Call<'_>, ids: &[i64]) -> Result<Option<Cards>, Stop> {
+pub fn product_cards(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    ids: &[i64],
+) -> Result<Option<Cards>, Stop> {
     if !call.params.flag("extended_info") {
         return Ok(None);
     }
-    (desk.shop.products)(call, ids).map(Some)
+    (reports.shop.products)(call, ids).map(Some)
 }
 
 /// Some members of a card, in this order; those that it does not have are left out.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::arrival;
 use crate::calendar::Range;
-use crate::desk::{Inquiry, seconds, span};
+use crate::context::{QueryContext, seconds, span};
 use crate::facts::OrderFact;
 use crate::query::{DateColumn, Filter, LineTest, OrderSort, Paging, Query, Span, Table};
 
@@ -98,8 +98,8 @@ enum List<'a> {
 
 impl Meeting<'_> {
     /// Whether the database of such a shop is followed; there are no records of greater ones.
-    pub(super) fn is_followed(inquiry: &Inquiry) -> bool {
-        inquiry.snapshot.orders() <= SHOP_MAX
+    pub(super) fn is_followed(context: &QueryContext) -> bool {
+        context.snapshot.orders() <= SHOP_MAX
     }
 
     /// The orders that count, so that the first of each group is the one whose columns are shown.
@@ -107,22 +107,22 @@ impl Meeting<'_> {
     pub(super) fn orders(
         &self,
         group: impl Fn(&OrderFact) -> i64,
-        inquiry: &Inquiry,
+        context: &QueryContext,
     ) -> Option<Vec<OrderFact>> {
         let demands = demands(self.filter);
         let (lists, own): (Vec<_>, Vec<_>) =
             demands.into_iter().partition(|filter| list(filter).is_some());
         let lists: Vec<List<'_>> = lists.into_iter().filter_map(list).collect();
-        let counted = self.listed(self.filter, inquiry)?;
-        let dated = self.count(&Filter::everything(), inquiry);
-        if let Some(leading) = leading(&lists, dated, inquiry) {
+        let counted = self.listed(self.filter, context)?;
+        let dated = self.count(&Filter::everything(), context);
+        if let Some(leading) = leading(&lists, dated, context) {
             let mut met = counted;
             met.sort_by_key(|order| (leading.place(order), order.order_id));
             return Some(self.grouped(&met, group));
         }
         let own = Filter::All(own.into_iter().cloned().collect());
-        let mut met = if lists.is_empty() { counted.clone() } else { self.listed(&own, inquiry)? };
-        self.index(&own, dated, inquiry).arrange(&mut met);
+        let mut met = if lists.is_empty() { counted.clone() } else { self.listed(&own, context)? };
+        self.index(&own, dated, context).arrange(&mut met);
         let counted: BTreeSet<i64> = counted.iter().map(|order| order.order_id).collect();
         let mut sorted = self.grouped(&met, group);
         sorted.retain(|order| counted.contains(&order.order_id));
@@ -130,21 +130,21 @@ impl Meeting<'_> {
     }
 
     /// Puts the orders of a list, which are by date, into the order in which they are met.
-    pub(super) fn arrange(&self, orders: &mut [OrderFact], inquiry: &Inquiry) {
+    pub(super) fn arrange(&self, orders: &mut [OrderFact], context: &QueryContext) {
         let demands = demands(self.filter);
         let is_of_orders = |filter: &&Filter| {
             matches!(filter, Filter::Returning(_) | Filter::Kind(_) | Filter::Orders(_))
                 || matches!(filter, Filter::Not(inner) if matches!(**inner, Filter::Orders(_)))
                 || is_of_status(filter)
         };
-        if !Self::is_followed(inquiry) || !demands.iter().all(is_of_orders) {
+        if !Self::is_followed(context) || !demands.iter().all(is_of_orders) {
             return;
         }
         if demands.iter().any(|filter| matches!(filter, Filter::Orders(_))) {
             Index::Number.arrange(orders);
         } else {
-            let dated = self.count(&Filter::everything(), inquiry);
-            self.index(self.filter, dated, inquiry).arrange(orders);
+            let dated = self.count(&Filter::everything(), context);
+            self.index(self.filter, dated, context).arrange(orders);
         }
     }
 
@@ -156,26 +156,26 @@ impl Meeting<'_> {
     }
 
     /// Orders of the range by date.
-    fn listed(&self, filter: &Filter, inquiry: &Inquiry) -> Option<Vec<OrderFact>> {
+    fn listed(&self, filter: &Filter, context: &QueryContext) -> Option<Vec<OrderFact>> {
         let paging = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
         let when = (self.date, span(self.range));
         let page =
-            inquiry.snapshot.list_orders(inquiry.scope(), when, filter, OrderSort::Date, paging);
+            context.snapshot.list_orders(context.scope(), when, filter, OrderSort::Date, paging);
         (page.total <= arrival::ROWS_MAX).then_some(page.orders)
     }
 
-    fn count(&self, filter: &Filter, inquiry: &Inquiry) -> usize {
-        rows((self.date, span(self.range)), filter, inquiry)
+    fn count(&self, filter: &Filter, context: &QueryContext) -> usize {
+        rows((self.date, span(self.range)), filter, context)
     }
 
-    fn index(&self, own: &Filter, dated: usize, inquiry: &Inquiry) -> Index {
-        let all = inquiry.snapshot.orders();
+    fn index(&self, own: &Filter, dated: usize, context: &QueryContext) -> Index {
+        let all = context.snapshot.orders();
         let statuses: Vec<Filter> =
             demands(own).into_iter().filter(|filter| is_of_status(filter)).cloned().collect();
         let is_by_status = !statuses.is_empty();
         let statuses = Filter::All(statuses);
         let of_statuses =
-            is_by_status.then(|| rows((DateColumn::Created, Span::ALWAYS), &statuses, inquiry));
+            is_by_status.then(|| rows((DateColumn::Created, Span::ALWAYS), &statuses, context));
         // There is no index of the date of completion, so that nobody knows how many there are.
         let dated = (self.date != DateColumn::Completed).then_some(dated);
         Index::chosen((dated, of_statuses), all, self.limit)
@@ -184,10 +184,10 @@ impl Meeting<'_> {
 
 impl List<'_> {
     /// How many rows the database expects there.
-    fn rows(&self, inquiry: &Inquiry) -> usize {
+    fn rows(&self, context: &QueryContext) -> usize {
         let of = |table: Table, filter: Filter| {
             let query = Query { filter, ..Query::of(table, DateColumn::Created, Span::ALWAYS) };
-            inquiry.snapshot.count(inquiry.scope(), &query)
+            context.snapshot.count(context.scope(), &query)
         };
         let ids = |ids: &[i64]| ids.iter().copied().collect();
         match self {
@@ -215,19 +215,19 @@ impl List<'_> {
 }
 
 /// The list that comes before the orders of the range: the shortest, if it is short.
-fn leading<'l>(lists: &[List<'l>], dated: usize, inquiry: &Inquiry) -> Option<List<'l>> {
-    let all = inquiry.snapshot.orders();
+fn leading<'l>(lists: &[List<'l>], dated: usize, context: &QueryContext) -> Option<List<'l>> {
+    let all = context.snapshot.orders();
     let is_most = dated.saturating_mul(PERCENT) > all.saturating_mul(MOST);
     let share = if is_most || by_index(dated) < by_all(all) { SHORT_LIST } else { MIDDLING_LIST };
     let is_short = |list: &List<'_>| match list {
         List::Coupons(_) | List::Products([_]) | List::Rates([_]) => true,
         List::Products(_) | List::Rates(_) => {
-            list.rows(inquiry).saturating_mul(PERCENT) <= all.saturating_mul(share)
+            list.rows(context).saturating_mul(PERCENT) <= all.saturating_mul(share)
         }
         List::Others => false,
     };
     let short = lists.iter().filter(|list| is_short(list));
-    short.min_by_key(|list| list.rows(inquiry)).cloned()
+    short.min_by_key(|list| list.rows(context)).cloned()
 }
 
 /// What so many rows by an index cost.
@@ -273,9 +273,9 @@ fn is_of_status(filter: &Filter) -> bool {
     }
 }
 
-fn rows((date, span): (DateColumn, Span), filter: &Filter, inquiry: &Inquiry) -> usize {
+fn rows((date, span): (DateColumn, Span), filter: &Filter, context: &QueryContext) -> usize {
     let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
-    inquiry.snapshot.count(inquiry.scope(), &query)
+    context.snapshot.count(context.scope(), &query)
 }
 
 /// The place of an order in time.

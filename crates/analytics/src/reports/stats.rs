@@ -9,10 +9,10 @@ pub mod downloads;
 pub mod orders;
 mod page;
 pub mod products;
+mod query_args;
 pub mod segments;
 mod shown_coupons;
 pub mod taxes;
-mod told;
 pub mod variations;
 
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use site::{Action, Call};
 
 use crate::calendar::{Interval, Range, Unit};
 use crate::columns::{Column, Plan};
-use crate::desk::{Desk, Inquiry, may_view, span, timestamp};
-use crate::intervals::{Habit, Place, Slot, Wanted, strict_page, usual_page};
+use crate::context::{QueryContext, ReportContext, may_view, span, timestamp};
+use crate::intervals::{Habit, IntervalPage, Place, Slot, strict_page, usual_page};
 use crate::query::{DateColumn, Filter, Group, Measure, Query, Table, When};
 use page::Page;
 use segments::{Dimension, Segments};
@@ -65,11 +65,11 @@ pub struct Stats {
     pub coupons_param: &'static str,
     pub args: fn() -> Args,
     /// What an envelope tells of the arguments, besides those of all reports.
-    pub told: &'static [told::Told],
+    pub query_args: &'static [query_args::QueryArg],
     pub date: fn(&Call<'_>) -> DateColumn,
-    pub filter: fn(&mut Call<'_>, &Inquiry) -> Result<Filter, Stop>,
+    pub filter: fn(&mut Call<'_>, &QueryContext) -> Result<Filter, Stop>,
     /// How the numbers come out when they are split.
-    pub split: fn(Dimension, &Call<'_>, &Inquiry) -> Option<segments::Split>,
+    pub split: fn(Dimension, &Call<'_>, &QueryContext) -> Option<segments::Split>,
 }
 
 impl std::fmt::Debug for Stats {
@@ -90,9 +90,9 @@ pub static ALL: &[&Stats] = &[
 ];
 
 impl Stats {
-    pub fn route(&'static self, namespace: &str, desk: &Arc<Desk>) -> Route<Action> {
-        let (desk, waiting) = (Arc::clone(desk), Arc::clone(desk));
-        let run = read(may_view, move |call: &mut Call<'_>| self.run(&desk, call))
+    pub fn route(&'static self, namespace: &str, reports: &Arc<ReportContext>) -> Route<Action> {
+        let (reports, waiting) = (Arc::clone(reports), Arc::clone(reports));
+        let run = read(may_view, move |call: &mut Call<'_>| self.run(&reports, call))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
             .in_turns();
         Route::at(namespace, &format!("/reports{}", self.path))
@@ -101,12 +101,12 @@ impl Stats {
     }
 
     /// The answer to a request.
-    pub fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-        let inquiry = desk.inquire(call)?;
-        let (range, unit) = (inquiry.range(call), unit(call));
-        let mut segments = Segments::asked(self, call, &inquiry)?;
-        let count = inquiry.calendar.count(unit, range);
-        let path = format!("{}/reports{}", desk.base, self.path);
+    pub fn run(&self, reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+        let context = reports.query_context(call)?;
+        let (range, unit) = (context.range(call), unit(call));
+        let mut segments = Segments::asked(self, call, &context)?;
+        let count = context.calendar.count(unit, range);
+        let path = format!("{}/reports{}", reports.base, self.path);
         let wanted = self.wanted(call);
         let pages = count.div_euclid(wanted.per_page_count())
             + i64::from(count % wanted.per_page_count() > 0);
@@ -114,52 +114,52 @@ impl Stats {
             let body = json!({ "totals": null, "intervals": [] });
             return Ok(with_totals(Reply::new(body), call, &path, count));
         }
-        let Some(intervals) = inquiry.calendar.intervals(unit, range) else {
+        let Some(intervals) = context.calendar.intervals(unit, range) else {
             return Err(too_many().into());
         };
-        let asked = Asked::new(self, call, &inquiry, range)?;
+        let asked = StatsRequest::new(self, call, &context, range)?;
         if let Some(segments) = &mut segments {
-            if inquiry.is_bound() {
-                segments.keep_found(&asked.query, &inquiry);
+            if context.is_bound() {
+                segments.keep_found(&asked.query, &context);
             }
             let shown = wanted.per_page.min(intervals.len());
             check_cells(segments.count(), intervals.len(), shown)?;
         }
-        let totals = asked.totals(segments.as_ref(), &inquiry);
-        let places = asked.page(&intervals, &wanted, &inquiry);
+        let totals = asked.totals(segments.as_ref(), &context);
+        let places = asked.page(&intervals, &wanted, &context);
         let known = places.iter().filter_map(|at| Some((intervals.get(at.index)?, at.is_blank)));
         let (shown, blank): (Vec<&Interval>, Vec<bool>) = known.unzip();
         let page = Page { all: &intervals, shown, blank, wanted };
-        let mut bodies = asked.intervals(&page, segments.as_ref(), &inquiry);
-        if !inquiry.is_strict && self.table == Table::Orders {
-            asked.show_coupons_as_known(&mut bodies, &page, &totals, &inquiry);
+        let mut bodies = asked.intervals(&page, segments.as_ref(), &context);
+        if !context.is_strict && self.table == Table::Orders {
+            asked.show_coupons_as_known(&mut bodies, &page, &totals, &context);
         }
         let body = json!({ "totals": totals, "intervals": bodies });
-        let told = told::of_cache(self, call, &inquiry, range);
-        let reply = Reply::new(body).beside("debug_cache", told);
+        let debug = query_args::of_cache(self, call, &context, range);
+        let reply = Reply::new(body).beside("debug_cache", debug);
         Ok(with_totals(reply, call, &path, count))
     }
 
     /// Some of the totals alone, over a range. For indicators.
     pub fn totals(
         &self,
-        desk: &Desk,
+        reports: &ReportContext,
         call: &mut Call<'_>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Map<String, Value>, Stop> {
-        let inquiry = desk.inquire(call)?;
-        let range = inquiry.range(call);
-        let mut asked = Asked::new(self, call, &inquiry, range)?;
+        let context = reports.query_context(call)?;
+        let range = context.range(call);
+        let mut asked = StatsRequest::new(self, call, &context, range)?;
         asked.columns.retain(|column| is_wanted(column.name));
         asked.of_totals.clear();
-        Ok(asked.totals(None, &inquiry))
+        Ok(asked.totals(None, &context))
     }
 
-    fn wanted(&self, call: &Call<'_>) -> Wanted {
+    fn wanted(&self, call: &Call<'_>) -> IntervalPage {
         let number = |name: &str, usual: i64| {
             usize::try_from(call.params.int(name).unwrap_or(usual).max(1)).unwrap_or(1)
         };
-        Wanted {
+        IntervalPage {
             by_date: matches!(self.sort(call), Sort::Date),
             descending: call.params.text("order") != Some("asc"),
             page: number("page", 1),
@@ -188,7 +188,7 @@ enum Sort {
     Nothing,
 }
 
-impl Wanted {
+impl IntervalPage {
     fn per_page_count(&self) -> i64 {
         i64::try_from(self.per_page).unwrap_or(i64::MAX)
     }
@@ -220,7 +220,7 @@ fn too_many() -> Refusal {
 }
 
 /// A report with everything that one request says about it.
-struct Asked<'r> {
+struct StatsRequest<'r> {
     report: &'r Stats,
     query: Query,
     /// The columns that are shown, and those of the totals alone.
@@ -229,14 +229,14 @@ struct Asked<'r> {
     sort: Sort,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> StatsRequest<'r> {
     fn new(
         report: &'r Stats,
         call: &mut Call<'_>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
         range: Range,
     ) -> Result<Self, Stop> {
-        let filter = (report.filter)(call, inquiry)?;
+        let filter = (report.filter)(call, context)?;
         let query = Query { filter, ..Query::of(report.table, (report.date)(call), span(range)) };
         let fields = body::fields(call);
         let shown = |columns: &[Column]| -> Vec<Column> {
@@ -256,12 +256,12 @@ impl<'r> Asked<'r> {
         })
     }
 
-    fn totals(&self, segments: Option<&Segments>, inquiry: &Inquiry) -> Map<String, Value> {
+    fn totals(&self, segments: Option<&Segments>, context: &QueryContext) -> Map<String, Value> {
         let plan = Plan::of(self.columns.iter().chain(&self.of_totals).copied());
         let query = Query { measures: plan.measures.clone(), ..self.query.clone() };
-        let mut totals = plan.members(inquiry.answer(&query).totals(0));
+        let mut totals = plan.members(context.answer(&query).totals(0));
         if self.report.has_segments() {
-            let found = segments.map(|segments| segments.of(&self.query, inquiry));
+            let found = segments.map(|segments| segments.of(&self.query, context));
             let found = found.map(|found| found.of_bucket(0)).unwrap_or_default();
             totals.insert(String::from("segments"), json!(found));
         }
@@ -269,8 +269,13 @@ impl<'r> Asked<'r> {
     }
 
     /// The intervals on the page.
-    fn page(&self, intervals: &[Interval], wanted: &Wanted, inquiry: &Inquiry) -> Vec<Place> {
-        let is_plain = wanted.by_date && (inquiry.is_strict || self.report.habit == Habit::Sorted);
+    fn page(
+        &self,
+        intervals: &[Interval],
+        wanted: &IntervalPage,
+        context: &QueryContext,
+    ) -> Vec<Place> {
+        let is_plain = wanted.by_date && (context.is_strict || self.report.habit == Habit::Sorted);
         let rank = |index: usize| crate::columns::float(i64::try_from(index).unwrap_or(i64::MAX));
         if is_plain {
             let slots = (0..intervals.len()).map(|index| Slot {
@@ -287,7 +292,7 @@ impl<'r> Asked<'r> {
         let mut plan = Plan::of(sort.copied());
         plan.need(PRESENCE);
         let query = self.bucketed(intervals.iter(), plan.measures.clone());
-        let answer = inquiry.answer(&query.0);
+        let answer = context.answer(&query.0);
         let slots = query.1.iter().enumerate().map(|(index, bucket)| {
             let values = answer.totals(*bucket);
             let column = sort.and_then(|column| plan.number(column.name, values));
@@ -296,7 +301,7 @@ impl<'r> Asked<'r> {
             Slot { index, is_present, rank: if wanted.by_date { rank(index) } else { by_column } }
         });
         let slots: Vec<Slot> = slots.collect();
-        if inquiry.is_strict {
+        if context.is_strict {
             strict_page(slots, wanted)
         } else {
             usual_page(&slots, wanted, self.report.habit)
@@ -307,12 +312,12 @@ impl<'r> Asked<'r> {
         &self,
         page: &Page<'_>,
         segments: Option<&Segments>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
     ) -> Vec<Value> {
         let plan = Plan::of(self.columns.iter().copied());
         let (query, buckets) = self.bucketed(page.shown.iter().copied(), plan.measures.clone());
-        let answer = inquiry.answer(&query);
-        let split = segments.map(|segments| self.split(page, segments, inquiry));
+        let answer = context.answer(&query);
+        let split = segments.map(|segments| self.split(page, segments, context));
         let shown = page.shown.iter().zip(&buckets).enumerate();
         let bodies = shown.map(|(place, (interval, bucket))| {
             let is_blank = page.blank.get(place) == Some(&true);
@@ -322,22 +327,27 @@ impl<'r> Asked<'r> {
                 let found = split.as_ref().and_then(|split| split.get(place)).cloned();
                 subtotals.insert(String::from("segments"), json!(found.unwrap_or_default()));
             }
-            body::interval(interval, subtotals, inquiry)
+            body::interval(interval, subtotals, context)
         });
         bodies.collect()
     }
 
     /// The segments of each interval on the page. Clients know that their database gives as many
     /// rows as there are places for on the page, by time, and loses the rest.
-    fn split(&self, page: &Page<'_>, segments: &Segments, inquiry: &Inquiry) -> Vec<Vec<Value>> {
-        if inquiry.is_strict || self.report.table != Table::Orders {
+    fn split(
+        &self,
+        page: &Page<'_>,
+        segments: &Segments,
+        context: &QueryContext,
+    ) -> Vec<Vec<Value>> {
+        if context.is_strict || self.report.table != Table::Orders {
             let (query, buckets) = self.bucketed(page.shown.iter().copied(), Vec::new());
-            let found = segments.of(&query, inquiry);
+            let found = segments.of(&query, context);
             return buckets.iter().map(|bucket| found.of_bucket(*bucket)).collect();
         }
-        let question = page.question(self, inquiry);
+        let question = page.question(self, context);
         let (query, buckets) = self.bucketed(question.intervals.iter().copied(), Vec::new());
-        let found = segments.of(&query, inquiry).cut(page.wanted.database_rows(question.missing));
+        let found = segments.of(&query, context).cut(page.wanted.database_rows(question.missing));
         let bucket_of = |interval: &Interval| {
             question.place(interval).and_then(|place| buckets.get(place)).copied()
         };

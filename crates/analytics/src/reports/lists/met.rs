@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::arrival;
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::{Filter, Group, LineRow, LineTest, Measure, Query, Table, When};
 
 /// Lines are met by date if a range has at most one in so many of all.
@@ -30,8 +30,8 @@ enum Index {
 
 /// When the sale of each of the goods was that clients know them by, in microseconds. Nothing if
 /// there are too many sales to tell.
-pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, i64>> {
-    let (snapshot, scope, counted) = (&inquiry.snapshot, inquiry.scope(), inquiry.counted());
+pub(super) fn dates(context: &QueryContext, query: &Query) -> Option<BTreeMap<Goods, i64>> {
+    let (snapshot, scope, counted) = (&context.snapshot, context.scope(), context.counted());
     let of_any_status = query.filter.without(&counted);
     let mut lines = snapshot.list_lines(scope, query.span, &of_any_status, arrival::ROWS_MAX)?;
     let is_few = |count: usize, part: usize| count.saturating_mul(part) <= snapshot.lines();
@@ -39,7 +39,7 @@ pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, 
     let index = match query.filter.demands(&names_products) {
         true if is_few(lines.len(), PART_BY_PRODUCT) => Index::Product,
         true => Index::Line,
-        false if is_few(in_range(inquiry, query), PART_BY_DATE) => Index::Created,
+        false if is_few(in_range(context, query), PART_BY_DATE) => Index::Created,
         false => Index::Status,
     };
     match index {
@@ -48,7 +48,7 @@ pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, 
         Index::Product => lines.sort_by_key(|line| line.product_id),
         // Here orders are met first, so that others than these are not met at all.
         Index::Status => {
-            lines.retain(|line| inquiry.counts(&line.status));
+            lines.retain(|line| context.counts(&line.status));
             lines.sort_by(|one, other| one.status.cmp(&other.status));
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, 
     let mut dates = BTreeMap::new();
     for place in arrival::grouped(&keys) {
         if let (Some(goods), Some(line)) = (goods.get(place), lines.get(place))
-            && inquiry.counts(&line.status)
+            && context.counts(&line.status)
         {
             dates.entry(*goods).or_insert(line.created);
         }
@@ -70,10 +70,10 @@ pub(super) fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<Goods, 
 }
 
 /// How many lines there are in the range, whatever else is asked of them.
-fn in_range(inquiry: &Inquiry, query: &Query) -> usize {
+fn in_range(context: &QueryContext, query: &Query) -> usize {
     let measures = vec![Measure::Rows(When::Always)];
     let all = Query { measures, ..Query::of(Table::Lines, query.date, query.span) };
-    let count = inquiry.answer(&all).totals(0).first().copied();
+    let count = context.answer(&all).totals(0).first().copied();
     usize::try_from(count.unwrap_or_default()).unwrap_or(usize::MAX)
 }
 

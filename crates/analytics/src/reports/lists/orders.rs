@@ -13,8 +13,8 @@ use super::{Beyond, described, linked, page, record, reply};
 use crate::arrival;
 use crate::calendar::{Calendar, Range};
 use crate::columns::{float, money};
+use crate::context::{Cards, QueryContext, ReportContext, date_of_orders, seconds, span};
 use crate::customers;
-use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
 use crate::facts::{CouponFact, OrderFact};
 use crate::known;
 use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging};
@@ -65,10 +65,10 @@ pub fn document() -> Value {
     described("report_orders", members)
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let date = date_of_orders(call.options());
-    let filter = filter::of(call, &inquiry)?;
+    let filter = filter::of(call, &context)?;
     let (offset, limit) = page(call);
     let paging = Paging { descending: super::is_descending(call), offset, limit };
     let sort = match call.params.text("orderby") {
@@ -76,29 +76,29 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         Some("net_total") => OrderSort::Net,
         _ => OrderSort::Date,
     };
-    let found = found(&inquiry, (date, inquiry.range(call)), &filter, (sort, paging));
-    let more = More::of(desk, call, &inquiry, &found.orders)?;
+    let found = found(&context, (date, context.range(call)), &filter, (sort, paging));
+    let more = More::of(reports, call, &context, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
-        let address = record(call, desk, &format!("/orders/{}", order.order_id));
-        linked(more.body(order, date, &inquiry.calendar), Links::new().to("order", address))
+        let address = record(call, reports, &format!("/orders/{}", order.order_id));
+        linked(more.body(order, date, &context.calendar), Links::new().to("order", address))
     });
     let bodies: Vec<Value> = bodies.collect();
-    let path = format!("{}/reports/orders", desk.base);
-    Ok(reply(call, &path, bodies, found.total, (&inquiry, Beyond::RowsOnly)))
+    let path = format!("{}/reports/orders", reports.base);
+    Ok(reply(call, &path, bodies, found.total, (&context, Beyond::RowsOnly)))
 }
 
 /// The orders of the page. Among equals in a column, clients know those first that their database
 /// meets first.
 fn found(
-    inquiry: &Inquiry,
+    context: &QueryContext,
     (date, range): (DateColumn, Range),
     filter: &Filter,
     (sort, paging): (OrderSort, Paging),
 ) -> OrderPage {
-    let (snapshot, scope) = (&inquiry.snapshot, inquiry.scope());
+    let (snapshot, scope) = (&context.snapshot, context.scope());
     let when = (date, span(range));
     let usual = || snapshot.list_orders(scope, when, filter, sort, paging);
-    if inquiry.is_strict || sort == OrderSort::Date {
+    if context.is_strict || sort == OrderSort::Date {
         return usual();
     }
     let all = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
@@ -108,7 +108,7 @@ fn found(
     }
     let limit = paging.offset.saturating_add(paging.limit);
     let meeting = Meeting { date, range, filter, limit, is_reversed: false };
-    meeting.arrange(&mut all.orders, inquiry);
+    meeting.arrange(&mut all.orders, context);
     let value = |order: &OrderFact| match sort {
         OrderSort::Items => float(order.items),
         _ => float(order.net.as_millionths()),
@@ -141,17 +141,17 @@ struct Extended {
 
 impl More {
     fn of(
-        desk: &Desk,
+        reports: &ReportContext,
         call: &mut Call<'_>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
         orders: &[OrderFact],
     ) -> Result<Self, Stop> {
         let parent_ids: IdSet = orders.iter().map(|order| order.parent_id).collect();
-        let parents = inquiry.snapshot.orders_with_ids(inquiry.scope(), parent_ids);
+        let parents = context.snapshot.orders_with_ids(context.scope(), parent_ids);
         let parents: BTreeMap<i64, OrderFact> =
             parents.into_iter().map(|order| (order.order_id, order)).collect();
         let ids: BTreeSet<i64> = orders.iter().map(sale).collect();
-        let cards = (desk.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
+        let cards = (reports.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
         let extended = if call.params.flag("extended_info") {
             Some(Extended::of(call, orders, &parents)?)
         } else {
@@ -160,7 +160,7 @@ impl More {
         let by_parent: BTreeMap<i64, i64> =
             orders.iter().map(|order| (order.parent_id, order.order_id)).collect();
         let last = by_parent.into_values().collect();
-        Ok(Self { parents, cards, extended, last, is_strict: inquiry.is_strict })
+        Ok(Self { parents, cards, extended, last, is_strict: context.is_strict })
     }
 
     fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {

@@ -9,7 +9,7 @@ use types::Amount;
 
 use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};
 use crate::columns::{Column, Plan, Shape, column, number, schemas};
-use crate::desk::{Desk, span};
+use crate::context::{ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Group, Key, Per, Query, Subject, Table, When};
@@ -69,17 +69,17 @@ struct Row {
     values: Vec<i64>,
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "taxes");
     let plan = Plan::of(COLUMNS.iter().copied());
     let query = Query {
-        filter: filter(call, &inquiry)?,
+        filter: filter(call, &context)?,
         group: Group::TaxCode,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Taxes, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Taxes, DateColumn::Created, span(context.range(call)))
     };
-    let answer = inquiry.answer(&query);
+    let answer = context.answer(&query);
     let by = call.params.text("orderby").unwrap_or("tax_rate_id").to_owned();
     // A rate that is still there is shown as it is now.
     let known = known::tax_percents(call.conn()?)?;
@@ -97,13 +97,13 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let bodies: Vec<Value> = shown
         .iter()
         .map(|row| {
-            let address = record(call, desk, &format!("/taxes/{}", row.rate_id));
+            let address = record(call, reports, &format!("/taxes/{}", row.rate_id));
             linked(row.body(&plan), Links::new().to("tax", address))
         })
         .collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/taxes", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+    let path = format!("{}/reports/taxes", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
 impl Row {

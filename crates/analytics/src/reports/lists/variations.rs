@@ -11,7 +11,7 @@ use super::{
     Beyond, Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
-use crate::desk::{Desk, Inquiry, span};
+use crate::context::{QueryContext, ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct};
 use crate::query::{DateColumn, Group, IdSet, Key, Query, Subject, Table, When};
@@ -76,24 +76,24 @@ struct Row {
     values: Vec<i64>,
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "variations");
-    let orders = if inquiry.is_strict { ORDERS } else { EACH_ORDER };
+    let orders = if context.is_strict { ORDERS } else { EACH_ORDER };
     let mut plan = Plan::of([ITEMS_SOLD, NET_REVENUE, orders]);
     plan.need(NEWEST);
     let query = Query {
-        filter: filter(call, &inquiry)?,
+        filter: filter(call, &context)?,
         group: Group::Variation,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
-    let rows = found(&inquiry, wanted.as_ref(), &query);
-    let rows = ranked(call, rows, &plan, (&inquiry, &query))?;
+    let rows = found(&context, wanted.as_ref(), &query);
+    let rows = ranked(call, rows, &plan, (&context, &query))?;
     let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
-    let shown = sorted_page(call, &inquiry, rows);
+    let shown = sorted_page(call, &context, rows);
     let ids: Vec<i64> = shown.iter().flat_map(|row| [row.variation_id, row.product_id]).collect();
-    let cards = super::product_cards(desk, call, &ids)?;
+    let cards = super::product_cards(reports, call, &ids)?;
     let bodies: Vec<Value> = shown
         .iter()
         .map(|row| {
@@ -104,15 +104,21 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
                     None => json!({ "deleted": true, "attributes": [], "name": "(Deleted)" }),
                 }
             });
-            body(desk, call, row, &plan, card)
+            body(reports, call, row, &plan, card)
         })
         .collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/variations", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+    let path = format!("{}/reports/variations", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
-fn body(desk: &Desk, call: &Call<'_>, row: &Row, plan: &Plan, card: Option<Value>) -> Value {
+fn body(
+    reports: &ReportContext,
+    call: &Call<'_>,
+    row: &Row,
+    plan: &Plan,
+    card: Option<Value>,
+) -> Value {
     let Row { product_id, variation_id, values } = row;
     let mut body = Map::new();
     body.insert(String::from("product_id"), json!(product_id));
@@ -123,13 +129,13 @@ fn body(desk: &Desk, call: &Call<'_>, row: &Row, plan: &Plan, card: Option<Value
     // Clients know the second address so, though nothing is there.
     let variation = format!("{product}/variation/{variation_id}");
     let links = Links::new()
-        .to("product", record(call, desk, &product))
-        .to("variation", record(call, desk, &variation));
+        .to("product", record(call, reports, &product))
+        .to("variation", record(call, reports, &variation));
     linked(body, links)
 }
 
-fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
-    let answer = inquiry.answer(query);
+fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
+    let answer = context.answer(query);
     let mut rows: Vec<Row> = Vec::new();
     for found in answer.rows() {
         if let Key::Variation { product_id, variation_id } = found.key {
@@ -150,13 +156,13 @@ fn ranked(
     call: &mut Call<'_>,
     rows: Vec<Row>,
     plan: &Plan,
-    (inquiry, query): (&Inquiry, &Query),
+    (context, query): (&QueryContext, &Query),
 ) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|row| row.variation_id).collect();
     let records =
         if by == "sku" { known::product_rows(call.conn()?, &ids)? } else { BTreeMap::new() };
-    let dates = if by == "date" { super::dates(inquiry, query) } else { None };
+    let dates = if by == "date" { super::dates(context, query) } else { None };
     let date = |row: &Row| {
         let known = dates.as_ref().and_then(|dates| dates.get(&(row.product_id, row.variation_id)));
         known.copied().unwrap_or_else(|| plan.raw(NEWEST, &row.values))

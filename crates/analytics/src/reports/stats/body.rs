@@ -7,7 +7,7 @@ use site::Call;
 use super::Stats;
 use crate::calendar::Interval;
 use crate::columns::{Column, schemas};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 
 impl Stats {
     pub(super) fn has_segments(&self) -> bool {
@@ -26,15 +26,15 @@ pub(super) fn fields(call: &Call<'_>) -> Option<Vec<String>> {
 pub(super) fn interval(
     interval: &Interval,
     subtotals: Map<String, Value>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
 ) -> Value {
     let utc = crate::calendar::Calendar::utc();
     let range = interval.range;
     json!({
         "interval": interval.id,
-        "date_start": inquiry.calendar.text(range.first),
+        "date_start": context.calendar.text(range.first),
         "date_start_gmt": utc.text(range.first),
-        "date_end": inquiry.calendar.text(range.last),
+        "date_end": context.calendar.text(range.last),
         "date_end_gmt": utc.text(range.last),
         "subtotals": subtotals,
     })

@@ -4,9 +4,9 @@ use contract::rest::Args;
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::{Habit, Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::Measure::{Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Filter, Group, Per, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -57,16 +57,16 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "coupons",
     args: stats_args,
-    told: &[
-        told::FIELDS,
-        told::list("coupons"),
-        told::no("extended_info"),
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::REFRESH,
+    query_args: &[
+        query_args::FIELDS,
+        query_args::list("coupons"),
+        query_args::no("extended_info"),
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::REFRESH,
     ],
     date: |_| DateColumn::Created,
-    filter: |call, inquiry| Ok(filter(call, inquiry)),
+    filter: |call, context| Ok(filter(call, context)),
     split,
 };
 
@@ -79,20 +79,20 @@ fn stats_args() -> Args {
         .with(args::scope())
 }
 
-fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
+fn filter(call: &Call<'_>, context: &QueryContext) -> Filter {
     let coupons = filters::ids(&call.params, "coupons").map(Filter::Coupon);
     let conditions = coupons.into_iter().chain(filters::scope(&call.params));
-    conditions.fold(inquiry.counted(), Filter::and)
+    conditions.fold(context.counted(), Filter::and)
 }
 
-fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
-    let lines = if inquiry.is_strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
+fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<Split> {
+    let lines = if context.is_strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
     let (table, group, columns, ids) = match dimension {
         Dimension::Coupon => (Table::Coupons, Group::Coupon, COLUMNS, Ids::Text),
         Dimension::Product => (Table::Lines, Group::Product, lines, Ids::TextIfFound),
         Dimension::Variation => (Table::Lines, Group::Variation, lines, Ids::TextIfFound),
         Dimension::Category => {
-            let roll_up = if inquiry.is_strict { RollUp::Ancestors } else { RollUp::EachPath };
+            let roll_up = if context.is_strict { RollUp::Ancestors } else { RollUp::EachPath };
             (Table::Lines, Group::Category(roll_up), lines, Ids::TextIfFound)
         }
         _ => return None,

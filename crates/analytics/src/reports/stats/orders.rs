@@ -4,9 +4,9 @@ use contract::rest::{Args, Schema, Stop};
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::{Habit, Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::{Inquiry, date_named, date_of_orders};
+use crate::context::{QueryContext, date_named, date_of_orders};
 use crate::query::Measure::{self, Distinct, Rows, Sum};
 use crate::query::{Column as Of, Filter, Group, LineTest, Per, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -240,27 +240,27 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "coupons",
     args: orders_args,
-    told: &[
-        told::FIELDS,
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::text("match", "all"),
-        told::list("status_is"),
-        told::list("status_is_not"),
-        told::list("product_includes"),
-        told::list("product_excludes"),
-        told::list("coupon_includes"),
-        told::list("coupon_excludes"),
-        told::list("tax_rate_includes"),
-        told::list("tax_rate_excludes"),
-        told::null("customer_type"),
-        told::list("category_includes").of("categories"),
-        told::list("variation_includes"),
-        told::list("variation_excludes"),
-        told::text("refunds", ""),
-        told::list("attribute_is"),
-        told::list("attribute_is_not"),
-        told::REFRESH,
+    query_args: &[
+        query_args::FIELDS,
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::text("match", "all"),
+        query_args::list("status_is"),
+        query_args::list("status_is_not"),
+        query_args::list("product_includes"),
+        query_args::list("product_excludes"),
+        query_args::list("coupon_includes"),
+        query_args::list("coupon_excludes"),
+        query_args::list("tax_rate_includes"),
+        query_args::list("tax_rate_excludes"),
+        query_args::null("customer_type"),
+        query_args::list("category_includes").of("categories"),
+        query_args::list("variation_includes"),
+        query_args::list("variation_excludes"),
+        query_args::text("refunds", ""),
+        query_args::list("attribute_is"),
+        query_args::list("attribute_is_not"),
+        query_args::REFRESH,
     ],
     date: |call| date_of_orders(call.options()),
     filter: orders_filter,
@@ -273,29 +273,29 @@ pub static REVENUE: Stats = Stats {
     product_params: ("", ""),
     variations_param: "",
     args: revenue_args,
-    told: &[
-        told::FIELDS,
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::text("match", "all"),
-        told::list("status_is").of(""),
-        told::list("status_is_not").of(""),
-        told::list("product_includes").of(""),
-        told::list("product_excludes").of(""),
-        told::list("coupon_includes").of(""),
-        told::list("coupon_excludes").of(""),
-        told::list("tax_rate_includes").of(""),
-        told::list("tax_rate_excludes").of(""),
-        told::text("customer_type", "").of(""),
-        told::list("category_includes").of(""),
-        told::REFRESH,
-        told::null("date_type"),
+    query_args: &[
+        query_args::FIELDS,
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::text("match", "all"),
+        query_args::list("status_is").of(""),
+        query_args::list("status_is_not").of(""),
+        query_args::list("product_includes").of(""),
+        query_args::list("product_excludes").of(""),
+        query_args::list("coupon_includes").of(""),
+        query_args::list("coupon_excludes").of(""),
+        query_args::list("tax_rate_includes").of(""),
+        query_args::list("tax_rate_excludes").of(""),
+        query_args::text("customer_type", "").of(""),
+        query_args::list("category_includes").of(""),
+        query_args::REFRESH,
+        query_args::null("date_type"),
     ],
     date: |call| {
         let asked = call.params.text("date_type").and_then(date_named);
         asked.unwrap_or_else(|| date_of_orders(call.options()))
     },
-    filter: |call, inquiry| Ok(counted_in_scope(call, inquiry)),
+    filter: |call, context| Ok(counted_in_scope(call, context)),
     ..STATS
 };
 
@@ -349,40 +349,40 @@ fn revenue_args() -> Args {
         .with(args::scope())
 }
 
-fn counted_in_scope(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
-    filters::scope(&call.params).into_iter().fold(inquiry.counted(), Filter::and)
+fn counted_in_scope(call: &Call<'_>, context: &QueryContext) -> Filter {
+    filters::scope(&call.params).into_iter().fold(context.counted(), Filter::and)
 }
 
 /// The filters of orders, each about the order as a whole.
-fn orders_filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
-    let conditions = conditions(call, inquiry)?;
+fn orders_filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
+    let conditions = conditions(call, context)?;
     let params = &call.params;
     let any = filters::is_any(params);
     let in_scope = Filter::All(filters::scope(params));
-    let statuses = filters::statuses(params, inquiry, any);
+    let statuses = filters::statuses(params, context, any);
     let filter = match statuses {
         Some(statuses) => filters::joined([conditions, vec![statuses]].concat(), any),
-        None if any && !inquiry.is_strict => beside_counted(conditions, inquiry),
-        None => filters::joined(conditions, any).and(inquiry.counted()),
+        None if any && !context.is_strict => beside_counted(conditions, context),
+        None => filters::joined(conditions, any).and(context.counted()),
     };
     Ok(filter.and(in_scope))
 }
 
 /// Clients know that with any of several filters only the last minds which orders count.
-fn beside_counted(mut conditions: Vec<Filter>, inquiry: &Inquiry) -> Filter {
+fn beside_counted(mut conditions: Vec<Filter>, context: &QueryContext) -> Filter {
     let last = conditions.pop().unwrap_or_else(Filter::everything);
-    conditions.push(last.and(inquiry.counted()));
+    conditions.push(last.and(context.counted()));
     Filter::Any(conditions)
 }
 
 /// What the request asks of orders besides their statuses, in the order of the reference.
-pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>, Stop> {
-    let attributes = filters::orders_by_attributes(call, inquiry)?;
+pub fn conditions(call: &mut Call<'_>, context: &QueryContext) -> Result<Vec<Filter>, Stop> {
+    let attributes = filters::orders_by_attributes(call, context)?;
     let params = &call.params;
     let ids = |name: &str| filters::ids(params, name);
     let has_product = |set| Filter::HasLine(LineTest::Product(set));
     let has_variation = |set| Filter::HasLine(LineTest::Variation(set));
-    let products = filters::products_in(params, inquiry, "product_includes", "categories");
+    let products = filters::products_in(params, context, "product_includes", "categories");
     let conditions = [
         products.map(has_product),
         ids("product_excludes").map(has_product).map(Filter::negated),
@@ -399,8 +399,8 @@ pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>,
     Ok(conditions.into_iter().flatten().collect())
 }
 
-fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
-    let strict = inquiry.is_strict;
+fn split(dimension: Dimension, call: &Call<'_>, context: &QueryContext) -> Option<Split> {
+    let strict = context.is_strict;
     let of = |table: Table, group: Group, columns: &'static [Column]| Split {
         table,
         group,

@@ -1,11 +1,11 @@
 //! The page of intervals that an answer shows, and which of them the reference's database is asked
 //! about.
 
-use super::{Asked, PRESENCE};
+use super::{PRESENCE, StatsRequest};
 use crate::calendar::Interval;
 use crate::columns::Plan;
-use crate::desk::Inquiry;
-use crate::intervals::Wanted;
+use crate::context::QueryContext;
+use crate::intervals::IntervalPage;
 
 pub(super) struct Page<'a> {
     /// All of the range, by time.
@@ -14,7 +14,7 @@ pub(super) struct Page<'a> {
     pub(super) shown: Vec<&'a Interval>,
     /// Of each of those, whether it is shown with zeros.
     pub(super) blank: Vec<bool>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: IntervalPage,
 }
 
 /// What the database is asked, and what it meets there.
@@ -30,11 +30,15 @@ pub(super) struct Question<'a> {
 impl<'a> Page<'a> {
     /// The intervals that the database is asked about: those on the page if it is one by date and
     /// nothing happened in some of the range, else all.
-    pub(super) fn question(&self, asked: &Asked<'_>, inquiry: &Inquiry) -> Question<'a> {
+    pub(super) fn question(
+        &self,
+        asked: &StatsRequest<'_>,
+        context: &QueryContext,
+    ) -> Question<'a> {
         let mut plan = Plan::default();
         plan.need(PRESENCE);
         let (query, buckets) = asked.bucketed(self.all.iter(), plan.measures.clone());
-        let answer = inquiry.answer(&query);
+        let answer = context.answer(&query);
         let count = |bucket: usize| plan.raw(PRESENCE, answer.totals(bucket));
         let all = self.all.iter().zip(buckets.into_iter().map(count));
         let missing = all.clone().filter(|(_, count)| *count == 0).count();

@@ -4,9 +4,9 @@ use contract::rest::Args;
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::{Habit, Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{
     Column as Of, DateColumn, Filter, Group, LineTest, Per, RollUp, Subject, Table, When,
@@ -61,18 +61,18 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "",
     args: stats_args,
-    told: &[
-        told::ALL_FIELDS,
-        told::list("category_includes").of("categories"),
-        told::list("product_includes").of("products"),
-        told::null("variation_includes").of("variations").if_given(),
-        told::INTERVAL,
-        told::SEGMENTS.if_given(),
-        told::REFRESH.if_given(),
-        told::text("context", "view"),
+    query_args: &[
+        query_args::ALL_FIELDS,
+        query_args::list("category_includes").of("categories"),
+        query_args::list("product_includes").of("products"),
+        query_args::null("variation_includes").of("variations").if_given(),
+        query_args::INTERVAL,
+        query_args::SEGMENTS.if_given(),
+        query_args::REFRESH.if_given(),
+        query_args::text("context", "view"),
     ],
     date: |_| DateColumn::Created,
-    filter: |call, inquiry| Ok(filter(call, inquiry)),
+    filter: |call, context| Ok(filter(call, context)),
     split,
 };
 
@@ -100,22 +100,22 @@ fn stats_args() -> Args {
         .with(args::scope())
 }
 
-fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
+fn filter(call: &Call<'_>, context: &QueryContext) -> Filter {
     let params = &call.params;
-    let products = filters::products_in(params, inquiry, "products", "categories");
+    let products = filters::products_in(params, context, "products", "categories");
     let variations = filters::ids(params, "variations");
-    let mut conditions = vec![inquiry.counted()];
+    let mut conditions = vec![context.counted()];
     conditions.extend(products.map(|set| Filter::Line(LineTest::Product(set))));
     conditions.extend(variations.map(|set| Filter::Line(LineTest::Variation(set))));
     conditions.extend(filters::scope(params));
     Filter::All(conditions)
 }
 
-fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, call: &Call<'_>, context: &QueryContext) -> Option<Split> {
     let group = match dimension {
         Dimension::Product => Group::Product,
         Dimension::Variation => Group::Variation,
-        Dimension::Category if inquiry.is_strict => Group::Category(RollUp::Ancestors),
+        Dimension::Category if context.is_strict => Group::Category(RollUp::Ancestors),
         // Clients know that categories which are asked for count by themselves.
         Dimension::Category if filters::ids(&call.params, "categories").is_some() => {
             Group::Category(RollUp::Direct)

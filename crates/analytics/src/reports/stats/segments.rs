@@ -12,7 +12,7 @@ use site::Call;
 
 use super::Stats;
 use crate::columns::{Column, Plan};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::known;
 use crate::query::{Answer, Filter, Group, Key, Query, Table};
 use crate::reports::filters;
@@ -95,16 +95,16 @@ impl Segments {
     pub(super) fn asked(
         report: &Stats,
         call: &mut Call<'_>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
     ) -> Result<Option<Self>, Stop> {
         let name = call.params.text("segmentby").unwrap_or_default();
         let named = report.dimensions.iter().find(|dimension| dimension.name() == name);
         let Some(dimension) = named.copied() else { return Ok(None) };
-        let split = (report.split)(dimension, call, inquiry);
+        let split = (report.split)(dimension, call, context);
         let known = match dimension {
             Dimension::Merchant | Dimension::Store => Known::Found,
-            Dimension::CustomerType => Known::Ids(customer_types(inquiry)),
-            Dimension::Product => Known::Ids(products(report, call, inquiry)?),
+            Dimension::CustomerType => Known::Ids(customer_types(context)),
+            Dimension::Product => Known::Ids(products(report, call, context)?),
             Dimension::Variation => Known::Ids(variations(report, call)?),
             Dimension::Category => Known::Ids(categories(report, call)?),
             Dimension::Coupon => Known::Ids(coupons(report, call)?),
@@ -115,7 +115,7 @@ impl Segments {
     }
 
     /// The numbers of the segments in the buckets of the query.
-    pub(super) fn of(&self, query: &Query, inquiry: &Inquiry) -> Found<'_> {
+    pub(super) fn of(&self, query: &Query, context: &QueryContext) -> Found<'_> {
         let plan = Plan::of(self.columns.iter().copied());
         let answer = self.split.as_ref().map(|split| {
             let query = Query {
@@ -125,17 +125,17 @@ impl Segments {
                 filter: query.filter.clone().and(split.filter.clone()),
                 ..query.clone()
             };
-            inquiry.answer(&query)
+            context.answer(&query)
         });
         let answer = answer.unwrap_or_default();
         let rows = 0..answer.len();
-        Found { segments: self, plan, answer, rows, is_strict: inquiry.is_strict }
+        Found { segments: self, plan, answer, rows, is_strict: context.is_strict }
     }
 
     /// Leaves those in which something was found. Who sees some sales only is not to learn from the
     /// names of the others what else there is.
-    pub(super) fn keep_found(&mut self, query: &Query, inquiry: &Inquiry) {
-        let found = self.of(query, inquiry).answer;
+    pub(super) fn keep_found(&mut self, query: &Query, context: &QueryContext) {
+        let found = self.of(query, context).answer;
         if let Known::Ids(known) = &mut self.known {
             let rows = (0..found.len()).filter_map(|index| found.row(index));
             let ids: BTreeSet<i64> = rows.map(|row| id_of(row.key)).collect();
@@ -225,9 +225,9 @@ fn id_of(key: &Key) -> i64 {
     }
 }
 
-fn customer_types(inquiry: &Inquiry) -> BTreeMap<i64, Option<String>> {
+fn customer_types(context: &QueryContext) -> BTreeMap<i64, Option<String>> {
     // Clients know these segments without names.
-    let label = |name: &str| inquiry.is_strict.then(|| name.to_owned());
+    let label = |name: &str| context.is_strict.then(|| name.to_owned());
     BTreeMap::from([(0, label("New")), (1, label("Returning"))])
 }
 
@@ -238,10 +238,10 @@ fn labelled(names: impl Iterator<Item = (i64, String)>) -> BTreeMap<i64, Option<
 fn products(
     report: &Stats,
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
 ) -> Result<BTreeMap<i64, Option<String>>, Stop> {
     let (products, categories) = report.product_params;
-    let wanted = filters::products_in(&call.params, inquiry, products, categories);
+    let wanted = filters::products_in(&call.params, context, products, categories);
     let all = known::products(call.conn()?)?;
     let is_wanted = |id: &i64| wanted.as_ref().is_none_or(|wanted| wanted.contains(*id));
     Ok(labelled(all.into_iter().filter(|(id, _)| is_wanted(id))))

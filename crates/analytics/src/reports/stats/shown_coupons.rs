@@ -9,28 +9,28 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Asked;
+use super::StatsRequest;
 use super::page::{Page, Question};
 use crate::calendar::Range;
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::facts::OrderFact;
-use crate::intervals::Wanted;
+use crate::intervals::IntervalPage;
 use crate::query::Query;
 use crate::reports::meeting::{Meeting, second_of};
 
-impl Asked<'_> {
+impl StatsRequest<'_> {
     /// Replaces the number of coupons of each interval on the page by the known one.
     pub(super) fn show_coupons_as_known(
         &self,
         bodies: &mut [Value],
         page: &Page<'_>,
         totals: &Map<String, Value>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
     ) {
-        let of_range = totals.get("coupons_count").filter(|_| Meeting::is_followed(inquiry));
+        let of_range = totals.get("coupons_count").filter(|_| Meeting::is_followed(context));
         let Some(of_range) = of_range else { return };
-        let question = page.question(self, inquiry);
-        let Some(first) = self.first_met(&question, &page.wanted, inquiry) else { return };
+        let question = page.question(self, context);
+        let Some(first) = self.first_met(&question, &page.wanted, context) else { return };
         let pairs = bodies.iter_mut().zip(&page.shown);
         let pairs = pairs.filter(|(_, interval)| question.meets_any_in(interval));
         for (place, (body, interval)) in pairs.enumerate() {
@@ -47,8 +47,8 @@ impl Asked<'_> {
     fn first_met(
         &self,
         question: &Question<'_>,
-        wanted: &Wanted,
-        inquiry: &Inquiry,
+        wanted: &IntervalPage,
+        context: &QueryContext,
     ) -> Option<BTreeMap<i64, usize>> {
         let starts: Vec<i64> =
             question.intervals.iter().map(|interval| interval.range.first).collect();
@@ -70,7 +70,7 @@ impl Asked<'_> {
         };
         let group = |order: &OrderFact| start_of(order).unwrap_or_default();
         let mut coupons = BTreeMap::new();
-        for order in meeting.orders(group, inquiry)? {
+        for order in meeting.orders(group, context)? {
             coupons.entry(group(&order)).or_insert(order.coupons.len());
         }
         Some(coupons)

@@ -4,9 +4,9 @@ use contract::rest::{Args, Stop};
 use site::Call;
 
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::{Habit, Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Filter, Group, Per, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -60,7 +60,13 @@ pub static STATS: Stats = Stats {
     splits_all_variations: false,
     coupons_param: "",
     args: stats_args,
-    told: &[told::FIELDS, told::list("taxes"), told::INTERVAL, told::SEGMENTS, told::REFRESH],
+    query_args: &[
+        query_args::FIELDS,
+        query_args::list("taxes"),
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::REFRESH,
+    ],
     date: |_| DateColumn::Created,
     filter,
     split: |_, _, _| {
@@ -85,8 +91,8 @@ fn stats_args() -> Args {
 }
 
 /// The list of taxes is filtered in the same way.
-pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+pub fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
     let rates = filters::ids(&call.params, "taxes").map(Filter::TaxRate);
     let conditions = rates.into_iter().chain(filters::scope(&call.params));
-    Ok(conditions.fold(inquiry.counted(), Filter::and))
+    Ok(conditions.fold(context.counted(), Filter::and))
 }

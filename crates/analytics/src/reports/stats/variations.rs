@@ -7,8 +7,8 @@ use super::products::{
     DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, SORTS, VARIATIONS_COUNT,
 };
 use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
-use crate::desk::Inquiry;
+use super::{Habit, Stats, query_args};
+use crate::context::QueryContext;
 use crate::query::{DateColumn, Filter, Group, LineTest, Table};
 use crate::reports::{args, filters};
 
@@ -26,20 +26,20 @@ pub static STATS: Stats = Stats {
     splits_all_variations: true,
     coupons_param: "",
     args: stats_args,
-    told: &[
-        told::ALL_FIELDS,
-        told::list("category_includes"),
-        told::null("category_excludes").if_given(),
-        told::list("product_includes"),
-        told::list("product_excludes"),
-        told::null("variation_includes").of("variations").if_given(),
-        told::list("attribute_is"),
-        told::list("attribute_is_not"),
-        told::INTERVAL,
-        told::text("match", "all"),
-        told::SEGMENTS.if_given(),
-        told::REFRESH.if_given(),
-        told::text("context", "view"),
+    query_args: &[
+        query_args::ALL_FIELDS,
+        query_args::list("category_includes"),
+        query_args::null("category_excludes").if_given(),
+        query_args::list("product_includes"),
+        query_args::list("product_excludes"),
+        query_args::null("variation_includes").of("variations").if_given(),
+        query_args::list("attribute_is"),
+        query_args::list("attribute_is_not"),
+        query_args::INTERVAL,
+        query_args::text("match", "all"),
+        query_args::SEGMENTS.if_given(),
+        query_args::REFRESH.if_given(),
+        query_args::text("context", "view"),
     ],
     date: |_| DateColumn::Created,
     filter,
@@ -62,7 +62,7 @@ fn stats_args() -> Args {
 }
 
 /// Of variations only; the list of them is filtered in the same way.
-pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+pub fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
     let attributes = filters::attributes(call)?;
     let params = &call.params;
     let variations = filters::ids(params, "variations");
@@ -72,9 +72,9 @@ pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
     };
     // Some clients call them products.
     let named = if params.get("products").is_some() { "products" } else { "product_includes" };
-    let products = filters::products_in(params, inquiry, named, "category_includes");
-    let excluded = filters::products_out(params, inquiry, "product_excludes", "category_excludes");
-    let mut conditions = vec![inquiry.counted(), Filter::Line(is_variation)];
+    let products = filters::products_in(params, context, named, "category_includes");
+    let excluded = filters::products_out(params, context, "product_excludes", "category_excludes");
+    let mut conditions = vec![context.counted(), Filter::Line(is_variation)];
     conditions.extend(products.map(|set| Filter::Line(LineTest::Product(set))));
     conditions.extend(excluded.map(|set| Filter::Line(LineTest::Product(set)).negated()));
     conditions.extend(attributes.map(Filter::Line));
@@ -83,11 +83,11 @@ pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
 }
 
 /// By product and category there are names only, as clients know it; the strict mode counts.
-fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<Split> {
     let group = match dimension {
         Dimension::Variation => Group::Variation,
-        Dimension::Product if inquiry.is_strict => Group::Product,
-        Dimension::Category if inquiry.is_strict => {
+        Dimension::Product if context.is_strict => Group::Product,
+        Dimension::Category if context.is_strict => {
             Group::Category(crate::query::RollUp::Ancestors)
         }
         _ => return None,

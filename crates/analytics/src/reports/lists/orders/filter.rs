@@ -7,27 +7,27 @@
 use contract::rest::Stop;
 use site::Call;
 
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::{DateColumn, Filter, Group, IdSet, Key, LineTest, Query, Span, Table};
 use crate::reports::filters;
 use crate::reports::stats::orders::conditions;
 
-pub(super) fn of(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+pub(super) fn of(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
     let any = filters::is_any(&call.params);
-    let statuses = filters::statuses(&call.params, inquiry, false);
-    let always = if statuses.is_none() { inquiry.counted() } else { Filter::everything() };
+    let statuses = filters::statuses(&call.params, context, false);
+    let always = if statuses.is_none() { context.counted() } else { Filter::everything() };
     let mut before: Vec<Filter> = statuses.into_iter().collect();
     let orders = filters::ids(&call.params, "order_includes").map(Filter::Orders);
     let others = filters::ids(&call.params, "order_excludes").map(Filter::Orders);
-    let chosen = if inquiry.is_strict {
-        before.extend(conditions(call, inquiry)?);
+    let chosen = if context.is_strict {
+        before.extend(conditions(call, context)?);
         before.extend(orders.into_iter().chain(others.map(Filter::negated)));
         filters::joined(before, any)
     } else {
         before.extend(filters::customer_type(&call.params));
         before.extend(filters::refunds(&call.params));
         before.extend(orders.into_iter().chain(others.map(Filter::negated)));
-        joined_rows(call, inquiry, before, any)?
+        joined_rows(call, context, before, any)?
     };
     let scope = Filter::All(filters::scope(&call.params));
     Ok(always.and(chosen).and(scope))
@@ -35,13 +35,13 @@ pub(super) fn of(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop>
 
 fn joined_rows(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     mut before: Vec<Filter>,
     any: bool,
 ) -> Result<Filter, Stop> {
-    let attributes = filters::orders_by_attributes(call, inquiry)?;
+    let attributes = filters::orders_by_attributes(call, context)?;
     let ids = |name: &str| filters::ids(&call.params, name);
-    before.extend(coupons(inquiry, ids("coupon_includes"), ids("coupon_excludes"), any));
+    before.extend(coupons(context, ids("coupon_includes"), ids("coupon_excludes"), any));
     before.extend(goods(ids("product_includes"), ids("product_excludes"), LineTest::Product));
     before.extend(goods(ids("variation_includes"), ids("variation_excludes"), LineTest::Variation));
     let (rates, other_rates) = (ids("tax_rate_includes"), ids("tax_rate_excludes"));
@@ -50,7 +50,7 @@ fn joined_rows(
         before.extend(attributes);
         return Ok(filters::joined(before, any));
     };
-    let all_rates = all_ids(inquiry, Table::Taxes, Group::TaxRate);
+    let all_rates = all_ids(context, Table::Taxes, Group::TaxRate);
     let outside = Filter::HasTaxRate(without(&all_rates, &excluded));
     let untaxed = Filter::HasTaxRate(all_rates).negated();
     if any {
@@ -71,7 +71,7 @@ fn joined_rows(
 
 /// Of each joined row one coupon is looked at.
 fn coupons(
-    inquiry: &Inquiry,
+    context: &QueryContext,
     included: Option<IdSet>,
     excluded: Option<IdSet>,
     any: bool,
@@ -79,7 +79,7 @@ fn coupons(
     let Some(excluded) = excluded else {
         return included.map(Filter::HasCoupon).into_iter().collect();
     };
-    let all = all_ids(inquiry, Table::Coupons, Group::Coupon);
+    let all = all_ids(context, Table::Coupons, Group::Coupon);
     let other = Filter::Any(vec![
         Filter::HasCoupon(without(&all, &excluded)),
         Filter::HasCoupon(all).negated(),
@@ -115,9 +115,9 @@ fn without(set: &IdSet, excluded: &IdSet) -> IdSet {
 }
 
 /// Every coupon, or every rate, that any order has.
-fn all_ids(inquiry: &Inquiry, table: Table, group: Group) -> IdSet {
+fn all_ids(context: &QueryContext, table: Table, group: Group) -> IdSet {
     let query = Query { group, ..Query::of(table, DateColumn::Created, Span::ALWAYS) };
-    let answer = inquiry.answer(&query);
+    let answer = context.answer(&query);
     let id = |key: &Key| match key {
         Key::Id(id) => Some(*id),
         _ => None,

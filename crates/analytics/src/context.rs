@@ -1,5 +1,5 @@
 //! What all reports share: the facts, what commerce tells about its records, and the choices of the
-//! operator; and the [`Inquiry`] that a request makes of them.
+//! operator; and the [`QueryContext`] that a request makes of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +52,7 @@ pub struct Shop {
 
 /// What the routes of analytics work with.
 #[derive(Debug)]
-pub struct Desk {
+pub struct ReportContext {
     pub facts: Arc<Facts>,
     pub shop: Shop,
     pub settings: Settings,
@@ -69,7 +69,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const MOMENT: Duration = Duration::from_millis(600);
 const TURN: Duration = Duration::from_millis(50);
 
-impl Desk {
+impl ReportContext {
     /// Of the reports of a site.
     pub fn new(names: &Names, facts: &Arc<Facts>, shop: Shop, settings: &Settings) -> Arc<Self> {
         Arc::new(Self {
@@ -109,13 +109,13 @@ impl Desk {
 
     /// What the caller may see of the facts of now, and how the site counts. **While the facts are
     /// being loaded nobody is told of a shop without sales.**
-    pub fn inquire(&self, call: &Call<'_>) -> Result<Inquiry, Stop> {
+    pub fn query_context(&self, call: &Call<'_>) -> Result<QueryContext, Stop> {
         if !self.facts.are_ready() {
             let message = "The reports are being made ready; try again in some seconds.";
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
         let options = call.options();
-        Ok(Inquiry {
+        Ok(QueryContext {
             snapshot: self.facts.snapshot(),
             scope: scope_of(call),
             calendar: Calendar::of(options),
@@ -185,7 +185,7 @@ fn scope_of(call: &Call<'_>) -> Scope {
 
 /// A question of one caller to the facts of one moment.
 #[derive(Debug)]
-pub struct Inquiry {
+pub struct QueryContext {
     pub snapshot: Arc<Snapshot>,
     pub calendar: Calendar,
     pub is_strict: bool,
@@ -193,7 +193,7 @@ pub struct Inquiry {
     excluded: Vec<String>,
 }
 
-impl Inquiry {
+impl QueryContext {
     pub fn answer(&self, query: &Query) -> Answer {
         self.snapshot.answer(&self.scope, query)
     }
