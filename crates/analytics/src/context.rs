@@ -1,11 +1,12 @@
 //! What all reports share: the facts, what commerce tells about its records, and the choices of the
 //! operator; and the [`QueryContext`] that a request makes of them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::rest::{Params, Refusal, Stop};
+use contract::rest::{Params, Refusal, Reply, Stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,21 +17,28 @@ use store::{Conn, Store, outbox};
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
-use crate::facts::{Facts, Snapshot};
-use crate::query::{Answer, DateColumn, Filter, Query, Scope, Span};
+use crate::compat::Rule;
+use crate::facts::{Facts, OrderText, Snapshot};
+use crate::query::{
+    Answer, DateColumn, Filter, Group, Measure, OrderPage, OrderSort, Paging, Query, Scope, Span,
+    Subject, Table, When,
+};
 use crate::settings::excluded_statuses;
 
 const MICROS: i64 = 1_000_000;
 /// How far back a report reaches that is told no beginning.
 const DEFAULT_SECONDS: i64 = 7 * 86_400;
 
+/// Tells how many orders a report left out, since they are in another currency than the shop's.
+pub const LEFT_OUT_HEADER: &str = "x-boardwalk-other-currency-orders";
+
 /// How reports are made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Answer what is right where the reference product is known to answer otherwise: sorted and
-    /// complete intervals, true totals on every page, segments that add up.
-    pub strict: bool,
+    /// Answer as the reference product does where that is known to differ from what its interface
+    /// says: some filters are ignored, some intervals are not sorted, some segments are empty.
+    pub compat: bool,
 }
 
 /// Records by their ids, in the words of the interface.
@@ -115,15 +123,15 @@ impl ReportContext {
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
         let options = call.options();
+        let currency = Currency::of(call);
         Ok(QueryContext {
             snapshot: self.facts.snapshot(),
             scope: scope_of(call),
             calendar: Calendar::of(options),
-            is_strict: match call.params.get("strict") {
-                Some(_) => call.params.flag("strict"),
-                None => self.settings.strict,
-            },
+            is_compat: self.settings.compat,
             excluded: excluded_statuses(options),
+            currency: (currency.is_chosen || !self.settings.compat).then_some(currency),
+            left_out: Cell::new(0),
         })
     }
 }
@@ -188,14 +196,103 @@ fn scope_of(call: &Call<'_>) -> Scope {
 pub struct QueryContext {
     pub snapshot: Arc<Snapshot>,
     pub calendar: Calendar,
-    pub is_strict: bool,
+    is_compat: bool,
     scope: Scope,
     excluded: Vec<String>,
+    /// What counts, unless amounts of all currencies are added up.
+    currency: Option<Currency>,
+    /// Orders in other currencies that a query left out, though nobody asked for that.
+    left_out: Cell<usize>,
+}
+
+/// The currency that a report is about.
+#[derive(Debug)]
+struct Currency {
+    filter: Filter,
+    /// Whether the request names it. Else it is the shop's.
+    is_chosen: bool,
+}
+
+impl Currency {
+    fn of(call: &Call<'_>) -> Self {
+        let of_shop = call.options().text("woocommerce_currency");
+        let chosen = call.params.text("currency").filter(|code| !code.is_empty());
+        let code = chosen.map_or_else(|| of_shop.clone(), str::to_uppercase);
+        // An order without a currency is in that of the shop.
+        let mut codes = if code == of_shop { vec![String::new()] } else { Vec::new() };
+        codes.push(code);
+        Self { filter: Filter::Text(OrderText::Currency, codes), is_chosen: chosen.is_some() }
+    }
 }
 
 impl QueryContext {
+    /// What the query comes to in the currency of the report.
     pub fn answer(&self, query: &Query) -> Answer {
+        self.note_left_out(query);
+        let filter = self.in_currency(query.table, &query.filter);
+        self.answer_in_all_currencies(&Query { filter, ..query.clone() })
+    }
+
+    /// What the query comes to where amounts of different currencies are kept apart.
+    pub fn answer_in_all_currencies(&self, query: &Query) -> Answer {
         self.snapshot.answer(&self.scope, query)
+    }
+
+    /// A page of orders in the currency of the report.
+    pub fn list_orders(
+        &self,
+        (date, span): (DateColumn, Span),
+        filter: &Filter,
+        sort: OrderSort,
+        paging: Paging,
+    ) -> OrderPage {
+        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+        self.note_left_out(&query);
+        let filter = self.in_currency(Table::Orders, filter);
+        self.snapshot.list_orders(&self.scope, (date, span), &filter, sort, paging)
+    }
+
+    fn in_currency(&self, table: Table, filter: &Filter) -> Filter {
+        match &self.currency {
+            Some(currency) if table != Table::Downloads => {
+                filter.clone().and(currency.filter.clone())
+            }
+            _ => filter.clone(),
+        }
+    }
+
+    /// Counts the orders that do not count for their currency alone.
+    fn note_left_out(&self, query: &Query) {
+        let Some(currency) = self.currency.as_ref().filter(|currency| !currency.is_chosen) else {
+            return;
+        };
+        let Filter::Text(_, codes) = &currency.filter else { return };
+        let is_whole = query.bounds.is_empty() && query.table != Table::Downloads;
+        if !is_whole || self.snapshot.are_currencies_among(codes) {
+            return;
+        }
+        let others = Query {
+            filter: query.filter.clone().and(currency.filter.clone().negated()),
+            group: Group::None,
+            measures: vec![Measure::Distinct(Subject::Order, When::Order)],
+            ..query.clone()
+        };
+        let found = self.answer_in_all_currencies(&others).totals(0).first().copied();
+        let found = usize::try_from(found.unwrap_or_default()).unwrap_or_default();
+        self.left_out.set(self.left_out.get().max(found));
+    }
+
+    /// Says in a header how many orders were left out for their currency, if any were.
+    pub fn with_left_out(&self, reply: Reply) -> Reply {
+        match self.left_out.get() {
+            0 => reply,
+            count => reply.header(LEFT_OUT_HEADER, count.to_string()),
+        }
+    }
+
+    /// Whether to answer as the reference does.
+    pub fn follows(&self, _: Rule) -> bool {
+        self.is_compat
     }
 
     pub fn scope(&self) -> &Scope {
@@ -209,12 +306,7 @@ impl QueryContext {
 
     /// Orders that count unless the request names statuses.
     pub fn counted(&self) -> Filter {
-        Filter::Status(self.excluded.clone()).negated()
-    }
-
-    /// Whether orders of the status count unless the request names statuses.
-    pub fn counts(&self, status: &str) -> bool {
-        !self.excluded.iter().any(|excluded| excluded == status)
+        Filter::Text(OrderText::Status, self.excluded.clone()).negated()
     }
 
     /// The range that the request asks for: the last seven days unless it says otherwise.

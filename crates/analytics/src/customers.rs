@@ -17,17 +17,19 @@ use types::Timestamp;
 
 use crate::calendar::{Calendar, Range, Second};
 use crate::columns::{float, money, money_as_float, number, ratio, saturating_sum};
+use crate::compat::{self, Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, bound, seconds, span};
+use crate::facts::OrderNumber;
 use crate::query::{
     Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
 };
 use crate::reports::filters;
-use crate::reports::lists::{self, Beyond, Rank, cut, linked, page, reply, sort};
+use crate::reports::lists::{self, Rank, cut, linked, page, reply, sort};
 
 const MEASURES: [Measure; 4] = [
     Measure::Rows(When::Order),
     Measure::Rows(When::Always),
-    Measure::Sum(Of::Total, When::Always, Per::Row),
+    Measure::Sum(Of::Order(OrderNumber::Total), When::Always, Per::Row),
     Measure::Latest(DateColumn::Created),
 ];
 
@@ -141,13 +143,13 @@ fn shown(
     let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
     let descending = lists::is_descending(call);
     let (offset, limit) = page(call);
-    let asked = CustomerQuery::of(call, context, ids);
+    let selection = CustomerQuery::of(call, context, ids);
     let order = match by.as_str() {
         "date_registered" => Some(LookupOrder::Registered),
         "date_last_active" => Some(LookupOrder::LastActive),
         _ => None,
     };
-    if let Some(order) = order.filter(|_| asked.is_everybody()) {
+    if let Some(order) = order.filter(|_| selection.is_everybody()) {
         let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         let wanted = CustomerLookupFilter {
             order,
@@ -156,50 +158,53 @@ fn shown(
             ..CustomerLookupFilter::default()
         };
         let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
-        let shown = rows.into_iter().map(|row| asked.with_sums(row)).collect();
+        let shown = rows.into_iter().map(|row| selection.with_sums(row)).collect();
         return Ok((shown, usize::try_from(total).unwrap_or_default()));
     }
-    if let Some(best) = asked.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
+    if let Some(best) = selection.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
         let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
         let place =
             |customer: &Customer| page.iter().position(|id| *id == customer.row.customer_id);
         let mut shown: Vec<Customer> =
-            rows_of(call, &page)?.into_iter().map(|row| asked.with_sums(row)).collect();
+            rows_of(call, &page)?.into_iter().map(|row| selection.with_sums(row)).collect();
         shown.sort_by_key(place);
         return Ok((shown, count_all(call)?));
     }
-    let ranked = asked.found(call)?.into_iter().map(|customer| (rank(&by, &customer), customer));
+    let ranked =
+        selection.found(call)?.into_iter().map(|customer| (rank(&by, &customer), customer));
     let mut rows: Vec<(Rank, Customer)> = ranked.collect();
     sort(&mut rows, descending);
     let total = rows.len();
     Ok((cut(rows, (offset, limit)), total))
 }
 
-/// Those who spent most in a range, for leaderboards.
+/// Those who spent most in a range, for leaderboards: how many to skip, and how many to show.
 pub fn best(
     call: &mut Call<'_>,
     context: &QueryContext,
-    count: usize,
+    (skip, count): (usize, usize),
 ) -> Result<Vec<Customer>, Stop> {
-    let asked = CustomerQuery::of(call, context, "customers");
-    if asked.must_have_bought && asked.filter.is_empty() {
-        let mut buyers = asked.buyers();
+    let selection = CustomerQuery::of(call, context, "customers");
+    if selection.must_have_bought && selection.filter.is_empty() {
+        let mut buyers = selection.buyers();
         let place = |spend: i64, id: i64| (std::cmp::Reverse(spend), id);
-        if count < buyers.len() {
-            buyers.select_nth_unstable_by_key(count, |(id, sums)| place(sums.spend, *id));
-            buyers.truncate(count);
+        let end = skip.saturating_add(count);
+        if end < buyers.len() {
+            buyers.select_nth_unstable_by_key(end, |(id, sums)| place(sums.spend, *id));
+            buyers.truncate(end);
         }
-        let ids: Vec<i64> = buyers.into_iter().map(|(id, _)| id).collect();
+        buyers.sort_by_key(|(id, sums)| place(sums.spend, *id));
+        let ids: Vec<i64> = buyers.into_iter().skip(skip).map(|(id, _)| id).collect();
         let mut best: Vec<Customer> =
-            rows_of(call, &ids)?.into_iter().map(|row| asked.with_sums(row)).collect();
+            rows_of(call, &ids)?.into_iter().map(|row| selection.with_sums(row)).collect();
         best.sort_by_key(|Customer { sums, row }| place(sums.spend, row.customer_id));
         return Ok(best);
     }
-    let found = asked.found(call)?;
+    let found = selection.found(call)?;
     let mut rows: Vec<(Rank, Customer)> =
         found.into_iter().map(|customer| (rank("total_spend", &customer), customer)).collect();
     sort(&mut rows, true);
-    Ok(cut(rows, (0, count)))
+    Ok(cut(rows, (skip, count)))
 }
 
 /// How many customers there are.
@@ -221,7 +226,7 @@ struct CustomerQuery {
 
 impl CustomerQuery {
     fn of(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
-        let range = asked_range(call);
+        let range = requested_range(call);
         let query = Query {
             filter: context.counted(),
             group: Group::Customer,
@@ -322,7 +327,7 @@ fn rows_of(call: &mut Call<'_>, ids: &[i64]) -> Result<Vec<CustomerLookupRow>, S
 }
 
 /// Without bounds a customer is shown with everything that they ever bought.
-fn asked_range(call: &Call<'_>) -> Option<Range> {
+fn requested_range(call: &Call<'_>) -> Option<Range> {
     let (first, last) = (bound(call, "after"), bound(call, "before"));
     if first.is_none() && last.is_none() {
         return None;
@@ -469,11 +474,8 @@ pub fn stats_document() -> Value {
 /// What customers do on average. Who bought nothing counts as a customer, and in no average.
 pub fn stats(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
-    for name in ["after", "before", "searchby", "users", "user_type", "filter_empty"]
-        .into_iter()
-        .chain(["location_includes", "location_excludes"])
-    {
-        call.params.remove(name);
+    if context.follows(Rule::StatsIgnoreFilters) {
+        compat::IGNORED_BY_STATS.iter().for_each(|name| call.params.remove(name));
     }
     let (found, customers) = CustomerQuery::of(call, &context, "customers").everything(call)?;
     let count = |wanted: fn(&Sums) -> bool| -> i64 {
@@ -500,5 +502,5 @@ pub fn stats(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop
         .filter(|(name, _)| is_shown(name))
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    Ok(Reply::new(json!({ "totals": totals })))
+    Ok(context.with_left_out(Reply::new(json!({ "totals": totals }))))
 }

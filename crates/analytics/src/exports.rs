@@ -12,6 +12,7 @@ pub mod job;
 pub mod link;
 mod parquet_file;
 mod quota;
+mod request;
 pub mod routes;
 
 use std::sync::{Arc, Mutex};
@@ -148,7 +149,6 @@ pub struct Page {
     pub columns: Vec<&'static Column>,
     /// Decimals of amounts.
     pub decimals: usize,
-    pub is_strict: bool,
 }
 
 impl Export {
@@ -183,8 +183,7 @@ impl Export {
             },
             _ => Vec::new(),
         };
-        let is_strict = reports.query_context(call)?.is_strict;
-        let more = More::of(self, call, &rows, is_strict)?;
+        let more = More::of(self, call, &rows)?;
         let options = call.options();
         let of_stock = if options.is_on("woocommerce_manage_stock") { self.of_stock } else { &[] };
         let columns: Vec<&Column> = self.columns.iter().chain(of_stock).collect();
@@ -195,7 +194,6 @@ impl Export {
             total,
             decimals: usize::try_from(decimals).unwrap_or(2).min(6),
             columns,
-            is_strict,
         })
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod chunk;
 pub(crate) mod column;
 pub(crate) mod dictionary;
 mod fact;
+mod field;
 pub(crate) mod file;
 pub(crate) mod snapshot;
 mod writer;
@@ -22,12 +23,19 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::feed::Command;
-
 pub use catalog::Catalog;
-pub use fact::{CouponFact, DownloadFact, LENT, LineFact, OrderFact, TaxFact};
+pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
+pub use field::{LineNumber, OrderNumber, OrderText};
 pub use snapshot::Snapshot;
 pub use writer::Writer;
+
+/// What the thread that keeps the facts up to date can be asked for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// To look for changes at once.
+    Wake,
+    Stop,
+}
 
 /// The facts of one site as everybody sees them now.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use site::action::read;
 use site::{Action, Call};
 
+use crate::compat::Rule;
 use crate::context::{ReportContext, may_view};
 use crate::reports::args;
 use crate::reports::stats::{self, Stats};
@@ -72,9 +73,9 @@ fn list_args() -> Args {
     let stat = Schema::text().keyword("enum", Vec::<Value>::new());
     let stats = Schema::list(stat).default(Vec::<Value>::new());
     args::context()
-        .arg("stats", stats.about("Which indicators to show."))
+        .arg("stats", stats.about("Which indicators to show; all if there are none."))
         .with(args::range())
-        .with(args::strict())
+        .with(args::currency())
 }
 
 fn document() -> Value {
@@ -108,24 +109,24 @@ fn allowed(reports: &ReportContext, call: &Call<'_>) -> Reply {
 }
 
 fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = call.params.texts("stats");
-    if wanted.is_empty() {
-        // A client is known to be told so with 500; what it must mend is its own.
+    let needs_dates = context.follows(Rule::IndicatorsNeedDates);
+    if wanted.is_empty() && needs_dates {
         let message = "Name the indicators to show with `stats`.";
         let code = "woocommerce_analytics_performance_indicators_empty_query";
         return Err(Refusal::new(400, code, message).into());
     }
-    // Without both bounds clients know the numbers as unknown.
     let is_bounded = call.params.get("after").is_some() && call.params.get("before").is_some();
-    let is_known = is_bounded || reports.query_context(call)?.is_strict;
+    let is_known = is_bounded || !needs_dates;
     let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
     let mut bodies = Vec::new();
-    let is_wanted = |stat: &str| wanted.iter().any(|name| name == stat);
+    let is_wanted = |stat: &str| wanted.is_empty() || wanted.iter().any(|name| name == stat);
     for indicator in all().filter(|indicator| is_wanted(indicator.stat)) {
         let Indicator { report, name, .. } = &indicator;
         if is_known && !totals.contains_key(report.path) {
             let is_shown = |column: &str| is_wanted(&format!("{name}/{column}"));
-            totals.insert(report.path, report.totals(reports, call, is_shown)?);
+            totals.insert(report.path, report.totals(&context, call, is_shown)?);
         }
         let numbers = totals.get(indicator.report.path);
         let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
@@ -138,7 +139,7 @@ fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
         body.insert(String::from("value"), value.unwrap_or_default());
         bodies.push(with_links(reports, call, &indicator, body));
     }
-    Ok(counted(bodies))
+    Ok(context.with_left_out(counted(bodies)))
 }
 
 fn with_links(

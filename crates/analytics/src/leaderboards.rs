@@ -8,6 +8,7 @@ use site::{Action, Call};
 use std::sync::Arc;
 use types::{Amount, Capability};
 
+use crate::compat::Rule;
 use crate::context::{QueryContext, ReportContext};
 use crate::customers;
 use crate::reports::args;
@@ -19,6 +20,9 @@ const ROWS_MAX: i64 = 20;
 /// Keys of the query that clients want to keep in the links.
 const KEPT_KEYS_MAX: usize = 50;
 
+/// How many rows to skip, and how many to show.
+type Page = (usize, usize);
+
 /// One leaderboard.
 struct Board {
     id: &'static str,
@@ -26,7 +30,7 @@ struct Board {
     headers: [&'static str; 3],
     /// What the page behind a link shows.
     filter: &'static str,
-    rows: fn(&ReportContext, &mut Call<'_>, usize) -> Result<Vec<Entry>, Stop>,
+    rows: fn(&QueryContext, &mut Call<'_>, Page) -> Result<Vec<Entry>, Stop>,
 }
 
 /// A row: whom it is about, a number, and an amount in millionths.
@@ -100,7 +104,7 @@ fn list_args() -> Args {
     args::paging(1, ROWS, ROWS_MAX)
         .with(args::range())
         .arg("persisted_query", kept)
-        .with(args::strict())
+        .with(args::currency())
 }
 
 fn document() -> Value {
@@ -142,17 +146,24 @@ fn head(board: &Board) -> Map<String, Value> {
 fn show(reports: &ReportContext, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
     let count = call.params.int("per_page").unwrap_or(ROWS).clamp(1, ROWS_MAX);
     let count = usize::try_from(count).unwrap_or(1);
+    let context = reports.query_context(call)?;
+    let skip = match call.params.int("page") {
+        Some(page) if !context.follows(Rule::LeaderboardsHaveOnePage) => {
+            usize::try_from(page.saturating_sub(1)).unwrap_or_default().saturating_mul(count)
+        }
+        _ => 0,
+    };
     let kept = kept_query(call);
     let mut bodies: Vec<Value> = Vec::new();
     for board in BOARDS.iter().filter(|board| wanted.is_none_or(|wanted| wanted == board.id)) {
-        let entries = (board.rows)(reports, call, count)?;
+        let entries = (board.rows)(&context, call, (skip, count))?;
         let rows = entries.iter().map(|entry| row(reports, call, board, entry, &kept));
         let rows: Vec<Value> = rows.collect();
         let mut body = head(board);
         body.insert(String::from("rows"), json!(rows));
         bodies.push(Value::Object(body));
     }
-    Ok(Reply::new(bodies))
+    Ok(context.with_left_out(Reply::new(bodies)))
 }
 
 /// What the client wants to find again in the links.
@@ -218,12 +229,11 @@ fn attribute(address: &str) -> String {
 }
 
 fn best_customers(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: Page,
 ) -> Result<Vec<Entry>, Stop> {
-    let context: QueryContext = reports.query_context(call)?;
-    let found = customers::best(call, &context, count)?;
+    let found = customers::best(call, context, page)?;
     let entry = |customer: customers::Customer| Entry {
         id: customer.row.customer_id,
         // Clients know the blank between the names, be there none.
@@ -235,37 +245,30 @@ fn best_customers(
 }
 
 fn best_coupons(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: Page,
 ) -> Result<Vec<Entry>, Stop> {
-    let best = lists::coupons::best(reports, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+    Ok(entries(lists::coupons::best(context, call, page)?))
 }
 
 fn best_categories(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: Page,
 ) -> Result<Vec<Entry>, Stop> {
-    let best = lists::categories::best(reports, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+    Ok(entries(lists::categories::best(context, call, page)?))
 }
 
 fn best_products(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: Page,
 ) -> Result<Vec<Entry>, Stop> {
-    let best = lists::products::best(reports, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+    Ok(entries(lists::products::best(context, call, page)?))
+}
+
+fn entries(rows: Vec<(i64, String, i64, i64)>) -> Vec<Entry> {
+    let entry = |(id, name, count, amount)| Entry { id, name, count, amount };
+    rows.into_iter().map(entry).collect()
 }

@@ -8,9 +8,9 @@
 //! **Nothing of record lives here**: all facts follow from the records, and are made anew from them
 //! at any time. This crate knows no HTTP and no SQL, and reads no clock. Start with [`query`].
 
-mod arrival;
 pub mod calendar;
 pub mod columns;
+pub mod compat;
 pub mod context;
 pub mod customers;
 pub mod derive;

@@ -25,11 +25,13 @@ mod work;
 
 use types::Timestamp;
 
+use crate::facts::{LineNumber, OrderNumber, OrderText};
+
 pub(crate) use kept::Kept;
 
 pub use answer::{Answer, AnswerRow, Key};
 pub use filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
-pub use listing::{DownloadPage, DownloadSort, LineRow, OrderPage, OrderSort, Paging};
+pub use listing::{DownloadPage, DownloadSort, OrderPage, OrderSort, Paging};
 
 /// What the rows are. Rows of all tables but downloads belong to an order or a refund, and have its
 /// dates, status, customer and merchant.
@@ -109,6 +111,8 @@ pub enum Group {
     Product,
     /// Of lines: product and variation.
     Variation,
+    /// Of lines: the id of the variation; 0 for none.
+    VariationId,
     /// Of lines: the categories of the product.
     Category(RollUp),
     /// Of coupons.
@@ -120,8 +124,8 @@ pub enum Group {
     Customer,
     /// New and returning customers. A refund is of a new one if its order is their first.
     CustomerType,
-    Merchant,
-    Store,
+    /// A text of the order, such as its merchant.
+    Text(OrderText),
 }
 
 /// To which categories a line belongs.
@@ -169,35 +173,20 @@ pub enum Per {
     Row,
     /// Of the rows that one order has in a group, the first. For columns of the order.
     Order,
-    /// As often as the row's order has coupons, and at least once: a row beside each coupon.
-    Coupon,
 }
 
 /// What can be summed. Columns of the order can be summed over the rows of every table that
 /// belongs to one; those of a line, coupon or tax only over their own. Elsewhere they are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
-    /// 1 in every row, for rows that count more than once.
-    One,
-    /// Pieces sold, of the order.
-    Items,
-    Total,
-    Tax,
-    Shipping,
-    Net,
+    /// A number of the order.
+    Order(OrderNumber),
     /// Net, tax and shipping of the order.
     Gross,
     /// Discounts of all coupons of the order.
     Discounts,
-    /// Pieces, of the line.
-    Quantity,
-    LineNet,
-    LineGross,
-    /// What coupons took off the line.
-    LineDiscount,
-    LineTax,
-    LineShipping,
-    LineShippingTax,
+    /// A number of the line.
+    Line(LineNumber),
     /// Of the coupon.
     CouponDiscount,
     /// Of the tax: what it takes of goods and fees.
@@ -219,8 +208,6 @@ pub enum Subject {
     Variation,
     /// Coupons of the row, or of its order.
     Coupon,
-    /// Coupons of the row's order, also where the row is one of them.
-    CouponOfOrder,
     /// Rates of the row, or of its order.
     TaxRate,
 }

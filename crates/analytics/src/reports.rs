@@ -3,7 +3,6 @@
 pub mod args;
 pub mod filters;
 pub mod lists;
-mod meeting;
 pub mod stats;
 
 use std::sync::Arc;

@@ -12,8 +12,8 @@ use site::{Action, Call, jobs, mail};
 use store::background_job::{JobRow, JobState};
 use types::Result;
 
-use super::job::Ordered;
 use super::quota::{self, Room};
+use super::request::ExportRequest;
 use super::{Export, link};
 use crate::context::{ReportContext, may_view};
 
@@ -57,7 +57,7 @@ fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
         _ => Map::new(),
     };
     let (email, now) = (call.params.flag("email"), call.now());
-    let ordered = Ordered {
+    let ordered = ExportRequest {
         report: export.name.to_owned(),
         args,
         user_id: call.user_id(),

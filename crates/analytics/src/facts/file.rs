@@ -21,7 +21,7 @@ use super::chunk::Chunk;
 use super::writer::Writer;
 
 /// The first bytes, with the version of the format.
-const MAGIC: &[u8; 16] = b"boardwalk facts\x01";
+const MAGIC: &[u8; 16] = b"boardwalk facts\x02";
 /// Where the table begins, how long it is, and its checksum.
 const TRAILER: usize = 8 + 8 + 32;
 /// Bytes of a file, so that a damaged length asks for no more.

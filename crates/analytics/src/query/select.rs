@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::compile::{Flags, LineFlags, RowTest, UnitTest};
 use super::{DateColumn, Table};
-use crate::facts::Snapshot;
 use crate::facts::chunk::{BLOCK_ROWS, Children, Chunk, coupon, line, order, tax};
 use crate::facts::column::{Column, NOTHING};
 use crate::facts::snapshot::NO_FIRST;
+use crate::facts::{OrderNumber, Snapshot};
 use crate::query;
 
 /// Rows of a chunk that are read together, with all their children.
@@ -226,32 +226,21 @@ impl<'a> Block<'a> {
         table: Table,
         column: query::Column,
     ) -> Option<(&'a Column, usize)> {
-        use super::Column as Source;
         let of_orders = |place: usize| Some((self.chunk.orders.get(place)?, self.start()));
         let lines = self.chunk.lines.of_block(self.index).start;
         let of_lines = |place: usize| Some((self.chunk.lines.columns.get(place)?, lines));
         let coupons = self.chunk.coupons.of_block(self.index).start;
         let taxes = self.chunk.taxes.of_block(self.index).start;
         match (table, column) {
-            (Table::Orders, Source::Items) => of_orders(order::ITEMS),
-            (Table::Orders, Source::Total) => of_orders(order::TOTAL),
-            (Table::Orders, Source::Tax) => of_orders(order::TAX),
-            (Table::Orders, Source::Shipping) => of_orders(order::SHIPPING),
-            (Table::Orders, Source::Net) => of_orders(order::NET),
-            (Table::Lines, Source::Quantity) => of_lines(line::QUANTITY),
-            (Table::Lines, Source::LineNet) => of_lines(line::NET),
-            (Table::Lines, Source::LineGross) => of_lines(line::GROSS),
-            (Table::Lines, Source::LineDiscount) => of_lines(line::DISCOUNT),
-            (Table::Lines, Source::LineTax) => of_lines(line::TAX),
-            (Table::Lines, Source::LineShipping) => of_lines(line::SHIPPING),
-            (Table::Lines, Source::LineShippingTax) => of_lines(line::SHIPPING_TAX),
-            (Table::Coupons, Source::CouponDiscount) => {
+            (Table::Orders, query::Column::Order(number)) => of_orders(order::number(number)),
+            (Table::Lines, query::Column::Line(number)) => of_lines(line::number(number)),
+            (Table::Coupons, query::Column::CouponDiscount) => {
                 Some((&self.chunk.coupons.columns[coupon::DISCOUNT], coupons))
             }
-            (Table::Taxes, Source::TaxOfGoods) => {
+            (Table::Taxes, query::Column::TaxOfGoods) => {
                 Some((&self.chunk.taxes.columns[tax::GOODS], taxes))
             }
-            (Table::Taxes, Source::TaxOfShipping) => {
+            (Table::Taxes, query::Column::TaxOfShipping) => {
                 Some((&self.chunk.taxes.columns[tax::SHIPPING], taxes))
             }
             _ => None,
@@ -259,28 +248,14 @@ impl<'a> Block<'a> {
     }
 
     /// The parts that a column is the sum of; itself for most.
-    pub(super) fn parts(column: query::Column) -> &'static [query::Column] {
-        use super::Column as Source;
+    pub(super) fn parts(column: &query::Column) -> &[query::Column] {
+        use query::Column::{Order, TaxOfGoods, TaxOfShipping};
         match column {
-            Source::Gross => &[Source::Net, Source::Tax, Source::Shipping],
-            Source::TaxOfBoth => &[Source::TaxOfGoods, Source::TaxOfShipping],
-            Source::One => &[],
-            Source::Items => &[Source::Items],
-            Source::Total => &[Source::Total],
-            Source::Tax => &[Source::Tax],
-            Source::Shipping => &[Source::Shipping],
-            Source::Net => &[Source::Net],
-            Source::Discounts => &[Source::Discounts],
-            Source::Quantity => &[Source::Quantity],
-            Source::LineNet => &[Source::LineNet],
-            Source::LineGross => &[Source::LineGross],
-            Source::LineDiscount => &[Source::LineDiscount],
-            Source::LineTax => &[Source::LineTax],
-            Source::LineShipping => &[Source::LineShipping],
-            Source::LineShippingTax => &[Source::LineShippingTax],
-            Source::CouponDiscount => &[Source::CouponDiscount],
-            Source::TaxOfGoods => &[Source::TaxOfGoods],
-            Source::TaxOfShipping => &[Source::TaxOfShipping],
+            query::Column::Gross => {
+                &[Order(OrderNumber::Net), Order(OrderNumber::Tax), Order(OrderNumber::Shipping)]
+            }
+            query::Column::TaxOfBoth => &[TaxOfGoods, TaxOfShipping],
+            own => std::slice::from_ref(own),
         }
     }
 

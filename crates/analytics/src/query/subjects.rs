@@ -27,7 +27,7 @@ impl Subjects {
             }
             Subject::Product => (of(block, lines, line::GOODS), Some(&names.products.of)),
             Subject::Variation => (of(block, lines, line::GOODS), Some(&names.variations.of)),
-            Subject::Coupon | Subject::CouponOfOrder => (of(block, coupons, coupon::COUPON), None),
+            Subject::Coupon => (of(block, coupons, coupon::COUPON), None),
             Subject::TaxRate => (of(block, taxes, tax::RATE), Some(&names.rate_ids.of)),
         };
         if let Some(kinds) = kinds {
@@ -40,9 +40,7 @@ impl Subjects {
             | (Subject::Coupon, Table::Coupons)
             | (Subject::TaxRate, Table::Taxes) => Self::Units(codes),
             (Subject::Product | Subject::Variation, _) => Self::Orders(starts(block, lines), codes),
-            (Subject::Coupon | Subject::CouponOfOrder, _) => {
-                Self::Orders(starts(block, coupons), codes)
-            }
+            (Subject::Coupon, _) => Self::Orders(starts(block, coupons), codes),
             _ => Self::Orders(starts(block, taxes), codes),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analytics::facts::{Catalog, CouponFact, LENT, LineFact, OrderFact, TaxFact};
+use analytics::facts::{Catalog, CouponFact, LineFact, OrderFact, TaxFact};
 use analytics::query::{
     Column, DateColumn, Filter, Group, Key, LineTest, Measure, Per, Query, RowKind, Scope, Subject,
     Table, When,
@@ -130,8 +130,10 @@ impl Naive<'_> {
                 .collect(),
             Group::Customer => vec![Key::Id(order.customer_id)],
             Group::CustomerType => vec![Key::Returning(self.is_returning(order))],
-            Group::Merchant => vec![Key::Text(order.merchant_id.clone())],
-            Group::Store => vec![Key::Text(order.store_id.clone())],
+            Group::Text(field) => vec![Key::Text(field.of(order).clone())],
+            Group::VariationId => {
+                unit.line.map(|line| Key::Id(line.variation_id)).into_iter().collect()
+            }
         }
     }
 }
@@ -175,7 +177,7 @@ fn passes(filter: &Filter, unit: Unit<'_>) -> bool {
         Filter::All(list) => list.iter().all(|filter| passes(filter, unit)),
         Filter::Any(list) => list.iter().any(|filter| passes(filter, unit)),
         Filter::Not(inner) => !passes(inner, unit),
-        Filter::Status(list) => is_in(list, &order.status),
+        Filter::Text(field, list) => is_in(list, field.of(order)),
         Filter::Kind(kind) => match kind {
             RowKind::Order => order.parent_id == 0,
             RowKind::Refund => order.parent_id != 0,
@@ -185,14 +187,14 @@ fn passes(filter: &Filter, unit: Unit<'_>) -> bool {
         Filter::Returning(wanted) => order.returning == Some(*wanted),
         Filter::Orders(ids) => ids.contains(order.order_id),
         Filter::Customers(ids) => ids.contains(order.customer_id),
-        Filter::Merchants(list) => is_in(list, &order.merchant_id),
-        Filter::Stores(list) => is_in(list, &order.store_id),
-        Filter::Tpns(list) => is_in(list, &order.tpn),
         Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
         Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
         Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
         Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
-        Filter::Coupon(ids) => unit.coupon.is_some_and(|own| ids.contains(own.coupon_id)),
+        Filter::Coupon(ids) => match unit.coupon {
+            Some(own) => ids.contains(own.coupon_id),
+            None => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+        },
         Filter::TaxRate(ids) => unit.tax.is_some_and(|tax| ids.contains(tax.rate_id)),
         Filter::DownloadProduct(_)
         | Filter::DownloadOrder(_)
@@ -209,7 +211,6 @@ fn line_passes(test: &LineTest, line: &LineFact) -> bool {
         LineTest::Product(ids) => ids.contains(line.product_id),
         LineTest::Variation(ids) => ids.contains(line.variation_id),
         LineTest::HasVariation => line.variation_id != 0,
-        LineTest::Lent => line.attributes.iter().any(|(name, _)| name == LENT),
         LineTest::Attribute(test) => {
             let mut chosen = line.attributes.iter().filter(|(name, _)| *name == test.name);
             let is_chosen = chosen.any(|(_, value)| (*value == test.value) == test.equal);
@@ -229,11 +230,9 @@ fn value(table: Table, measure: Measure, units: &[Unit<'_>]) -> i64 {
             let mut sum = 0;
             let mut seen = BTreeSet::new();
             for unit in of(when) {
-                let coupons = i64::try_from(unit.order.coupons.len()).unwrap();
                 let times = match per {
                     Per::Row => 1,
                     Per::Order => i64::from(seen.insert(unit.order.order_id)),
-                    Per::Coupon => coupons.max(1),
                 };
                 sum += column_of(column, unit) * times;
             }
@@ -273,24 +272,12 @@ fn holds(table: Table, when: When, unit: Unit<'_>) -> bool {
 
 fn column_of(column: Column, unit: Unit<'_>) -> i64 {
     let order = unit.order;
-    let line = |of: fn(&LineFact) -> i64| unit.line.map(of).unwrap_or_default();
     let tax = |of: fn(&TaxFact) -> i64| unit.tax.map(of).unwrap_or_default();
     match column {
-        Column::One => 1,
-        Column::Items => order.items,
-        Column::Total => order.total.as_millionths(),
-        Column::Tax => order.tax.as_millionths(),
-        Column::Shipping => order.shipping.as_millionths(),
-        Column::Net => order.net.as_millionths(),
+        Column::Order(number) => number.of(order),
         Column::Gross => gross(order),
         Column::Discounts => order.coupons.iter().map(|own| own.discount.as_millionths()).sum(),
-        Column::Quantity => line(|line| line.quantity),
-        Column::LineNet => line(|line| line.net.as_millionths()),
-        Column::LineGross => line(|line| line.gross.as_millionths()),
-        Column::LineDiscount => line(|line| line.discount.as_millionths()),
-        Column::LineTax => line(|line| line.tax.as_millionths()),
-        Column::LineShipping => line(|line| line.shipping.as_millionths()),
-        Column::LineShippingTax => line(|line| line.shipping_tax.as_millionths()),
+        Column::Line(number) => unit.line.map(|line| number.of(line)).unwrap_or_default(),
         Column::CouponDiscount => {
             unit.coupon.map(|own| own.discount.as_millionths()).unwrap_or_default()
         }
@@ -317,7 +304,6 @@ fn subjects(subject: Subject, unit: Unit<'_>) -> Vec<i64> {
             Some(coupon) => vec![coupon.coupon_id],
             None => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         },
-        Subject::CouponOfOrder => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         Subject::TaxRate => match unit.tax {
             Some(tax) => vec![tax.rate_id],
             None => order.taxes.iter().map(|tax| tax.rate_id).collect(),

@@ -5,24 +5,42 @@ use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE, sum};
-use super::{
-    Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,
-};
+use super::{Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort};
 use crate::columns::{Column, Plan, Shape, column, schemas};
+use crate::compat::{Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, span};
+use crate::facts::LineNumber;
 use crate::known;
 use crate::query::Measure::Distinct;
 use crate::query::{Column as Of, DateColumn, Filter, Group, Query, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
+
+/// As the reference counts.
+const WITH_REFUNDS: Column = column(
+    "orders_count",
+    "Number of orders and refunds.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Order, When::Always))],
+);
+
+/// The columns of the list.
+fn plan(context: &QueryContext) -> Plan {
+    let is_compat = context.follows(Rule::RefundsAreOrders);
+    let each = |column: &Column| match column.name {
+        "orders_count" if is_compat => WITH_REFUNDS,
+        _ => *column,
+    };
+    Plan::of(COLUMNS.iter().map(each))
+}
 
 const COLUMNS: &[Column] = &[
     ITEMS_SOLD,
     NET_REVENUE,
     column(
         "orders_count",
-        "Number of orders and refunds.",
+        "Number of orders.",
         Shape::Count,
-        &[(1, Distinct(Subject::Order, When::Always))],
+        &[(1, Distinct(Subject::Order, When::NotNegative))],
     ),
     column(
         "products_count",
@@ -52,7 +70,7 @@ pub fn document() -> Value {
 
 pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
-    let plan = Plan::of(COLUMNS.iter().copied());
+    let plan = plan(&context);
     let rows = found(call, &context, &plan);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let names = known::category_names(call.conn()?, &ids)?;
@@ -97,23 +115,22 @@ fn found(call: &Call<'_>, context: &QueryContext, plan: &Plan) -> Vec<Row> {
 
 /// The categories that sold most: id, name, pieces, and net sales in millionths.
 pub fn best(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: (usize, usize),
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let context = reports.query_context(call)?;
-    let plan = Plan::of(COLUMNS.iter().copied());
-    let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);
-    let rows = found(call, &context, &plan).into_iter();
+    let plan = plan(context);
+    let pieces = |values: &[i64]| plan.raw(sum(Of::Line(LineNumber::Quantity)), values);
+    let rows = found(call, context, &plan).into_iter();
     let mut rows: Vec<(Rank, Row)> =
         rows.map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();
     sort(&mut rows, true);
-    let rows = cut(rows, (0, count));
+    let rows = cut(rows, page);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let names = known::category_names(call.conn()?, &ids)?;
     let best = rows.into_iter().map(|(id, values)| {
         let name = names.get(&id).cloned().unwrap_or_default();
-        (id, name, pieces(&values), plan.raw(sum(Of::LineNet), &values))
+        (id, name, pieces(&values), plan.raw(sum(Of::Line(LineNumber::Net)), &values))
     });
     Ok(best.collect())
 }

@@ -6,10 +6,9 @@ use site::Call;
 use site::content::dates::{Moment, written};
 use store::coupon::CouponRow;
 
-use super::{
-    Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,
-};
+use super::{Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort};
 use crate::columns::{Column, Plan, Shape, column, schemas};
+use crate::compat::{Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, span};
 use crate::known;
 use crate::query::Measure::{Distinct, Sum};
@@ -75,7 +74,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         let mut body = Map::new();
         body.insert(String::from("coupon_id"), json!(id));
         body.extend(plan.members(&values));
-        let more = if is_extended { told(call, &context, records.get(&id)) } else { nothing() };
+        let more = if is_extended { extended(call, &context, records.get(&id)) } else { nothing() };
         body.insert(String::from("extended_info"), more);
         let address = record(call, reports, &format!("/coupons/{id}"));
         linked(body, Links::new().to("coupon", address))
@@ -98,8 +97,8 @@ fn found(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: 
     rows(&answer, wanted)
 }
 
-/// What is told about a coupon. The dates in UTC repeat the others, as clients know it.
-fn told(call: &Call<'_>, context: &QueryContext, coupon: Option<&CouponRow>) -> Value {
+/// What is known about a coupon.
+fn extended(call: &Call<'_>, context: &QueryContext, coupon: Option<&CouponRow>) -> Value {
     let Some(coupon) = coupon else {
         return json!({
             "code": DELETED,
@@ -114,7 +113,7 @@ fn told(call: &Call<'_>, context: &QueryContext, coupon: Option<&CouponRow>) -> 
         let moment = time.map(|time| Moment::at(call.options(), time));
         let local = moment.map(|moment| written(moment.local)).unwrap_or_default();
         let gmt = moment.map(|moment| written(moment.gmt)).unwrap_or_default();
-        if context.is_strict { [local, gmt] } else { [local.clone(), local] }
+        if context.follows(Rule::CouponDatesRepeat) { [local.clone(), local] } else { [local, gmt] }
     };
     let [created, created_gmt] = moments(Some(coupon.created));
     let [expires, expires_gmt] = moments(coupon.expires);
@@ -130,19 +129,18 @@ fn told(call: &Call<'_>, context: &QueryContext, coupon: Option<&CouponRow>) -> 
 
 /// The coupons of most orders: id, code, orders, and what they took off in millionths.
 pub fn best(
-    reports: &ReportContext,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: (usize, usize),
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let context = reports.query_context(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let orders = |values: &[i64]| plan.raw(Distinct(Subject::Order, When::Always), values);
     let amount = |values: &[i64]| plan.raw(Sum(Of::CouponDiscount, When::Always, Per::Row), values);
-    let rows = found(call, &context, None, &plan).into_iter();
+    let rows = found(call, context, None, &plan).into_iter();
     let mut rows: Vec<(Rank, Row)> =
         rows.map(|(id, values)| (Rank::int(orders(&values)), (id, values))).collect();
     sort(&mut rows, true);
-    let rows = cut(rows, (0, count));
+    let rows = cut(rows, page);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let records = known::coupon_rows(call.conn()?, &ids)?;
     let best = rows.into_iter().map(|(id, values)| {

@@ -10,10 +10,9 @@ use store::download_permission;
 use store::product::ProductRow;
 use store::user;
 
-use super::{Beyond, Rank, described, linked, page, record, reply, sort};
-use crate::arrival;
+use super::{Rank, described, linked, page, record, reply, sort};
 use crate::calendar::Calendar;
-use crate::columns::float;
+use crate::compat::Beyond;
 use crate::context::{QueryContext, ReportContext, seconds, span};
 use crate::facts::DownloadFact;
 use crate::known;
@@ -60,7 +59,9 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     let (downloads, total) = if call.params.text("orderby") == Some("product") {
         by_product(call, &context, span, &filter, paging)?
     } else {
-        by_date(&context, span, &filter, paging)
+        let sort = DownloadSort::Date;
+        let found = context.snapshot.list_downloads(context.scope(), span, &filter, sort, paging);
+        (found.downloads, found.total)
     };
     let mut bodies = Vec::with_capacity(downloads.len());
     let ids: Vec<i64> = downloads.iter().map(|download| download.product_id).collect();
@@ -73,29 +74,6 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     }
     let path = format!("{}/reports/downloads", reports.base);
     Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
-}
-
-/// Among those of one second, clients know those first that their database meets first.
-fn by_date(
-    context: &QueryContext,
-    span: Span,
-    filter: &Filter,
-    paging: Paging,
-) -> (Vec<Arc<DownloadFact>>, usize) {
-    let list = |paging: Paging| {
-        context.snapshot.list_downloads(context.scope(), span, filter, DownloadSort::Date, paging)
-    };
-    let all = list(Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX });
-    if context.is_strict || all.total > arrival::ROWS_MAX {
-        let found = list(paging);
-        return (found.downloads, found.total);
-    }
-    let values: Vec<f64> =
-        all.downloads.iter().map(|download| float(seconds(download.at))).collect();
-    let page = (paging.offset, paging.limit);
-    let places = super::known_page(&values, paging.descending, page, all.total);
-    let shown = places.into_iter().filter_map(|place| all.downloads.get(place).cloned());
-    (shown.collect(), all.total)
 }
 
 /// By the titles of products; within one, by their numbers. Products that are gone have no title

@@ -1,7 +1,5 @@
 //! Orders and refunds, one by one.
 
-mod filter;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
@@ -9,17 +7,17 @@ use serde_json::{Map, Value, json};
 use site::Call;
 use types::Timestamp;
 
-use super::{Beyond, described, linked, page, record, reply};
-use crate::arrival;
-use crate::calendar::{Calendar, Range};
-use crate::columns::{float, money};
+use super::{described, linked, page, record, reply};
+use crate::calendar::{Calendar, Second};
+use crate::columns::money;
+use crate::compat::{self, Beyond, Rule};
 use crate::context::{Cards, QueryContext, ReportContext, date_of_orders, seconds, span};
 use crate::customers;
-use crate::facts::{CouponFact, OrderFact};
+use crate::facts::{CouponFact, OrderFact, OrderNumber};
 use crate::known;
-use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging};
-use crate::reports::args;
-use crate::reports::meeting::{Meeting, second_of};
+use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging};
+use crate::reports::stats::orders::conditions;
+use crate::reports::{args, filters};
 
 /// Where an order came from, if nothing is known about it.
 const UNKNOWN_ORIGIN: &str = "Unknown";
@@ -68,56 +66,41 @@ pub fn document() -> Value {
 pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
     let date = date_of_orders(call.options());
-    let filter = filter::of(call, &context)?;
+    let filter = filter(call, &context)?;
     let (offset, limit) = page(call);
     let paging = Paging { descending: super::is_descending(call), offset, limit };
     let sort = match call.params.text("orderby") {
-        Some("num_items_sold") => OrderSort::Items,
-        Some("net_total") => OrderSort::Net,
+        Some("num_items_sold") => OrderSort::Number(OrderNumber::Items),
+        Some("net_total") => OrderSort::Number(OrderNumber::Net),
         _ => OrderSort::Date,
     };
-    let found = found(&context, (date, context.range(call)), &filter, (sort, paging));
+    let found = context.list_orders((date, span(context.range(call))), &filter, sort, paging);
     let more = More::of(reports, call, &context, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
         let address = record(call, reports, &format!("/orders/{}", order.order_id));
         linked(more.body(order, date, &context.calendar), Links::new().to("order", address))
     });
-    let bodies: Vec<Value> = bodies.collect();
+    let mut bodies: Vec<Value> = bodies.collect();
+    if context.follows(Rule::LastRefundHasGoods) {
+        compat::leave_goods_to_last_refund(&mut bodies);
+    }
     let path = format!("{}/reports/orders", reports.base);
     Ok(reply(call, &path, bodies, found.total, (&context, Beyond::RowsOnly)))
 }
 
-/// The orders of the page. Among equals in a column, clients know those first that their database
-/// meets first.
-fn found(
-    context: &QueryContext,
-    (date, range): (DateColumn, Range),
-    filter: &Filter,
-    (sort, paging): (OrderSort, Paging),
-) -> OrderPage {
-    let (snapshot, scope) = (&context.snapshot, context.scope());
-    let when = (date, span(range));
-    let usual = || snapshot.list_orders(scope, when, filter, sort, paging);
-    if context.is_strict || sort == OrderSort::Date {
-        return usual();
-    }
-    let all = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
-    let mut all = snapshot.list_orders(scope, when, filter, OrderSort::Date, all);
-    if all.total > arrival::ROWS_MAX {
-        return usual();
-    }
-    let limit = paging.offset.saturating_add(paging.limit);
-    let meeting = Meeting { date, range, filter, limit, is_reversed: false };
-    meeting.arrange(&mut all.orders, context);
-    let value = |order: &OrderFact| match sort {
-        OrderSort::Items => float(order.items),
-        _ => float(order.net.as_millionths()),
-    };
-    let values: Vec<f64> = all.orders.iter().map(value).collect();
-    let page = (paging.offset, paging.limit);
-    let places = super::known_page(&values, paging.descending, page, snapshot.orders());
-    let orders = places.into_iter().filter_map(|place| all.orders.get(place).cloned());
-    OrderPage { orders: orders.collect(), total: all.total }
+/// The same filters as those of the report over time, so that both agree; and orders by number.
+fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
+    let mut conditions = conditions(call, context)?;
+    let params = &call.params;
+    let any = filters::is_any(params);
+    let statuses = filters::statuses(params, context, any);
+    let counted = if statuses.is_none() { context.counted() } else { Filter::everything() };
+    conditions.extend(statuses);
+    let orders = |name: &str| filters::ids(params, name).map(Filter::Orders);
+    conditions.extend(orders("order_includes"));
+    conditions.extend(orders("order_excludes").map(Filter::negated));
+    let scope = Filter::All(filters::scope(params));
+    Ok(filters::joined(conditions, any).and(counted).and(scope))
 }
 
 /// What is known about orders beyond the facts about them.
@@ -127,10 +110,8 @@ struct More {
     cards: Cards,
     /// Only where the request wants to know.
     extended: Option<Extended>,
-    /// Of several refunds of an order, the last on the page: clients know only that one with what
-    /// its order was about.
-    last: BTreeSet<i64>,
-    is_strict: bool,
+    /// Whether a refund is of a customer like that of its order.
+    is_of_parent: bool,
 }
 
 struct Extended {
@@ -157,17 +138,14 @@ impl More {
         } else {
             None
         };
-        let by_parent: BTreeMap<i64, i64> =
-            orders.iter().map(|order| (order.parent_id, order.order_id)).collect();
-        let last = by_parent.into_values().collect();
-        Ok(Self { parents, cards, extended, last, is_strict: context.is_strict })
+        let is_of_parent = !context.follows(Rule::RefundsReturn);
+        Ok(Self { parents, cards, extended, is_of_parent })
     }
 
     fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {
         let text = |time: Timestamp| calendar.text(seconds(time));
         let dated = second_of(order, date).map(|at| calendar.text(at));
-        // Clients know every refund as that of a returning customer.
-        let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_strict);
+        let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_of_parent);
         let returning = of_refund.unwrap_or(order).returning;
         let card = self.cards.get(&sale(order));
         let told = |name: &str| card.and_then(|card| card.get(name)).cloned();
@@ -187,13 +165,22 @@ impl More {
         if let Some(extended) = &self.extended {
             let origin = if order.is_refund() { None } else { told("origin") };
             let parent = self.parents.get(&order.parent_id);
-            let parent = parent.filter(|_| self.is_strict || self.last.contains(&order.order_id));
             put("extended_info", extended.body(order, parent, origin));
         }
         put("order_number", told("number").unwrap_or_default());
         put("total_formatted", told("total_formatted").unwrap_or_default());
         body
     }
+}
+
+/// When the order was, by this date.
+fn second_of(order: &OrderFact, date: DateColumn) -> Option<Second> {
+    let at = match date {
+        DateColumn::Created => Some(order.created),
+        DateColumn::Paid => order.paid,
+        DateColumn::Completed => order.completed,
+    };
+    at.map(seconds)
 }
 
 /// The order itself, or that of a refund.

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use site::Call;
 use types::Amount;
 
-use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};
+use super::{Rank, cut, described, linked, page, rank_of, record, reply, sort};
 use crate::columns::{Column, Plan, Shape, column, number, schemas};
+use crate::compat::Beyond;
 use crate::context::{ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct, Sum};

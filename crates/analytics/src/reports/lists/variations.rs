@@ -7,10 +7,9 @@ use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE};
-use super::{
-    Beyond, Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page,
-};
+use super::{Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page};
 use crate::columns::{Column, Plan, Shape, column, schemas};
+use crate::compat::{Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct};
@@ -19,7 +18,7 @@ use crate::reports::stats::variations::filter;
 use crate::reports::{args, filters};
 
 const NEWEST: Measure = Measure::Latest(DateColumn::Created);
-/// As clients know it: refunds count as orders.
+/// As the reference counts.
 const EACH_ORDER: Column = column(
     "orders_count",
     "Number of orders.",
@@ -79,7 +78,7 @@ struct Row {
 pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "variations");
-    let orders = if context.is_strict { ORDERS } else { EACH_ORDER };
+    let orders = if context.follows(Rule::RefundsAreOrders) { EACH_ORDER } else { ORDERS };
     let mut plan = Plan::of([ITEMS_SOLD, NET_REVENUE, orders]);
     plan.need(NEWEST);
     let query = Query {
@@ -89,9 +88,9 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
     let rows = found(&context, wanted.as_ref(), &query);
-    let rows = ranked(call, rows, &plan, (&context, &query))?;
+    let rows = ranked(call, rows, &plan)?;
     let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
-    let shown = sorted_page(call, &context, rows);
+    let shown = sorted_page(call, rows);
     let ids: Vec<i64> = shown.iter().flat_map(|row| [row.variation_id, row.product_id]).collect();
     let cards = super::product_cards(reports, call, &ids)?;
     let bodies: Vec<Value> = shown
@@ -152,27 +151,17 @@ fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<R
     rows
 }
 
-fn ranked(
-    call: &mut Call<'_>,
-    rows: Vec<Row>,
-    plan: &Plan,
-    (context, query): (&QueryContext, &Query),
-) -> Result<Vec<(Rank, Row)>, Stop> {
+fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|row| row.variation_id).collect();
     let records =
         if by == "sku" { known::product_rows(call.conn()?, &ids)? } else { BTreeMap::new() };
-    let dates = if by == "date" { super::dates(context, query) } else { None };
-    let date = |row: &Row| {
-        let known = dates.as_ref().and_then(|dates| dates.get(&(row.product_id, row.variation_id)));
-        known.copied().unwrap_or_else(|| plan.raw(NEWEST, &row.values))
-    };
     let ranked = rows.into_iter().map(|row| {
         let rank = match by.as_str() {
             "sku" => records
                 .get(&row.variation_id)
                 .map_or(Rank::Nothing, |record| Rank::text(&record.sku)),
-            "date" => Rank::int(date(&row)),
+            "date" => Rank::int(plan.raw(NEWEST, &row.values)),
             name => rank_of(plan, name, &row.values),
         };
         (rank, row)

@@ -4,7 +4,7 @@ use contract::rest::{Args, Stop};
 use site::Call;
 use store::customer_lookup;
 
-use super::{Habit, Stats, query_args};
+use super::{Stats, query_args};
 use crate::columns::{Shape, column};
 use crate::context::QueryContext;
 use crate::query::{DateColumn, Filter, IdSet, Measure, Table, When};
@@ -24,10 +24,10 @@ pub static STATS: Stats = Stats {
     of_totals: &[],
     always: &[],
     dimensions: &[],
-    habit: Habit::Sorted,
+    sorts: &[],
     product_params: ("", ""),
     variations_param: "",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "",
     args: stats_args,
     query_args: &[

@@ -3,10 +3,12 @@
 use contract::rest::{Args, Schema, Stop};
 use site::Call;
 
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, query_args};
+use super::segments::{Dimension, Split};
+use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
+use crate::compat::Rule;
 use crate::context::{QueryContext, date_named, date_of_orders};
+use crate::facts::{LineNumber, OrderNumber, OrderText};
 use crate::query::Measure::{self, Distinct, Rows, Sum};
 use crate::query::{Column as Of, Filter, Group, LineTest, Per, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -15,23 +17,33 @@ const ORDERS: Measure = Rows(When::Order);
 
 const COLUMNS: &[Column] = &[
     column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]).indicator(),
-    column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, total(Of::Items))]),
+    column(
+        "num_items_sold",
+        "Pieces sold.",
+        Shape::Count,
+        &[(1, total(Of::Order(OrderNumber::Items)))],
+    ),
     column(
         "gross_sales",
         "Goods and fees before coupons and refunds.",
         Shape::Money,
         &[
-            (1, of_orders(Of::Total)),
-            (-1, of_orders(Of::Tax)),
-            (-1, of_orders(Of::Shipping)),
+            (1, of_orders(Of::Order(OrderNumber::Total))),
+            (-1, of_orders(Of::Order(OrderNumber::Tax))),
+            (-1, of_orders(Of::Order(OrderNumber::Shipping))),
             (1, total(Of::Discounts)),
         ],
     )
     .indicator()
     .currency(),
-    column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, total(Of::Total))])
-        .indicator()
-        .currency(),
+    column(
+        "total_sales",
+        "What was paid, less refunds.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Total)))],
+    )
+    .indicator()
+    .currency(),
     column("coupons", "What coupons took off.", Shape::Money, &[(1, total(Of::Discounts))]),
     column(
         "coupons_count",
@@ -47,24 +59,34 @@ const COLUMNS: &[Column] = &[
     )
     .indicator()
     .currency(),
-    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Tax))]).currency(),
-    column("shipping", "Shipping without tax.", Shape::Money, &[(1, total(Of::Shipping))])
-        .indicator()
-        .currency(),
-    column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, total(Of::Net))])
-        .indicator()
-        .currency(),
+    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Order(OrderNumber::Tax)))]).currency(),
+    column(
+        "shipping",
+        "Shipping without tax.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Shipping)))],
+    )
+    .indicator()
+    .currency(),
+    column(
+        "net_revenue",
+        "Sales without tax and shipping.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Net)))],
+    )
+    .indicator()
+    .currency(),
     column(
         "avg_items_per_order",
         "Pieces in an order, on average.",
         Shape::CountPer(ORDERS),
-        &[(1, of_orders(Of::Items))],
+        &[(1, of_orders(Of::Order(OrderNumber::Items)))],
     ),
     column(
         "avg_order_value",
         "Net value of an order, on average.",
         Shape::MoneyPer(ORDERS),
-        &[(1, of_orders(Of::Net))],
+        &[(1, of_orders(Of::Order(OrderNumber::Net)))],
     )
     .indicator()
     .currency(),
@@ -91,13 +113,14 @@ const fn of_orders(column: Of) -> Measure {
     Sum(column, When::Order, Per::Row)
 }
 
-/// Orders among the rows of a segment, refunds too.
-const EACH_ORDER: Measure = Distinct(Subject::Order, When::Always);
+/// Different orders among the rows of a segment.
+const EACH_ORDER: Measure = Distinct(Subject::Order, When::Order);
 
-/// The columns of segments, whose numbers come from lines or coupons of the orders.
+/// The columns of segments whose figures come from lines or coupons of the orders.
 macro_rules! segment_columns {
     (
         $items:expr,
+        $gross:expr,
         $total:expr,
         $coupons:expr,
         $refunds:expr,
@@ -105,59 +128,33 @@ macro_rules! segment_columns {
         $shipping:expr,
         $net:expr
     ) => {
-        segment_columns!(
-            $items,
-            $total,
-            $coupons,
-            $refunds,
-            $taxes,
-            $shipping,
-            $net,
-            Distinct(Subject::Coupon, When::Always),
-            EACH_ORDER,
-            Sum(Of::Items, When::Always, Per::Order),
-            Sum(Of::Net, When::Always, Per::Order)
-        )
-    };
-    (
-        $items:expr,
-        $total:expr,
-        $coupons:expr,
-        $refunds:expr,
-        $taxes:expr,
-        $shipping:expr,
-        $net:expr,
-        $kinds_of_coupons:expr,
-        $orders:expr,
-        $items_of_orders:expr,
-        $net_of_orders:expr
-    ) => {
         &[
+            column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
             column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
-            column("total_sales", "What was paid.", Shape::Money, &[(1, $total)]),
+            column("gross_sales", "Goods before coupons and refunds.", Shape::Money, $gross),
+            column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, $total)]),
             column("coupons", "What coupons took off.", Shape::Money, &[(1, $coupons)]),
             column(
                 "coupons_count",
                 "Number of different coupons.",
                 Shape::Count,
-                &[(1, $kinds_of_coupons)],
+                &[(1, Distinct(Subject::Coupon, When::Always))],
             ),
-            column("refunds", "What was paid back.", Shape::Money, &[(1, $refunds)]),
+            column("refunds", "What was paid back.", Shape::Magnitude, &[(1, $refunds)]),
             column("taxes", "Taxes.", Shape::Money, &[(1, $taxes)]),
             column("shipping", "Shipping without tax.", Shape::Money, &[(1, $shipping)]),
-            column("net_revenue", "Sales without the rest.", Shape::Money, &[(1, $net)]),
-            column("orders_count", "Number of orders.", Shape::Count, &[(1, $orders)]),
+            column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, $net)]),
             column(
                 "avg_items_per_order",
                 "Pieces in an order, on average.",
-                Shape::CountPer($orders),
-                &[(1, $items_of_orders)],
+                Shape::CountPer(EACH_ORDER),
+                &[(1, Sum(Of::Order(OrderNumber::Items), When::Order, Per::Order))],
             ),
             column(
                 "avg_order_value",
                 "Net value of an order, on average.",
-                Shape::MoneyPer($orders),
-                &[(1, $net_of_orders)],
+                Shape::MoneyPer(EACH_ORDER),
+                &[(1, Sum(Of::Order(OrderNumber::Net), When::Order, Per::Order))],
             ),
             column(
                 "total_customers",
@@ -169,51 +166,31 @@ macro_rules! segment_columns {
     };
 }
 
-/// As clients know it: a line counts once beside each coupon of its order.
-const OF_LINES_BESIDE_COUPONS: &[Column] = segment_columns!(
-    Sum(Of::Quantity, When::Always, Per::Coupon),
-    Sum(Of::LineGross, When::Always, Per::Coupon),
-    Sum(Of::Discounts, When::Always, Per::Row),
-    Sum(Of::LineGross, When::Negative, Per::Coupon),
-    Sum(Of::LineTax, When::Always, Per::Coupon),
-    Sum(Of::LineShipping, When::Always, Per::Coupon),
-    Sum(Of::LineNet, When::Always, Per::Coupon)
-);
-
-/// As it should be.
 const OF_LINES: &[Column] = segment_columns!(
-    total(Of::Quantity),
-    total(Of::LineGross),
-    total(Of::LineDiscount),
-    Sum(Of::LineGross, When::Negative, Per::Row),
-    total(Of::LineTax),
-    total(Of::LineShipping),
-    total(Of::LineNet)
-);
-
-/// As clients know it: an order counts once for each of its coupons, and shows all of them.
-const OF_COUPONS_BESIDE_COUPONS: &[Column] = segment_columns!(
-    Sum(Of::Items, When::Always, Per::Coupon),
-    Sum(Of::Total, When::Always, Per::Coupon),
-    Sum(Of::CouponDiscount, When::Always, Per::Coupon),
-    Sum(Of::Total, When::Refund, Per::Coupon),
-    Sum(Of::Tax, When::Always, Per::Coupon),
-    Sum(Of::Shipping, When::Always, Per::Coupon),
-    Sum(Of::Net, When::Always, Per::Coupon),
-    Distinct(Subject::CouponOfOrder, When::Always),
-    Sum(Of::One, When::Always, Per::Coupon),
-    Sum(Of::Items, When::Always, Per::Coupon),
-    Sum(Of::Net, When::Always, Per::Coupon)
+    total(Of::Line(LineNumber::Quantity)),
+    &[(1, of_orders(Of::Line(LineNumber::Net))), (1, of_orders(Of::Line(LineNumber::Discount))),],
+    total(Of::Line(LineNumber::Gross)),
+    total(Of::Line(LineNumber::Discount)),
+    Sum(Of::Line(LineNumber::Gross), When::Negative, Per::Row),
+    total(Of::Line(LineNumber::Tax)),
+    total(Of::Line(LineNumber::Shipping)),
+    total(Of::Line(LineNumber::Net))
 );
 
 const OF_COUPONS: &[Column] = segment_columns!(
-    total(Of::Items),
-    total(Of::Total),
+    total(Of::Order(OrderNumber::Items)),
+    &[
+        (1, of_orders(Of::Order(OrderNumber::Total))),
+        (-1, of_orders(Of::Order(OrderNumber::Tax))),
+        (-1, of_orders(Of::Order(OrderNumber::Shipping))),
+        (1, total(Of::Discounts)),
+    ],
+    total(Of::Order(OrderNumber::Total)),
     total(Of::CouponDiscount),
-    Sum(Of::Total, When::Refund, Per::Row),
-    total(Of::Tax),
-    total(Of::Shipping),
-    total(Of::Net)
+    Sum(Of::Gross, When::Negative, Per::Row),
+    total(Of::Order(OrderNumber::Tax)),
+    total(Of::Order(OrderNumber::Shipping)),
+    total(Of::Order(OrderNumber::Net))
 );
 
 const DIMENSIONS: &[Dimension] = &[
@@ -224,6 +201,7 @@ const DIMENSIONS: &[Dimension] = &[
     Dimension::CustomerType,
     Dimension::Merchant,
     Dimension::Store,
+    Dimension::Currency,
 ];
 
 pub static STATS: Stats = Stats {
@@ -234,10 +212,10 @@ pub static STATS: Stats = Stats {
     of_totals: OF_TOTALS,
     always: &["coupons_count", "products"],
     dimensions: DIMENSIONS,
-    habit: Habit::Sorted,
+    sorts: &[],
     product_params: ("product_includes", "categories"),
     variations_param: "variation_includes",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "coupons",
     args: orders_args,
     query_args: &[
@@ -272,6 +250,12 @@ pub static REVENUE: Stats = Stats {
     title: "report_revenue_stats",
     product_params: ("", ""),
     variations_param: "",
+    sorts: &[column(
+        "items_sold",
+        "Pieces sold.",
+        Shape::Count,
+        &[(1, total(Of::Order(OrderNumber::Items)))],
+    )],
     args: revenue_args,
     query_args: &[
         query_args::FIELDS,
@@ -362,13 +346,15 @@ fn orders_filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, 
     let statuses = filters::statuses(params, context, any);
     let filter = match statuses {
         Some(statuses) => filters::joined([conditions, vec![statuses]].concat(), any),
-        None if any && !context.is_strict => beside_counted(conditions, context),
+        None if any && context.follows(Rule::LastFilterCounts) => {
+            beside_counted(conditions, context)
+        }
         None => filters::joined(conditions, any).and(context.counted()),
     };
     Ok(filter.and(in_scope))
 }
 
-/// Clients know that with any of several filters only the last minds which orders count.
+/// Only the last of several filters minds which orders count.
 fn beside_counted(mut conditions: Vec<Filter>, context: &QueryContext) -> Filter {
     let last = conditions.pop().unwrap_or_else(Filter::everything);
     conditions.push(last.and(context.counted()));
@@ -400,39 +386,33 @@ pub fn conditions(call: &mut Call<'_>, context: &QueryContext) -> Result<Vec<Fil
 }
 
 fn split(dimension: Dimension, call: &Call<'_>, context: &QueryContext) -> Option<Split> {
-    let strict = context.is_strict;
-    let of = |table: Table, group: Group, columns: &'static [Column]| Split {
-        table,
-        group,
-        columns,
-        filter: Filter::everything(),
-        ids: Ids::Number,
-    };
-    let lines = if strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
+    let text = |field: OrderText| Split::of(Table::Orders, Group::Text(field), COLUMNS);
+    let of_lines = |group: Group| Split::of(Table::Lines, group, OF_LINES);
     Some(match dimension {
-        Dimension::Product => of(Table::Lines, Group::Product, lines),
+        Dimension::Product => of_lines(Group::Product),
         Dimension::Variation => {
-            let product = filters::ids(&call.params, "product_includes").unwrap_or_default();
-            let filter = Filter::Line(LineTest::Product(product));
-            Split { filter, ..of(Table::Lines, Group::Variation, lines) }
+            // An order with one of the products may have others.
+            let products =
+                filters::products_in(&call.params, context, "product_includes", "categories");
+            let filter = products.map_or_else(Filter::everything, |products| {
+                Filter::Line(LineTest::Product(products))
+            });
+            Split { filter, ..of_lines(Group::VariationId) }
         }
-        Dimension::Category => {
-            let roll_up = if strict { RollUp::Ancestors } else { RollUp::EachPath };
-            of(Table::Lines, Group::Category(roll_up), lines)
+        Dimension::Category if context.follows(Rule::CategoriesByPath) => {
+            of_lines(Group::Category(RollUp::EachPath))
         }
-        Dimension::Coupon => {
-            let columns = if strict { OF_COUPONS } else { OF_COUPONS_BESIDE_COUPONS };
-            of(Table::Coupons, Group::Coupon, columns)
-        }
-        // Clients know these segments with nothing in them.
-        Dimension::CustomerType if !strict => {
-            let nothing = of(Table::Orders, Group::CustomerType, OF_COUPONS);
-            Split { filter: Filter::nothing(), ..nothing }
-        }
+        Dimension::Category => of_lines(Group::Category(RollUp::Ancestors)),
+        Dimension::Coupon => Split::of(Table::Coupons, Group::Coupon, OF_COUPONS),
+        Dimension::CustomerType if context.follows(Rule::CustomerTypesAreEmpty) => Split {
+            filter: Filter::nothing(),
+            ..Split::of(Table::Orders, Group::CustomerType, OF_COUPONS)
+        },
         // An order, with its refunds, is in one of these: they add up to the totals.
-        Dimension::CustomerType => of(Table::Orders, Group::CustomerType, COLUMNS),
-        Dimension::Merchant => of(Table::Orders, Group::Merchant, COLUMNS),
-        Dimension::Store => of(Table::Orders, Group::Store, COLUMNS),
+        Dimension::CustomerType => Split::of(Table::Orders, Group::CustomerType, COLUMNS),
+        Dimension::Merchant => text(OrderText::Merchant),
+        Dimension::Store => text(OrderText::Store),
+        Dimension::Currency => text(OrderText::Currency),
         Dimension::TaxRate => return None,
     })
 }

@@ -4,26 +4,34 @@ use contract::rest::{Args, Stop};
 use site::Call;
 
 use super::products::{
-    DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, SORTS, VARIATIONS_COUNT,
+    DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, OTHER_SORTS, SORTS,
+    VARIATIONS_COUNT,
 };
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, query_args};
+use super::segments::{Dimension, Split};
+use super::{Stats, query_args};
+use crate::columns::Column;
+use crate::compat::Rule;
 use crate::context::QueryContext;
-use crate::query::{DateColumn, Filter, Group, LineTest, Table};
+use crate::facts::OrderText;
+use crate::query::{DateColumn, Filter, Group, LineTest, RollUp, Table};
 use crate::reports::{args, filters};
+
+const COLUMNS: &[Column] = &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, VARIATIONS_COUNT];
+/// As the reference counts in segments.
+const WITH_REFUNDS: &[Column] = &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, VARIATIONS_COUNT];
 
 pub static STATS: Stats = Stats {
     path: "/variations/stats",
     title: "report_variations_stats",
     table: Table::Lines,
-    columns: &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, VARIATIONS_COUNT],
+    columns: COLUMNS,
     of_totals: &[],
     always: &[],
     dimensions: DIMENSIONS,
-    habit: Habit::Unsorted,
+    sorts: OTHER_SORTS,
     product_params: ("product_includes", "category_includes"),
     variations_param: "variations",
-    splits_all_variations: true,
+    is_of_variations: true,
     coupons_param: "",
     args: stats_args,
     query_args: &[
@@ -82,21 +90,15 @@ pub fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Sto
     Ok(Filter::All(conditions))
 }
 
-/// By product and category there are names only, as clients know it; the strict mode counts.
 fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<Split> {
     let group = match dimension {
-        Dimension::Variation => Group::Variation,
-        Dimension::Product if context.is_strict => Group::Product,
-        Dimension::Category if context.is_strict => {
-            Group::Category(crate::query::RollUp::Ancestors)
-        }
+        Dimension::Variation => Group::VariationId,
+        Dimension::Currency => Group::Text(OrderText::Currency),
+        _ if context.follows(Rule::FigurelessSegments) => return None,
+        Dimension::Product => Group::Product,
+        Dimension::Category => Group::Category(RollUp::Ancestors),
         _ => return None,
     };
-    Some(Split {
-        table: Table::Lines,
-        group,
-        columns: &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, VARIATIONS_COUNT],
-        filter: Filter::everything(),
-        ids: Ids::TextIfFound,
-    })
+    let columns = if context.follows(Rule::RefundsAreOrders) { WITH_REFUNDS } else { COLUMNS };
+    Some(Split::of(Table::Lines, group, columns))
 }
