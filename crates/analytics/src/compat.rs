@@ -1,5 +1,5 @@
-//! Where the reference answers otherwise than its interface says: for a shop whose clients must find
-//! exactly that, `analytics.compat = true`.
+//! Where the reference answers otherwise than its interface says: for a shop whose clients must
+//! find exactly that, `analytics.compat = true`.
 //!
 //! **A rule is a line of the table and a few lines at the edge of a report.** None follows an order
 //! that the reference leaves open, and what cannot be said in a few lines is not followed: see
@@ -30,26 +30,30 @@ rules! {
     AddsCurrencies: "amounts in different currencies are added up",
     AnyStatusIsNone: "`status_is=any` matches nothing",
     AttributesSkipRefunds: "a refund of a whole order has no attributes",
-    BoundsExclude: "one bound of a customer's figures alone excludes itself, and those who never bought",
+    BoundsExclude: "one bound of customers' figures excludes itself and who never bought",
     CategoriesByPath: "segments by category count an item once for each way up from it",
     CouponDatesRepeat: "UTC dates of coupons repeat the local ones",
     CustomerTypesAreEmpty: "segments by `customer_type` are empty and nameless",
     FieldsAreLists: "`fields` as text is ignored by orders and revenue",
     FigurelessSegments: "variations split by product or category show no figures",
     IndicatorsNeedDates: "indicators without both dates are null, and without `stats` refused",
-    IntervalsUnsorted: "products, variations, coupons and taxes do not sort intervals unless one was empty",
+    IntervalsUnsorted: "goods, coupons and taxes do not sort intervals unless one was empty",
     KnownSegmentsOnly: "sales of deleted products, variations and coupons are in no segment",
     LastFilterCounts: "with `match=any`, only the last filter of orders minds which orders count",
     LastRefundHasGoods: "of the refunds of an order, only the last on a page shows its goods",
     LeaderboardsHaveOnePage: "leaderboards ignore `page`",
-    PersonAndFigures: "with `match=any`, a filter on the person and one on the figures must both hold",
+    NoVariationIsOne: "sales without a variation count as one in `variations_count`",
+    PersonAndFigures: "with `match=any`, one filter on persons and one on figures must hold",
     ProductsLiftFilter: "products outside of the categories asked for lift the filter",
-    RefundsAreOrders: "refunds count as orders in segments, categories, variations and customer filters",
-    RefundsReturn: "a refund is of a returning customer",
+    RefundsAreOrders: "refunds are orders in segments, categories and customer filters",
+    RefundsReturn: "a refund is shown as that of a returning customer, and never found as one",
     SegmentIdsAreText: "ids of segments are text in some reports",
     SortsByColumnsOnly: "sorting by a name that is no column of the report is sorting by date",
     StatsIgnoreFilters: "`customers/stats` ignores most filters",
+    TaxNamesFromCodes: "parts of a tax rate are read from its code, be they missing",
     TotalsForgotten: "a page behind the last has no totals in its headers",
+    TotalsOfIds: "totals in the headers count the ids asked for, found or not",
+    VariationsMatchAll: "`match=any` has no effect on variations",
     VariationsOfOneProduct: "`segmentby=variation` needs exactly one product",
 }
 

@@ -230,12 +230,15 @@ impl QueryContext {
     pub fn answer(&self, query: &Query) -> Answer {
         self.note_left_out(query);
         let filter = self.in_currency(query.table, &query.filter);
-        self.answer_in_all_currencies(&Query { filter, ..query.clone() })
+        self.snapshot.answer(&self.scope, &Query { filter, ..query.clone() })
     }
 
-    /// What the query comes to where amounts of different currencies are kept apart.
-    pub fn answer_in_all_currencies(&self, query: &Query) -> Answer {
-        self.snapshot.answer(&self.scope, query)
+    /// What a query that keeps currencies apart comes to: in all of them, unless one was chosen.
+    pub fn answer_by_currency(&self, query: &Query) -> Answer {
+        match &self.currency {
+            Some(currency) if currency.is_chosen => self.answer(query),
+            _ => self.snapshot.answer(&self.scope, query),
+        }
     }
 
     /// A page of orders in the currency of the report.
@@ -277,7 +280,7 @@ impl QueryContext {
             measures: vec![Measure::Distinct(Subject::Order, When::Order)],
             ..query.clone()
         };
-        let found = self.answer_in_all_currencies(&others).totals(0).first().copied();
+        let found = self.snapshot.answer(&self.scope, &others).totals(0).first().copied();
         let found = usize::try_from(found.unwrap_or_default()).unwrap_or_default();
         self.left_out.set(self.left_out.get().max(found));
     }

@@ -25,8 +25,8 @@ use store::{Conn, Store};
 use types::{Error, Result, Timestamp};
 
 use crate::context::{ReportContext, may_view};
-use crate::customers::{self, Door};
 use crate::facts::Facts;
+use crate::reports::lists::customers::{self, Door};
 use crate::reports::{lists, stats};
 use columns::{Cell, Column, More};
 

@@ -12,6 +12,8 @@ pub(crate) mod dictionary;
 mod fact;
 mod field;
 pub(crate) mod file;
+mod id_set;
+mod memo;
 pub(crate) mod snapshot;
 mod writer;
 
@@ -23,9 +25,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, RollUp};
 pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
 pub use field::{LineNumber, OrderNumber, OrderText};
+pub use id_set::IdSet;
 pub use snapshot::Snapshot;
 pub use writer::Writer;
 

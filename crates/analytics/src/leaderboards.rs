@@ -10,9 +10,9 @@ use types::{Amount, Capability};
 
 use crate::compat::Rule;
 use crate::context::{QueryContext, ReportContext};
-use crate::customers;
 use crate::reports::args;
 use crate::reports::lists;
+use crate::reports::lists::customers;
 
 /// Rows of a leaderboard unless somebody asks for more, and at most.
 const ROWS: i64 = 5;

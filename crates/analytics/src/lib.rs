@@ -12,7 +12,6 @@ pub mod calendar;
 pub mod columns;
 pub mod compat;
 pub mod context;
-pub mod customers;
 pub mod derive;
 pub mod exports;
 pub mod facts;

@@ -25,12 +25,11 @@ mod work;
 
 use types::Timestamp;
 
+pub use crate::facts::{IdSet, RollUp};
 use crate::facts::{LineNumber, OrderNumber, OrderText};
 
-pub(crate) use kept::Kept;
-
 pub use answer::{Answer, AnswerRow, Key};
-pub use filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+pub use filter::{AttributeTest, Filter, LineTest, RowKind};
 pub use listing::{DownloadPage, DownloadSort, OrderPage, OrderSort, Paging};
 
 /// What the rows are. Rows of all tables but downloads belong to an order or a refund, and have its
@@ -128,17 +127,6 @@ pub enum Group {
     Text(OrderText),
 }
 
-/// To which categories a line belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RollUp {
-    /// Those that the product was put into.
-    Direct,
-    /// Those and all above them, each once.
-    Ancestors,
-    /// Those and all above them, as often as there are ways to get there.
-    EachPath,
-}
-
 /// A number to find out for each row of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
@@ -204,8 +192,10 @@ pub enum Subject {
     Customer,
     /// Products of the row, or of all lines of its order.
     Product,
-    /// Variations of the row, or of all lines of its order; none at all counts as one.
+    /// Variations of the row, or of all lines of its order.
     Variation,
+    /// The same, where none at all counts as one.
+    VariationOrNone,
     /// Coupons of the row, or of its order.
     Coupon,
     /// Rates of the row, or of its order.

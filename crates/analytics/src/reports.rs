@@ -14,7 +14,7 @@ use site::action::{memory, read};
 use site::{Action, Call};
 
 use crate::context::{ReportContext, may_view};
-use crate::customers::{self, Door};
+use lists::customers::{self, Door, averages};
 
 /// The reports that the index names, with what each tells; two of them clients know without a
 /// route.
@@ -57,7 +57,7 @@ const LISTS: &[Listed] = &[
     ("/customers", customers::args::report, customers::document, |reports, call| {
         customers::list(reports, call, Door::Report)
     }),
-    ("/customers/stats", customers::args::stats, customers::stats_document, customers::stats),
+    ("/customers/stats", customers::args::stats, averages::document, averages::show),
 ];
 
 pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {

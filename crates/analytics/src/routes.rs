@@ -8,8 +8,8 @@ use site::jobs::JobKind;
 use site::{Action, Call, Names};
 
 use crate::context::{ReportContext, may_view};
-use crate::customers::{self, Door};
 use crate::exports::job::ExportJob;
+use crate::reports::lists::customers::{self, Door};
 use crate::{exports, imports, indicators, leaderboards, live, reports};
 
 /// The routes of the reports at this reports.

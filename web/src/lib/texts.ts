@@ -145,7 +145,7 @@ export const texts = {
     noSegment: 'nothing',
     segments: {
       product: 'product', category: 'category', variation: 'variation', coupon: 'coupon', customer_type: 'new or returning',
-      merchant: 'merchant', store: 'store', tax_rate_id: 'tax rate',
+      merchant: 'merchant', store: 'store', tax_rate_id: 'tax rate', currency: 'currency',
     } as Record<string, string>,
     export: 'Export CSV',
     exporting: (percent: number) => `Exporting ${percent} %`,

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bytes::{Decoder, Encoder};
 use super::column::{Column, NOTHING};
 
 /// Orders of a chunk. A change costs as much as a chunk has rows; a chunk costs some hundred bytes.
@@ -251,9 +252,24 @@ impl Chunk {
 
     /// Bytes of all its columns.
     pub(crate) fn bytes(&self) -> usize {
+        self.columns().map(Column::bytes).sum()
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &Column> {
         let all = self.orders.iter().chain(&self.lines.columns);
-        let all = all.chain(&self.coupons.columns).chain(&self.taxes.columns);
-        all.map(Column::bytes).sum()
+        all.chain(&self.coupons.columns).chain(&self.taxes.columns)
+    }
+
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        self.columns().for_each(|column| encoder.column(column));
+    }
+
+    pub(super) fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let orders = decoder.columns::<{ order::COUNT }>()?;
+        let lines = decoder.columns::<{ line::COUNT }>()?;
+        let coupons = decoder.columns::<{ coupon::COUNT }>()?;
+        let taxes = decoder.columns::<{ tax::COUNT }>()?;
+        Self::of_columns(orders, lines, coupons, taxes)
     }
 }
 

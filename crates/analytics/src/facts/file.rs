@@ -63,7 +63,7 @@ fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result
     let mut extents = Vec::new();
     for chunk in writer.chunks() {
         let mut encoder = Encoder::default();
-        encoder.chunk(chunk);
+        chunk.encode(&mut encoder);
         let bytes = encoder.finish();
         let (len, hash) = (length(bytes.len()), *blake3::hash(&bytes).as_bytes());
         file.write_all(&bytes)?;
@@ -188,7 +188,8 @@ fn read_run(path: &Path, extents: &[ChunkExtent]) -> Result<Vec<Arc<Chunk>>> {
             return Err(damaged());
         }
         let mut decoder = Decoder::new(&bytes);
-        let chunk = decoder.chunk().filter(|_| decoder.is_empty()).ok_or_else(damaged)?;
+        let chunk =
+            Chunk::decode(&mut decoder).filter(|_| decoder.is_empty()).ok_or_else(damaged)?;
         chunks.push(Arc::new(chunk));
     }
     Ok(chunks)

@@ -12,7 +12,8 @@ use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
 use super::field::{LineNumber, OrderNumber, OrderText};
-use crate::query::{IdSet, Kept};
+use super::id_set::IdSet;
+use super::memo::Memo;
 
 /// The first order of a customer that counts: when it was made, and its id.
 pub(crate) type First = (i64, i64);
@@ -33,7 +34,7 @@ pub struct Snapshot {
     pub(crate) position: i64,
     pub(crate) versions: Versions,
     /// What queries came to, shared with the snapshots before and after.
-    pub(crate) kept: Arc<Kept>,
+    pub(crate) memo: Arc<Memo>,
 }
 
 /// States of what rows are read with, of one writer. A number is never used for two.

@@ -14,8 +14,8 @@ use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::field::{LineNumber, OrderNumber, OrderText};
+use super::memo::Memo;
 use super::snapshot::{First, NO_FIRST, Snapshot, Versions};
-use crate::query::Kept;
 
 #[derive(Debug)]
 pub struct Writer {
@@ -28,7 +28,7 @@ pub struct Writer {
     excluded: BTreeSet<String>,
     position: i64,
     versions: Versions,
-    kept: Arc<Kept>,
+    memo: Arc<Memo>,
     /// Orders of a full chunk.
     chunk_rows: usize,
 }
@@ -44,7 +44,7 @@ impl Default for Writer {
             excluded: BTreeSet::new(),
             position: 0,
             versions: Versions::default(),
-            kept: Arc::default(),
+            memo: Arc::default(),
             chunk_rows: CHUNK_ROWS,
         }
     }
@@ -73,7 +73,7 @@ impl Writer {
             catalog: Arc::clone(&self.catalog),
             position: self.position,
             versions: self.versions,
-            kept: Arc::clone(&self.kept),
+            memo: Arc::clone(&self.memo),
         }
     }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+use super::filter::{AttributeTest, Filter, LineTest, RowKind};
 use super::{Scope, Table};
 use crate::facts::chunk::{Chunk, order};
-use crate::facts::{OrderText, Snapshot};
+use crate::facts::{IdSet, OrderText, Snapshot};
 
 /// Which numbers of a dictionary are wanted.
 pub(super) type Flags = Vec<bool>;
@@ -22,6 +22,8 @@ pub(super) enum RowTest {
     /// It is a refund, or is none.
     Refund(bool),
     Returning(bool),
+    /// The same, where a refund is with its order.
+    CustomerType(bool),
     Ids(IdSet),
     HasLine(LineFlags),
     HasCoupon(Flags),
@@ -133,6 +135,7 @@ impl Compiler<'_> {
             Filter::Text(field, list) => self.text(*field, list),
             Filter::Kind(kind) => self.kind(*kind),
             Filter::Returning(returning) => RowTest::Returning(*returning),
+            Filter::CustomerType(returning) => RowTest::CustomerType(*returning),
             Filter::Orders(ids) => RowTest::Ids(ids.clone()),
             Filter::Customers(ids) => RowTest::Code(order::CUSTOMER, flags(&names.customers, ids)),
             Filter::HasLine(test) => RowTest::HasLine(self.line(test)),

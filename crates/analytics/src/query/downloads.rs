@@ -102,6 +102,7 @@ fn passes(filter: &Filter, download: &DownloadFact) -> bool {
         Filter::Text(..)
         | Filter::Kind(_)
         | Filter::Returning(_)
+        | Filter::CustomerType(_)
         | Filter::Customers(_)
         | Filter::HasLine(_)
         | Filter::HasCoupon(_)

@@ -1,41 +1,7 @@
 //! Which rows count. A filter is a tree; a leaf looks at the row, at its order, or asks whether the
 //! order has a line, coupon or tax of some kind.
 
-use std::sync::Arc;
-
-use crate::facts::OrderText;
-
-/// Numbers of records, without order and doubles.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct IdSet(Arc<[i64]>);
-
-impl IdSet {
-    pub fn contains(&self, id: i64) -> bool {
-        self.0.binary_search(&id).is_ok()
-    }
-
-    /// The ids, ascending.
-    pub fn ids(&self) -> &[i64] {
-        &self.0
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl FromIterator<i64> for IdSet {
-    fn from_iter<I: IntoIterator<Item = i64>>(ids: I) -> Self {
-        let mut ids: Vec<i64> = ids.into_iter().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        Self(ids.into())
-    }
-}
+use crate::facts::{IdSet, OrderText};
 
 /// What kind of row an order row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +26,8 @@ pub enum Filter {
     Kind(RowKind),
     /// The customer had bought before, or had not. Refunds are neither.
     Returning(bool),
+    /// The same, where a refund is with its order.
+    CustomerType(bool),
     Orders(IdSet),
     /// Customers as reports number them.
     Customers(IdSet),

@@ -234,7 +234,7 @@ impl<'a> Plan<'a> {
             Subject::Order => 0,
             Subject::Customer => names.customers.len(),
             Subject::Product => names.products.values.len(),
-            Subject::Variation => names.variations.values.len(),
+            Subject::Variation | Subject::VariationOrNone => names.variations.values.len(),
             Subject::Coupon => names.coupons.len(),
             Subject::TaxRate => names.rate_ids.values.len(),
         }

@@ -103,6 +103,9 @@ impl<'a> Block<'a> {
             RowTest::Returning(wanted) => {
                 self.returning().iter().map(|is| *is == Some(*wanted)).collect()
             }
+            RowTest::CustomerType(wanted) => {
+                self.returning_with_refunds().iter().map(|is| *is == Some(*wanted)).collect()
+            }
             RowTest::Ids(ids) => {
                 let mut own = Vec::new();
                 self.orders(order::ID, &mut own);

@@ -215,7 +215,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     pub(super) fn collect(&self, subject: Subject, when: usize, set: &mut Distinct, size: usize) {
         let subjects = Subjects::read(self.block, self.plan, subject);
         for (unit, row) in self.chosen(self.mask(when)) {
-            subjects.of(unit, row).iter().for_each(|code| set.insert(*code, size));
+            subjects.of(unit, row).for_each(|code| set.insert(code, size));
         }
     }
 }

@@ -416,7 +416,7 @@ impl<'a> Work<'a> {
         for (index, cell) in counted {
             let Some(set) = sets.get_mut(place((*cell).into())) else { continue };
             for code in subjects.of(self.rows.unit(index), self.rows.order(index)) {
-                set.insert(*code, size);
+                set.insert(code, size);
             }
         }
     }

@@ -8,7 +8,6 @@ use contract::rest::{Args, Fault, Schema, Treatment, loose};
 use serde_json::Value;
 
 use crate::calendar::Unit;
-use crate::reports::stats::segments::Dimension;
 
 /// Rows on a page at most.
 pub const PER_PAGE_MAX: i64 = 100;
@@ -104,16 +103,6 @@ pub fn interval() -> Args {
 pub fn fields() -> Args {
     let schema = Schema::list(Schema::text()).about("Show only these columns.");
     Args::new().treated("fields", schema, Treatment::Cleaned(slug_list))
-}
-
-/// By what the numbers are split; ours come after those that the reference knows.
-pub fn segments(dimensions: &[Dimension]) -> Args {
-    let (own, known): (Vec<Dimension>, Vec<Dimension>) =
-        dimensions.iter().copied().partition(|dimension| dimension.is_ours());
-    let schema = Schema::text().choices(&Dimension::names(&known));
-    let own = Dimension::names(&own);
-    let schema = if own.is_empty() { schema } else { schema.own_choices(&own) };
-    Args::new().arg("segmentby", schema.about("Split the numbers by this."))
 }
 
 pub fn extended_info() -> Args {

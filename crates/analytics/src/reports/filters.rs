@@ -104,12 +104,14 @@ pub fn statuses(params: &Params, context: &QueryContext, any: bool) -> Option<Fi
     (!conditions.is_empty()).then(|| joined(conditions, any))
 }
 
-/// New or returning customers.
-pub fn customer_type(params: &Params) -> Option<Filter> {
+/// New or returning customers; a refund is with its order.
+pub fn customer_type(params: &Params, context: &QueryContext) -> Option<Filter> {
     let named = params.text("customer_type").filter(|name| !name.is_empty());
     match named.or_else(|| params.text("customer"))? {
-        "returning" => Some(Filter::Returning(true)),
-        "new" => Some(Filter::Returning(false)),
+        name @ ("returning" | "new") if context.follows(Rule::RefundsReturn) => {
+            Some(Filter::Returning(name == "returning"))
+        }
+        name @ ("returning" | "new") => Some(Filter::CustomerType(name == "returning")),
         _ => None,
     }
 }

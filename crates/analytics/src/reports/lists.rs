@@ -2,6 +2,7 @@
 
 pub mod categories;
 pub mod coupons;
+pub mod customers;
 pub mod downloads;
 pub mod orders;
 pub mod products;
@@ -42,6 +43,11 @@ pub fn reply(
         }
         _ => with_totals(reply, call, path, total),
     }
+}
+
+/// How many rows there are; or how many ids were asked for, found or not.
+pub fn total(context: &QueryContext, wanted: Option<usize>, rows: usize) -> usize {
+    wanted.filter(|_| context.follows(Rule::TotalsOfIds)).unwrap_or(rows)
 }
 
 /// The offset and the length of the page.

@@ -158,6 +158,16 @@ impl Stats {
         }
     }
 
+    /// The columns of totals and intervals.
+    fn columns_for(&self, context: &QueryContext) -> Vec<Column> {
+        let mut columns = self.columns.to_vec();
+        if context.follows(Rule::NoVariationIsOne) {
+            let counts = columns.iter_mut().filter(|own| own.name == "variations_count");
+            counts.for_each(|own| *own = products::VARIATIONS_OR_NONE);
+        }
+        columns
+    }
+
     /// The column that intervals are sorted by; none for the date.
     fn sort(&self, call: &Call<'_>, context: &QueryContext) -> Option<&'static Column> {
         let name = call.params.text("orderby")?;
@@ -228,7 +238,7 @@ impl<'r> StatsRequest<'r> {
         Ok(Self {
             report,
             query,
-            columns: shown(report.columns),
+            columns: shown(&report.columns_for(context)),
             of_totals: shown(report.of_totals),
             sort: report.sort(call, context),
         })

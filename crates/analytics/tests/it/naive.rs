@@ -53,7 +53,7 @@ impl Naive<'_> {
                 continue;
             };
             for unit in units(query.table, order) {
-                if passes(&query.filter, unit) {
+                if self.passes(&query.filter, unit) {
                     for key in self.keys(query.group, unit) {
                         cells.entry((bucket, key)).or_default().push(unit);
                     }
@@ -72,7 +72,9 @@ impl Naive<'_> {
         let dated = seen
             .filter(|order| date(order, query.date).is_some_and(|at| bucket(query, at).is_some()));
         dated
-            .filter(|order| units(Table::Orders, order).any(|unit| passes(&query.filter, unit)))
+            .filter(|order| {
+                units(Table::Orders, order).any(|unit| self.passes(&query.filter, unit))
+            })
             .collect()
     }
 
@@ -96,6 +98,40 @@ impl Naive<'_> {
         let is_late =
             |first: &OrderFact| place(order) > place(first) && order.parent_id != first.order_id;
         order.returning.unwrap_or_else(|| first.is_some_and(is_late))
+    }
+
+    fn passes(&self, filter: &Filter, unit: Unit<'_>) -> bool {
+        let order = unit.order;
+        let is_in = |list: &[String], own: &str| list.iter().any(|wanted| wanted == own);
+        match filter {
+            Filter::All(list) => list.iter().all(|filter| self.passes(filter, unit)),
+            Filter::Any(list) => list.iter().any(|filter| self.passes(filter, unit)),
+            Filter::Not(inner) => !self.passes(inner, unit),
+            Filter::Text(field, list) => is_in(list, field.of(order)),
+            Filter::Kind(kind) => match kind {
+                RowKind::Order => order.parent_id == 0,
+                RowKind::Refund => order.parent_id != 0,
+                RowKind::FullRefund => order.parent_id != 0 && &*order.status == "refunded",
+                RowKind::PartialRefund => order.parent_id != 0 && &*order.status != "refunded",
+            },
+            Filter::Returning(wanted) => order.returning == Some(*wanted),
+            Filter::CustomerType(wanted) => self.is_returning(order) == *wanted,
+            Filter::Orders(ids) => ids.contains(order.order_id),
+            Filter::Customers(ids) => ids.contains(order.customer_id),
+            Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
+            Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+            Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
+            Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
+            Filter::Coupon(ids) => match unit.coupon {
+                Some(own) => ids.contains(own.coupon_id),
+                None => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+            },
+            Filter::TaxRate(ids) => unit.tax.is_some_and(|tax| ids.contains(tax.rate_id)),
+            Filter::DownloadProduct(_)
+            | Filter::DownloadOrder(_)
+            | Filter::DownloadUser(_)
+            | Filter::DownloadIp(_) => false,
+        }
     }
 
     fn keys(&self, group: Group, unit: Unit<'_>) -> Vec<Key> {
@@ -168,39 +204,6 @@ fn units(table: Table, order: &OrderFact) -> impl Iterator<Item = Unit<'_>> {
         Table::Downloads => Vec::new(),
     };
     units.into_iter()
-}
-
-fn passes(filter: &Filter, unit: Unit<'_>) -> bool {
-    let order = unit.order;
-    let is_in = |list: &[String], own: &str| list.iter().any(|wanted| wanted == own);
-    match filter {
-        Filter::All(list) => list.iter().all(|filter| passes(filter, unit)),
-        Filter::Any(list) => list.iter().any(|filter| passes(filter, unit)),
-        Filter::Not(inner) => !passes(inner, unit),
-        Filter::Text(field, list) => is_in(list, field.of(order)),
-        Filter::Kind(kind) => match kind {
-            RowKind::Order => order.parent_id == 0,
-            RowKind::Refund => order.parent_id != 0,
-            RowKind::FullRefund => order.parent_id != 0 && &*order.status == "refunded",
-            RowKind::PartialRefund => order.parent_id != 0 && &*order.status != "refunded",
-        },
-        Filter::Returning(wanted) => order.returning == Some(*wanted),
-        Filter::Orders(ids) => ids.contains(order.order_id),
-        Filter::Customers(ids) => ids.contains(order.customer_id),
-        Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
-        Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
-        Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
-        Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
-        Filter::Coupon(ids) => match unit.coupon {
-            Some(own) => ids.contains(own.coupon_id),
-            None => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
-        },
-        Filter::TaxRate(ids) => unit.tax.is_some_and(|tax| ids.contains(tax.rate_id)),
-        Filter::DownloadProduct(_)
-        | Filter::DownloadOrder(_)
-        | Filter::DownloadUser(_)
-        | Filter::DownloadIp(_) => false,
-    }
 }
 
 fn line_passes(test: &LineTest, line: &LineFact) -> bool {
@@ -299,7 +302,10 @@ fn subjects(subject: Subject, unit: Unit<'_>) -> Vec<i64> {
         Subject::Order => vec![order.order_id],
         Subject::Customer => vec![order.customer_id],
         Subject::Product => lines(|line| line.product_id),
-        Subject::Variation => lines(|line| line.variation_id),
+        Subject::Variation => {
+            lines(|line| line.variation_id).into_iter().filter(|id| *id != 0).collect()
+        }
+        Subject::VariationOrNone => lines(|line| line.variation_id),
         Subject::Coupon => match unit.coupon {
             Some(coupon) => vec![coupon.coupon_id],
             None => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),

@@ -182,6 +182,7 @@ pub(crate) fn filter(dice: &mut Dice, depth: i64) -> Filter {
     match dice.below(if depth > 0 { 19 } else { 14 }) {
         0 => Filter::Text(OrderText::Status, dice.texts(STATUSES)),
         1 => Filter::Kind(dice.of(&kinds)),
+        2 if dice.is(50) => Filter::CustomerType(dice.is(50)),
         2 => Filter::Returning(dice.is(50)),
         3 => Filter::Orders(dice.ids(40)),
         4 => Filter::Customers(dice.ids(7)),
@@ -214,6 +215,7 @@ fn measure(dice: &mut Dice) -> Measure {
         Subject::Customer,
         Subject::Product,
         Subject::Variation,
+        Subject::VariationOrNone,
         Subject::Coupon,
         Subject::TaxRate,
     ];

@@ -24,9 +24,9 @@ const PER_PAGE = 100;
 /** More intervals than a screen has pixels help nobody. */
 const PAGES_MAX = 12;
 
-/** The sums of a report over time; `query` may say by what they are split. Strictly, so that parts add up. */
+/** The sums of a report over time; `query` may say by what they are split. */
 export async function stats(route: string, range: Range, interval: Interval, query: Query, signal: AbortSignal): Promise<Stats> {
-  const wanted = { ...query, strict: true, ...bounds(range), interval, per_page: PER_PAGE, order: 'asc', orderby: 'date' };
+  const wanted = { ...query, ...bounds(range), interval, per_page: PER_PAGE, order: 'asc', orderby: 'date' };
   const first = await getPage<Stats>(rest(`wc-analytics/reports/${route}`), wanted, signal);
   const rest_ = Array.from({ length: Math.min(first.pages, PAGES_MAX) - 1 }, (_, index) =>
     get<Stats>(rest(`wc-analytics/reports/${route}`), { ...wanted, page: index + 2 }, signal),

@@ -6,7 +6,9 @@ use site::Call;
 use site::content::dates::{Moment, written};
 use store::coupon::CouponRow;
 
-use super::{Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort};
+use super::{
+    Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort, total,
+};
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::compat::{Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, span};
@@ -68,7 +70,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     });
     let mut rows: Vec<(Rank, Row)> = ranked.collect();
     sort(&mut rows, super::is_descending(call));
-    let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
+    let total = total(&context, wanted.as_ref().map(IdSet::len), rows.len());
     let is_extended = call.params.flag("extended_info");
     let bodies = cut(rows, page(call)).into_iter().map(|(id, values)| {
         let mut body = Map::new();

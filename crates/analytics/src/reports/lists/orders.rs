@@ -12,10 +12,10 @@ use crate::calendar::{Calendar, Second};
 use crate::columns::money;
 use crate::compat::{self, Beyond, Rule};
 use crate::context::{Cards, QueryContext, ReportContext, date_of_orders, seconds, span};
-use crate::customers;
 use crate::facts::{CouponFact, OrderFact, OrderNumber};
 use crate::known;
 use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging};
+use crate::reports::lists::customers;
 use crate::reports::stats::orders::conditions;
 use crate::reports::{args, filters};
 

@@ -8,7 +8,7 @@ use site::Call;
 
 use super::{
     Rank, Row, chosen, cut, described, linked, nothing, rank_of, record, reply, rows, sort,
-    sorted_page,
+    sorted_page, total,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::compat::Beyond;
@@ -83,7 +83,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     let rows = found(&context, wanted.as_ref(), &query);
     let count = wanted.as_ref().map(|set| set.ids().iter().filter(|id| **id > 0).count());
     let rows = ranked(call, rows, &plan)?;
-    let total = count.unwrap_or(rows.len());
+    let total = total(&context, count, rows.len());
     let shown = sorted_page(call, rows);
     let ids: Vec<i64> = shown.iter().map(|(id, _)| *id).collect();
     let mut cards = super::product_cards(reports, call, &ids)?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use site::Call;
 
 use super::products::{ITEMS_SOLD, NET_REVENUE};
-use super::{Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page};
+use super::{Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page, total};
 use crate::columns::{Column, Plan, Shape, column, schemas};
 use crate::compat::{Beyond, Rule};
 use crate::context::{QueryContext, ReportContext, span};
@@ -89,7 +89,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     };
     let rows = found(&context, wanted.as_ref(), &query);
     let rows = ranked(call, rows, &plan)?;
-    let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
+    let total = total(&context, wanted.as_ref().map(IdSet::len), rows.len());
     let shown = sorted_page(call, rows);
     let ids: Vec<i64> = shown.iter().flat_map(|row| [row.variation_id, row.product_id]).collect();
     let cards = super::product_cards(reports, call, &ids)?;

@@ -3,7 +3,7 @@
 use contract::rest::Args;
 use site::Call;
 
-use super::segments::{Dimension, Split};
+use super::segments::{self, Dimension, Split};
 use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
 use crate::compat::Rule;
@@ -80,7 +80,7 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("coupons", "Count only these coupons."))
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 

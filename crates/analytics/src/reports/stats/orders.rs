@@ -3,7 +3,7 @@
 use contract::rest::{Args, Schema, Stop};
 use site::Call;
 
-use super::segments::{Dimension, Split};
+use super::segments::{self, Dimension, Split};
 use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
 use crate::compat::Rule;
@@ -120,7 +120,6 @@ const EACH_ORDER: Measure = Distinct(Subject::Order, When::Order);
 macro_rules! segment_columns {
     (
         $items:expr,
-        $gross:expr,
         $total:expr,
         $coupons:expr,
         $refunds:expr,
@@ -131,7 +130,6 @@ macro_rules! segment_columns {
         &[
             column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
             column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
-            column("gross_sales", "Goods before coupons and refunds.", Shape::Money, $gross),
             column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, $total)]),
             column("coupons", "What coupons took off.", Shape::Money, &[(1, $coupons)]),
             column(
@@ -168,7 +166,6 @@ macro_rules! segment_columns {
 
 const OF_LINES: &[Column] = segment_columns!(
     total(Of::Line(LineNumber::Quantity)),
-    &[(1, of_orders(Of::Line(LineNumber::Net))), (1, of_orders(Of::Line(LineNumber::Discount))),],
     total(Of::Line(LineNumber::Gross)),
     total(Of::Line(LineNumber::Discount)),
     Sum(Of::Line(LineNumber::Gross), When::Negative, Per::Row),
@@ -179,12 +176,6 @@ const OF_LINES: &[Column] = segment_columns!(
 
 const OF_COUPONS: &[Column] = segment_columns!(
     total(Of::Order(OrderNumber::Items)),
-    &[
-        (1, of_orders(Of::Order(OrderNumber::Total))),
-        (-1, of_orders(Of::Order(OrderNumber::Tax))),
-        (-1, of_orders(Of::Order(OrderNumber::Shipping))),
-        (1, total(Of::Discounts)),
-    ],
     total(Of::Order(OrderNumber::Total)),
     total(Of::CouponDiscount),
     Sum(Of::Gross, When::Negative, Per::Row),
@@ -307,7 +298,7 @@ fn orders_args() -> Args {
         .arg("customer_type", customer("Count only orders of new, or of returning customers."))
         .arg("refunds", refunds)
         .with(args::attributes())
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 
@@ -328,7 +319,7 @@ fn revenue_args() -> Args {
     let date_type = Schema::text().choices(&dates).about("Which date of an order counts.");
     args::dated(1, "date", &columns)
         .with(args::interval())
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .arg("date_type", date_type)
         .with(args::scope())
 }
@@ -379,7 +370,7 @@ pub fn conditions(call: &mut Call<'_>, context: &QueryContext) -> Result<Vec<Fil
         ids("tax_rate_includes").map(Filter::HasTaxRate),
         ids("tax_rate_excludes").map(Filter::HasTaxRate).map(Filter::negated),
         attributes,
-        filters::customer_type(params),
+        filters::customer_type(params, context),
         filters::refunds(params),
     ];
     Ok(conditions.into_iter().flatten().collect())

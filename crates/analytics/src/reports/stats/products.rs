@@ -3,7 +3,7 @@
 use contract::rest::Args;
 use site::Call;
 
-use super::segments::{Dimension, Split};
+use super::segments::{self, Dimension, Split};
 use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
 use crate::compat::Rule;
@@ -36,6 +36,13 @@ pub(super) const VARIATIONS_COUNT: Column = column(
     Shape::Count,
     &[(1, Distinct(Subject::Variation, When::Always))],
 );
+/// As the reference counts.
+pub(super) const VARIATIONS_OR_NONE: Column = column(
+    "variations_count",
+    "Number of different variations.",
+    Shape::Count,
+    &[(1, Distinct(Subject::VariationOrNone, When::Always))],
+);
 const PRODUCTS_COUNT: Column = column(
     "products_count",
     "Number of different products.",
@@ -47,7 +54,7 @@ const COLUMNS: &[Column] =
     &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_COUNT];
 /// As the reference counts in segments.
 const WITH_REFUNDS: &[Column] =
-    &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_COUNT];
+    &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_OR_NONE];
 
 pub(super) const DIMENSIONS: &[Dimension] =
     &[Dimension::Product, Dimension::Category, Dimension::Variation, Dimension::Currency];
@@ -118,7 +125,7 @@ fn stats_args() -> Args {
         .with(args::ids("categories", "Count only products of these categories."))
         .with(args::ids("products", "Count only these products."))
         .with(args::ids("variations", "Count only these variations."))
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 

@@ -1,11 +1,12 @@
 //! Numbers split by product, category, coupon and so on.
 //!
-//! Every segment that is known is shown, be it with zeros, in the totals and in every interval. What
-//! was sold of something that is gone has a segment, too, so that **no sale is lost**.
+//! Every segment that is known is shown, be it with zeros, in the totals and in every interval.
+//! What was sold of something that is gone has a segment, too, so that **no sale is lost**.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use contract::rest::{Refusal, Stop};
+use contract::rest::{Args, Refusal, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 
@@ -56,6 +57,16 @@ impl Dimension {
     }
 }
 
+/// By what the numbers are split; ours come after those that the reference knows.
+pub fn arg(dimensions: &[Dimension]) -> Args {
+    let (own, known): (Vec<Dimension>, Vec<Dimension>) =
+        dimensions.iter().copied().partition(|dimension| dimension.is_ours());
+    let schema = Schema::text().choices(&Dimension::names(&known));
+    let own = Dimension::names(&own);
+    let schema = if own.is_empty() { schema } else { schema.own_choices(&own) };
+    Args::new().arg("segmentby", schema.about("Split the numbers by this."))
+}
+
 /// Where the numbers of segments come from.
 #[derive(Clone, Debug)]
 pub struct Split {
@@ -89,7 +100,7 @@ pub struct Segments {
 /// Names of segments by their ids.
 type Labels = BTreeMap<i64, Option<String>>;
 
-/// What a segment is called of which nothing is known any more, and that of sales without variation.
+/// What a segment is called of which nothing is known, and that of sales without variation.
 const DELETED: &str = "(Deleted)";
 const NO_VARIATION: &str = "(No variation)";
 
@@ -97,8 +108,8 @@ const NO_VARIATION: &str = "(No variation)";
 #[derive(Debug)]
 enum Known {
     Ids(Labels),
-    /// Whatever is found; its name is its label.
-    Found,
+    /// Whatever is found in the range; its name is its label.
+    Texts(BTreeSet<Arc<str>>),
 }
 
 impl Segments {
@@ -112,13 +123,15 @@ impl Segments {
         let Some(dimension) = named.copied() else { return Ok(None) };
         let split = (report.split)(dimension, call, context);
         let (known, is_chosen) = match dimension {
-            Dimension::Merchant | Dimension::Store | Dimension::Currency => (Known::Found, true),
+            Dimension::Merchant | Dimension::Store | Dimension::Currency => {
+                (Known::Texts(BTreeSet::new()), false)
+            }
             Dimension::CustomerType => (Known::Ids(customer_types(context)), true),
             Dimension::Product => products(report, call, context)?,
             Dimension::Variation => variations(report, call, context)?,
             Dimension::Category => {
                 let wanted = filters::ids(&call.params, report.product_params.1);
-                chosen(known::categories(call.conn()?)?, wanted)
+                chosen(categories(call, context)?, wanted)
             }
             Dimension::Coupon => {
                 let wanted = filters::ids(&call.params, report.coupons_param);
@@ -140,7 +153,8 @@ impl Segments {
             known,
             path: report.path,
             dimension,
-            is_open: !is_chosen && !context.follows(Rule::KnownSegmentsOnly),
+            is_open: !is_chosen
+                && (dimension.is_ours() || !context.follows(Rule::KnownSegmentsOnly)),
         }))
     }
 
@@ -156,7 +170,7 @@ impl Segments {
                 ..query.clone()
             };
             if self.dimension == Dimension::Currency {
-                context.answer_in_all_currencies(&query)
+                context.answer_by_currency(&query)
             } else {
                 context.answer(&query)
             }
@@ -177,7 +191,16 @@ impl Segments {
         }
         let answer = self.of(query, context).answer;
         let found: BTreeSet<i64> = answer.rows().map(|row| id_of(row.key)).collect();
-        let Known::Ids(known) = &mut self.known else { return Ok(()) };
+        let known = match &mut self.known {
+            Known::Ids(known) => known,
+            Known::Texts(known) => {
+                known.extend(answer.rows().filter_map(|row| match row.key {
+                    Key::Text(text) => Some(Arc::clone(text)),
+                    _ => None,
+                }));
+                return Ok(());
+            }
+        };
         if self.is_open {
             let unknown: Vec<i64> =
                 found.iter().copied().filter(|id| !known.contains_key(id)).collect();
@@ -200,7 +223,7 @@ impl Segments {
     pub(super) fn count(&self) -> usize {
         match &self.known {
             Known::Ids(known) => known.len(),
-            Known::Found => 1,
+            Known::Texts(known) => known.len(),
         }
     }
 }
@@ -219,14 +242,13 @@ impl Found<'_> {
         let Self { segments, plan, answer, .. } = self;
         let found = answer.rows().filter(|row| row.bucket == bucket);
         match &segments.known {
-            Known::Found => {
-                let segment = |key: &Key, values: &[i64]| match key {
-                    Key::Text(name) => {
-                        Some(segment_body(json!(&**name), json!(&**name), plan.members(values)))
-                    }
-                    _ => None,
+            Known::Texts(known) => {
+                let values = |name: &Arc<str>| answer.get(bucket, &Key::Text(Arc::clone(name)));
+                let segment = |name: &Arc<str>| {
+                    let numbers = plan.members(values(name).unwrap_or_default());
+                    segment_body(json!(&**name), json!(&**name), numbers)
                 };
-                found.filter_map(|row| segment(row.key, row.values)).collect()
+                known.iter().map(segment).collect()
             }
             Known::Ids(known) => {
                 let values: BTreeMap<i64, &[i64]> =
@@ -272,6 +294,18 @@ fn chosen(all: BTreeMap<i64, String>, wanted: Option<IdSet>) -> (Known, bool) {
     let is_wanted = |id: &i64| wanted.as_ref().is_none_or(|wanted| wanted.contains(*id));
     let known = all.into_iter().filter(|(id, _)| is_wanted(id));
     (Known::Ids(known.map(|(id, name)| (id, Some(name))).collect()), wanted.is_some())
+}
+
+/// Categories with a product, be it in one below.
+fn categories(call: &mut Call<'_>, context: &QueryContext) -> Result<BTreeMap<i64, String>, Stop> {
+    let mut all = known::categories(call.conn()?)?;
+    if !context.follows(Rule::KnownSegmentsOnly) {
+        let catalog = context.snapshot.catalog();
+        let above = all.keys().flat_map(|id| catalog.with_ancestors(*id));
+        let above: Vec<i64> = above.filter(|id| !all.contains_key(id)).collect();
+        all.extend(known::category_names(call.conn()?, &above)?);
+    }
+    Ok(all)
 }
 
 fn products(

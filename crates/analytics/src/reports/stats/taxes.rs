@@ -3,7 +3,7 @@
 use contract::rest::{Args, Stop};
 use site::Call;
 
-use super::segments::{Dimension, Split};
+use super::segments::{self, Dimension, Split};
 use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
 use crate::compat::Rule;
@@ -108,7 +108,7 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("taxes", "Count only taxes at these rates."))
-        .with(args::segments(STATS.dimensions))
+        .with(segments::arg(STATS.dimensions))
         .with(args::scope())
 }
 

@@ -7,7 +7,7 @@ use super::products::{
     DIMENSIONS, EACH_ORDERS_COUNT, ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, OTHER_SORTS, SORTS,
     VARIATIONS_COUNT,
 };
-use super::segments::{Dimension, Split};
+use super::segments::{self, Dimension, Split};
 use super::{Stats, query_args};
 use crate::columns::Column;
 use crate::compat::Rule;
@@ -64,7 +64,7 @@ fn stats_args() -> Args {
         .with(args::ids_or_none("product_includes", "Count only these products."))
         .with(args::ids_or_none("product_excludes", "Leave out these products."))
         .with(args::ids("variations", "Count only these variations."))
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::attributes())
         .with(args::scope())
 }
@@ -73,21 +73,24 @@ fn stats_args() -> Args {
 pub fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
     let attributes = filters::attributes(call)?;
     let params = &call.params;
-    let variations = filters::ids(params, "variations");
-    let is_variation = match variations {
-        Some(set) => LineTest::Variation(set),
-        None => LineTest::HasVariation,
-    };
+    let line = |test: LineTest| Filter::Line(test);
     // Some clients call them products.
     let named = if params.get("products").is_some() { "products" } else { "product_includes" };
     let products = filters::products_in(params, context, named, "category_includes");
     let excluded = filters::products_out(params, context, "product_excludes", "category_excludes");
-    let mut conditions = vec![context.counted(), Filter::Line(is_variation)];
-    conditions.extend(products.map(|set| Filter::Line(LineTest::Product(set))));
-    conditions.extend(excluded.map(|set| Filter::Line(LineTest::Product(set)).negated()));
-    conditions.extend(attributes.map(Filter::Line));
-    conditions.extend(filters::scope(params));
-    Ok(Filter::All(conditions))
+    let conditions = [
+        filters::ids(params, "variations").map(|set| line(LineTest::Variation(set))),
+        products.map(|set| line(LineTest::Product(set))),
+        excluded.map(|set| line(LineTest::Product(set)).negated()),
+        attributes.map(line),
+    ];
+    let conditions: Vec<Filter> = conditions.into_iter().flatten().collect();
+    let any = filters::is_any(params) && !context.follows(Rule::VariationsMatchAll);
+    // What is asked for by number may be none.
+    let is_open = filters::ids(params, "variations").is_some() && !any;
+    let kind = if is_open { Filter::everything() } else { line(LineTest::HasVariation) };
+    let all = [context.counted(), kind, filters::joined(conditions, any)];
+    Ok(Filter::All(all.into_iter().chain(filters::scope(params)).collect()))
 }
 
 fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<Split> {

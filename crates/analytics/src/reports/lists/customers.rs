@@ -3,11 +3,12 @@
 //! Who they are comes from the store, what they bought from the facts.
 
 pub mod args;
+pub mod averages;
 mod filter;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::rest::{Item, Links, Reply, Schema, Stop};
+use contract::rest::{Links, Reply, Schema, Stop};
 use serde_json::{Map, Value, json};
 use site::Call;
 use site::content::dates::{Moment, written};
@@ -15,16 +16,16 @@ use store::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, Look
 use store::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use types::Timestamp;
 
+use super::{Rank, cut, described, is_descending, linked, page, reply, sort};
 use crate::calendar::{Calendar, Range, Second};
-use crate::columns::{float, money, money_as_float, number, ratio, saturating_sum};
-use crate::compat::{self, Beyond, Rule};
+use crate::columns::{float, money, money_as_float, number};
+use crate::compat::Beyond;
 use crate::context::{QueryContext, ReportContext, bound, seconds, span};
 use crate::facts::OrderNumber;
 use crate::query::{
     Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
 };
 use crate::reports::filters;
-use crate::reports::lists::{self, Rank, cut, linked, page, reply, sort};
 
 const MEASURES: [Measure; 4] = [
     Measure::Rows(When::Order),
@@ -105,7 +106,7 @@ pub fn document() -> Value {
         ("total_spend", Schema::number().about("What they paid, less refunds.")),
         ("avg_order_value", Schema::number().about("What they paid for an order on average.")),
     ];
-    lists::described("report_customers", members)
+    described("report_customers", members)
 }
 
 /// The customers that a request asks for.
@@ -141,7 +142,7 @@ fn shown(
     ids: &str,
 ) -> Result<(Vec<Customer>, usize), Stop> {
     let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
-    let descending = lists::is_descending(call);
+    let descending = is_descending(call);
     let (offset, limit) = page(call);
     let selection = CustomerQuery::of(call, context, ids);
     let order = match by.as_str() {
@@ -384,9 +385,8 @@ fn rank(by: &str, customer: &Customer) -> Rank {
 fn rank_of_sums(by: &str, sums: &Sums) -> Option<Rank> {
     Some(match by {
         "orders_count" => Rank::int(sums.orders),
-        "total_spend" if sums.rows > 0 => Rank::int(sums.spend),
-        "total_spend" => Rank::Nothing,
-        "avg_order_value" => sums.average().map_or(Rank::Nothing, Rank::Number),
+        "total_spend" => Rank::int(sums.spend),
+        "avg_order_value" => Rank::Number(sums.average().unwrap_or_default()),
         _ => return None,
     })
 }
@@ -458,49 +458,4 @@ pub fn records(call: &mut Call<'_>, ids: &[i64]) -> Result<BTreeMap<i64, Value>,
         records.insert(*id, record);
     }
     Ok(records)
-}
-
-pub fn stats_document() -> Value {
-    let number = |about: &str| Schema::number().about(about);
-    let totals = Schema::object([
-        ("customers_count", Schema::integer().about("Number of customers.")),
-        ("avg_orders_count", number("Orders of a customer on average.")),
-        ("avg_total_spend", number("What a customer paid on average.").format("currency")),
-        ("avg_avg_order_value", number("Value of an order on average.").format("currency")),
-    ]);
-    Item::new("report_customers_stats", Schema::object([("totals", totals)])).document()
-}
-
-/// What customers do on average. Who bought nothing counts as a customer, and in no average.
-pub fn stats(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let context = reports.query_context(call)?;
-    if context.follows(Rule::StatsIgnoreFilters) {
-        compat::IGNORED_BY_STATS.iter().for_each(|name| call.params.remove(name));
-    }
-    let (found, customers) = CustomerQuery::of(call, &context, "customers").everything(call)?;
-    let count = |wanted: fn(&Sums) -> bool| -> i64 {
-        let all = found.iter().filter(|sums| wanted(sums)).count();
-        i64::try_from(all).unwrap_or(i64::MAX)
-    };
-    let (buyers, payers) = (count(|sums| sums.orders > 0), count(|sums| sums.rows > 0));
-    let orders = saturating_sum(found.iter().map(|sums| sums.orders));
-    let spend = saturating_sum(found.iter().map(|sums| sums.spend));
-    let averages: f64 = found.iter().filter_map(Sums::average).sum();
-    let per = |value: f64, count: i64| {
-        if count == 0 { json!(0) } else { number(value / float(count)) }
-    };
-    let totals = [
-        ("customers_count", json!(customers)),
-        ("avg_orders_count", if buyers == 0 { json!(0) } else { ratio(orders, buyers) }),
-        ("avg_total_spend", per(money_as_float(spend), payers)),
-        ("avg_avg_order_value", per(averages, buyers)),
-    ];
-    let fields = call.params.texts("fields");
-    let is_shown = |name: &str| fields.is_empty() || fields.iter().any(|field| field == name);
-    let totals: Map<String, Value> = totals
-        .into_iter()
-        .filter(|(name, _)| is_shown(name))
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    Ok(context.with_left_out(Reply::new(json!({ "totals": totals }))))
 }
