@@ -240,7 +240,6 @@ impl Found<'_> {
     /// The segments of a bucket.
     pub(super) fn of_bucket(&self, bucket: usize) -> Vec<Value> {
         let Self { segments, plan, answer, .. } = self;
-        let found = answer.rows().filter(|row| row.bucket == bucket);
         match &segments.known {
             Known::Texts(known) => {
                 let values = |name: &Arc<str>| answer.get(bucket, &Key::Text(Arc::clone(name)));
@@ -251,6 +250,7 @@ impl Found<'_> {
                 known.iter().map(segment).collect()
             }
             Known::Ids(known) => {
+                let found = answer.rows_of(bucket);
                 let values: BTreeMap<i64, &[i64]> =
                     found.map(|row| (id_of(row.key), row.values)).collect();
                 let segment = |(id, label): (&i64, &Option<String>)| {
