@@ -58,6 +58,14 @@ impl Undefined {
                 Order::By(member.map_or_else(|| format!("/{by}"), |(_, at)| (*at).to_owned()))
             }
         };
+        // What a row does not show cannot be judged.
+        let shown = params.get("_fields").map(|fields| fields.split(',').collect::<Vec<&str>>());
+        let order = match (order, shown) {
+            (Order::By(at), Some(shown)) if !shown.contains(&at.trim_start_matches('/')) => {
+                Order::Arbitrary
+            }
+            (order, _) => order,
+        };
         let of_route = ARBITRARY.iter().find(|(own, _, _)| *own == route);
         Self { arbitrary: of_route.map(|(_, place, names)| (*place, *names)), order }
     }
