@@ -26,7 +26,7 @@ use types::{Error, Result, Timestamp};
 
 use crate::context::{ReportContext, may_view};
 use crate::facts::Facts;
-use crate::reports::lists::customers::{self, Door};
+use crate::reports::lists::customers::{self, CustomersRoute};
 use crate::reports::{lists, stats};
 use columns::{Cell, Column, More};
 
@@ -118,7 +118,7 @@ pub static ALL: &[Export] = &[
         name: "customers",
         title: "Customers",
         args: customers::args::report,
-        run: |reports, call| customers::list(reports, call, Door::Report),
+        run: |reports, call| customers::list(reports, call, CustomersRoute::Report),
         columns: columns::CUSTOMERS,
         of_stock: NO_COLUMNS,
     },
@@ -251,7 +251,7 @@ impl Reading {
 }
 
 impl ReportContext {
-    /// The same reports over the facts of now, for good.
+    /// The same over the facts of now, for good.
     fn pinned(&self) -> Self {
         let facts = Facts::default();
         facts.publish((*self.facts.snapshot()).clone());

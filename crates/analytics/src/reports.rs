@@ -14,7 +14,7 @@ use site::action::{memory, read};
 use site::{Action, Call};
 
 use crate::context::{ReportContext, may_view};
-use lists::customers::{self, Door, averages};
+use lists::customers::{self, CustomersRoute, averages};
 
 /// The reports that the index names, with what each tells; two of them clients know without a
 /// route.
@@ -55,7 +55,7 @@ const LISTS: &[Listed] = &[
     ("/stock/stats", args::context, lists::stock::stats_document, lists::stock::stats),
     ("/downloads", lists::downloads::args, lists::downloads::document, lists::downloads::list),
     ("/customers", customers::args::report, customers::document, |reports, call| {
-        customers::list(reports, call, Door::Report)
+        customers::list(reports, call, CustomersRoute::Report)
     }),
     ("/customers/stats", customers::args::stats, averages::document, averages::show),
 ];

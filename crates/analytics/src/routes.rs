@@ -9,10 +9,10 @@ use site::{Action, Call, Names};
 
 use crate::context::{ReportContext, may_view};
 use crate::exports::job::ExportJob;
-use crate::reports::lists::customers::{self, Door};
+use crate::reports::lists::customers::{self, CustomersRoute};
 use crate::{exports, imports, indicators, leaderboards, live, reports};
 
-/// The routes of the reports at this reports.
+/// The routes of all reports.
 pub fn routes(names: &Names, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
     let namespace = names.analytics.as_str();
     let mut routes = customer_routes(namespace, reports);
@@ -25,7 +25,7 @@ pub fn routes(names: &Names, reports: &Arc<ReportContext>) -> Vec<Route<Action>>
     routes
 }
 
-/// The kinds of background jobs of the reports at this reports.
+/// The kinds of background jobs of reports.
 pub fn jobs(reports: &Arc<ReportContext>) -> Vec<Box<dyn JobKind>> {
     let mut kinds: Vec<Box<dyn JobKind>> = imports::jobs(&reports.facts, reports.shop).into();
     kinds.push(Box::new(ExportJob { reports: Arc::clone(reports) }));
@@ -33,19 +33,19 @@ pub fn jobs(reports: &Arc<ReportContext>) -> Vec<Box<dyn JobKind>> {
 }
 
 fn customer_routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
-    let list = |door: Door| {
+    let list = |route: CustomersRoute| {
         let reports = Arc::clone(reports);
         let waiting = Arc::clone(&reports);
-        read(may_view, move |call: &mut Call<'_>| customers::list(&reports, call, door))
+        read(may_view, move |call: &mut Call<'_>| customers::list(&reports, call, route))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
             .in_turns()
     };
     vec![
         Route::at(namespace, "/customers")
-            .on(READ, customers::args::collection(), list(Door::Collection))
+            .on(READ, customers::args::collection(), list(CustomersRoute::Collection))
             .schema(customers::document()),
         Route::at(namespace, r"/customers/(?P<id>[\d-]+)")
-            .on(READ, customers::args::one(), list(Door::One))
+            .on(READ, customers::args::one(), list(CustomersRoute::One))
             .schema(customers::document()),
     ]
 }

@@ -73,7 +73,7 @@ impl Sums {
 
 /// The route that a list is asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum CustomersRoute {
     /// `/reports/customers`
     Report,
     /// `/customers`
@@ -110,22 +110,26 @@ pub fn document() -> Value {
 }
 
 /// The customers that a request asks for.
-pub fn list(reports: &ReportContext, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop> {
-    if door == Door::One {
+pub fn list(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    route: CustomersRoute,
+) -> Result<Reply, Stop> {
+    if route == CustomersRoute::One {
         let id = call.params.int("id").unwrap_or_default();
         call.params.set("include", json!([id]));
     }
     let context = reports.query_context(call)?;
-    let ids = if door == Door::Report { "customers" } else { "include" };
+    let ids = if route == CustomersRoute::Report { "customers" } else { "include" };
     let (shown, total) = shown(call, &context, ids)?;
     let bodies: Vec<Value> = shown
         .iter()
         .map(|customer| linked(body(call, &context, customer), links(reports, call, customer)))
         .collect();
-    let path = match door {
-        Door::Report => format!("{}/reports/customers", reports.base),
-        Door::Collection => format!("{}/customers", reports.base),
-        Door::One => {
+    let path = match route {
+        CustomersRoute::Report => format!("{}/reports/customers", reports.base),
+        CustomersRoute::Collection => format!("{}/customers", reports.base),
+        CustomersRoute::One => {
             let pages = i64::from(total > 0).to_string();
             let reply = Reply::new(bodies).header("x-wp-total", total.to_string());
             return Ok(reply.header("x-wp-totalpages", pages));
