@@ -1,6 +1,6 @@
-//! What the reference leaves open in its reports, and a comparison must, too: the order of rows that
-//! tie under the requested order, and fields that it fills from an arbitrary row. The list is in
-//! `conformance/README.md`.
+//! What the reference leaves open in its reports, and a comparison must, too: the order of rows
+//! that tie under the requested order, and fields that it fills from an arbitrary row. The list is
+//! in `conformance/README.md`.
 
 use std::collections::BTreeMap;
 
