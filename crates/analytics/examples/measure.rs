@@ -19,7 +19,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use analytics::facts::{CouponFact, LineFact, OrderFact, TaxFact, Writer};
+use analytics::facts::{
+    CouponFact, LineFact, LineNumber, OrderFact, OrderNumber, OrderText, TaxFact, Writer,
+};
 use analytics::query::{
     Column, DateColumn, Filter, Group, IdSet, LineTest, Measure, Per, Query, RollUp, Scope, Span,
     Subject, Table, When,
@@ -174,19 +176,20 @@ fn questions(span: Span) -> Vec<(&'static str, Query)> {
     let orders = Measure::Distinct(Subject::Order, When::NotNegative);
     let revenue = vec![
         Measure::Rows(When::Order),
-        sum(Column::Items),
-        sum(Column::Total),
-        sum(Column::Tax),
-        sum(Column::Shipping),
-        sum(Column::Net),
+        sum(Column::Order(OrderNumber::Items)),
+        sum(Column::Order(OrderNumber::Total)),
+        sum(Column::Order(OrderNumber::Tax)),
+        sum(Column::Order(OrderNumber::Shipping)),
+        sum(Column::Order(OrderNumber::Net)),
     ];
     let days: Vec<Timestamp> = (0..=DAYS)
         .map(|day| Timestamp::from_micros((START + day * DAY) * 1_000_000))
         .filter(|bound| *bound >= span.from && *bound <= span.until)
         .collect();
-    let sales = vec![sum(Column::Quantity), sum(Column::LineNet), orders];
+    let sales =
+        vec![sum(Column::Line(LineNumber::Quantity)), sum(Column::Line(LineNumber::Net)), orders];
     let of = |table, date, group, measures: &[Measure]| Query {
-        filter: Filter::Not(Box::new(Filter::Status(vec!["pending".to_owned()]))),
+        filter: Filter::Not(Box::new(Filter::Text(OrderText::Status, vec!["pending".to_owned()]))),
         group,
         measures: measures.to_vec(),
         ..Query::of(table, date, span)
@@ -233,7 +236,7 @@ fn questions(span: Span) -> Vec<(&'static str, Query)> {
                 Table::Orders,
                 created,
                 Group::Customer,
-                &[Measure::Rows(When::Order), sum(Column::Total)],
+                &[Measure::Rows(When::Order), sum(Column::Order(OrderNumber::Total))],
             ),
         ),
     ]

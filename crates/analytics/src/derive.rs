@@ -136,6 +136,7 @@ impl<'a> Record<'a> {
             merchant_id: text(&row.merchant_id),
             store_id: text(&row.store_id),
             tpn: text(&row.tpn),
+            currency: Arc::from(row.currency.as_str()),
             items: self.quantity().to_whole(),
             total: row.total,
             tax: row.total_tax,

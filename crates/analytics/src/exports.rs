@@ -12,6 +12,7 @@ pub mod job;
 pub mod link;
 mod parquet_file;
 mod quota;
+mod request;
 pub mod routes;
 
 use std::sync::{Arc, Mutex};
@@ -23,16 +24,16 @@ use serde_json::{Map, Value, json};
 use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
-use crate::customers::{self, Door};
-use crate::desk::{Desk, may_view};
+use crate::context::{ReportContext, may_view};
 use crate::facts::Facts;
+use crate::reports::lists::customers::{self, CustomersRoute};
 use crate::reports::{lists, stats};
 use columns::{Cell, Column, More};
 
 /// Rows that are read together.
 pub const ROWS_AT_ONCE: i64 = 500;
 
-type Run = fn(&Desk, &mut Call<'_>) -> Result<Reply, Stop>;
+type Run = fn(&ReportContext, &mut Call<'_>) -> Result<Reply, Stop>;
 
 /// A report that can be exported.
 pub struct Export {
@@ -69,7 +70,7 @@ pub static ALL: &[Export] = &[
         name: "revenue",
         title: "Revenue",
         args: stats::orders::REVENUE.args,
-        run: |desk, call| stats::orders::REVENUE.run(desk, call),
+        run: |reports, call| stats::orders::REVENUE.run(reports, call),
         columns: columns::REVENUE,
         of_stock: NO_COLUMNS,
     },
@@ -117,7 +118,7 @@ pub static ALL: &[Export] = &[
         name: "customers",
         title: "Customers",
         args: customers::args::report,
-        run: |desk, call| customers::list(desk, call, Door::Report),
+        run: |reports, call| customers::list(reports, call, CustomersRoute::Report),
         columns: columns::CUSTOMERS,
         of_stock: NO_COLUMNS,
     },
@@ -148,7 +149,6 @@ pub struct Page {
     pub columns: Vec<&'static Column>,
     /// Decimals of amounts.
     pub decimals: usize,
-    pub is_strict: bool,
 }
 
 impl Export {
@@ -169,9 +169,9 @@ impl Export {
     }
 
     /// A page of the report as its caller sees it.
-    pub fn page(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Page, Stop> {
+    pub fn page(&self, reports: &ReportContext, call: &mut Call<'_>) -> Result<Page, Stop> {
         may_view(call)?;
-        let reply = (self.run)(desk, call)?;
+        let reply = (self.run)(reports, call)?;
         let total = reply.headers.iter().find(|(name, _)| *name == "x-wp-total");
         let total = total.and_then(|(_, value)| value.parse().ok()).unwrap_or_default();
         let rows = match reply.body {
@@ -183,8 +183,7 @@ impl Export {
             },
             _ => Vec::new(),
         };
-        let is_strict = desk.inquire(call)?.is_strict;
-        let more = More::of(self, call, &rows, is_strict)?;
+        let more = More::of(self, call, &rows)?;
         let options = call.options();
         let of_stock = if options.is_on("woocommerce_manage_stock") { self.of_stock } else { &[] };
         let columns: Vec<&Column> = self.columns.iter().chain(of_stock).collect();
@@ -195,7 +194,6 @@ impl Export {
             total,
             decimals: usize::try_from(decimals).unwrap_or(2).min(6),
             columns,
-            is_strict,
         })
     }
 }
@@ -204,7 +202,7 @@ impl Export {
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub export: &'static Export,
-    desk: Arc<Desk>,
+    reports: Arc<ReportContext>,
     site: Arc<Site>,
     params: Params,
     reader: Reader,
@@ -224,13 +222,13 @@ impl Reading {
     pub fn new(
         export: &'static Export,
         site: &Arc<Site>,
-        desk: &Desk,
+        reports: &ReportContext,
         asked: &Map<String, Value>,
         (reader, now): (Reader, Timestamp),
     ) -> Result<Self, Stop> {
         let params = export.accept(asked)?;
-        let desk = Arc::new(desk.pinned());
-        Ok(Self { export, desk, site: Arc::clone(site), params, reader, now })
+        let reports = Arc::new(reports.pinned());
+        Ok(Self { export, reports, site: Arc::clone(site), params, reader, now })
     }
 
     /// The page of this number, from 1 on. Meant for [`Database::read`].
@@ -242,7 +240,7 @@ impl Reading {
         };
         let mut params = self.params.clone();
         params.set("page", json!(number));
-        let read = |call: &mut Call<'_>| self.export.page(&self.desk, call);
+        let read = |call: &mut Call<'_>| self.export.page(&self.reports, call);
         let read = self.site.call_by(conn, user, params, self.now, read)?;
         read.map_err(|refusal| Error::invalid(refusal.message.into_owned()))
     }
@@ -252,8 +250,8 @@ impl Reading {
     }
 }
 
-impl Desk {
-    /// The same desk over the facts of now, for good.
+impl ReportContext {
+    /// The same over the facts of now, for good.
     fn pinned(&self) -> Self {
         let facts = Facts::default();
         facts.publish((*self.facts.snapshot()).clone());

@@ -10,7 +10,10 @@ pub(crate) mod chunk;
 pub(crate) mod column;
 pub(crate) mod dictionary;
 mod fact;
+mod field;
 pub(crate) mod file;
+mod id_set;
+mod memo;
 pub(crate) mod snapshot;
 mod writer;
 
@@ -22,12 +25,20 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::feed::Command;
-
-pub use catalog::Catalog;
-pub use fact::{CouponFact, DownloadFact, LENT, LineFact, OrderFact, TaxFact};
+pub use catalog::{Catalog, RollUp};
+pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
+pub use field::{LineNumber, OrderNumber, OrderText};
+pub use id_set::IdSet;
 pub use snapshot::Snapshot;
 pub use writer::Writer;
+
+/// What the thread that keeps the facts up to date can be asked for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// To look for changes at once.
+    Wake,
+    Stop,
+}
 
 /// The facts of one site as everybody sees them now.
 #[derive(Debug)]

@@ -22,10 +22,9 @@ use db::{Database, outbox};
 use frame::Options;
 use types::{Error, Result};
 
-use crate::facts::{Facts, Writer, file};
+use crate::facts::{Command, Facts, Writer, file};
 use crate::settings;
 
-pub(crate) use command::Command;
 pub use command::{FeedHandle, start};
 pub use import::{Portion, ask, ask_to_clear};
 

@@ -22,7 +22,7 @@ use site_rows::user::{self, UserFilter};
 use types::{Capability, Result, Timestamp};
 
 use crate::calendar::Calendar;
-use crate::desk::{Desk, is_there, seconds};
+use crate::context::{ReportContext, is_there, seconds};
 use crate::feed;
 
 pub(crate) use job::{CATCH_UP, CATCH_UP_EVERY, jobs};
@@ -40,17 +40,17 @@ const CANCELLED_AT_ONCE: i64 = 100;
 /// How clients know an import of everything.
 const FROM_EVERYTHING: i64 = -1;
 
-type Act = fn(&Desk, &mut Call<'_>) -> Result<Reply, Stop>;
+type Act = fn(&ReportContext, &mut Call<'_>) -> Result<Reply, Stop>;
 
-pub(crate) fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
+pub(crate) fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(namespace, path);
     let writes = |permit: fn(&mut Call<'_>) -> Result<(), Stop>, act: Act| {
-        let desk = Arc::clone(desk);
-        write(permit, move |call: &mut Call<'_>| act(&desk, call))
+        let reports = Arc::clone(reports);
+        write(permit, move |call: &mut Call<'_>| act(&reports, call))
     };
     let reads = |permit: fn(&mut Call<'_>) -> Result<(), Stop>, act: Act| {
-        let desk = Arc::clone(desk);
-        read(permit, move |call: &mut Call<'_>| act(&desk, call))
+        let reports = Arc::clone(reports);
+        read(permit, move |call: &mut Call<'_>| act(&reports, call))
     };
     let none = Args::new;
     vec![
@@ -95,27 +95,27 @@ fn args() -> Args {
 }
 
 /// What a request asks to import.
-fn plan(desk: &Desk, call: &mut Call<'_>) -> Result<Plan, Stop> {
+fn plan(reports: &ReportContext, call: &mut Call<'_>) -> Result<Plan, Stop> {
     let days = call.params.int("days");
     // The first day counts from its midnight in UTC.
     let today = call.now().as_micros().div_euclid(DAY_US);
     let first = |days: i64| today.saturating_sub(days).saturating_mul(DAY_US);
     let since = days.map(|days| Timestamp::from_micros(first(days)));
     let skips_existing = call.params.flag("skip_existing");
-    let orders = orders_total(desk, call.conn()?, since, skips_existing)?;
+    let orders = orders_total(reports, call.conn()?, since, skips_existing)?;
     let customers = customers_total(call.conn()?, since, skips_existing)?;
     Ok(Plan { since_us: since.map(Timestamp::as_micros), skips_existing, customers, orders })
 }
 
 fn orders_total(
-    desk: &Desk,
+    reports: &ReportContext,
     conn: &mut dyn Conn,
     since: Option<Timestamp>,
     skips_existing: bool,
 ) -> Result<i64> {
     let since = since.unwrap_or(Timestamp::from_micros(i64::MIN));
     let all = order::count_since(conn, since)?;
-    let there = if skips_existing { desk.facts.snapshot().orders_since(since) } else { 0 };
+    let there = if skips_existing { reports.facts.snapshot().orders_since(since) } else { 0 };
     Ok(all.saturating_sub(count(there)).max(0))
 }
 
@@ -137,8 +137,8 @@ fn said(status: &str, message: &str) -> Reply {
     Reply::new(json!({ "status": status, "message": message }))
 }
 
-fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let (plan, now) = (plan(desk, call)?, call.now());
+fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let (plan, now) = (plan(reports, call)?, call.now());
     let moments = (now, now.plus(HEAD_START));
     let kind = jobs::REPORT_IMPORT;
     let asked = jobs::enqueue_for(call.conn()?, kind, Some(KEY), &plan, moments)?;
@@ -149,7 +149,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     })
 }
 
-fn cancel(_: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn cancel(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     for kind in [jobs::REPORT_IMPORT, jobs::REPORT_EXPORT] {
         cancel_all(call, kind)?;
     }
@@ -169,7 +169,7 @@ fn cancel_all(call: &mut Call<'_>, kind: &str) -> Result<()> {
 
 /// The facts are forgotten in the transaction that stops an import, so that nothing of it comes
 /// after.
-fn delete(_: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn delete(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     cancel_all(call, jobs::REPORT_IMPORT)?;
     let now = call.now();
     feed::ask_to_clear(call.conn()?, now)?;
@@ -183,12 +183,12 @@ fn newest(conn: &mut dyn Conn, kind: &str) -> Result<Option<JobRow>> {
     Ok(background_job::list(conn, kind, &[], page)?.0.into_iter().next())
 }
 
-fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn status(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let import = newest(call.conn()?, jobs::REPORT_IMPORT)?;
     let deleted = newest(call.conn()?, DELETE)?.map(|job| job.job_id);
     let nothing = || Ok(Reply::new(json!({ "is_importing": false })));
     let Some(import) = import.filter(|import| deleted < Some(import.job_id)) else {
-        return if deleted.is_some() { nothing() } else { followed(desk, call) };
+        return if deleted.is_some() { nothing() } else { followed(reports, call) };
     };
     let plan: Plan = serde_json::from_str(&import.arguments).unwrap_or_default();
     let done = import.checkpoint.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -217,10 +217,10 @@ fn progress(
 
 /// Without any import, the facts are what has been followed. A shop that has nothing has imported
 /// nothing.
-fn followed(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn followed(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let conn = call.conn()?;
-    let orders = orders_total(desk, conn, None, false)?;
-    let missing_orders = orders_total(desk, conn, None, true)?;
+    let orders = orders_total(reports, conn, None, false)?;
+    let missing_orders = orders_total(reports, conn, None, true)?;
     let customers = customers_total(conn, None, false)?;
     let missing_customers = customers_total(conn, None, true)?;
     if orders == 0 && customers == 0 {
@@ -230,8 +230,8 @@ fn followed(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(progress(there, (customers, orders), json!(FROM_EVERYTHING), false))
 }
 
-fn totals(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let plan = plan(desk, call)?;
+fn totals(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let plan = plan(reports, call)?;
     Ok(Reply::new(json!({ "customers": plan.customers, "orders": plan.orders })))
 }
 
@@ -248,7 +248,7 @@ fn next_catch_up(call: &mut Call<'_>) -> Result<(Option<JobRow>, bool), Stop> {
     Ok((next, is_due))
 }
 
-fn mode(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn mode(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !is_scheduled(call) {
         return Ok(Reply::new(json!({
             "mode": "immediate",
@@ -259,7 +259,7 @@ fn mode(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let calendar = Calendar::of(call.options());
     let text = |time: Timestamp| calendar.text(seconds(time));
-    let position = desk.facts.position().unwrap_or_default();
+    let position = reports.facts.position().unwrap_or_default();
     let last = outbox::after(call.conn()?, position - 1, 1)?;
     let last = last.first().filter(|event| event.seq == position).map(|event| text(event.created));
     let (next, is_due) = next_catch_up(call)?;
@@ -271,7 +271,7 @@ fn mode(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     })))
 }
 
-fn trigger(_: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn trigger(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !is_scheduled(call) {
         let message = "Reports are brought up to date at once; there is nothing to start.";
         let code = "woocommerce_rest_analytics_import_immediate_mode";

@@ -9,7 +9,8 @@ use frame::action::read;
 use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 
-use crate::desk::{Desk, may_view};
+use crate::compat::Rule;
+use crate::context::{ReportContext, may_view};
 use crate::reports::args;
 use crate::reports::stats::{self, Stats};
 
@@ -53,8 +54,8 @@ fn all() -> impl Iterator<Item = Indicator> {
     })
 }
 
-pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
-    let (of_all, of_allowed) = (Arc::clone(desk), Arc::clone(desk));
+pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
+    let (of_all, of_allowed) = (Arc::clone(reports), Arc::clone(reports));
     let show = move |call: &mut Call<'_>| show(&of_all, call);
     let allowed = move |call: &mut Call<'_>| Ok(allowed(&of_allowed, call));
     let document = document();
@@ -72,9 +73,9 @@ fn list_args() -> Args {
     let stat = Schema::text().keyword("enum", Vec::<Value>::new());
     let stats = Schema::list(stat).default(Vec::<Value>::new());
     args::context()
-        .arg("stats", stats.about("Which indicators to show."))
+        .arg("stats", stats.about("Which indicators to show; all if there are none."))
         .with(args::range())
-        .with(args::strict())
+        .with(args::currency())
 }
 
 fn document() -> Value {
@@ -96,36 +97,36 @@ fn counted(bodies: Vec<Value>) -> Reply {
     Reply::new(bodies).header("x-wp-total", total).header("x-wp-totalpages", "1")
 }
 
-fn allowed(desk: &Desk, call: &Call<'_>) -> Reply {
+fn allowed(reports: &ReportContext, call: &Call<'_>) -> Reply {
     let body = |indicator: Indicator| {
         let mut body = Map::new();
         body.insert(String::from("stat"), json!(indicator.stat));
         body.insert(String::from("chart"), json!(indicator.column));
         body.insert(String::from("label"), json!(indicator.label));
-        with_links(desk, call, &indicator, body)
+        with_links(reports, call, &indicator, body)
     };
     counted(all().map(body).collect())
 }
 
-fn show(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = call.params.texts("stats");
-    if wanted.is_empty() {
-        // A client is known to be told so with 500; what it must mend is its own.
+    let needs_dates = context.follows(Rule::IndicatorsNeedDates);
+    if wanted.is_empty() && needs_dates {
         let message = "Name the indicators to show with `stats`.";
         let code = "woocommerce_analytics_performance_indicators_empty_query";
         return Err(Refusal::new(400, code, message).into());
     }
-    // Without both bounds clients know the numbers as unknown.
     let is_bounded = call.params.get("after").is_some() && call.params.get("before").is_some();
-    let is_known = is_bounded || desk.inquire(call)?.is_strict;
+    let is_known = is_bounded || !needs_dates;
     let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
     let mut bodies = Vec::new();
-    let is_wanted = |stat: &str| wanted.iter().any(|name| name == stat);
+    let is_wanted = |stat: &str| wanted.is_empty() || wanted.iter().any(|name| name == stat);
     for indicator in all().filter(|indicator| is_wanted(indicator.stat)) {
         let Indicator { report, name, .. } = &indicator;
         if is_known && !totals.contains_key(report.path) {
             let is_shown = |column: &str| is_wanted(&format!("{name}/{column}"));
-            totals.insert(report.path, report.totals(desk, call, is_shown)?);
+            totals.insert(report.path, report.totals(&context, call, is_shown)?);
         }
         let numbers = totals.get(indicator.report.path);
         let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
@@ -136,18 +137,18 @@ fn show(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let format = if indicator.is_money { "currency" } else { "number" };
         body.insert(String::from("format"), json!(format));
         body.insert(String::from("value"), value.unwrap_or_default());
-        bodies.push(with_links(desk, call, &indicator, body));
+        bodies.push(with_links(reports, call, &indicator, body));
     }
-    Ok(counted(bodies))
+    Ok(context.with_left_out(counted(bodies)))
 }
 
 fn with_links(
-    desk: &Desk,
+    reports: &ReportContext,
     call: &Call<'_>,
     indicator: &Indicator,
     body: Map<String, Value>,
 ) -> Value {
-    let report = call.visit.rest(&format!("{}/reports{}", desk.base, indicator.report.path));
+    let report = call.visit.rest(&format!("{}/reports{}", reports.base, indicator.report.path));
     let links =
         Links::new().to("api", report).to("report", format!("/analytics/{}", indicator.name));
     crate::reports::lists::linked(body, links)

@@ -7,9 +7,8 @@ use db::Conn;
 use db::filter::{PAGE_MAX, Page};
 use shop_rows::coupon::{self, CouponFilter, CouponRow};
 use shop_rows::product::{self, ProductFilter, ProductRow};
-use shop_rows::tax_rate::{self, TaxRateFilter};
+use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateRow};
 use site_rows::term::{self, TermFilter, TermOrder};
-use types::Amount;
 
 /// Products that are in the trash are not there; all others are, whoever may buy them.
 const STATUSES: [&str; 4] = ["publish", "private", "pending", "draft"];
@@ -125,10 +124,10 @@ pub fn tax_rates(conn: &mut dyn Conn) -> Result<Names, Stop> {
     Ok(found.into_iter().map(|row| (row.rate_id, row.code())).collect())
 }
 
-/// What the rates come to now, in percent.
-pub fn tax_percents(conn: &mut dyn Conn) -> Result<BTreeMap<i64, Amount>, Stop> {
+/// The rates that there are now.
+pub fn tax_rate_rows(conn: &mut dyn Conn) -> Result<BTreeMap<i64, TaxRateRow>, Stop> {
     let (found, _) = tax_rate::list(conn, &TaxRateFilter::default())?;
-    Ok(found.into_iter().filter_map(|row| Some((row.rate_id, row.rate?))).collect())
+    Ok(found.into_iter().map(|row| (row.rate_id, row)).collect())
 }
 
 /// Ids that are asked for at once.

@@ -8,16 +8,20 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use types::{Amount, Capability};
 
-use crate::customers;
-use crate::desk::{Desk, Inquiry};
+use crate::compat::Rule;
+use crate::context::{QueryContext, ReportContext};
 use crate::reports::args;
 use crate::reports::lists;
+use crate::reports::lists::customers;
 
 /// Rows of a leaderboard unless somebody asks for more, and at most.
 const ROWS: i64 = 5;
 const ROWS_MAX: i64 = 20;
 /// Keys of the query that clients want to keep in the links.
 const KEPT_KEYS_MAX: usize = 50;
+
+/// How many rows to skip, and how many to show.
+type Page = (usize, usize);
 
 /// One leaderboard.
 struct Board {
@@ -26,7 +30,7 @@ struct Board {
     headers: [&'static str; 3],
     /// What the page behind a link shows.
     filter: &'static str,
-    rows: fn(&Desk, &mut Call<'_>, usize) -> Result<Vec<Entry>, Stop>,
+    rows: fn(&QueryContext, &mut Call<'_>, Page) -> Result<Vec<Entry>, Stop>,
 }
 
 /// A row: whom it is about, a number, and an amount in millionths.
@@ -68,8 +72,8 @@ static BOARDS: [Board; 4] = [
     },
 ];
 
-pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
-    let (of_all, of_one) = (Arc::clone(desk), Arc::clone(desk));
+pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
+    let (of_all, of_one) = (Arc::clone(reports), Arc::clone(reports));
     let ids: Vec<&str> = BOARDS.iter().map(|board| board.id).collect();
     let name = Schema::text().choices(&ids);
     let all = move |call: &mut Call<'_>| show(&of_all, call, None);
@@ -100,7 +104,7 @@ fn list_args() -> Args {
     args::paging(1, ROWS, ROWS_MAX)
         .with(args::range())
         .arg("persisted_query", kept)
-        .with(args::strict())
+        .with(args::currency())
 }
 
 fn document() -> Value {
@@ -117,9 +121,9 @@ fn document() -> Value {
 /// Whoever may see reports, or runs the shop.
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::ManageWoocommerce) {
-        return crate::desk::is_there(call);
+        return crate::context::is_there(call);
     }
-    crate::desk::may_view(call)
+    crate::context::may_view(call)
 }
 
 fn allowed() -> Reply {
@@ -139,20 +143,27 @@ fn head(board: &Board) -> Map<String, Value> {
     body
 }
 
-fn show(desk: &Desk, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
+fn show(reports: &ReportContext, call: &mut Call<'_>, wanted: Option<&str>) -> Result<Reply, Stop> {
     let count = call.params.int("per_page").unwrap_or(ROWS).clamp(1, ROWS_MAX);
     let count = usize::try_from(count).unwrap_or(1);
+    let context = reports.query_context(call)?;
+    let skip = match call.params.int("page") {
+        Some(page) if !context.follows(Rule::LeaderboardsHaveOnePage) => {
+            usize::try_from(page.saturating_sub(1)).unwrap_or_default().saturating_mul(count)
+        }
+        _ => 0,
+    };
     let kept = kept_query(call);
     let mut bodies: Vec<Value> = Vec::new();
     for board in BOARDS.iter().filter(|board| wanted.is_none_or(|wanted| wanted == board.id)) {
-        let entries = (board.rows)(desk, call, count)?;
-        let rows = entries.iter().map(|entry| row(desk, call, board, entry, &kept));
+        let entries = (board.rows)(&context, call, (skip, count))?;
+        let rows = entries.iter().map(|entry| row(reports, call, board, entry, &kept));
         let rows: Vec<Value> = rows.collect();
         let mut body = head(board);
         body.insert(String::from("rows"), json!(rows));
         bodies.push(Value::Object(body));
     }
-    Ok(Reply::new(bodies))
+    Ok(context.with_left_out(Reply::new(bodies)))
 }
 
 /// What the client wants to find again in the links.
@@ -165,7 +176,7 @@ fn kept_query(call: &Call<'_>) -> Map<String, Value> {
 }
 
 fn row(
-    desk: &Desk,
+    reports: &ReportContext,
     call: &Call<'_>,
     board: &Board,
     entry: &Entry,
@@ -187,7 +198,7 @@ fn row(
             "format": "number",
         },
         {
-            "display": (desk.shop.price_html)(options, amount),
+            "display": (reports.shop.price_html)(options, amount),
             "value": crate::columns::money(entry.amount),
             "format": "currency",
         },
@@ -217,9 +228,12 @@ fn attribute(address: &str) -> String {
     address.replace('\'', "%27").replace('<', "%3C").replace('>', "%3E")
 }
 
-fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let inquiry: Inquiry = desk.inquire(call)?;
-    let found = customers::best(call, &inquiry, count)?;
+fn best_customers(
+    context: &QueryContext,
+    call: &mut Call<'_>,
+    page: Page,
+) -> Result<Vec<Entry>, Stop> {
+    let found = customers::best(call, context, page)?;
     let entry = |customer: customers::Customer| Entry {
         id: customer.row.customer_id,
         // Clients know the blank between the names, be there none.
@@ -230,26 +244,31 @@ fn best_customers(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<
     Ok(found.into_iter().map(entry).collect())
 }
 
-fn best_coupons(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::coupons::best(desk, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+fn best_coupons(
+    context: &QueryContext,
+    call: &mut Call<'_>,
+    page: Page,
+) -> Result<Vec<Entry>, Stop> {
+    Ok(entries(lists::coupons::best(context, call, page)?))
 }
 
-fn best_categories(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::categories::best(desk, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+fn best_categories(
+    context: &QueryContext,
+    call: &mut Call<'_>,
+    page: Page,
+) -> Result<Vec<Entry>, Stop> {
+    Ok(entries(lists::categories::best(context, call, page)?))
 }
 
-fn best_products(desk: &Desk, call: &mut Call<'_>, count: usize) -> Result<Vec<Entry>, Stop> {
-    let best = lists::products::best(desk, call, count)?;
-    Ok(best
-        .into_iter()
-        .map(|(id, name, count, amount)| Entry { id, name, count, amount })
-        .collect())
+fn best_products(
+    context: &QueryContext,
+    call: &mut Call<'_>,
+    page: Page,
+) -> Result<Vec<Entry>, Stop> {
+    Ok(entries(lists::products::best(context, call, page)?))
+}
+
+fn entries(rows: Vec<(i64, String, i64, i64)>) -> Vec<Entry> {
+    let entry = |(id, name, count, amount)| Entry { id, name, count, amount };
+    rows.into_iter().map(entry).collect()
 }

@@ -8,12 +8,11 @@
 //! **Nothing of record lives here**: all facts follow from the records, and are made anew from them
 //! at any time. This crate knows no HTTP and no SQL, and reads no clock. Start with [`query`].
 
-mod arrival;
 pub mod calendar;
 pub mod columns;
-pub mod customers;
+pub mod compat;
+pub mod context;
 pub mod derive;
-pub mod desk;
 pub mod exports;
 pub mod facts;
 pub mod feed;
@@ -28,6 +27,6 @@ pub mod reports;
 mod routes;
 pub mod settings;
 
-pub use desk::{Cards, Desk, Settings, Shop};
+pub use context::{Cards, ReportContext, Settings, Shop};
 pub use imports::found;
 pub use routes::{jobs, routes};

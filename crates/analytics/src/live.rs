@@ -9,7 +9,7 @@ use frame::action::memory;
 use frame::{Action, Call, Names};
 use serde_json::json;
 
-use crate::desk::may_view;
+use crate::context::may_view;
 use crate::facts::Facts;
 
 /// Where it is, below the namespace. With `Accept: text/event-stream` the server goes on telling.

@@ -25,11 +25,12 @@ mod work;
 
 use types::Timestamp;
 
-pub(crate) use kept::Kept;
+pub use crate::facts::{IdSet, RollUp};
+use crate::facts::{LineNumber, OrderNumber, OrderText};
 
 pub use answer::{Answer, AnswerRow, Key};
-pub use filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
-pub use listing::{DownloadPage, DownloadSort, LineRow, OrderPage, OrderSort, Paging};
+pub use filter::{AttributeTest, Filter, LineTest, RowKind};
+pub use listing::{DownloadPage, DownloadSort, OrderPage, OrderSort, Paging};
 
 /// What the rows are. Rows of all tables but downloads belong to an order or a refund, and have its
 /// dates, status, customer and merchant.
@@ -109,6 +110,8 @@ pub enum Group {
     Product,
     /// Of lines: product and variation.
     Variation,
+    /// Of lines: the id of the variation; 0 for none.
+    VariationId,
     /// Of lines: the categories of the product.
     Category(RollUp),
     /// Of coupons.
@@ -120,19 +123,8 @@ pub enum Group {
     Customer,
     /// New and returning customers. A refund is of a new one if its order is their first.
     CustomerType,
-    Merchant,
-    Store,
-}
-
-/// To which categories a line belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RollUp {
-    /// Those that the product was put into.
-    Direct,
-    /// Those and all above them, each once.
-    Ancestors,
-    /// Those and all above them, as often as there are ways to get there.
-    EachPath,
+    /// A text of the order, such as its merchant.
+    Text(OrderText),
 }
 
 /// A number to find out for each row of the answer.
@@ -169,35 +161,20 @@ pub enum Per {
     Row,
     /// Of the rows that one order has in a group, the first. For columns of the order.
     Order,
-    /// As often as the row's order has coupons, and at least once: a row beside each coupon.
-    Coupon,
 }
 
 /// What can be summed. Columns of the order can be summed over the rows of every table that
 /// belongs to one; those of a line, coupon or tax only over their own. Elsewhere they are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
-    /// 1 in every row, for rows that count more than once.
-    One,
-    /// Pieces sold, of the order.
-    Items,
-    Total,
-    Tax,
-    Shipping,
-    Net,
+    /// A number of the order.
+    Order(OrderNumber),
     /// Net, tax and shipping of the order.
     Gross,
     /// Discounts of all coupons of the order.
     Discounts,
-    /// Pieces, of the line.
-    Quantity,
-    LineNet,
-    LineGross,
-    /// What coupons took off the line.
-    LineDiscount,
-    LineTax,
-    LineShipping,
-    LineShippingTax,
+    /// A number of the line.
+    Line(LineNumber),
     /// Of the coupon.
     CouponDiscount,
     /// Of the tax: what it takes of goods and fees.
@@ -215,12 +192,12 @@ pub enum Subject {
     Customer,
     /// Products of the row, or of all lines of its order.
     Product,
-    /// Variations of the row, or of all lines of its order; none at all counts as one.
+    /// Variations of the row, or of all lines of its order.
     Variation,
+    /// The same, where none at all counts as one.
+    VariationOrNone,
     /// Coupons of the row, or of its order.
     Coupon,
-    /// Coupons of the row's order, also where the row is one of them.
-    CouponOfOrder,
     /// Rates of the row, or of its order.
     TaxRate,
 }

@@ -3,7 +3,6 @@
 pub mod args;
 pub mod filters;
 pub mod lists;
-mod meeting;
 pub mod stats;
 
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use frame::action::{memory, read};
 use frame::{Action, Call};
 use serde_json::{Value, json};
 
-use crate::customers::{self, Door};
-use crate::desk::{Desk, may_view};
+use crate::context::{ReportContext, may_view};
+use lists::customers::{self, CustomersRoute, averages};
 
 /// The reports that the index names, with what each tells; two of them clients know without a
 /// route.
@@ -40,7 +39,7 @@ const INDEX: &[(&str, &str)] = &[
     ("customers/stats", "What customers do on average."),
 ];
 
-type Run = fn(&Desk, &mut Call<'_>) -> Result<Reply, Stop>;
+type Run = fn(&ReportContext, &mut Call<'_>) -> Result<Reply, Stop>;
 
 /// Reports that are lists: where, with which parameters, what they look like, and how.
 type Listed = (&'static str, fn() -> Args, fn() -> Value, Run);
@@ -55,14 +54,14 @@ const LISTS: &[Listed] = &[
     ("/stock", lists::stock::args, lists::stock::document, lists::stock::list),
     ("/stock/stats", args::context, lists::stock::stats_document, lists::stock::stats),
     ("/downloads", lists::downloads::args, lists::downloads::document, lists::downloads::list),
-    ("/customers", customers::args::report, customers::document, |desk, call| {
-        customers::list(desk, call, Door::Report)
+    ("/customers", customers::args::report, customers::document, |reports, call| {
+        customers::list(reports, call, CustomersRoute::Report)
     }),
-    ("/customers/stats", customers::args::stats, customers::stats_document, customers::stats),
+    ("/customers/stats", customers::args::stats, averages::document, averages::show),
 ];
 
-pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
-    let of_index = Arc::clone(desk);
+pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
+    let of_index = Arc::clone(reports);
     let index = move |call: &mut Call<'_>| Ok(index(&of_index, call));
     let mut routes = vec![
         Route::at(namespace, "/reports")
@@ -70,15 +69,15 @@ pub fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
             .schema(index_document()),
     ];
     for (path, args, document, list) in LISTS.iter().copied() {
-        let desk = Arc::clone(desk);
-        let waiting = Arc::clone(&desk);
-        let run = read(may_view, move |call: &mut Call<'_>| list(&desk, call))
+        let reports = Arc::clone(reports);
+        let waiting = Arc::clone(&reports);
+        let run = read(may_view, move |call: &mut Call<'_>| list(&reports, call))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
             .in_turns();
         let route = Route::at(namespace, &format!("/reports{path}"));
         routes.push(route.on(READ, args(), run).schema(document()));
     }
-    routes.extend(stats::ALL.iter().map(|report| report.route(namespace, desk)));
+    routes.extend(stats::ALL.iter().map(|report| report.route(namespace, reports)));
     routes
 }
 
@@ -92,8 +91,8 @@ fn index_document() -> Value {
     Item::new("report", Schema::object(members)).document()
 }
 
-fn index(desk: &Desk, call: &Call<'_>) -> Reply {
-    let collection = format!("{}/reports", desk.base);
+fn index(reports: &ReportContext, call: &Call<'_>) -> Reply {
+    let collection = format!("{}/reports", reports.base);
     let entry = |(slug, description): &(&str, &str)| {
         let path = format!("{collection}/{slug}");
         let page = slug.strip_suffix("/stats").unwrap_or(slug);

@@ -19,8 +19,8 @@ pub struct Reports {
 
 impl Reports {
     /// Where the reports of a site are made.
-    pub fn desk(&self, names: &frame::Names) -> Arc<analytics::Desk> {
-        analytics::Desk::new(names, &self.facts, SHOP, &self.settings)
+    pub fn context(&self, names: &frame::Names) -> Arc<analytics::ReportContext> {
+        analytics::ReportContext::new(names, &self.facts, SHOP, &self.settings)
     }
 }
 
@@ -42,7 +42,7 @@ pub fn routes(
     admin: &admin::Admin,
 ) -> Vec<Route<frame::Action>> {
     let of_content = content::routes(names, OPTIONS);
-    let of_reports = analytics::routes(names, &reports.desk(names));
+    let of_reports = analytics::routes(names, &reports.context(names));
     let all = [of_content, commerce::routes(names), of_reports, admin.routes(names)];
     all.into_iter().flatten().collect()
 }
@@ -73,7 +73,7 @@ pub fn make_site(
     };
     let admin = admin::Admin::new(&settings.admin)?;
     let routes = routes(&parts.settings.names, reports, &admin);
-    let desk = reports.desk(&parts.settings.names);
+    let context = reports.context(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let of_admin = admin.pages(&parts.settings.names);
     let mut site = frame::Site::new(parts, routes)?
@@ -87,7 +87,7 @@ pub fn make_site(
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
     site = site.with_version(move || facts.version());
-    for kind in analytics::jobs(&desk) {
+    for kind in analytics::jobs(&context) {
         site = site.with_job(kind);
     }
     if let Some(mail) = mail::Mail::new(&settings.mail)? {

@@ -9,7 +9,7 @@ use types::Amount;
 
 use super::details::LineDetails;
 use super::{Record, Rules, share, with_shares};
-use crate::facts::{LENT, LineFact, OrderFact};
+use crate::facts::{LineFact, OrderFact};
 
 /// The fact of the refund at `index` of all refunds of an order.
 pub(super) fn fact(
@@ -29,6 +29,7 @@ pub(super) fn fact(
     (fact.paid, fact.completed) = (Some(fact.created), Some(fact.created));
     fact.status = Arc::clone(&of_order.status);
     fact.customer_id = of_order.customer_id;
+    fact.currency = Arc::clone(&of_order.currency);
     if fact.merchant_id.is_empty() && fact.store_id.is_empty() && fact.tpn.is_empty() {
         fact.merchant_id = Arc::clone(&of_order.merchant_id);
         fact.store_id = Arc::clone(&of_order.store_id);
@@ -111,8 +112,6 @@ fn lines(rules: Rules, order: &Record<'_>, others: &[&Record<'_>], left: &Left) 
             discount: Amount::ZERO,
             ..own
         };
-        let mut line = line;
-        line.attributes.insert(0, (LENT.to_owned(), String::new()));
         lines.push(with_shares(line, [part(left.shipping), part(left.shipping_tax)]));
     }
     lines

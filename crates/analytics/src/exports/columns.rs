@@ -38,7 +38,7 @@ pub enum Cell {
 #[derive(Clone, Copy, Debug)]
 enum From {
     /// A place in the row.
-    Place(&'static str),
+    Pointer(&'static str),
     Made(fn(&Value, &More) -> Cell),
 }
 
@@ -50,7 +50,7 @@ pub struct Column {
 }
 
 const fn column(heading: &'static str, kind: Kind, place: &'static str) -> Column {
-    Column { heading, kind, from: From::Place(place) }
+    Column { heading, kind, from: From::Pointer(place) }
 }
 
 const fn text(heading: &'static str, place: &'static str) -> Column {
@@ -208,7 +208,7 @@ impl Column {
     /// Its value in a row of the report.
     pub(super) fn cell(&self, row: &Value, more: &More) -> Cell {
         match self.from {
-            From::Place(place) => cell(row, place, self.kind),
+            From::Pointer(place) => cell(row, place, self.kind),
             From::Made(make) => make(row, more),
         }
     }
@@ -257,7 +257,7 @@ fn customer(row: &Value, _: &More) -> Cell {
 
 fn categories(row: &Value, more: &More) -> Cell {
     let ids = row.pointer("/extended_info/category_ids").and_then(Value::as_array);
-    let Some(ids) = ids else { return Cell::Text(more.names_of_all.clone()) };
+    let Some(ids) = ids else { return Cell::Text(String::new()) };
     let name = |id: &Value| more.names.get(&id.as_i64()?).cloned();
     let mut names: Vec<String> = ids.iter().filter_map(name).collect();
     names.sort();
@@ -310,17 +310,10 @@ fn value_of(attribute: &Value) -> String {
 #[derive(Debug, Default)]
 pub(super) struct More {
     names: BTreeMap<i64, String>,
-    /// Of a product that is gone, clients know every category that has products.
-    names_of_all: String,
 }
 
 impl More {
-    pub(super) fn of(
-        export: &Export,
-        call: &mut Call<'_>,
-        rows: &[Value],
-        is_strict: bool,
-    ) -> Result<Self, Stop> {
+    pub(super) fn of(export: &Export, call: &mut Call<'_>, rows: &[Value]) -> Result<Self, Stop> {
         let mut more = Self::default();
         match export.name {
             "products" => {
@@ -331,12 +324,6 @@ impl More {
                 ids.sort_unstable();
                 ids.dedup();
                 more.names = known::category_names(call.conn()?, &ids)?;
-                if !is_strict {
-                    let all = known::categories(call.conn()?)?;
-                    let mut all: Vec<String> = all.into_values().collect();
-                    all.sort();
-                    more.names_of_all = all.join(COMMA);
-                }
             }
             "downloads" => {
                 let ids = rows.iter().filter_map(|row| row.get("product_id")?.as_i64());

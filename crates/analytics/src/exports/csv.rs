@@ -35,9 +35,7 @@ fn written(cell: &Cell, page: &Page) -> String {
         Cell::Text(text) => quoted(&guarded(text)),
         Cell::Whole(value) => value.to_string(),
         Cell::Real(value) => number(*value).to_string(),
-        // Clients know amounts as texts, so that those below zero are guarded as well.
-        Cell::Money(value) if page.is_strict => fixed(*value, page.decimals),
-        Cell::Money(value) => guarded(&fixed(*value, page.decimals)),
+        Cell::Money(value) => fixed(*value, page.decimals),
     }
 }
 
@@ -71,8 +69,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 mod tests {
     use super::*;
 
-    fn page(rows: Vec<Vec<Cell>>, is_strict: bool) -> Page {
-        Page { rows, total: 0, columns: Vec::new(), decimals: 2, is_strict }
+    fn page(rows: Vec<Vec<Cell>>) -> Page {
+        Page { rows, total: 0, columns: Vec::new(), decimals: 2 }
     }
 
     #[test]
@@ -93,7 +91,7 @@ mod tests {
             ("x;=1", "\"x;=1\""),
             ("", ""),
         ] {
-            let rows = rows(&page(vec![vec![Cell::Text(text.to_owned())]], false));
+            let rows = rows(&page(vec![vec![Cell::Text(text.to_owned())]]));
             assert_eq!(rows, format!("{expected}\n"), "{text:?}");
         }
     }
@@ -101,10 +99,9 @@ mod tests {
     #[test]
     fn numbers_are_numbers_and_amounts_have_their_decimals() {
         let row = || vec![Cell::Whole(-3), Cell::Real(-5.0), Cell::Real(8.875), Cell::Nothing];
-        assert_eq!(rows(&page(vec![row()], false)), "-3,-5,8.875,\n");
+        assert_eq!(rows(&page(vec![row()])), "-3,-5,8.875,\n");
         let amounts = || vec![Cell::Money(-1_627.47), Cell::Money(80.475), Cell::Money(-0.001)];
-        assert_eq!(rows(&page(vec![amounts()], false)), "'-1627.47,80.48,0.00\n");
-        assert_eq!(rows(&page(vec![amounts()], true)), "-1627.47,80.48,0.00\n");
+        assert_eq!(rows(&page(vec![amounts()])), "-1627.47,80.48,0.00\n");
         for (value, decimals, expected) in
             [(1.005, 2, "1.01"), (-1.005, 2, "-1.01"), (2.5, 0, "3"), (0.1 + 0.2, 6, "0.300000")]
         {

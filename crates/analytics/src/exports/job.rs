@@ -13,45 +13,22 @@ use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, REPORT_EXPORT, Running
 use frame::mail::{self, Email, Sender};
 use frame::pages::{Address, Link};
 use frame::{Options, Site, Visit};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use shop_rows::report_file;
 use types::{Error, Result, Timestamp};
 
+use super::request::{ExportRequest, KEPT, WrittenFile};
 use super::{Export, ROWS_AT_ONCE, Reader, Reading, csv, link};
-use crate::desk::Desk;
+use crate::context::ReportContext;
 
-/// How long a file can be downloaded.
-pub const KEPT: Duration = Duration::from_hours(7 * 24);
 /// How often a job that waits for the facts looks whether the server ends.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a file at most.
 const BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
 
-/// What was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ordered {
-    pub(super) report: String,
-    /// Parameters of the report.
-    pub(super) args: Map<String, Value>,
-    pub(super) user_id: i64,
-    /// Whether the user is told by mail where the file is.
-    pub(super) email: bool,
-    /// Address of the site as the user knows it.
-    pub(super) home: String,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Written {
-    pub(super) rows: i64,
-    pub(super) parts: i64,
-    pub(super) bytes: usize,
-}
-
 #[derive(Debug)]
 pub(crate) struct ExportJob {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) reports: Arc<ReportContext>,
 }
 
 impl JobKind for ExportJob {
@@ -73,7 +50,9 @@ impl JobKind for ExportJob {
         if ended.state != JobState::Done {
             return report_file::delete(conn, export_id).map(drop);
         }
-        let Ok(ordered) = serde_json::from_str::<Ordered>(&ended.arguments) else { return Ok(()) };
+        let Ok(ordered) = serde_json::from_str::<ExportRequest>(&ended.arguments) else {
+            return Ok(());
+        };
         if !ordered.email || !mail::is_on(site) {
             return Ok(());
         }
@@ -82,7 +61,7 @@ impl JobKind for ExportJob {
 
     fn result_address(&self, site: &Site, visit: &Visit, job: &JobRow) -> Option<String> {
         let export_id = job.key.as_deref()?;
-        let ordered: Ordered = serde_json::from_str(&job.arguments).ok()?;
+        let ordered: ExportRequest = serde_json::from_str(&job.arguments).ok()?;
         let is_there = job.state == JobState::Done
             && job.finished.is_some_and(|finished| visit.now < finished.plus(KEPT));
         let user = visit.identity.user.as_ref()?;
@@ -98,20 +77,20 @@ impl JobKind for ExportJob {
 }
 
 impl ExportJob {
-    async fn write(&self, cx: &JobCx) -> Result<Written, Halt> {
+    async fn write(&self, cx: &JobCx) -> Result<WrittenFile, Halt> {
         // A server that starts takes up its jobs before it has loaded the facts.
-        while !self.desk.facts.wait_until(0, LOOK_AGAIN).await {
+        while !self.reports.facts.wait_until(0, LOOK_AGAIN).await {
             cx.check()?;
         }
-        let ordered: Ordered = cx.arguments()?;
+        let ordered: ExportRequest = cx.arguments()?;
         let export_id = cx.job().key.clone().unwrap_or_default();
         let unknown = || Halt::Failed(Error::invalid("there is no such report"));
         let export = Export::named(&ordered.report).ok_or_else(unknown)?;
         let reader = (Reader::User(ordered.user_id), cx.job().created);
-        let reading = Reading::new(export, cx.site(), &self.desk, &ordered.args, reader);
+        let reading = Reading::new(export, cx.site(), &self.reports, &ordered.args, reader);
         let reading = Arc::new(reading.map_err(|_| unknown())?);
         let expires = cx.now().plus(KEPT);
-        let mut written = Written::default();
+        let mut written = WrittenFile::default();
         loop {
             cx.check()?;
             let (pages, number) = (Arc::clone(&reading), written.parts + 1);
@@ -159,7 +138,7 @@ impl Part {
 fn tell(
     site: &Site,
     conn: &mut dyn Conn,
-    ordered: &Ordered,
+    ordered: &ExportRequest,
     export_id: &str,
     now: Timestamp,
 ) -> Result<()> {

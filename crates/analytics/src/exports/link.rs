@@ -13,7 +13,7 @@ use shop_rows::report_file;
 use types::{Result, Timestamp};
 
 use super::Export;
-use super::job::{KEPT, Ordered, Written};
+use super::request::{ExportRequest, KEPT, WrittenFile};
 
 /// The page under which clients know such files.
 const PATH: &str = "/wp-admin/";
@@ -46,9 +46,9 @@ pub(super) fn find(
     conn: &mut dyn Conn,
     (report, export_id): (&str, &str),
     now: Timestamp,
-) -> Result<Option<(JobRow, Ordered)>> {
+) -> Result<Option<(JobRow, ExportRequest)>> {
     let Some(job) = background_job::find(conn, REPORT_EXPORT, export_id)? else { return Ok(None) };
-    let ordered: Option<Ordered> = serde_json::from_str(&job.arguments).ok();
+    let ordered: Option<ExportRequest> = serde_json::from_str(&job.arguments).ok();
     let is_alive = job.finished.is_none_or(|finished| now < finished.plus(KEPT));
     Ok(ordered.filter(|ordered| is_alive && ordered.report == report).map(|found| (job, found)))
 }
@@ -82,7 +82,7 @@ impl FileSource for ExportFiles {
             return Ok(None);
         }
         let Some((job, _)) = find(conn, (report, export_id), now)? else { return Ok(None) };
-        let written: Option<Written> =
+        let written: Option<WrittenFile> =
             job.result.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let Some(written) = written.filter(|_| job.state == JobState::Done) else {
             return Ok(None);

@@ -165,7 +165,7 @@ mod tests {
         for places in all.chunks(500) {
             let rows = places.iter().map(|place| row(*place)).collect();
             let columns = columns.clone();
-            file.add(&Page { rows, total: 0, columns, decimals: 2, is_strict: true }).unwrap();
+            file.add(&Page { rows, total: 0, columns, decimals: 2 }).unwrap();
         }
         file.end().unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();

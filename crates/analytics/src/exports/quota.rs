@@ -7,7 +7,7 @@ use db::filter::{PAGE_MAX, Page};
 use frame::jobs::REPORT_EXPORT;
 use types::{Result, Timestamp};
 
-use super::job::{KEPT, Ordered, Written};
+use super::request::{ExportRequest, KEPT, WrittenFile};
 
 /// Exports of one user that are under way at most.
 const UNDER_WAY_MAX: usize = 20;
@@ -31,14 +31,16 @@ pub(super) enum Room {
 }
 
 /// Looks at what the user has already. Call it in the transaction that begins the export.
-pub(super) fn room(conn: &mut dyn Conn, wanted: &Ordered, now: Timestamp) -> Result<Room> {
+pub(super) fn room(conn: &mut dyn Conn, wanted: &ExportRequest, now: Timestamp) -> Result<Room> {
     let (mut under_way, mut files, mut bytes) = (0_usize, 0_usize, 0_usize);
     let states = [JobState::Queued, JobState::Running, JobState::Done];
     let mut page = Page::default();
     while page.offset < LOOKED_AT_MAX {
         let (jobs, total) = background_job::list(conn, REPORT_EXPORT, &states, page)?;
         for job in &jobs {
-            let Ok(ordered) = serde_json::from_str::<Ordered>(&job.arguments) else { continue };
+            let Ok(ordered) = serde_json::from_str::<ExportRequest>(&job.arguments) else {
+                continue;
+            };
             if ordered.user_id != wanted.user_id {
                 continue;
             }
@@ -65,7 +67,7 @@ pub(super) fn room(conn: &mut dyn Conn, wanted: &Ordered, now: Timestamp) -> Res
 /// How large the file is that the job has written; none when it has expired.
 fn kept_bytes(job: &JobRow, now: Timestamp) -> Option<usize> {
     job.finished.filter(|finished| now < finished.plus(KEPT))?;
-    let written: Option<Written> = serde_json::from_str(job.result.as_deref()?).ok();
+    let written: Option<WrittenFile> = serde_json::from_str(job.result.as_deref()?).ok();
     Some(written.unwrap_or_default().bytes)
 }
 
@@ -95,10 +97,10 @@ mod tests {
 
     use super::*;
 
-    fn ordered(user_id: i64, page: i64) -> Ordered {
+    fn ordered(user_id: i64, page: i64) -> ExportRequest {
         let args = Map::from_iter([("page".to_owned(), json!(page))]);
         let (report, home) = ("orders".to_owned(), String::new());
-        Ordered { report, args, user_id, email: false, home }
+        ExportRequest { report, args, user_id, email: false, home }
     }
 
     fn start(conn: &mut dyn Conn, user_id: i64, page: i64, now: Timestamp) -> Result<()> {
@@ -128,7 +130,8 @@ mod tests {
             assert_eq!(again, Room::Waiting("5x3".to_owned()), "the same again");
             let lease = Duration::from_mins(1);
             for job in background_job::claim_due(conn, REPORT_EXPORT, now, 100, lease)? {
-                let written = Written { rows: 1, parts: 1, bytes: BYTES_MAX / UNDER_WAY_MAX + 1 };
+                let written =
+                    WrittenFile { rows: 1, parts: 1, bytes: BYTES_MAX / UNDER_WAY_MAX + 1 };
                 background_job::finish(conn, &job, now, &Ending::Done(json!(written).to_string()))?;
             }
             let refused = room(conn, &ordered(5, 3), now)?;

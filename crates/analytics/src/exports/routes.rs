@@ -12,21 +12,21 @@ use frame::{Action, Call, jobs, mail};
 use serde_json::{Map, Value, json};
 use types::Result;
 
-use super::job::Ordered;
 use super::quota::{self, Room};
+use super::request::ExportRequest;
 use super::{Export, link};
-use crate::desk::{Desk, may_view};
+use crate::context::{ReportContext, may_view};
 
 /// An export begins a moment after it was asked for, so that one can see it wait.
 const HEAD_START: Duration = Duration::from_millis(500);
 const ID_BYTES: usize = 10;
 const DONE: i64 = 100;
 
-pub(crate) fn routes(namespace: &str, desk: &Arc<Desk>) -> Vec<Route<Action>> {
-    let (starting, telling) = (Arc::clone(desk), Arc::clone(desk));
+pub(crate) fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
+    let (starting, telling) = (Arc::clone(reports), Arc::clone(reports));
     let start = write(may_view, move |call: &mut Call<'_>| start(&starting, call));
     let tell = read(may_view, move |call: &mut Call<'_>| status(&telling, call));
-    let waiting = Arc::clone(desk);
+    let waiting = Arc::clone(reports);
     // Who changed something finds it in the file.
     let start =
         start.after(move |site, visit, params| waiting.fresh(site, visit, params)).in_turns();
@@ -46,7 +46,7 @@ fn args() -> Args {
     Args::new().arg("report_args", report_args).arg("email", email)
 }
 
-fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let report = call.params.text("type").unwrap_or_default();
     let Some(export) = Export::named(report) else {
         let message = "There is no such report to export.";
@@ -57,7 +57,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         _ => Map::new(),
     };
     let (email, now) = (call.params.flag("email"), call.now());
-    let ordered = Ordered {
+    let ordered = ExportRequest {
         report: export.name.to_owned(),
         args,
         user_id: call.user_id(),
@@ -68,7 +68,7 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         // Who is impatient gets no second file.
         Room::Waiting(export_id) => export_id,
         Room::None(message) => return Err(Refusal::new(429, quota::CODE, message).into()),
-        Room::Free if count(export, desk, call, &ordered.args)? == 0 => {
+        Room::Free if count(export, reports, call, &ordered.args)? == 0 => {
             let message = "There is nothing to export.";
             return Ok(Reply::new(json!({ "message": message })));
         }
@@ -86,14 +86,14 @@ fn start(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         (false, _) => "The report is being written.",
     };
     let body = json!({ "message": message, "export_id": export_id });
-    let address = call.visit.rest(&path(desk, export.name, &export_id));
+    let address = call.visit.rest(&path(reports, export.name, &export_id));
     Ok(Reply::new(body).links(Links::new().to("status", address)))
 }
 
 /// How many rows the export would have.
 fn count(
     export: &Export,
-    desk: &Desk,
+    reports: &ReportContext,
     call: &mut Call<'_>,
     args: &Map<String, Value>,
 ) -> Result<i64, Stop> {
@@ -101,14 +101,14 @@ fn count(
     params.set("per_page", json!(1));
     let mut total = Ok(0);
     call.nested(params, &mut |call| {
-        total = export.page(desk, call).map(|page| page.total);
+        total = export.page(reports, call).map(|page| page.total);
         Ok(true)
     })?;
     total
 }
 
-fn path(desk: &Desk, report: &str, export_id: &str) -> String {
-    format!("{}/reports/{report}/export/{export_id}/status", desk.base)
+fn path(reports: &ReportContext, report: &str, export_id: &str) -> String {
+    format!("{}/reports/{report}/export/{export_id}/status", reports.base)
 }
 
 /// Letters and digits that nobody can guess.
@@ -118,13 +118,13 @@ fn new_id() -> Result<String> {
     Ok(link::hex(&bytes))
 }
 
-fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn status(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
     let (report, export_id) = (text("type"), text("export_id"));
     let now = call.now();
     let found = link::find(call.conn()?, (&report, &export_id), now)?;
     // Who sees some sales only sees their own exports only.
-    let is_bound = desk.inquire(call)?.is_bound();
+    let is_bound = reports.query_context(call)?.is_bound();
     let found = found.filter(|(_, order)| !is_bound || order.user_id == call.user_id());
     let Some((job, _)) = found else {
         let message = "There is no such export, or it has expired.";
@@ -141,7 +141,7 @@ fn status(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         body.insert(String::from("failed"), json!(true));
         body.insert(String::from("message"), json!(message));
     }
-    let own = call.visit.rest(&path(desk, &report, &export_id));
+    let own = call.visit.rest(&path(reports, &report, &export_id));
     Ok(Reply::new(Value::Object(body)).links(Links::new().to("self", own)))
 }
 

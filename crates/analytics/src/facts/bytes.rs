@@ -1,7 +1,6 @@
 //! Numbers, texts and columns as bytes, for the file of the facts. **Reading gives nothing for
 //! bytes that make no sense**; it never panics and never asks for more memory than there are bytes.
 
-use super::chunk::{Chunk, coupon, line, order, tax};
 use super::column::{Column, Steps};
 
 #[derive(Debug, Default)]
@@ -61,12 +60,6 @@ impl Encoder {
                 self.bytes.extend(steps.iter().flat_map(|step| step.to_le_bytes()));
             }
         }
-    }
-
-    pub(crate) fn chunk(&mut self, chunk: &Chunk) {
-        let all = chunk.orders.iter().chain(&chunk.lines.columns);
-        let all = all.chain(&chunk.coupons.columns).chain(&chunk.taxes.columns);
-        all.for_each(|column| self.column(column));
     }
 }
 
@@ -129,15 +122,7 @@ impl<'a> Decoder<'a> {
         Column::of_parts(base, scale, steps)
     }
 
-    pub(crate) fn chunk(&mut self) -> Option<Chunk> {
-        let orders = self.columns::<{ order::COUNT }>()?;
-        let lines = self.columns::<{ line::COUNT }>()?;
-        let coupons = self.columns::<{ coupon::COUNT }>()?;
-        let taxes = self.columns::<{ tax::COUNT }>()?;
-        Chunk::of_columns(orders, lines, coupons, taxes)
-    }
-
-    fn columns<const COLUMNS: usize>(&mut self) -> Option<[Column; COLUMNS]> {
+    pub(crate) fn columns<const COLUMNS: usize>(&mut self) -> Option<[Column; COLUMNS]> {
         let columns: Option<Vec<Column>> = (0..COLUMNS).map(|_| self.column()).collect();
         columns?.try_into().ok()
     }

@@ -2,10 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::query::{IdSet, RollUp};
+use super::id_set::IdSet;
 
 /// Levels of categories that are followed upwards. More, or a circle, ends there.
 const DEPTH_MAX: usize = 64;
+
+/// To which categories a line belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RollUp {
+    /// Those that the product was put into.
+    Direct,
+    /// Those and all above them, each once.
+    Ancestors,
+    /// Those and all above them, as often as there are ways to get there.
+    EachPath,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
@@ -64,7 +75,8 @@ impl Catalog {
             .collect()
     }
 
-    fn with_ancestors(&self, category: i64) -> Vec<i64> {
+    /// The category and those above it.
+    pub fn with_ancestors(&self, category: i64) -> Vec<i64> {
         let mut path = vec![category];
         let mut last = category;
         while let Some(parent) = self.parents.get(&last).copied() {

@@ -4,8 +4,11 @@
 //! Rows are read in blocks of [`BLOCK_ROWS`]. A child row knows the place of its order in the
 //! chunk, and children are in the order of their orders, so those of a block lie together.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::bytes::{Decoder, Encoder};
 use super::column::{Column, NOTHING};
 
 /// Orders of a chunk. A change costs as much as a chunk has rows; a chunk costs some hundred bytes.
@@ -15,6 +18,8 @@ pub(crate) const BLOCK_ROWS: usize = 1_024;
 
 /// Columns of orders. Names of things are numbers of a dictionary.
 pub(crate) mod order {
+    use crate::facts::{OrderNumber, OrderText};
+
     pub(crate) const ID: usize = 0;
     /// How far the id of a refund is from that of its order; nothing for orders.
     pub(crate) const PARENT: usize = 1;
@@ -22,33 +27,34 @@ pub(crate) mod order {
     /// How long after the creation; nothing if it never was.
     pub(crate) const PAID: usize = 3;
     pub(crate) const COMPLETED: usize = 4;
-    pub(crate) const STATUS: usize = 5;
-    pub(crate) const CUSTOMER: usize = 6;
-    pub(crate) const MERCHANT: usize = 7;
-    pub(crate) const STORE: usize = 8;
-    pub(crate) const TPN: usize = 9;
-    pub(crate) const ITEMS: usize = 10;
-    pub(crate) const TOTAL: usize = 11;
-    pub(crate) const TAX: usize = 12;
-    pub(crate) const SHIPPING: usize = 13;
-    pub(crate) const NET: usize = 14;
-    pub(crate) const COUNT: usize = 15;
+    pub(crate) const CUSTOMER: usize = 5;
+    const TEXTS: usize = 6;
+    const NUMBERS: usize = TEXTS + OrderText::COUNT;
+    pub(crate) const COUNT: usize = NUMBERS + OrderNumber::COUNT;
+
+    pub(crate) fn text(field: OrderText) -> usize {
+        TEXTS + field.index()
+    }
+
+    pub(crate) fn number(field: OrderNumber) -> usize {
+        NUMBERS + field.index()
+    }
 }
 
 /// Columns of lines.
 pub(crate) mod line {
+    use crate::facts::LineNumber;
+
     pub(crate) const ROW: usize = 0;
     /// Product and variation.
     pub(crate) const GOODS: usize = 1;
-    pub(crate) const QUANTITY: usize = 2;
-    pub(crate) const NET: usize = 3;
-    pub(crate) const GROSS: usize = 4;
-    pub(crate) const DISCOUNT: usize = 5;
-    pub(crate) const TAX: usize = 6;
-    pub(crate) const SHIPPING: usize = 7;
-    pub(crate) const SHIPPING_TAX: usize = 8;
-    pub(crate) const ATTRIBUTES: usize = 9;
-    pub(crate) const COUNT: usize = 10;
+    pub(crate) const ATTRIBUTES: usize = 2;
+    const NUMBERS: usize = 3;
+    pub(crate) const COUNT: usize = NUMBERS + LineNumber::COUNT;
+
+    pub(crate) fn number(field: LineNumber) -> usize {
+        NUMBERS + field.index()
+    }
 }
 
 /// Columns of coupons.
@@ -246,10 +252,35 @@ impl Chunk {
 
     /// Bytes of all its columns.
     pub(crate) fn bytes(&self) -> usize {
-        let all = self.orders.iter().chain(&self.lines.columns);
-        let all = all.chain(&self.coupons.columns).chain(&self.taxes.columns);
-        all.map(Column::bytes).sum()
+        self.columns().map(Column::bytes).sum()
     }
+
+    fn columns(&self) -> impl Iterator<Item = &Column> {
+        let all = self.orders.iter().chain(&self.lines.columns);
+        all.chain(&self.coupons.columns).chain(&self.taxes.columns)
+    }
+
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        self.columns().for_each(|column| encoder.column(column));
+    }
+
+    pub(super) fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let orders = decoder.columns::<{ order::COUNT }>()?;
+        let lines = decoder.columns::<{ line::COUNT }>()?;
+        let coupons = decoder.columns::<{ coupon::COUNT }>()?;
+        let taxes = decoder.columns::<{ tax::COUNT }>()?;
+        Self::of_columns(orders, lines, coupons, taxes)
+    }
+}
+
+/// The ids of the rows after the one and up to the other.
+pub(super) fn ids_between(chunks: &[Arc<Chunk>], after: i64, through: i64) -> BTreeSet<i64> {
+    let is_meant = |id: &i64| (after.saturating_add(1)..=through).contains(id);
+    let touches = |chunk: &&Arc<Chunk>| {
+        chunk.ids.is_some_and(|(least, greatest)| least <= through && greatest > after)
+    };
+    let chunks = chunks.iter().filter(touches);
+    chunks.flat_map(|chunk| chunk.orders[order::ID].to_vec()).filter(is_meant).collect()
 }
 
 fn with_row(rows: &mut [Row], place: i64, change: impl FnOnce(&mut Row)) {
@@ -302,6 +333,7 @@ fn transposed<const COLUMNS: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::{LineNumber, OrderNumber};
 
     fn rows(count: i64) -> Vec<Row> {
         let row = |id: i64| {
@@ -311,7 +343,7 @@ mod tests {
             order[order::CREATED] = id * 60_000_000;
             order[order::PAID] = if id % 3 == 0 { NOTHING } else { 5_000_000 };
             order[order::COMPLETED] = NOTHING;
-            order[order::NET] = id * 10_000;
+            order[order::number(OrderNumber::Net)] = id * 10_000;
             let child = |place: i64| [0, place, id, 4, 5, 6, 7, 8, 9, 1];
             Row {
                 order,
@@ -372,7 +404,7 @@ mod tests {
         };
         assert_eq!(of(chunk.lines.columns.clone()).as_ref(), Some(&chunk));
         let mut shorter = chunk.lines.columns.clone();
-        shorter[line::NET] = Column::new(&[1]);
+        shorter[line::number(LineNumber::Net)] = Column::new(&[1]);
         assert_eq!(of(shorter), None);
         for rows in [vec![10], vec![-1], vec![1, 0]] {
             let columns = std::array::from_fn(|_| Column::new(&rows));

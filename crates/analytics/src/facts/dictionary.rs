@@ -9,6 +9,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::bytes::{Decoder, Encoder};
+use super::field::OrderText;
 
 /// The writer's side.
 #[derive(Clone, Debug)]
@@ -96,11 +97,9 @@ pub(crate) struct Kinds<T> {
 /// All dictionaries, as the writer has them.
 #[derive(Clone, Debug)]
 pub(crate) struct Dictionaries {
-    pub(crate) statuses: Dictionary<Arc<str>>,
+    /// By the place of the field.
+    texts: [Dictionary<Arc<str>>; OrderText::COUNT],
     pub(crate) customers: Dictionary<i64>,
-    pub(crate) merchants: Dictionary<Arc<str>>,
-    pub(crate) stores: Dictionary<Arc<str>>,
-    pub(crate) tpns: Dictionary<Arc<str>>,
     /// Product and variation.
     goods: Dictionary<(i64, i64)>,
     products: Related<i64>,
@@ -113,13 +112,9 @@ pub(crate) struct Dictionaries {
 
 impl Default for Dictionaries {
     fn default() -> Self {
-        let texts = || Dictionary::new(vec![Arc::from("")]);
         Self {
-            statuses: Dictionary::new(Vec::new()),
+            texts: std::array::from_fn(|_| Dictionary::new(vec![Arc::from("")])),
             customers: Dictionary::new(vec![0]),
-            merchants: texts(),
-            stores: texts(),
-            tpns: texts(),
             goods: Dictionary::new(Vec::new()),
             products: Related::new(),
             variations: Related::new(),
@@ -138,12 +133,10 @@ impl Dictionaries {
             let dictionary = Dictionary::new(values.to_vec());
             (dictionary.len() == values.len()).then_some(dictionary)
         }
+        let texts: Option<Vec<_>> = names.texts.iter().map(|texts| of(texts)).collect();
         let mut dictionaries = Self {
-            statuses: of(&names.statuses)?,
+            texts: texts?.try_into().ok()?,
             customers: of(&names.customers)?,
-            merchants: of(&names.merchants)?,
-            stores: of(&names.stores)?,
-            tpns: of(&names.tpns)?,
             attributes: of(&names.attributes)?,
             coupons: of(&names.coupons)?,
             ..Self::default()
@@ -156,6 +149,15 @@ impl Dictionaries {
         }
         let counts = (dictionaries.goods.len(), dictionaries.rates.len());
         (counts == (names.goods.len(), names.rates.len())).then_some(dictionaries)
+    }
+
+    pub(crate) fn text_code(&mut self, field: OrderText, text: &Arc<str>) -> u32 {
+        self.texts.get_mut(field.index()).map_or(0, |texts| texts.code(text))
+    }
+
+    /// The texts of a field, by their numbers.
+    pub(crate) fn texts(&self, field: OrderText) -> Arc<Vec<Arc<str>>> {
+        self.texts.get(field.index()).map(Dictionary::shared).unwrap_or_default()
     }
 
     pub(crate) fn goods_code(&mut self, pair: (i64, i64)) -> u32 {
@@ -173,11 +175,8 @@ impl Dictionaries {
 
     pub(crate) fn shared(&self) -> Names {
         Names {
-            statuses: self.statuses.shared(),
+            texts: self.texts.each_ref().map(Dictionary::shared),
             customers: self.customers.shared(),
-            merchants: self.merchants.shared(),
-            stores: self.stores.shared(),
-            tpns: self.tpns.shared(),
             goods: self.goods.shared(),
             products: self.products.shared(),
             variations: self.variations.shared(),
@@ -192,11 +191,9 @@ impl Dictionaries {
 /// All dictionaries, as readers have them: what each number stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    pub(crate) statuses: Arc<Vec<Arc<str>>>,
+    /// By the place of the field.
+    texts: [Arc<Vec<Arc<str>>>; OrderText::COUNT],
     pub(crate) customers: Arc<Vec<i64>>,
-    pub(crate) merchants: Arc<Vec<Arc<str>>>,
-    pub(crate) stores: Arc<Vec<Arc<str>>>,
-    pub(crate) tpns: Arc<Vec<Arc<str>>>,
     /// Product and variation.
     pub(crate) goods: Arc<Vec<(i64, i64)>>,
     pub(crate) products: Kinds<i64>,
@@ -208,8 +205,13 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The texts of a field, by their numbers.
+    pub(crate) fn texts(&self, field: OrderText) -> &[Arc<str>] {
+        self.texts.get(field.index()).map(|texts| texts.as_slice()).unwrap_or_default()
+    }
+
     pub(super) fn encode(&self, encoder: &mut Encoder) {
-        for texts in [&self.statuses, &self.merchants, &self.stores, &self.tpns] {
+        for texts in &self.texts {
             encoder.length(texts.len());
             texts.iter().for_each(|text| encoder.text(text));
         }
@@ -236,12 +238,12 @@ impl Names {
 
     /// What other dictionaries follow from these is left out.
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
-        let mut texts = || {
+        let mut texts = Vec::new();
+        for _ in OrderText::ALL {
             let count = decoder.length()?;
-            let texts = (0..count).map(|_| decoder.text().map(Arc::from));
-            texts.collect::<Option<Vec<Arc<str>>>>().map(Arc::new)
-        };
-        let (statuses, merchants, stores, tpns) = (texts()?, texts()?, texts()?, texts()?);
+            let values = (0..count).map(|_| decoder.text().map(Arc::from));
+            texts.push(Arc::new(values.collect::<Option<Vec<Arc<str>>>>()?));
+        }
         let customers = Arc::new(decoder.numbers()?);
         let coupons = Arc::new(decoder.numbers()?);
         let (products, variations) = (decoder.numbers()?, decoder.numbers()?);
@@ -258,11 +260,8 @@ impl Names {
             rates.push(RateCode { rate_id, code, percent: decoder.number()? });
         }
         Some(Self {
-            statuses,
+            texts: texts.try_into().ok()?,
             customers,
-            merchants,
-            stores,
-            tpns,
             goods,
             attributes: Arc::new(attributes),
             coupons,

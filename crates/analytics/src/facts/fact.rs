@@ -24,6 +24,8 @@ pub struct OrderFact {
     pub merchant_id: Arc<str>,
     pub store_id: Arc<str>,
     pub tpn: Arc<str>,
+    /// The code of the currency that its amounts are in; of a refund, that of its order.
+    pub currency: Arc<str>,
     /// Pieces sold.
     pub items: i64,
     pub total: Amount,
@@ -44,10 +46,6 @@ impl OrderFact {
     }
 }
 
-/// Marks, among attributes, a line that an order lends to a refund of all of it, which has none
-/// itself. No attribute has such a name.
-pub const LENT: &str = "_lent";
-
 /// A line about a product.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineFact {
@@ -61,7 +59,7 @@ pub struct LineFact {
     pub tax: Amount,
     pub shipping: Amount,
     pub shipping_tax: Amount,
-    /// What was chosen: name and value, by name. [`LENT`] marks a line that a refund was lent.
+    /// What was chosen: name and value, by name.
     pub attributes: Vec<(String, String)>,
 }
 

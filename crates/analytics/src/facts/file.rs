@@ -2,7 +2,7 @@
 //!
 //! Chunks lie one after the other, then a table with all else: dictionaries, positions, and the
 //! length and checksum of each chunk; the last bytes say where the table begins and check it.
-//! Chunks are read by as many threads as there are cores. **A file is written beside its place and
+//! Chunks are read by as many threads as there are cores. **A file is written beside its extent and
 //! renamed into it**, so it is whole or absent; one with a wrong byte anywhere, or of another
 //! version, is refused, and costs no more than reading the records.
 
@@ -21,7 +21,7 @@ use super::chunk::Chunk;
 use super::writer::Writer;
 
 /// The first bytes, with the version of the format.
-const MAGIC: &[u8; 16] = b"boardwalk facts\x01";
+const MAGIC: &[u8; 16] = b"boardwalk facts\x02";
 /// Where the table begins, how long it is, and its checksum.
 const TRAILER: usize = 8 + 8 + 32;
 /// Bytes of a file, so that a damaged length asks for no more.
@@ -39,7 +39,7 @@ pub(crate) struct Loaded {
 
 /// Where a chunk lies in the file.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ChunkExtent {
     start: u64,
     len: u64,
     hash: [u8; 32],
@@ -60,22 +60,22 @@ fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result
     let mut file = BufWriter::with_capacity(1 << 20, new_file(path)?);
     file.write_all(MAGIC)?;
     let mut start = length(MAGIC.len());
-    let mut places = Vec::new();
+    let mut extents = Vec::new();
     for chunk in writer.chunks() {
         let mut encoder = Encoder::default();
-        encoder.chunk(chunk);
+        chunk.encode(&mut encoder);
         let bytes = encoder.finish();
         let (len, hash) = (length(bytes.len()), *blake3::hash(&bytes).as_bytes());
         file.write_all(&bytes)?;
-        places.push(Place { start, len, hash });
+        extents.push(ChunkExtent { start, len, hash });
         start += len;
     }
     let mut encoder = Encoder::default();
     encoder.text(mark.unwrap_or_default());
-    encoder.length(places.len());
-    for place in &places {
-        encoder.number(i64::try_from(place.len).unwrap_or(i64::MAX));
-        encoder.raw(&place.hash);
+    encoder.length(extents.len());
+    for extent in &extents {
+        encoder.number(i64::try_from(extent.len).unwrap_or(i64::MAX));
+        encoder.raw(&extent.hash);
     }
     writer.encode(&mut encoder);
     let table = encoder.finish();
@@ -109,17 +109,17 @@ pub(crate) fn read(path: &Path) -> Result<Option<Loaded>> {
         let mark = decoder.text()?;
         let mut start = length(MAGIC.len());
         let count = decoder.length()?;
-        let mut places = Vec::new();
+        let mut extents = Vec::new();
         for _ in 0..count {
             let len = u64::try_from(decoder.number()?).ok()?;
             let hash = decoder.raw(32)?.try_into().ok()?;
-            places.push(Place { start, len, hash });
+            extents.push(ChunkExtent { start, len, hash });
             start = start.checked_add(len)?;
         }
-        (start == table_start).then_some((mark, places))
+        (start == table_start).then_some((mark, extents))
     })();
-    let (mark, places) = head.ok_or_else(damaged)?;
-    let chunks = read_chunks(path, &places)?;
+    let (mark, extents) = head.ok_or_else(damaged)?;
+    let chunks = read_chunks(path, &extents)?;
     let writer = Writer::decode(&mut decoder, chunks).ok_or_else(damaged)?;
     if !decoder.is_empty() {
         return Err(damaged());
@@ -155,13 +155,15 @@ fn read_table(file: &mut File) -> Result<(Vec<u8>, u64)> {
 }
 
 /// Reads the chunks, each thread a run of them.
-fn read_chunks(path: &Path, places: &[Place]) -> Result<Vec<Arc<Chunk>>> {
+fn read_chunks(path: &Path, extents: &[ChunkExtent]) -> Result<Vec<Arc<Chunk>>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
-    let run = places.len().div_ceil(cores).max(1);
+    let run = extents.len().div_ceil(cores).max(1);
     thread::scope(|scope| {
-        let readers: Vec<_> =
-            places.chunks(run).map(|places| scope.spawn(move || read_run(path, places))).collect();
-        let mut chunks = Vec::with_capacity(places.len());
+        let readers: Vec<_> = extents
+            .chunks(run)
+            .map(|extents| scope.spawn(move || read_run(path, extents)))
+            .collect();
+        let mut chunks = Vec::with_capacity(extents.len());
         for reader in readers {
             match reader.join() {
                 Ok(read) => chunks.extend(read?),
@@ -172,21 +174,22 @@ fn read_chunks(path: &Path, places: &[Place]) -> Result<Vec<Arc<Chunk>>> {
     })
 }
 
-fn read_run(path: &Path, places: &[Place]) -> Result<Vec<Arc<Chunk>>> {
+fn read_run(path: &Path, extents: &[ChunkExtent]) -> Result<Vec<Arc<Chunk>>> {
     let unread = |error| damaged().because(error);
     let mut file = File::open(path).map_err(unread)?;
-    let first = places.first().map(|place| place.start).unwrap_or_default();
+    let first = extents.first().map(|extent| extent.start).unwrap_or_default();
     file.seek(SeekFrom::Start(first)).map_err(unread)?;
     let mut bytes = Vec::new();
-    let mut chunks = Vec::with_capacity(places.len());
-    for place in places {
+    let mut chunks = Vec::with_capacity(extents.len());
+    for extent in extents {
         bytes.clear();
-        let read = (&file).take(place.len).read_to_end(&mut bytes).map_err(unread)?;
-        if length(read) != place.len || *blake3::hash(&bytes).as_bytes() != place.hash {
+        let read = (&file).take(extent.len).read_to_end(&mut bytes).map_err(unread)?;
+        if length(read) != extent.len || *blake3::hash(&bytes).as_bytes() != extent.hash {
             return Err(damaged());
         }
         let mut decoder = Decoder::new(&bytes);
-        let chunk = decoder.chunk().filter(|_| decoder.is_empty()).ok_or_else(damaged)?;
+        let chunk =
+            Chunk::decode(&mut decoder).filter(|_| decoder.is_empty()).ok_or_else(damaged)?;
         chunks.push(Arc::new(chunk));
     }
     Ok(chunks)

@@ -11,7 +11,9 @@ use super::chunk::{Chunk, Row, coupon, line, order, tax};
 use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
-use crate::query::Kept;
+use super::field::{LineNumber, OrderNumber, OrderText};
+use super::id_set::IdSet;
+use super::memo::Memo;
 
 /// The first order of a customer that counts: when it was made, and its id.
 pub(crate) type First = (i64, i64);
@@ -32,7 +34,7 @@ pub struct Snapshot {
     pub(crate) position: i64,
     pub(crate) versions: Versions,
     /// What queries came to, shared with the snapshots before and after.
-    pub(crate) kept: Arc<Kept>,
+    pub(crate) memo: Arc<Memo>,
 }
 
 /// States of what rows are read with, of one writer. A number is never used for two.
@@ -70,7 +72,7 @@ impl Snapshot {
 
     /// The ids of the orders and refunds after the one and up to the other.
     pub fn ids_between(&self, after: i64, through: i64) -> BTreeSet<i64> {
-        super::writer::ids_between(&self.chunks, after, through)
+        super::chunk::ids_between(&self.chunks, after, through)
     }
 
     pub fn lines(&self) -> usize {
@@ -81,6 +83,17 @@ impl Snapshot {
     pub fn bytes(&self) -> usize {
         let customers = self.firsts.len() * (size_of::<First>() + size_of::<i64>());
         customers + self.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>()
+    }
+
+    /// The coupons that any order has.
+    pub(crate) fn coupon_ids(&self) -> IdSet {
+        self.names.coupons.iter().copied().collect()
+    }
+
+    /// Whether orders are in these currencies only.
+    pub(crate) fn are_currencies_among(&self, codes: &[String]) -> bool {
+        let known = self.names.texts(OrderText::Currency);
+        known.iter().all(|known| known.is_empty() || codes.iter().any(|code| **code == **known))
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -108,29 +121,30 @@ impl Snapshot {
             coupon_id: name(&names.coupons, coupon[coupon::COUPON]).copied().unwrap_or_default(),
             discount: Amount::from_millionths(coupon[coupon::DISCOUNT]),
         });
-        OrderFact {
+        let mut fact = OrderFact {
             order_id: row.id(),
             parent_id: row.parent_id(),
             created: Timestamp::from_micros(created),
             paid: after(order[order::PAID]).map(Timestamp::from_micros),
             completed: after(order[order::COMPLETED]).map(Timestamp::from_micros),
-            status: text(&names.statuses, order[order::STATUS]),
             customer_id: name(&names.customers, order[order::CUSTOMER])
                 .copied()
                 .unwrap_or_default(),
-            merchant_id: text(&names.merchants, order[order::MERCHANT]),
-            store_id: text(&names.stores, order[order::STORE]),
-            tpn: text(&names.tpns, order[order::TPN]),
-            items: order[order::ITEMS],
-            total: Amount::from_millionths(order[order::TOTAL]),
-            tax: Amount::from_millionths(order[order::TAX]),
-            shipping: Amount::from_millionths(order[order::SHIPPING]),
-            net: Amount::from_millionths(order[order::NET]),
             returning: (row.parent_id() == 0).then(|| self.is_returning(row)),
             lines: lines.collect(),
             coupons: coupons.collect(),
             taxes: row.taxes.iter().map(|tax| self.tax_fact(tax)).collect(),
+            ..OrderFact::default()
+        };
+        let value = |column: usize| order.get(column).copied().unwrap_or_default();
+        for field in OrderText::ALL {
+            let text = name(names.texts(*field), value(order::text(*field)));
+            field.set(&mut fact, text.cloned().unwrap_or_default());
         }
+        for field in OrderNumber::ALL {
+            field.set(&mut fact, value(order::number(*field)));
+        }
+        fact
     }
 
     fn is_returning(&self, row: &Row) -> bool {
@@ -140,22 +154,18 @@ impl Snapshot {
     fn line_fact(&self, line: &[i64; line::COUNT]) -> LineFact {
         let (product_id, variation_id) =
             name(&self.names.goods, line[line::GOODS]).copied().unwrap_or_default();
-        let amount =
-            |column: usize| Amount::from_millionths(line.get(column).copied().unwrap_or_default());
-        LineFact {
+        let attributes = name(&self.names.attributes, line[line::ATTRIBUTES]);
+        let mut fact = LineFact {
             product_id,
             variation_id,
-            quantity: line[line::QUANTITY],
-            net: amount(line::NET),
-            gross: amount(line::GROSS),
-            discount: amount(line::DISCOUNT),
-            tax: amount(line::TAX),
-            shipping: amount(line::SHIPPING),
-            shipping_tax: amount(line::SHIPPING_TAX),
-            attributes: name(&self.names.attributes, line[line::ATTRIBUTES])
-                .cloned()
-                .unwrap_or_default(),
+            attributes: attributes.cloned().unwrap_or_default(),
+            ..LineFact::default()
+        };
+        for field in LineNumber::ALL {
+            let value = line.get(line::number(*field)).copied();
+            field.set(&mut fact, value.unwrap_or_default());
         }
+        fact
     }
 
     fn tax_fact(&self, tax: &[i64; tax::COUNT]) -> TaxFact {
@@ -173,8 +183,4 @@ impl Snapshot {
 /// What a number of a dictionary stands for.
 pub(crate) fn name<T>(names: &[T], code: i64) -> Option<&T> {
     names.get(usize::try_from(code).ok()?)
-}
-
-fn text(names: &[Arc<str>], code: i64) -> Arc<str> {
-    name(names, code).cloned().unwrap_or_default()
 }

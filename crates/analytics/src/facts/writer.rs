@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use super::bytes::{Decoder, Encoder};
 use super::catalog::Catalog;
-use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, order};
+use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, line, order};
 use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
+use super::field::{LineNumber, OrderNumber, OrderText};
+use super::memo::Memo;
 use super::snapshot::{First, NO_FIRST, Snapshot, Versions};
-use crate::query::Kept;
 
 #[derive(Debug)]
 pub struct Writer {
@@ -27,7 +28,7 @@ pub struct Writer {
     excluded: BTreeSet<String>,
     position: i64,
     versions: Versions,
-    kept: Arc<Kept>,
+    memo: Arc<Memo>,
     /// Orders of a full chunk.
     chunk_rows: usize,
 }
@@ -43,7 +44,7 @@ impl Default for Writer {
             excluded: BTreeSet::new(),
             position: 0,
             versions: Versions::default(),
-            kept: Arc::default(),
+            memo: Arc::default(),
             chunk_rows: CHUNK_ROWS,
         }
     }
@@ -72,7 +73,7 @@ impl Writer {
             catalog: Arc::clone(&self.catalog),
             position: self.position,
             versions: self.versions,
-            kept: Arc::clone(&self.kept),
+            memo: Arc::clone(&self.memo),
         }
     }
 
@@ -107,7 +108,7 @@ impl Writer {
 
     /// The ids of the rows after the one and up to the other.
     pub(crate) fn ids_between(&self, after: i64, through: i64) -> BTreeSet<i64> {
-        ids_between(&self.chunks, after, through)
+        super::chunk::ids_between(&self.chunks, after, through)
     }
 
     pub(crate) fn excluded(&self) -> Vec<String> {
@@ -181,16 +182,16 @@ impl Writer {
         with_refunds: bool,
         come: Vec<Row>,
     ) -> HashSet<usize> {
-        let mut arrivals: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+        let mut incoming: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
         for row in come {
-            arrivals.entry(self.chunk_for(&row)).or_default().push(row);
+            incoming.entry(self.chunk_for(&row)).or_default().push(row);
         }
         let mut lost = HashSet::new();
         let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
         for (index, chunk) in self.chunks.iter().enumerate() {
             let leavers = leavers(chunk, gone, with_refunds);
-            let arrived = arrivals.remove(&index);
-            if leavers.is_empty() && arrived.is_none() {
+            let joining = incoming.remove(&index);
+            if leavers.is_empty() && joining.is_none() {
                 chunks.push(Arc::clone(chunk));
                 continue;
             }
@@ -205,10 +206,10 @@ impl Writer {
                 }
                 !leaves
             });
-            rows.extend(arrived.unwrap_or_default());
+            rows.extend(joining.unwrap_or_default());
             push_chunks(&mut chunks, rows, self.chunk_rows);
         }
-        let rest = arrivals.into_values().flatten().collect();
+        let rest = incoming.into_values().flatten().collect();
         push_chunks(&mut chunks, rest, self.chunk_rows);
         self.chunks = chunks;
         lost
@@ -223,8 +224,8 @@ impl Writer {
     /// The customer and place of an order that makes its customer one.
     fn candidate(&self, row: &Row) -> Option<(usize, First)> {
         let customer = usize::try_from(row.order[order::CUSTOMER]).ok().filter(|code| *code > 0)?;
-        let status = usize::try_from(row.order[order::STATUS]).ok()?;
-        let statuses = self.dictionaries.statuses.shared();
+        let status = usize::try_from(row.order[order::text(OrderText::Status)]).ok()?;
+        let statuses = self.dictionaries.texts(OrderText::Status);
         let counts = !self.excluded.contains(statuses.get(status)?.as_ref());
         (row.order[order::PARENT] == NOTHING && counts).then(|| (customer, row.place()))
     }
@@ -249,14 +250,14 @@ impl Writer {
                 *first = NO_FIRST;
             }
         }
-        let statuses = self.dictionaries.statuses.shared();
+        let statuses = self.dictionaries.texts(OrderText::Status);
         let counts: Vec<bool> =
             statuses.iter().map(|status| !self.excluded.contains(status.as_ref())).collect();
         let mut found = Vec::new();
         for chunk in &self.chunks {
             let column = |index: usize| chunk.orders.get(index).map(Column::to_vec);
             let of_customer = column(order::CUSTOMER).unwrap_or_default();
-            let of_status = column(order::STATUS).unwrap_or_default();
+            let of_status = column(order::text(OrderText::Status)).unwrap_or_default();
             let parents = column(order::PARENT).unwrap_or_default();
             let rows = of_customer.iter().zip(&of_status).zip(&parents).enumerate();
             for (row, ((customer, status), parent)) in rows {
@@ -321,16 +322,13 @@ impl Writer {
         row[order::CREATED] = created;
         row[order::PAID] = after(fact.paid);
         row[order::COMPLETED] = after(fact.completed);
-        row[order::STATUS] = names.statuses.code(&fact.status).into();
         row[order::CUSTOMER] = names.customers.code(&fact.customer_id).into();
-        row[order::MERCHANT] = names.merchants.code(&fact.merchant_id).into();
-        row[order::STORE] = names.stores.code(&fact.store_id).into();
-        row[order::TPN] = names.tpns.code(&fact.tpn).into();
-        row[order::ITEMS] = fact.items;
-        row[order::TOTAL] = fact.total.as_millionths();
-        row[order::TAX] = fact.tax.as_millionths();
-        row[order::SHIPPING] = fact.shipping.as_millionths();
-        row[order::NET] = fact.net.as_millionths();
+        for field in OrderText::ALL {
+            put(&mut row, order::text(*field), names.text_code(*field, field.of(fact)).into());
+        }
+        for field in OrderNumber::ALL {
+            put(&mut row, order::number(*field), field.of(fact));
+        }
         let coupons = fact.coupons.iter().map(|coupon| {
             let code = names.coupons.code(&coupon.coupon_id);
             [0, code.into(), coupon.discount.as_millionths()]
@@ -348,30 +346,20 @@ impl Writer {
     }
 }
 
-fn line_row(names: &mut Dictionaries, line: &LineFact) -> [i64; super::chunk::line::COUNT] {
-    let goods = names.goods_code((line.product_id, line.variation_id));
-    [
-        0,
-        goods.into(),
-        line.quantity,
-        line.net.as_millionths(),
-        line.gross.as_millionths(),
-        line.discount.as_millionths(),
-        line.tax.as_millionths(),
-        line.shipping.as_millionths(),
-        line.shipping_tax.as_millionths(),
-        names.attributes.code(&line.attributes).into(),
-    ]
+fn line_row(names: &mut Dictionaries, fact: &LineFact) -> [i64; line::COUNT] {
+    let mut row = [0; line::COUNT];
+    row[line::GOODS] = names.goods_code((fact.product_id, fact.variation_id)).into();
+    row[line::ATTRIBUTES] = names.attributes.code(&fact.attributes).into();
+    for field in LineNumber::ALL {
+        put(&mut row, line::number(*field), field.of(fact));
+    }
+    row
 }
 
-/// The ids of the rows after the one and up to the other.
-pub(super) fn ids_between(chunks: &[Arc<Chunk>], after: i64, through: i64) -> BTreeSet<i64> {
-    let is_meant = |id: &i64| (after.saturating_add(1)..=through).contains(id);
-    let touches = |chunk: &&Arc<Chunk>| {
-        chunk.ids.is_some_and(|(least, greatest)| least <= through && greatest > after)
-    };
-    let chunks = chunks.iter().filter(touches);
-    chunks.flat_map(|chunk| chunk.orders[order::ID].to_vec()).filter(is_meant).collect()
+fn put(row: &mut [i64], column: usize, value: i64) {
+    if let Some(own) = row.get_mut(column) {
+        *own = value;
+    }
 }
 
 /// The ids of the chunk's rows that are among these, or are refunds of one of them.

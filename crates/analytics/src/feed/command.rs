@@ -9,15 +9,7 @@ use db::Database;
 use types::{Error, Result};
 
 use super::Feed;
-use crate::facts::Facts;
-
-/// What the thread can be asked for.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// To look for changes at once.
-    Wake,
-    Stop,
-}
+use crate::facts::{Command, Facts};
 
 /// The thread. When it is dropped, the thread writes its file and ends.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use site_rows::user::{self, UserFilter};
 use types::{Result, Role, Timestamp};
 
 use super::{KEY, count};
-use crate::desk::{Shop, caught_up};
+use crate::context::{Shop, caught_up};
 use crate::facts::Facts;
 use crate::feed::{self, Portion};
 

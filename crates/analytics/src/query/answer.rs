@@ -73,6 +73,13 @@ impl Answer {
         (0..self.heads.len()).filter_map(|index| self.row(index))
     }
 
+    /// The rows of a bucket.
+    pub fn rows_of(&self, bucket: usize) -> impl Iterator<Item = AnswerRow<'_>> {
+        let start = self.heads.partition_point(|(own, _)| *own < bucket);
+        let end = self.heads.partition_point(|(own, _)| *own <= bucket);
+        (start..end).filter_map(|index| self.row(index))
+    }
+
     /// The numbers of this bucket and key.
     pub fn get(&self, bucket: usize, key: &Key) -> Option<&[i64]> {
         let found = self.heads.binary_search_by(|(own_bucket, own_key)| {

@@ -113,9 +113,7 @@ impl Best {
         let of_column = |column: usize| -> Bounds { chunk.orders.get(column)?.bounds() };
         let (least, greatest) = match self.sort {
             OrderSort::Date => date_bounds(chunk, date),
-            OrderSort::Items => of_column(order::ITEMS),
-            OrderSort::Net => of_column(order::NET),
-            OrderSort::Total => of_column(order::TOTAL),
+            OrderSort::Number(number) => of_column(order::number(number)),
             OrderSort::Id => chunk.ids,
         }?;
         Some(self.ranked(if self.paging.descending { greatest } else { least }))
@@ -141,9 +139,7 @@ impl Best {
         block.orders(order::ID, &mut ids);
         match self.sort {
             OrderSort::Date => keys.clone_from(&dates),
-            OrderSort::Items => block.orders(order::ITEMS, &mut keys),
-            OrderSort::Net => block.orders(order::NET, &mut keys),
-            OrderSort::Total => block.orders(order::TOTAL, &mut keys),
+            OrderSort::Number(number) => block.orders(order::number(number), &mut keys),
             OrderSort::Id => keys.clone_from(&ids),
         }
         let rows = dates.iter().zip(passes).zip(keys.iter().zip(&ids)).enumerate();

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::filter::{AttributeTest, Filter, IdSet, LineTest, RowKind};
+use super::filter::{AttributeTest, Filter, LineTest, RowKind};
 use super::{Scope, Table};
 use crate::facts::chunk::{Chunk, order};
-use crate::facts::{LENT, Snapshot};
+use crate::facts::{IdSet, OrderText, Snapshot};
 
 /// Which numbers of a dictionary are wanted.
 pub(super) type Flags = Vec<bool>;
@@ -22,6 +22,8 @@ pub(super) enum RowTest {
     /// It is a refund, or is none.
     Refund(bool),
     Returning(bool),
+    /// The same, where a refund is with its order.
+    CustomerType(bool),
     Ids(IdSet),
     HasLine(LineFlags),
     HasCoupon(Flags),
@@ -98,13 +100,16 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn scope(&self, scope: &Scope) -> Vec<RowTest> {
-        let names = &self.facts.names;
         let (merchants, stores) = scope.parts();
-        let of = |column, names: &[Arc<str>], wanted: Option<&[String]>| {
-            wanted.map(|wanted| RowTest::Code(column, texts(names, wanted)))
+        let of = |field: OrderText, wanted: Option<&[String]>| {
+            wanted.map(|wanted| self.text(field, wanted))
         };
-        let merchants = of(order::MERCHANT, &names.merchants, merchants);
-        merchants.into_iter().chain(of(order::STORE, &names.stores, stores)).collect()
+        let merchants = of(OrderText::Merchant, merchants);
+        merchants.into_iter().chain(of(OrderText::Store, stores)).collect()
+    }
+
+    fn text(&self, field: OrderText, wanted: &[String]) -> RowTest {
+        RowTest::Code(order::text(field), texts(self.facts.names.texts(field), wanted))
     }
 
     /// Adds what must hold to one of the lists.
@@ -127,19 +132,18 @@ impl Compiler<'_> {
             Filter::All(list) => RowTest::All(self.rows(list)?),
             Filter::Any(list) => RowTest::Any(self.rows(list)?),
             Filter::Not(inner) => RowTest::Not(Box::new(self.row(inner)?)),
-            Filter::Status(list) => RowTest::Code(order::STATUS, texts(&names.statuses, list)),
+            Filter::Text(field, list) => self.text(*field, list),
             Filter::Kind(kind) => self.kind(*kind),
             Filter::Returning(returning) => RowTest::Returning(*returning),
+            Filter::CustomerType(returning) => RowTest::CustomerType(*returning),
             Filter::Orders(ids) => RowTest::Ids(ids.clone()),
             Filter::Customers(ids) => RowTest::Code(order::CUSTOMER, flags(&names.customers, ids)),
-            Filter::Merchants(list) => {
-                RowTest::Code(order::MERCHANT, texts(&names.merchants, list))
-            }
-            Filter::Stores(list) => RowTest::Code(order::STORE, texts(&names.stores, list)),
-            Filter::Tpns(list) => RowTest::Code(order::TPN, texts(&names.tpns, list)),
             Filter::HasLine(test) => RowTest::HasLine(self.line(test)),
             Filter::HasCoupon(ids) => RowTest::HasCoupon(flags(&names.coupons, ids)),
             Filter::HasTaxRate(ids) => RowTest::HasRate(self.rates(ids)),
+            Filter::Coupon(ids) if self.table != Table::Coupons => {
+                RowTest::HasCoupon(flags(&names.coupons, ids))
+            }
             Filter::Line(_)
             | Filter::Coupon(_)
             | Filter::TaxRate(_)
@@ -156,7 +160,7 @@ impl Compiler<'_> {
 
     fn kind(&self, kind: RowKind) -> RowTest {
         let refunded = ["refunded".to_owned()];
-        let full = RowTest::Code(order::STATUS, texts(&self.facts.names.statuses, &refunded));
+        let full = self.text(OrderText::Status, &refunded);
         match kind {
             RowKind::Order => RowTest::Refund(false),
             RowKind::Refund => RowTest::Refund(true),
@@ -204,11 +208,6 @@ impl Compiler<'_> {
             LineTest::Product(ids) => goods(&|product, _| ids.contains(product)),
             LineTest::Variation(ids) => goods(&|_, variation| ids.contains(variation)),
             LineTest::HasVariation => goods(&|_, variation| variation != 0),
-            LineTest::Lent => {
-                let is_marked =
-                    |set: &Vec<(String, String)>| set.first().is_some_and(|(name, _)| name == LENT);
-                LineFlags::Attributes(self.facts.names.attributes.iter().map(is_marked).collect())
-            }
             LineTest::Attribute(test) => {
                 let passes = |set: &Vec<(String, String)>| has(set, test);
                 let chosen = self.facts.names.attributes.iter().map(passes).collect();

@@ -8,7 +8,7 @@ use super::answer::{Answer, Key};
 use super::filter::Filter;
 use super::listing::{DownloadPage, DownloadSort, Paging};
 use super::{Group, Measure, Query, Scope, Span, Subject, When};
-use crate::facts::{DownloadFact, Snapshot};
+use crate::facts::{DownloadFact, OrderText, Snapshot};
 
 pub(super) fn answer(facts: &Snapshot, scope: &Scope, query: &Query) -> Answer {
     let mut cells: BTreeMap<(usize, Key), Vec<&DownloadFact>> = BTreeMap::new();
@@ -28,8 +28,8 @@ pub(super) fn answer(facts: &Snapshot, scope: &Scope, query: &Query) -> Answer {
         let key = match query.group {
             Group::None => Key::All,
             Group::Product => Key::Id(download.product_id),
-            Group::Merchant => Key::Text(Arc::clone(&download.merchant_id)),
-            Group::Store => Key::Text(Arc::clone(&download.store_id)),
+            Group::Text(OrderText::Merchant) => Key::Text(Arc::clone(&download.merchant_id)),
+            Group::Text(OrderText::Store) => Key::Text(Arc::clone(&download.store_id)),
             _ => continue,
         };
         cells.entry((bucket, key)).or_default().push(download);
@@ -79,10 +79,13 @@ fn selected<'a>(
 
 fn sees(scope: &Scope, download: &DownloadFact) -> bool {
     let (merchants, stores) = scope.parts();
-    let is_in = |wanted: Option<&[String]>, own: &str| {
-        wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted == own))
-    };
+    let is_in =
+        |wanted: Option<&[String]>, own: &str| wanted.is_none_or(|wanted| is_one_of(wanted, own));
     is_in(merchants, &download.merchant_id) && is_in(stores, &download.store_id)
+}
+
+fn is_one_of(wanted: &[String], own: &str) -> bool {
+    wanted.iter().any(|wanted| wanted == own)
 }
 
 fn passes(filter: &Filter, download: &DownloadFact) -> bool {
@@ -94,13 +97,13 @@ fn passes(filter: &Filter, download: &DownloadFact) -> bool {
         Filter::DownloadOrder(ids) | Filter::Orders(ids) => ids.contains(download.order_id),
         Filter::DownloadUser(ids) => ids.contains(download.user_id),
         Filter::DownloadIp(list) => list.contains(&download.ip),
-        Filter::Merchants(list) => list.iter().any(|wanted| **wanted == *download.merchant_id),
-        Filter::Stores(list) => list.iter().any(|wanted| **wanted == *download.store_id),
-        Filter::Status(_)
+        Filter::Text(OrderText::Merchant, list) => is_one_of(list, &download.merchant_id),
+        Filter::Text(OrderText::Store, list) => is_one_of(list, &download.store_id),
+        Filter::Text(..)
         | Filter::Kind(_)
         | Filter::Returning(_)
+        | Filter::CustomerType(_)
         | Filter::Customers(_)
-        | Filter::Tpns(_)
         | Filter::HasLine(_)
         | Filter::HasCoupon(_)
         | Filter::HasTaxRate(_)

@@ -1,39 +1,7 @@
 //! Which rows count. A filter is a tree; a leaf looks at the row, at its order, or asks whether the
 //! order has a line, coupon or tax of some kind.
 
-use std::sync::Arc;
-
-/// Numbers of records, without order and doubles.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct IdSet(Arc<[i64]>);
-
-impl IdSet {
-    pub fn contains(&self, id: i64) -> bool {
-        self.0.binary_search(&id).is_ok()
-    }
-
-    /// The ids, ascending.
-    pub fn ids(&self) -> &[i64] {
-        &self.0
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl FromIterator<i64> for IdSet {
-    fn from_iter<I: IntoIterator<Item = i64>>(ids: I) -> Self {
-        let mut ids: Vec<i64> = ids.into_iter().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        Self(ids.into())
-    }
-}
+use crate::facts::{IdSet, OrderText};
 
 /// What kind of row an order row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,17 +21,16 @@ pub enum Filter {
     /// One of them holds; of an empty list, that is never so.
     Any(Vec<Filter>),
     Not(Box<Filter>),
-    /// The order has one of these statuses. A refund has that of its order.
-    Status(Vec<String>),
+    /// The order has one of these texts, such as its status. A refund has those of its order.
+    Text(OrderText, Vec<String>),
     Kind(RowKind),
     /// The customer had bought before, or had not. Refunds are neither.
     Returning(bool),
+    /// The same, where a refund is with its order.
+    CustomerType(bool),
     Orders(IdSet),
     /// Customers as reports number them.
     Customers(IdSet),
-    Merchants(Vec<String>),
-    Stores(Vec<String>),
-    Tpns(Vec<String>),
     /// The order, or refund, has a line that passes.
     HasLine(LineTest),
     /// The order has one of these coupons.
@@ -72,7 +39,7 @@ pub enum Filter {
     HasTaxRate(IdSet),
     /// The line itself passes. Where rows are no lines, it never does.
     Line(LineTest),
-    /// The coupon itself is one of these.
+    /// The coupon itself is one of these. Where rows are no coupons, their order has one of them.
     Coupon(IdSet),
     /// The tax itself is at one of these rates.
     TaxRate(IdSet),
@@ -105,25 +72,6 @@ impl Filter {
         is_wanted(self) || inner.iter().any(|filter| filter.has(is_wanted))
     }
 
-    /// Whether this, or one of those that must all hold, is what is looked for.
-    pub fn demands(&self, is_wanted: &dyn Fn(&Self) -> bool) -> bool {
-        match self {
-            Self::All(list) => list.iter().any(|filter| filter.demands(is_wanted)),
-            other => is_wanted(other),
-        }
-    }
-
-    /// The same without one of those that must all hold.
-    #[must_use]
-    pub fn without(&self, other: &Self) -> Self {
-        match self {
-            Self::All(list) => {
-                Self::All(list.iter().filter(|filter| *filter != other).cloned().collect())
-            }
-            own => own.clone(),
-        }
-    }
-
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
@@ -153,8 +101,6 @@ pub enum LineTest {
     Variation(IdSet),
     /// It is about a variation at all.
     HasVariation,
-    /// It is one that an order lends to a refund of all of it.
-    Lent,
     Attribute(AttributeTest),
 }
 

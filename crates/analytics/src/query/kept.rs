@@ -79,7 +79,7 @@ impl Entry {
 
 /// The parts that all snapshots of one writer share.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Generations>);
+pub(super) struct Kept(Mutex<Generations>);
 
 /// What nobody asked for while as much was asked for as may be kept is forgotten.
 #[derive(Debug, Default)]
@@ -214,7 +214,9 @@ fn buckets(plan: &Plan<'_>, chunks: &[Arc<Chunk>]) -> Option<Range<usize>> {
 impl Question {
     fn new(facts: &Snapshot, plan: &Plan<'_>, scope: &Scope, query: &Query) -> Self {
         let asks_returning = matches!(*plan.grouping, Grouping::Returning)
-            || query.filter.has(&|filter| matches!(filter, Filter::Returning(_)));
+            || query
+                .filter
+                .has(&|filter| matches!(filter, Filter::Returning(_) | Filter::CustomerType(_)));
         let is_by_category = matches!(query.group, Group::Category(_));
         Self {
             table: query.table,

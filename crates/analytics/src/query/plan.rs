@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::answer::Key;
 use super::compile::Compiled;
 use super::{Column, DateColumn, Group, Measure, Per, Query, Scope, Subject, Table, When};
-use crate::facts::Snapshot;
 use crate::facts::chunk::{Bounds, Chunk, order};
+use crate::facts::{LineNumber, Snapshot};
 
 /// How the number of a row's group is found.
 #[derive(Debug)]
@@ -53,7 +53,6 @@ pub(super) struct Plan<'a> {
     pub(super) whens: Vec<When>,
     /// Of each of `whens`, whether somebody asks for the first row of an order.
     pub(super) firsts: Vec<bool>,
-    pub(super) weighs_coupons: bool,
     group: Group,
     pub(super) categories: Arc<Vec<i64>>,
 }
@@ -79,7 +78,6 @@ impl<'a> Plan<'a> {
             sources: Vec::new(),
             whens: Vec::new(),
             firsts: Vec::new(),
-            weighs_coupons: false,
             group: query.group,
             categories: Arc::default(),
         };
@@ -96,11 +94,15 @@ impl<'a> Plan<'a> {
         let (grouping, keys) = match (self.group, self.table) {
             (Group::None, _) => (Grouping::None, 1),
             (Group::Customer, _) => (Grouping::Row(order::CUSTOMER), names.customers.len()),
-            (Group::Merchant, _) => (Grouping::Row(order::MERCHANT), names.merchants.len()),
-            (Group::Store, _) => (Grouping::Row(order::STORE), names.stores.len()),
+            (Group::Text(field), _) => {
+                (Grouping::Row(order::text(field)), names.texts(field).len())
+            }
             (Group::CustomerType, _) => (Grouping::Returning, 2),
             (Group::Product, Table::Lines) => {
                 (Grouping::Kind(Arc::clone(&names.products.of)), names.products.values.len())
+            }
+            (Group::VariationId, Table::Lines) => {
+                (Grouping::Kind(Arc::clone(&names.variations.of)), names.variations.values.len())
             }
             (Group::Variation, Table::Lines) => (Grouping::Unit, names.goods.len()),
             (Group::Coupon, Table::Coupons) => (Grouping::Unit, names.coupons.len()),
@@ -146,7 +148,6 @@ impl<'a> Plan<'a> {
     pub(super) fn key(&self, code: usize) -> Key {
         let names = &self.facts.names;
         let id = |ids: &[i64]| Key::Id(ids.get(code).copied().unwrap_or_default());
-        let text = |texts: &[Arc<str>]| Key::Text(texts.get(code).cloned().unwrap_or_default());
         match self.group {
             Group::None => Key::All,
             Group::Product => id(&names.products.values),
@@ -155,8 +156,10 @@ impl<'a> Plan<'a> {
             Group::TaxRate => id(&names.rate_ids.values),
             Group::Customer => id(&names.customers),
             Group::CustomerType => Key::Returning(code == 1),
-            Group::Merchant => text(&names.merchants),
-            Group::Store => text(&names.stores),
+            Group::Text(field) => {
+                Key::Text(names.texts(field).get(code).cloned().unwrap_or_default())
+            }
+            Group::VariationId => id(&names.variations.values),
             Group::Variation => {
                 let (product_id, variation_id) = names.goods.get(code).copied().unwrap_or_default();
                 Key::Variation { product_id, variation_id }
@@ -177,7 +180,6 @@ impl<'a> Plan<'a> {
             Measure::Rows(when) => Step::Rows { when: self.when(when) },
             Measure::Sum(column, when, per) => {
                 let when = self.when(when);
-                self.weighs_coupons |= per == Per::Coupon;
                 if per == Per::Order {
                     self.need_first(when);
                 }
@@ -214,7 +216,7 @@ impl<'a> Plan<'a> {
 
     /// The column by which a row takes money back or does not.
     pub(super) fn sign(&self) -> Column {
-        if self.table == Table::Lines { Column::LineGross } else { Column::Gross }
+        if self.table == Table::Lines { Column::Line(LineNumber::Gross) } else { Column::Gross }
     }
 
     fn source(&mut self, column: Column) -> usize {
@@ -232,8 +234,8 @@ impl<'a> Plan<'a> {
             Subject::Order => 0,
             Subject::Customer => names.customers.len(),
             Subject::Product => names.products.values.len(),
-            Subject::Variation => names.variations.values.len(),
-            Subject::Coupon | Subject::CouponOfOrder => names.coupons.len(),
+            Subject::Variation | Subject::VariationOrNone => names.variations.values.len(),
+            Subject::Coupon => names.coupons.len(),
             Subject::TaxRate => names.rate_ids.values.len(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::downloads;
-use super::kept::{Pieces, Run};
+use super::kept::{Kept, Pieces, Run};
 use super::plan::Plan;
 use super::totals::Totals;
 use super::work::Work;
@@ -26,9 +26,10 @@ impl Snapshot {
             return downloads::answer(self, scope, query);
         }
         let plan = Plan::new(self, scope, query);
+        let kept: &Kept = self.memo.get();
         let mut totals = Totals::new(&plan);
         let Pieces { mut runs, chunks } = Pieces::new(self, &plan, scope, query);
-        runs.retain(|run| match self.kept.find(run) {
+        runs.retain(|run| match kept.find(run) {
             Some(part) => {
                 totals.absorb(&part, run.bucket);
                 false
@@ -44,7 +45,7 @@ impl Snapshot {
             while let Some(run) = runs.get(next_run.fetch_add(1, Ordering::Relaxed)) {
                 let part = Arc::new(run.carry_out(&plan));
                 work.totals.absorb(&part, run.bucket);
-                self.kept.keep(run, part, orders);
+                kept.keep(run, part, orders);
             }
             while let Some((number, chunk)) = chunks.get(next_chunk.fetch_add(1, Ordering::Relaxed))
             {
@@ -77,7 +78,7 @@ impl Snapshot {
     /// Forgets what earlier queries came to, so that the next one reads every row again. For
     /// measuring just that.
     pub fn forget(&self) {
-        self.kept.clear();
+        self.memo.get::<Kept>().clear();
     }
 }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::compile::{Flags, LineFlags, RowTest, UnitTest};
 use super::{DateColumn, Table};
-use crate::facts::Snapshot;
 use crate::facts::chunk::{BLOCK_ROWS, Children, Chunk, coupon, line, order, tax};
 use crate::facts::column::{Column, NOTHING};
 use crate::facts::snapshot::NO_FIRST;
+use crate::facts::{OrderNumber, Snapshot};
 use crate::query;
 
 /// Rows of a chunk that are read together, with all their children.
@@ -102,6 +102,9 @@ impl<'a> Block<'a> {
             }
             RowTest::Returning(wanted) => {
                 self.returning().iter().map(|is| *is == Some(*wanted)).collect()
+            }
+            RowTest::CustomerType(wanted) => {
+                self.returning_with_refunds().iter().map(|is| *is == Some(*wanted)).collect()
             }
             RowTest::Ids(ids) => {
                 let mut own = Vec::new();
@@ -226,32 +229,21 @@ impl<'a> Block<'a> {
         table: Table,
         column: query::Column,
     ) -> Option<(&'a Column, usize)> {
-        use super::Column as Wanted;
         let of_orders = |place: usize| Some((self.chunk.orders.get(place)?, self.start()));
         let lines = self.chunk.lines.of_block(self.index).start;
         let of_lines = |place: usize| Some((self.chunk.lines.columns.get(place)?, lines));
         let coupons = self.chunk.coupons.of_block(self.index).start;
         let taxes = self.chunk.taxes.of_block(self.index).start;
         match (table, column) {
-            (Table::Orders, Wanted::Items) => of_orders(order::ITEMS),
-            (Table::Orders, Wanted::Total) => of_orders(order::TOTAL),
-            (Table::Orders, Wanted::Tax) => of_orders(order::TAX),
-            (Table::Orders, Wanted::Shipping) => of_orders(order::SHIPPING),
-            (Table::Orders, Wanted::Net) => of_orders(order::NET),
-            (Table::Lines, Wanted::Quantity) => of_lines(line::QUANTITY),
-            (Table::Lines, Wanted::LineNet) => of_lines(line::NET),
-            (Table::Lines, Wanted::LineGross) => of_lines(line::GROSS),
-            (Table::Lines, Wanted::LineDiscount) => of_lines(line::DISCOUNT),
-            (Table::Lines, Wanted::LineTax) => of_lines(line::TAX),
-            (Table::Lines, Wanted::LineShipping) => of_lines(line::SHIPPING),
-            (Table::Lines, Wanted::LineShippingTax) => of_lines(line::SHIPPING_TAX),
-            (Table::Coupons, Wanted::CouponDiscount) => {
+            (Table::Orders, query::Column::Order(number)) => of_orders(order::number(number)),
+            (Table::Lines, query::Column::Line(number)) => of_lines(line::number(number)),
+            (Table::Coupons, query::Column::CouponDiscount) => {
                 Some((&self.chunk.coupons.columns[coupon::DISCOUNT], coupons))
             }
-            (Table::Taxes, Wanted::TaxOfGoods) => {
+            (Table::Taxes, query::Column::TaxOfGoods) => {
                 Some((&self.chunk.taxes.columns[tax::GOODS], taxes))
             }
-            (Table::Taxes, Wanted::TaxOfShipping) => {
+            (Table::Taxes, query::Column::TaxOfShipping) => {
                 Some((&self.chunk.taxes.columns[tax::SHIPPING], taxes))
             }
             _ => None,
@@ -259,28 +251,14 @@ impl<'a> Block<'a> {
     }
 
     /// The parts that a column is the sum of; itself for most.
-    pub(super) fn parts(column: query::Column) -> &'static [query::Column] {
-        use super::Column as Wanted;
+    pub(super) fn parts(column: &query::Column) -> &[query::Column] {
+        use query::Column::{Order, TaxOfGoods, TaxOfShipping};
         match column {
-            Wanted::Gross => &[Wanted::Net, Wanted::Tax, Wanted::Shipping],
-            Wanted::TaxOfBoth => &[Wanted::TaxOfGoods, Wanted::TaxOfShipping],
-            Wanted::One => &[],
-            Wanted::Items => &[Wanted::Items],
-            Wanted::Total => &[Wanted::Total],
-            Wanted::Tax => &[Wanted::Tax],
-            Wanted::Shipping => &[Wanted::Shipping],
-            Wanted::Net => &[Wanted::Net],
-            Wanted::Discounts => &[Wanted::Discounts],
-            Wanted::Quantity => &[Wanted::Quantity],
-            Wanted::LineNet => &[Wanted::LineNet],
-            Wanted::LineGross => &[Wanted::LineGross],
-            Wanted::LineDiscount => &[Wanted::LineDiscount],
-            Wanted::LineTax => &[Wanted::LineTax],
-            Wanted::LineShipping => &[Wanted::LineShipping],
-            Wanted::LineShippingTax => &[Wanted::LineShippingTax],
-            Wanted::CouponDiscount => &[Wanted::CouponDiscount],
-            Wanted::TaxOfGoods => &[Wanted::TaxOfGoods],
-            Wanted::TaxOfShipping => &[Wanted::TaxOfShipping],
+            query::Column::Gross => {
+                &[Order(OrderNumber::Net), Order(OrderNumber::Tax), Order(OrderNumber::Shipping)]
+            }
+            query::Column::TaxOfBoth => &[TaxOfGoods, TaxOfShipping],
+            own => std::slice::from_ref(own),
         }
     }
 

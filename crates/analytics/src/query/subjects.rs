@@ -6,6 +6,9 @@ use super::select::{Block, place};
 use super::{Subject, Table};
 use crate::facts::chunk::{Children, coupon, line, order, tax};
 
+/// What is counted as nothing.
+const NOBODY: u32 = u32::MAX;
+
 pub(super) enum Subjects {
     /// By the place of the row in its table.
     Units(Vec<u32>),
@@ -26,8 +29,10 @@ impl Subjects {
                 return Self::Orders((0..=codes.len()).collect(), narrowed(&codes));
             }
             Subject::Product => (of(block, lines, line::GOODS), Some(&names.products.of)),
-            Subject::Variation => (of(block, lines, line::GOODS), Some(&names.variations.of)),
-            Subject::Coupon | Subject::CouponOfOrder => (of(block, coupons, coupon::COUPON), None),
+            Subject::Variation | Subject::VariationOrNone => {
+                (of(block, lines, line::GOODS), Some(&names.variations.of))
+            }
+            Subject::Coupon => (of(block, coupons, coupon::COUPON), None),
             Subject::TaxRate => (of(block, taxes, tax::RATE), Some(&names.rate_ids.of)),
         };
         if let Some(kinds) = kinds {
@@ -35,26 +40,32 @@ impl Subjects {
                 *code = kinds.get(place(i64::from(*code))).copied().unwrap_or_default();
             }
         }
+        if subject == Subject::Variation {
+            let none = names.variations.values.iter().position(|id| *id == 0);
+            let none = none.and_then(|none| u32::try_from(none).ok());
+            codes.iter_mut().filter(|code| Some(**code) == none).for_each(|code| *code = NOBODY);
+        }
         match (subject, plan.table) {
-            (Subject::Product | Subject::Variation, Table::Lines)
+            (Subject::Product | Subject::Variation | Subject::VariationOrNone, Table::Lines)
             | (Subject::Coupon, Table::Coupons)
             | (Subject::TaxRate, Table::Taxes) => Self::Units(codes),
-            (Subject::Product | Subject::Variation, _) => Self::Orders(starts(block, lines), codes),
-            (Subject::Coupon | Subject::CouponOfOrder, _) => {
-                Self::Orders(starts(block, coupons), codes)
+            (Subject::Product | Subject::Variation | Subject::VariationOrNone, _) => {
+                Self::Orders(starts(block, lines), codes)
             }
+            (Subject::Coupon, _) => Self::Orders(starts(block, coupons), codes),
             _ => Self::Orders(starts(block, taxes), codes),
         }
     }
 
-    pub(super) fn of(&self, unit: usize, row: usize) -> &[u32] {
-        match self {
+    pub(super) fn of(&self, unit: usize, row: usize) -> impl Iterator<Item = u32> {
+        let codes = match self {
             Self::Units(codes) => codes.get(unit..=unit).unwrap_or_default(),
             Self::Orders(starts, codes) => {
                 let at = |index: usize| starts.get(index).copied().unwrap_or_default();
                 codes.get(at(row)..at(row + 1)).unwrap_or_default()
             }
-        }
+        };
+        codes.iter().copied().filter(|code| *code != NOBODY)
     }
 }
 

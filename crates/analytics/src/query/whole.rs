@@ -21,14 +21,9 @@ pub(super) fn suits(plan: &Plan<'_>) -> bool {
     let of_table = |source: usize| {
         let column = plan.sources.get(source).copied();
         column.is_some_and(|column| match column {
-            query::Column::Items
-            | query::Column::Total
-            | query::Column::Tax
-            | query::Column::Shipping
-            | query::Column::Net
-            | query::Column::Gross
-            | query::Column::Discounts => plan.table == Table::Orders,
-            query::Column::One => false,
+            query::Column::Order(_) | query::Column::Gross | query::Column::Discounts => {
+                plan.table == Table::Orders
+            }
             // A column that the table does not have is 0 everywhere.
             _ => true,
         })
@@ -130,7 +125,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         let len = if is_line { self.rows.len() } else { self.block.len() };
         let mut signs = vec![0_i64; len];
         let mut part_values = vec![0; len];
-        for part in Block::parts(sign) {
+        for part in Block::parts(&sign) {
             if let Some((column, start)) = self.block.native(table, *part) {
                 column.decode(start, &mut part_values);
                 for (sign, part) in signs.iter_mut().zip(&part_values) {
@@ -170,7 +165,7 @@ impl<'a, 'b> Whole<'a, 'b> {
         if column == query::Column::Discounts {
             return self.discounts(mask);
         }
-        let parts = Block::parts(column).iter();
+        let parts = Block::parts(&column).iter();
         let parts = parts.filter_map(|part| self.block.native(self.plan.table, *part));
         parts
             .fold(0, |sum: i64, (column, start)| sum.saturating_add(column.masked_sum(start, mask)))
@@ -220,7 +215,7 @@ impl<'a, 'b> Whole<'a, 'b> {
     pub(super) fn collect(&self, subject: Subject, when: usize, set: &mut Distinct, size: usize) {
         let subjects = Subjects::read(self.block, self.plan, subject);
         for (unit, row) in self.chosen(self.mask(when)) {
-            subjects.of(unit, row).iter().for_each(|code| set.insert(*code, size));
+            subjects.of(unit, row).for_each(|code| set.insert(code, size));
         }
     }
 }

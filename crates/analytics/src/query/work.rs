@@ -12,7 +12,7 @@ use super::subjects::Subjects;
 use super::totals::{NOWHERE, Total, Totals};
 use super::whole::{self, Whole};
 use super::{Column, DateColumn, Per, Subject, Table, When};
-use crate::facts::chunk::{BLOCK_ROWS, Chunk, coupon, order};
+use crate::facts::chunk::{Chunk, coupon, order};
 use crate::facts::column::NOTHING;
 
 /// Buckets of a block up to which it is gone through once for each.
@@ -235,7 +235,6 @@ impl<'a> Work<'a> {
         let by_condition: Vec<Option<Vec<u32>>> =
             self.plan.whens.iter().map(|when| self.condition(block, *when)).collect();
         let firsts = self.firsts(number, block.start(), &by_condition);
-        let weights = self.plan.weighs_coupons.then(|| self.weights(block));
         let mut totals = std::mem::take(&mut self.totals.by_step);
         let all = std::mem::take(&mut self.rows.cells);
         let cells_of = |when: usize| {
@@ -249,20 +248,11 @@ impl<'a> Work<'a> {
                 (Step::Sum { source, when, per }, Total::Sum(sums)) => {
                     let column = self.plan.sources.get(source).copied();
                     let Some(column) = column else { continue };
-                    match (per, &weights) {
-                        (Per::Row, _) | (Per::Coupon, None) => {
-                            self.sum(block, column, cells_of(when), sums);
-                        }
-                        (Per::Order, _) => self.sum(block, column, first_of(when), sums),
-                        (Per::Coupon, Some(weights)) => {
-                            let values = self.values(block, column);
-                            add(sums, cells_of(when), |index| {
-                                let value = values.get(index).copied().unwrap_or_default();
-                                let times = weights.get(index).copied().unwrap_or(1);
-                                value.saturating_mul(times)
-                            });
-                        }
-                    }
+                    let cells = match per {
+                        Per::Row => cells_of(when),
+                        Per::Order => first_of(when),
+                    };
+                    self.sum(block, column, cells, sums);
                 }
                 (Step::Distinct { subject, when }, Total::Distinct(sets, size)) => {
                     self.collect(block, subject, cells_of(when), (sets, *size));
@@ -279,9 +269,8 @@ impl<'a> Work<'a> {
 
     /// Adds a column to the sums of its cells.
     fn sum(&mut self, block: &Block<'_>, column: Column, cells: &[u32], sums: &mut [i64]) {
-        let parts = Block::parts(column);
+        let parts = Block::parts(&column);
         let is_in_place = self.rows.units.is_empty()
-            && !parts.is_empty()
             && parts.iter().all(|part| block.native(self.plan.table, *part).is_some());
         if !is_in_place {
             let values = self.values(block, column);
@@ -298,10 +287,7 @@ impl<'a> Work<'a> {
     /// A column, by row; zeros for one that the table does not have.
     fn values(&mut self, block: &Block<'_>, column: Column) -> Vec<i64> {
         let table = self.plan.table;
-        if column == Column::One {
-            return vec![1; block.rows_of(table).max(self.rows.units.len())];
-        }
-        let parts = Block::parts(column);
+        let parts = Block::parts(&column);
         let is_native = parts.iter().any(|part| block.native(table, *part).is_some());
         let of = if is_native { table } else { Table::Orders };
         let mut values = vec![0; block.rows_of(of)];
@@ -417,22 +403,6 @@ impl<'a> Work<'a> {
         firsts
     }
 
-    /// How many coupons the order of each row has, and at least one.
-    fn weights(&mut self, block: &Block<'_>) -> Vec<i64> {
-        let mut counts = vec![0; BLOCK_ROWS];
-        block.child_rows(&block.chunk.coupons, &mut self.buffer);
-        for row in &self.buffer {
-            if let Some(count) = counts.get_mut(place(*row)) {
-                *count += 1;
-            }
-        }
-        let weight = |index: usize| {
-            let count = counts.get(self.rows.order(index)).copied().unwrap_or_default();
-            i64::max(count, 1)
-        };
-        (0..self.rows.cells.len()).map(weight).collect()
-    }
-
     /// Adds the subjects of the rows to the sets of their cells.
     fn collect(
         &self,
@@ -446,7 +416,7 @@ impl<'a> Work<'a> {
         for (index, cell) in counted {
             let Some(set) = sets.get_mut(place((*cell).into())) else { continue };
             for code in subjects.of(self.rows.unit(index), self.rows.order(index)) {
-                set.insert(*code, size);
+                set.insert(code, size);
             }
         }
     }

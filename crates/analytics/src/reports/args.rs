@@ -8,14 +8,13 @@ use contract::rest::{Args, Fault, Schema, Treatment, loose};
 use serde_json::Value;
 
 use crate::calendar::Unit;
-use crate::reports::stats::segments::Dimension;
 
 /// Rows on a page at most.
 pub const PER_PAGE_MAX: i64 = 100;
 /// Rows on a page unless somebody asks for more.
 pub const PER_PAGE: i64 = 10;
 
-/// The statuses that a filter knows. `any` stands for all of them only in the strict mode.
+/// The statuses that a filter knows. `any` stands for all of them.
 pub const STATUSES: &[&str] = &[
     "any",
     "trash",
@@ -87,7 +86,6 @@ pub fn dated(least: i64, usual: &str, columns: &[&str]) -> Args {
         .with(range())
         .with(order("desc", usual, columns))
         .with(refresh())
-        .with(strict())
 }
 
 /// Whether one of the filters is enough.
@@ -105,16 +103,6 @@ pub fn interval() -> Args {
 pub fn fields() -> Args {
     let schema = Schema::list(Schema::text()).about("Show only these columns.");
     Args::new().treated("fields", schema, Treatment::Cleaned(slug_list))
-}
-
-/// By what the numbers are split; ours come after those that the reference knows.
-pub fn segments(dimensions: &[Dimension]) -> Args {
-    let (own, known): (Vec<Dimension>, Vec<Dimension>) =
-        dimensions.iter().copied().partition(|dimension| dimension.is_ours());
-    let schema = Schema::text().choices(&Dimension::names(&known));
-    let own = Dimension::names(&own);
-    let schema = if own.is_empty() { schema } else { schema.own_choices(&own) };
-    Args::new().arg("segmentby", schema.about("Split the numbers by this."))
 }
 
 pub fn extended_info() -> Args {
@@ -172,19 +160,20 @@ pub fn between(name: &str, items: Schema, checker: contract::rest::args::Checker
     Args::new().treated(name, schema, Treatment::Checked(checker))
 }
 
-/// What clients of ours can ask for besides: numbers that are right where others are known.
-pub fn strict() -> Args {
-    let about = "Answer what is right where the reference product answers otherwise.";
-    Args::new().arg("strict", Schema::boolean().about(about).ours())
+/// What clients of ours can ask for besides: the currency that amounts are in.
+pub fn currency() -> Args {
+    let about = "Code of the currency to report; the shop's if there is none.";
+    Args::new().arg("currency", Schema::text().about(about).ours())
 }
 
-/// What clients of ours can ask for besides: whose sales count.
+/// What clients of ours can ask for besides: whose sales count, and in which currency.
 pub fn scope() -> Args {
     let list = |about: &str| Schema::list(Schema::text()).about(about).ours();
     Args::new()
         .arg("merchant_includes", list("Count only sales of these merchants."))
         .arg("store_includes", list("Count only sales of these stores."))
         .arg("tpn_includes", list("Count only sales at these terminals."))
+        .with(currency())
 }
 
 /// For lists of names: lower case, each once.

@@ -1,7 +1,7 @@
 //! From the parameters of a request to a filter of the facts.
 //!
-//! Where the reference is known to filter in a way of its own, and clients can see it, the usual
-//! mode does the same; the strict mode means what the parameters say.
+//! A filter means what its parameter says; where a shop follows the reference, see
+//! [`compat`](crate::compat).
 
 use contract::rest::{Params, Stop, loose};
 use frame::Call;
@@ -11,7 +11,9 @@ use shop_rows::product::{self, ProductFilter};
 use site_rows::post::TermCondition;
 use site_rows::term;
 
-use crate::desk::Inquiry;
+use crate::compat::Rule;
+use crate::context::QueryContext;
+use crate::facts::OrderText;
 use crate::query::{AttributeTest, Filter, IdSet, LineTest, RowKind};
 use crate::settings::bare_status;
 
@@ -40,13 +42,13 @@ pub fn ids(params: &Params, name: &str) -> Option<IdSet> {
 /// The products that are asked for, by themselves and by their categories.
 pub fn products_in(
     params: &Params,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     products: &str,
     categories: &str,
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let Some(categories) = ids(params, categories) else { return listed };
-    let of_categories = inquiry.snapshot.catalog().products_in(categories.ids());
+    let of_categories = context.snapshot.catalog().products_in(categories.ids());
     let of_categories =
         if of_categories.is_empty() { IdSet::from_iter([NO_PRODUCT]) } else { of_categories };
     let Some(listed) = listed else { return Some(of_categories) };
@@ -55,24 +57,23 @@ pub fn products_in(
     }
     let both: IdSet =
         listed.ids().iter().copied().filter(|id| of_categories.contains(*id)).collect();
-    match (both.is_empty(), inquiry.is_strict) {
-        (false, _) => Some(both),
-        (true, true) => Some(IdSet::from_iter([NO_PRODUCT])),
-        // Clients know that products outside of the categories lift the filter.
-        (true, false) => None,
+    if both.is_empty() {
+        let is_lifted = context.follows(Rule::ProductsLiftFilter);
+        return (!is_lifted).then(|| IdSet::from_iter([NO_PRODUCT]));
     }
+    Some(both)
 }
 
 /// The products that are left out, by themselves or by their categories.
 pub fn products_out(
     params: &Params,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     products: &str,
     categories: &str,
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let by_category =
-        ids(params, categories).map(|ids| inquiry.snapshot.catalog().products_in(ids.ids()));
+        ids(params, categories).map(|ids| context.snapshot.catalog().products_in(ids.ids()));
     match (listed, by_category) {
         (Some(listed), Some(more)) => {
             Some(listed.ids().iter().chain(more.ids()).copied().collect())
@@ -82,28 +83,35 @@ pub fn products_out(
 }
 
 /// The statuses that the request names; nothing if it names none.
-pub fn statuses(params: &Params, inquiry: &Inquiry, any: bool) -> Option<Filter> {
+pub fn statuses(params: &Params, context: &QueryContext, any: bool) -> Option<Filter> {
     let named = |name: &str| -> Vec<String> {
         params.texts(name).iter().map(|status| bare_status(status).to_owned()).collect()
     };
     let (wanted, unwanted) = (named("status_is"), named("status_is_not"));
     let mut conditions = Vec::new();
     if !wanted.is_empty() {
-        let is_open = inquiry.is_strict && wanted.iter().any(|status| status == "any");
-        conditions.push(if is_open { Filter::everything() } else { Filter::Status(wanted) });
+        let is_open =
+            wanted.iter().any(|status| status == "any") && !context.follows(Rule::AnyStatusIsNone);
+        conditions.push(if is_open {
+            Filter::everything()
+        } else {
+            Filter::Text(OrderText::Status, wanted)
+        });
     }
     if !unwanted.is_empty() {
-        conditions.push(Filter::Status(unwanted).negated());
+        conditions.push(Filter::Text(OrderText::Status, unwanted).negated());
     }
     (!conditions.is_empty()).then(|| joined(conditions, any))
 }
 
-/// New or returning customers.
-pub fn customer_type(params: &Params) -> Option<Filter> {
+/// New or returning customers; a refund is with its order.
+pub fn customer_type(params: &Params, context: &QueryContext) -> Option<Filter> {
     let named = params.text("customer_type").filter(|name| !name.is_empty());
     match named.or_else(|| params.text("customer"))? {
-        "returning" => Some(Filter::Returning(true)),
-        "new" => Some(Filter::Returning(false)),
+        name @ ("returning" | "new") if context.follows(Rule::RefundsReturn) => {
+            Some(Filter::Returning(name == "returning"))
+        }
+        name @ ("returning" | "new") => Some(Filter::CustomerType(name == "returning")),
         _ => None,
     }
 }
@@ -122,27 +130,30 @@ pub fn refunds(params: &Params) -> Option<Filter> {
 
 /// Whose sales count, where the request says so.
 pub fn scope(params: &Params) -> Vec<Filter> {
-    let named = |name: &str| Some(params.texts(name)).filter(|texts| !texts.is_empty());
-    [
-        named("merchant_includes").map(Filter::Merchants),
-        named("store_includes").map(Filter::Stores),
-        named("tpn_includes").map(Filter::Tpns),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let named = |(name, field): (&str, OrderText)| {
+        let texts = Some(params.texts(name)).filter(|texts| !texts.is_empty());
+        texts.map(|texts| Filter::Text(field, texts))
+    };
+    let fields = [
+        ("merchant_includes", OrderText::Merchant),
+        ("store_includes", OrderText::Store),
+        ("tpn_includes", OrderText::Tpn),
+    ];
+    fields.into_iter().filter_map(named).collect()
 }
 
-/// Orders with an item that has the attributes, or others. Clients know that a refund of a whole
-/// order, which has no items of its own, is none of them.
+/// Orders with an item that has the attributes, or others. A refund of a whole order has those of
+/// its order.
 pub fn orders_by_attributes(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
 ) -> Result<Option<Filter>, Stop> {
-    let own = LineTest::Not(Box::new(LineTest::Lent));
-    Ok(attributes(call)?.map(|test| {
-        Filter::HasLine(if inquiry.is_strict { test } else { LineTest::All(vec![own, test]) })
-    }))
+    let Some(test) = attributes(call)? else { return Ok(None) };
+    let filter = Filter::HasLine(test);
+    if context.follows(Rule::AttributesSkipRefunds) {
+        return Ok(Some(filter.and(Filter::Kind(RowKind::FullRefund).negated())));
+    }
+    Ok(Some(filter))
 }
 
 /// What an item must be like to have the attributes, or others; nothing if no pair means anything.

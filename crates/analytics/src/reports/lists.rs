@@ -2,8 +2,8 @@
 
 pub mod categories;
 pub mod coupons;
+pub mod customers;
 pub mod downloads;
-mod met;
 pub mod orders;
 pub mod products;
 pub mod stock;
@@ -11,7 +11,6 @@ pub mod taxes;
 pub mod variations;
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use contract::rest::{Links, Reply, Schema, Stop};
 use db::filter::fold;
@@ -19,21 +18,10 @@ use frame::Call;
 use frame::paging::with_totals;
 use serde_json::{Map, Value, json};
 
-use crate::arrival;
 use crate::columns::Plan;
-use crate::desk::{Cards, Desk, Inquiry};
-use crate::query::{Answer, IdSet, Key, Query};
-
-/// What becomes of the totals on a page behind the last, as clients know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
-    /// There is nothing, and nothing was ever there.
-    Forgotten,
-    /// The rows are counted, and the pages are not.
-    RowsOnly,
-    /// Nothing special.
-    Kept,
-}
+use crate::compat::{Beyond, Rule};
+use crate::context::{Cards, QueryContext, ReportContext};
+use crate::query::{Answer, IdSet, Key};
 
 /// The answer with its rows and headers.
 pub fn reply(
@@ -41,11 +29,11 @@ pub fn reply(
     path: &str,
     rows: Vec<Value>,
     total: usize,
-    (inquiry, beyond): (&Inquiry, Beyond),
+    (context, beyond): (&QueryContext, Beyond),
 ) -> Reply {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
-    let is_beyond = rows.is_empty() && !inquiry.is_strict;
-    let reply = Reply::new(rows);
+    let is_beyond = rows.is_empty() && context.follows(Rule::TotalsForgotten);
+    let reply = context.with_left_out(Reply::new(rows));
     match beyond {
         Beyond::Forgotten if is_beyond => {
             reply.header("x-wp-total", "0").header("x-wp-totalpages", "0")
@@ -55,6 +43,11 @@ pub fn reply(
         }
         _ => with_totals(reply, call, path, total),
     }
+}
+
+/// How many rows there are; or how many ids were asked for, found or not.
+pub fn total(context: &QueryContext, wanted: Option<usize>, rows: usize) -> usize {
+    wanted.filter(|_| context.follows(Rule::TotalsOfIds)).unwrap_or(rows)
 }
 
 /// The offset and the length of the page.
@@ -119,44 +112,15 @@ pub fn sort<T>(rows: &mut [(Rank, T)], descending: bool) {
     });
 }
 
-/// The rows of the page, sorted. In a list by date rows tie as the database has it, in others they
-/// keep the order in which they come.
-fn sorted_page<T: Clone>(call: &Call<'_>, inquiry: &Inquiry, mut rows: Vec<(Rank, T)>) -> Vec<T> {
-    let by_date = call.params.text("orderby").is_none_or(|by| by == "date");
-    if inquiry.is_strict || !by_date || rows.len() > arrival::ROWS_MAX {
-        sort(&mut rows, is_descending(call));
-        return cut(rows, page(call));
-    }
-    let value = |(rank, _): &(Rank, T)| match rank {
-        Rank::Number(number) => *number,
-        Rank::Nothing | Rank::Text(_) => 0.0,
-    };
-    let values: Vec<f64> = rows.iter().map(value).collect();
-    known_page(&values, is_descending(call), page(call), rows.len())
-        .into_iter()
-        .filter_map(|place| rows.get(place).map(|(_, row)| row.clone()))
-        .collect()
-}
-
-/// The places of the rows on a page by these values, as the database has it: among so many rows as
-/// it expects.
-fn known_page(
-    values: &[f64],
-    descending: bool,
-    page: (usize, usize),
-    expected: usize,
-) -> Vec<usize> {
-    arrival::page(&arrival::ranks(values, descending), page, expected)
+/// The rows of the page, sorted; those that tie keep the order in which they come.
+fn sorted_page<T>(call: &Call<'_>, mut rows: Vec<(Rank, T)>) -> Vec<T> {
+    sort(&mut rows, is_descending(call));
+    cut(rows, page(call))
 }
 
 /// The rows of the page.
 pub fn cut<T>(rows: Vec<(Rank, T)>, (offset, limit): (usize, usize)) -> Vec<T> {
     rows.into_iter().skip(offset).take(limit).map(|(_, row)| row).collect()
-}
-
-/// When the sale was by which each of the goods is sorted, where that is not the newest.
-fn dates(inquiry: &Inquiry, query: &Query) -> Option<BTreeMap<met::Goods, i64>> {
-    if inquiry.is_strict { None } else { met::dates(inquiry, query) }
 }
 
 /// A record's id, and its numbers.
@@ -200,16 +164,20 @@ pub fn linked(body: Map<String, Value>, links: Links) -> Value {
 }
 
 /// The address of a record of analytics.
-pub fn record(call: &Call<'_>, desk: &Desk, path: &str) -> String {
-    call.visit.rest(&format!("{}{path}", desk.base))
+pub fn record(call: &Call<'_>, reports: &ReportContext, path: &str) -> String {
+    call.visit.rest(&format!("{}{path}", reports.base))
 }
 
 /// What commerce tells about the products, if the request wants to know.
-pub fn product_cards(desk: &Desk, call: &mut Call<'_>, ids: &[i64]) -> Result<Option<Cards>, Stop> {
+pub fn product_cards(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    ids: &[i64],
+) -> Result<Option<Cards>, Stop> {
     if !call.params.flag("extended_info") {
         return Ok(None);
     }
-    (desk.shop.products)(call, ids).map(Some)
+    (reports.shop.products)(call, ids).map(Some)
 }
 
 /// Some members of a card, in this order; those that it does not have are left out.

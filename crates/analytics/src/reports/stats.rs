@@ -7,12 +7,10 @@ mod body;
 pub mod coupons;
 pub mod downloads;
 pub mod orders;
-mod page;
 pub mod products;
+mod query_args;
 pub mod segments;
-mod shown_coupons;
 pub mod taxes;
-mod told;
 pub mod variations;
 
 use std::sync::Arc;
@@ -26,10 +24,10 @@ use serde_json::{Map, Value, json};
 
 use crate::calendar::{Interval, Range, Unit};
 use crate::columns::{Column, Plan};
-use crate::desk::{Desk, Inquiry, may_view, span, timestamp};
-use crate::intervals::{Habit, Place, Slot, Wanted, strict_page, usual_page};
+use crate::compat::{self, Rule};
+use crate::context::{QueryContext, ReportContext, may_view, span, timestamp};
+use crate::intervals::{IntervalPage, Slot};
 use crate::query::{DateColumn, Filter, Group, Measure, Query, Table, When};
-use page::Page;
 use segments::{Dimension, Segments};
 
 /// Whether anything happened in an interval.
@@ -54,22 +52,23 @@ pub struct Stats {
     pub always: &'static [&'static str],
     /// Whether numbers can be split; else nothing is said about segments.
     pub dimensions: &'static [Dimension],
-    pub habit: Habit,
+    /// What intervals can be sorted by besides the columns, without being shown.
+    pub sorts: &'static [Column],
     /// The parameters that choose products: by themselves, and by their categories.
     pub product_params: (&'static str, &'static str),
     /// The parameter that chooses variations.
     pub variations_param: &'static str,
-    /// Whether it splits by all variations there are, and not just by those of one product.
-    pub splits_all_variations: bool,
+    /// Whether it is about variations only, so that nothing is sold without one.
+    pub is_of_variations: bool,
     /// The parameter that chooses coupons to split by.
     pub coupons_param: &'static str,
     pub args: fn() -> Args,
     /// What an envelope tells of the arguments, besides those of all reports.
-    pub told: &'static [told::Told],
+    pub query_args: &'static [query_args::QueryArg],
     pub date: fn(&Call<'_>) -> DateColumn,
-    pub filter: fn(&mut Call<'_>, &Inquiry) -> Result<Filter, Stop>,
+    pub filter: fn(&mut Call<'_>, &QueryContext) -> Result<Filter, Stop>,
     /// How the numbers come out when they are split.
-    pub split: fn(Dimension, &Call<'_>, &Inquiry) -> Option<segments::Split>,
+    pub split: fn(Dimension, &Call<'_>, &QueryContext) -> Option<segments::Split>,
 }
 
 impl std::fmt::Debug for Stats {
@@ -90,9 +89,9 @@ pub static ALL: &[&Stats] = &[
 ];
 
 impl Stats {
-    pub fn route(&'static self, namespace: &str, desk: &Arc<Desk>) -> Route<Action> {
-        let (desk, waiting) = (Arc::clone(desk), Arc::clone(desk));
-        let run = read(may_view, move |call: &mut Call<'_>| self.run(&desk, call))
+    pub fn route(&'static self, namespace: &str, reports: &Arc<ReportContext>) -> Route<Action> {
+        let (reports, waiting) = (Arc::clone(reports), Arc::clone(reports));
+        let run = read(may_view, move |call: &mut Call<'_>| self.run(&reports, call))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
             .in_turns();
         Route::at(namespace, &format!("/reports{}", self.path))
@@ -101,94 +100,83 @@ impl Stats {
     }
 
     /// The answer to a request.
-    pub fn run(&self, desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-        let inquiry = desk.inquire(call)?;
-        let (range, unit) = (inquiry.range(call), unit(call));
-        let mut segments = Segments::asked(self, call, &inquiry)?;
-        let count = inquiry.calendar.count(unit, range);
-        let path = format!("{}/reports{}", desk.base, self.path);
-        let wanted = self.wanted(call);
+    pub fn run(&self, reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+        let context = reports.query_context(call)?;
+        let (range, unit) = (context.range(call), unit(call));
+        let mut segments = Segments::requested(self, call, &context)?;
+        let count = context.calendar.count(unit, range);
+        let path = format!("{}/reports{}", reports.base, self.path);
+        let wanted = self.wanted(call, &context);
         let pages = count.div_euclid(wanted.per_page_count())
             + i64::from(count % wanted.per_page_count() > 0);
         if wanted.page_number() > pages {
             let body = json!({ "totals": null, "intervals": [] });
             return Ok(with_totals(Reply::new(body), call, &path, count));
         }
-        let Some(intervals) = inquiry.calendar.intervals(unit, range) else {
+        let Some(intervals) = context.calendar.intervals(unit, range) else {
             return Err(too_many().into());
         };
-        let asked = Asked::new(self, call, &inquiry, range)?;
+        let request = StatsRequest::new(self, call, &context, range)?;
         if let Some(segments) = &mut segments {
-            if inquiry.is_bound() {
-                segments.keep_found(&asked.query, &inquiry);
-            }
+            segments.settle(&request.query, call, &context)?;
             let shown = wanted.per_page.min(intervals.len());
             check_cells(segments.count(), intervals.len(), shown)?;
         }
-        let totals = asked.totals(segments.as_ref(), &inquiry);
-        let places = asked.page(&intervals, &wanted, &inquiry);
-        let known = places.iter().filter_map(|at| Some((intervals.get(at.index)?, at.is_blank)));
-        let (shown, blank): (Vec<&Interval>, Vec<bool>) = known.unzip();
-        let page = Page { all: &intervals, shown, blank, wanted };
-        let mut bodies = asked.intervals(&page, segments.as_ref(), &inquiry);
-        if !inquiry.is_strict && self.table == Table::Orders {
-            asked.show_coupons_as_known(&mut bodies, &page, &totals, &inquiry);
-        }
+        let totals = request.totals(segments.as_ref(), &context);
+        let places = request.page(&intervals, &wanted, &context);
+        let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
+        let bodies = request.intervals(&shown, segments.as_ref(), &context);
         let body = json!({ "totals": totals, "intervals": bodies });
-        let told = told::of_cache(self, call, &inquiry, range);
-        let reply = Reply::new(body).beside("debug_cache", told);
+        let debug = query_args::of_cache(self, call, &context, range);
+        let reply = context.with_left_out(Reply::new(body)).beside("debug_cache", debug);
         Ok(with_totals(reply, call, &path, count))
     }
 
     /// Some of the totals alone, over a range. For indicators.
     pub fn totals(
         &self,
-        desk: &Desk,
+        context: &QueryContext,
         call: &mut Call<'_>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Map<String, Value>, Stop> {
-        let inquiry = desk.inquire(call)?;
-        let range = inquiry.range(call);
-        let mut asked = Asked::new(self, call, &inquiry, range)?;
-        asked.columns.retain(|column| is_wanted(column.name));
-        asked.of_totals.clear();
-        Ok(asked.totals(None, &inquiry))
+        let range = context.range(call);
+        let mut request = StatsRequest::new(self, call, context, range)?;
+        request.columns.retain(|column| is_wanted(column.name));
+        request.of_totals.clear();
+        Ok(request.totals(None, context))
     }
 
-    fn wanted(&self, call: &Call<'_>) -> Wanted {
+    fn wanted(&self, call: &Call<'_>, context: &QueryContext) -> IntervalPage {
         let number = |name: &str, usual: i64| {
             usize::try_from(call.params.int(name).unwrap_or(usual).max(1)).unwrap_or(1)
         };
-        Wanted {
-            by_date: matches!(self.sort(call), Sort::Date),
+        IntervalPage {
+            by_date: self.sort(call, context).is_none(),
             descending: call.params.text("order") != Some("asc"),
             page: number("page", 1),
             per_page: number("per_page", super::args::PER_PAGE),
         }
     }
 
-    /// A name that is no column sorts by date where the database would fail, and by nothing where
-    /// it does not sort at all.
-    fn sort(&self, call: &Call<'_>) -> Sort {
-        let name = call.params.text("orderby").unwrap_or_default();
-        match self.columns.iter().find(|column| column.name == name) {
-            Some(column) => Sort::Column(column),
-            None if name == "date" || name.is_empty() => Sort::Date,
-            None if self.habit == Habit::Sorted => Sort::Date,
-            None => Sort::Nothing,
+    /// The columns of totals and intervals.
+    fn columns_for(&self, context: &QueryContext) -> Vec<Column> {
+        let mut columns = self.columns.to_vec();
+        if context.follows(Rule::NoVariationIsOne) {
+            let counts = columns.iter_mut().filter(|own| own.name == "variations_count");
+            counts.for_each(|own| *own = products::VARIATIONS_OR_NONE);
         }
+        columns
+    }
+
+    /// The column that intervals are sorted by; none for the date.
+    fn sort(&self, call: &Call<'_>, context: &QueryContext) -> Option<&'static Column> {
+        let name = call.params.text("orderby")?;
+        let others = if context.follows(Rule::SortsByColumnsOnly) { &[] } else { self.sorts };
+        self.columns.iter().chain(others).find(|column| column.name == name)
     }
 }
 
-/// What intervals are sorted by.
-#[derive(Clone, Copy, Debug)]
-enum Sort {
-    Date,
-    Column(&'static Column),
-    Nothing,
-}
-
-impl Wanted {
+impl IntervalPage {
     fn per_page_count(&self) -> i64 {
         i64::try_from(self.per_page).unwrap_or(i64::MAX)
     }
@@ -220,25 +208,25 @@ fn too_many() -> Refusal {
 }
 
 /// A report with everything that one request says about it.
-struct Asked<'r> {
+struct StatsRequest<'r> {
     report: &'r Stats,
     query: Query,
     /// The columns that are shown, and those of the totals alone.
     columns: Vec<Column>,
     of_totals: Vec<Column>,
-    sort: Sort,
+    sort: Option<&'static Column>,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> StatsRequest<'r> {
     fn new(
         report: &'r Stats,
         call: &mut Call<'_>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
         range: Range,
     ) -> Result<Self, Stop> {
-        let filter = (report.filter)(call, inquiry)?;
+        let filter = (report.filter)(call, context)?;
         let query = Query { filter, ..Query::of(report.table, (report.date)(call), span(range)) };
-        let fields = body::fields(call);
+        let fields = body::fields(call, context);
         let shown = |columns: &[Column]| -> Vec<Column> {
             let Some(fields) = &fields else { return columns.to_vec() };
             let is_shown = |column: &&Column| {
@@ -250,101 +238,74 @@ impl<'r> Asked<'r> {
         Ok(Self {
             report,
             query,
-            columns: shown(report.columns),
+            columns: shown(&report.columns_for(context)),
             of_totals: shown(report.of_totals),
-            sort: report.sort(call),
+            sort: report.sort(call, context),
         })
     }
 
-    fn totals(&self, segments: Option<&Segments>, inquiry: &Inquiry) -> Map<String, Value> {
+    fn totals(&self, segments: Option<&Segments>, context: &QueryContext) -> Map<String, Value> {
         let plan = Plan::of(self.columns.iter().chain(&self.of_totals).copied());
         let query = Query { measures: plan.measures.clone(), ..self.query.clone() };
-        let mut totals = plan.members(inquiry.answer(&query).totals(0));
+        let mut totals = plan.members(context.answer(&query).totals(0));
         if self.report.has_segments() {
-            let found = segments.map(|segments| segments.of(&self.query, inquiry));
+            let found = segments.map(|segments| segments.of(&self.query, context));
             let found = found.map(|found| found.of_bucket(0)).unwrap_or_default();
             totals.insert(String::from("segments"), json!(found));
         }
         totals
     }
 
-    /// The intervals on the page.
-    fn page(&self, intervals: &[Interval], wanted: &Wanted, inquiry: &Inquiry) -> Vec<Place> {
-        let is_plain = wanted.by_date && (inquiry.is_strict || self.report.habit == Habit::Sorted);
+    /// The places of the intervals on the page.
+    fn page(
+        &self,
+        intervals: &[Interval],
+        wanted: &IntervalPage,
+        context: &QueryContext,
+    ) -> Vec<usize> {
         let rank = |index: usize| crate::columns::float(i64::try_from(index).unwrap_or(i64::MAX));
-        if is_plain {
-            let slots = (0..intervals.len()).map(|index| Slot {
-                index,
-                is_present: true,
-                rank: rank(index),
-            });
-            return strict_page(slots.collect(), wanted);
+        let is_compat = context.follows(Rule::IntervalsUnsorted);
+        if wanted.by_date && !is_compat {
+            let slot = |index: usize| Slot { index, is_present: true, rank: rank(index) };
+            return wanted.cut((0..intervals.len()).map(slot).collect());
         }
-        let sort = match self.sort {
-            Sort::Column(column) => Some(column),
-            Sort::Date | Sort::Nothing => None,
-        };
-        let mut plan = Plan::of(sort.copied());
+        let mut plan = Plan::of(self.sort.copied());
         plan.need(PRESENCE);
-        let query = self.bucketed(intervals.iter(), plan.measures.clone());
-        let answer = inquiry.answer(&query.0);
-        let slots = query.1.iter().enumerate().map(|(index, bucket)| {
+        let (query, buckets) = self.bucketed(intervals.iter(), plan.measures.clone());
+        let answer = context.answer(&query);
+        let slots = buckets.iter().enumerate().map(|(index, bucket)| {
             let values = answer.totals(*bucket);
-            let column = sort.and_then(|column| plan.number(column.name, values));
+            let column = self.sort.and_then(|column| plan.number(column.name, values));
             let by_column = column.and_then(|value| value.as_f64()).unwrap_or_default();
             let is_present = plan.raw(PRESENCE, values) > 0;
             Slot { index, is_present, rank: if wanted.by_date { rank(index) } else { by_column } }
         });
         let slots: Vec<Slot> = slots.collect();
-        if inquiry.is_strict {
-            strict_page(slots, wanted)
-        } else {
-            usual_page(&slots, wanted, self.report.habit)
+        if is_compat {
+            return compat::page(self.report.path, slots, wanted);
         }
+        wanted.cut(slots)
     }
 
     fn intervals(
         &self,
-        page: &Page<'_>,
+        shown: &[&Interval],
         segments: Option<&Segments>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
     ) -> Vec<Value> {
         let plan = Plan::of(self.columns.iter().copied());
-        let (query, buckets) = self.bucketed(page.shown.iter().copied(), plan.measures.clone());
-        let answer = inquiry.answer(&query);
-        let split = segments.map(|segments| self.split(page, segments, inquiry));
-        let shown = page.shown.iter().zip(&buckets).enumerate();
-        let bodies = shown.map(|(place, (interval, bucket))| {
-            let is_blank = page.blank.get(place) == Some(&true);
-            let numbers = if is_blank { &[] } else { answer.totals(*bucket) };
-            let mut subtotals = plan.members(numbers);
+        let (query, buckets) = self.bucketed(shown.iter().copied(), plan.measures.clone());
+        let answer = context.answer(&query);
+        let split = segments.map(|segments| segments.of(&query, context));
+        let bodies = shown.iter().zip(&buckets).map(|(interval, bucket)| {
+            let mut subtotals = plan.members(answer.totals(*bucket));
             if self.report.has_segments() {
-                let found = split.as_ref().and_then(|split| split.get(place)).cloned();
+                let found = split.as_ref().map(|split| split.of_bucket(*bucket));
                 subtotals.insert(String::from("segments"), json!(found.unwrap_or_default()));
             }
-            body::interval(interval, subtotals, inquiry)
+            body::interval(interval, subtotals, context)
         });
         bodies.collect()
-    }
-
-    /// The segments of each interval on the page. Clients know that their database gives as many
-    /// rows as there are places for on the page, by time, and loses the rest.
-    fn split(&self, page: &Page<'_>, segments: &Segments, inquiry: &Inquiry) -> Vec<Vec<Value>> {
-        if inquiry.is_strict || self.report.table != Table::Orders {
-            let (query, buckets) = self.bucketed(page.shown.iter().copied(), Vec::new());
-            let found = segments.of(&query, inquiry);
-            return buckets.iter().map(|bucket| found.of_bucket(*bucket)).collect();
-        }
-        let question = page.question(self, inquiry);
-        let (query, buckets) = self.bucketed(question.intervals.iter().copied(), Vec::new());
-        let found = segments.of(&query, inquiry).cut(page.wanted.database_rows(question.missing));
-        let bucket_of = |interval: &Interval| {
-            question.place(interval).and_then(|place| buckets.get(place)).copied()
-        };
-        let of = |interval: &&Interval| {
-            bucket_of(interval).map(|bucket| found.of_bucket(bucket)).unwrap_or_default()
-        };
-        page.shown.iter().map(of).collect()
     }
 
     /// The query over these intervals, and the bucket of each. Between intervals that do not follow

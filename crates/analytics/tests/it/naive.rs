@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analytics::facts::{Catalog, CouponFact, LENT, LineFact, OrderFact, TaxFact};
+use analytics::facts::{Catalog, CouponFact, LineFact, OrderFact, TaxFact};
 use analytics::query::{
     Column, DateColumn, Filter, Group, Key, LineTest, Measure, Per, Query, RowKind, Scope, Subject,
     Table, When,
@@ -53,7 +53,7 @@ impl Naive<'_> {
                 continue;
             };
             for unit in units(query.table, order) {
-                if passes(&query.filter, unit) {
+                if self.passes(&query.filter, unit) {
                     for key in self.keys(query.group, unit) {
                         cells.entry((bucket, key)).or_default().push(unit);
                     }
@@ -72,7 +72,9 @@ impl Naive<'_> {
         let dated = seen
             .filter(|order| date(order, query.date).is_some_and(|at| bucket(query, at).is_some()));
         dated
-            .filter(|order| units(Table::Orders, order).any(|unit| passes(&query.filter, unit)))
+            .filter(|order| {
+                units(Table::Orders, order).any(|unit| self.passes(&query.filter, unit))
+            })
             .collect()
     }
 
@@ -96,6 +98,40 @@ impl Naive<'_> {
         let is_late =
             |first: &OrderFact| place(order) > place(first) && order.parent_id != first.order_id;
         order.returning.unwrap_or_else(|| first.is_some_and(is_late))
+    }
+
+    fn passes(&self, filter: &Filter, unit: Unit<'_>) -> bool {
+        let order = unit.order;
+        let is_in = |list: &[String], own: &str| list.iter().any(|wanted| wanted == own);
+        match filter {
+            Filter::All(list) => list.iter().all(|filter| self.passes(filter, unit)),
+            Filter::Any(list) => list.iter().any(|filter| self.passes(filter, unit)),
+            Filter::Not(inner) => !self.passes(inner, unit),
+            Filter::Text(field, list) => is_in(list, field.of(order)),
+            Filter::Kind(kind) => match kind {
+                RowKind::Order => order.parent_id == 0,
+                RowKind::Refund => order.parent_id != 0,
+                RowKind::FullRefund => order.parent_id != 0 && &*order.status == "refunded",
+                RowKind::PartialRefund => order.parent_id != 0 && &*order.status != "refunded",
+            },
+            Filter::Returning(wanted) => order.returning == Some(*wanted),
+            Filter::CustomerType(wanted) => self.is_returning(order) == *wanted,
+            Filter::Orders(ids) => ids.contains(order.order_id),
+            Filter::Customers(ids) => ids.contains(order.customer_id),
+            Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
+            Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+            Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
+            Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
+            Filter::Coupon(ids) => match unit.coupon {
+                Some(own) => ids.contains(own.coupon_id),
+                None => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+            },
+            Filter::TaxRate(ids) => unit.tax.is_some_and(|tax| ids.contains(tax.rate_id)),
+            Filter::DownloadProduct(_)
+            | Filter::DownloadOrder(_)
+            | Filter::DownloadUser(_)
+            | Filter::DownloadIp(_) => false,
+        }
     }
 
     fn keys(&self, group: Group, unit: Unit<'_>) -> Vec<Key> {
@@ -130,8 +166,10 @@ impl Naive<'_> {
                 .collect(),
             Group::Customer => vec![Key::Id(order.customer_id)],
             Group::CustomerType => vec![Key::Returning(self.is_returning(order))],
-            Group::Merchant => vec![Key::Text(order.merchant_id.clone())],
-            Group::Store => vec![Key::Text(order.store_id.clone())],
+            Group::Text(field) => vec![Key::Text(field.of(order).clone())],
+            Group::VariationId => {
+                unit.line.map(|line| Key::Id(line.variation_id)).into_iter().collect()
+            }
         }
     }
 }
@@ -168,39 +206,6 @@ fn units(table: Table, order: &OrderFact) -> impl Iterator<Item = Unit<'_>> {
     units.into_iter()
 }
 
-fn passes(filter: &Filter, unit: Unit<'_>) -> bool {
-    let order = unit.order;
-    let is_in = |list: &[String], own: &str| list.iter().any(|wanted| wanted == own);
-    match filter {
-        Filter::All(list) => list.iter().all(|filter| passes(filter, unit)),
-        Filter::Any(list) => list.iter().any(|filter| passes(filter, unit)),
-        Filter::Not(inner) => !passes(inner, unit),
-        Filter::Status(list) => is_in(list, &order.status),
-        Filter::Kind(kind) => match kind {
-            RowKind::Order => order.parent_id == 0,
-            RowKind::Refund => order.parent_id != 0,
-            RowKind::FullRefund => order.parent_id != 0 && &*order.status == "refunded",
-            RowKind::PartialRefund => order.parent_id != 0 && &*order.status != "refunded",
-        },
-        Filter::Returning(wanted) => order.returning == Some(*wanted),
-        Filter::Orders(ids) => ids.contains(order.order_id),
-        Filter::Customers(ids) => ids.contains(order.customer_id),
-        Filter::Merchants(list) => is_in(list, &order.merchant_id),
-        Filter::Stores(list) => is_in(list, &order.store_id),
-        Filter::Tpns(list) => is_in(list, &order.tpn),
-        Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
-        Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
-        Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
-        Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
-        Filter::Coupon(ids) => unit.coupon.is_some_and(|own| ids.contains(own.coupon_id)),
-        Filter::TaxRate(ids) => unit.tax.is_some_and(|tax| ids.contains(tax.rate_id)),
-        Filter::DownloadProduct(_)
-        | Filter::DownloadOrder(_)
-        | Filter::DownloadUser(_)
-        | Filter::DownloadIp(_) => false,
-    }
-}
-
 fn line_passes(test: &LineTest, line: &LineFact) -> bool {
     match test {
         LineTest::All(list) => list.iter().all(|test| line_passes(test, line)),
@@ -209,7 +214,6 @@ fn line_passes(test: &LineTest, line: &LineFact) -> bool {
         LineTest::Product(ids) => ids.contains(line.product_id),
         LineTest::Variation(ids) => ids.contains(line.variation_id),
         LineTest::HasVariation => line.variation_id != 0,
-        LineTest::Lent => line.attributes.iter().any(|(name, _)| name == LENT),
         LineTest::Attribute(test) => {
             let mut chosen = line.attributes.iter().filter(|(name, _)| *name == test.name);
             let is_chosen = chosen.any(|(_, value)| (*value == test.value) == test.equal);
@@ -229,11 +233,9 @@ fn value(table: Table, measure: Measure, units: &[Unit<'_>]) -> i64 {
             let mut sum = 0;
             let mut seen = BTreeSet::new();
             for unit in of(when) {
-                let coupons = i64::try_from(unit.order.coupons.len()).unwrap();
                 let times = match per {
                     Per::Row => 1,
                     Per::Order => i64::from(seen.insert(unit.order.order_id)),
-                    Per::Coupon => coupons.max(1),
                 };
                 sum += column_of(column, unit) * times;
             }
@@ -273,24 +275,12 @@ fn holds(table: Table, when: When, unit: Unit<'_>) -> bool {
 
 fn column_of(column: Column, unit: Unit<'_>) -> i64 {
     let order = unit.order;
-    let line = |of: fn(&LineFact) -> i64| unit.line.map(of).unwrap_or_default();
     let tax = |of: fn(&TaxFact) -> i64| unit.tax.map(of).unwrap_or_default();
     match column {
-        Column::One => 1,
-        Column::Items => order.items,
-        Column::Total => order.total.as_millionths(),
-        Column::Tax => order.tax.as_millionths(),
-        Column::Shipping => order.shipping.as_millionths(),
-        Column::Net => order.net.as_millionths(),
+        Column::Order(number) => number.of(order),
         Column::Gross => gross(order),
         Column::Discounts => order.coupons.iter().map(|own| own.discount.as_millionths()).sum(),
-        Column::Quantity => line(|line| line.quantity),
-        Column::LineNet => line(|line| line.net.as_millionths()),
-        Column::LineGross => line(|line| line.gross.as_millionths()),
-        Column::LineDiscount => line(|line| line.discount.as_millionths()),
-        Column::LineTax => line(|line| line.tax.as_millionths()),
-        Column::LineShipping => line(|line| line.shipping.as_millionths()),
-        Column::LineShippingTax => line(|line| line.shipping_tax.as_millionths()),
+        Column::Line(number) => unit.line.map(|line| number.of(line)).unwrap_or_default(),
         Column::CouponDiscount => {
             unit.coupon.map(|own| own.discount.as_millionths()).unwrap_or_default()
         }
@@ -312,12 +302,14 @@ fn subjects(subject: Subject, unit: Unit<'_>) -> Vec<i64> {
         Subject::Order => vec![order.order_id],
         Subject::Customer => vec![order.customer_id],
         Subject::Product => lines(|line| line.product_id),
-        Subject::Variation => lines(|line| line.variation_id),
+        Subject::Variation => {
+            lines(|line| line.variation_id).into_iter().filter(|id| *id != 0).collect()
+        }
+        Subject::VariationOrNone => lines(|line| line.variation_id),
         Subject::Coupon => match unit.coupon {
             Some(coupon) => vec![coupon.coupon_id],
             None => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         },
-        Subject::CouponOfOrder => order.coupons.iter().map(|coupon| coupon.coupon_id).collect(),
         Subject::TaxRate => match unit.tax {
             Some(tax) => vec![tax.rate_id],
             None => order.taxes.iter().map(|tax| tax.rate_id).collect(),

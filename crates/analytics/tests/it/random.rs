@@ -1,6 +1,8 @@
 //! Random facts and questions from a seed.
 
-use analytics::facts::{Catalog, CouponFact, LENT, LineFact, OrderFact, TaxFact};
+use analytics::facts::{
+    Catalog, CouponFact, LineFact, LineNumber, OrderFact, OrderNumber, OrderText, TaxFact,
+};
 use analytics::query::{
     AttributeTest, Column, DateColumn, Filter, Group, IdSet, LineTest, Measure, Per, Query, RollUp,
     RowKind, Span, Subject, Table, When,
@@ -12,6 +14,7 @@ pub(crate) const STATUSES: &[&str] =
 /// Statuses that do not make somebody a customer.
 pub(crate) const EXCLUDED: &[&str] = &["pending", "cancelled"];
 const MERCHANTS: &[&str] = &["", "M1", "M2"];
+const CURRENCIES: &[&str] = &["USD", "EUR"];
 const STORES: &[&str] = &["", "S1", "S2"];
 const DAY: i64 = 86_400_000_000;
 /// The facts lie within so many days.
@@ -81,9 +84,8 @@ pub(crate) fn order(dice: &mut Dice, order_id: i64) -> OrderFact {
         dice.is(percent).then(|| at(created + after))
     };
     let (paid, completed) = (later(80), later(50));
-    let attributes = |dice: &mut Dice| match dice.below(4) {
+    let attributes = |dice: &mut Dice| match dice.below(3) {
         0 => Vec::new(),
-        2 => vec![(LENT.to_owned(), String::new())],
         1 => vec![("pa_size".to_owned(), dice.of(&["s", "m"]).to_owned())],
         _ => vec![
             ("pa_colour".to_owned(), dice.of(&["red", "blue"]).to_owned()),
@@ -128,6 +130,7 @@ pub(crate) fn order(dice: &mut Dice, order_id: i64) -> OrderFact {
         merchant_id: dice.of(MERCHANTS).into(),
         store_id: dice.of(STORES).into(),
         tpn: dice.of(&["", "T1"]).into(),
+        currency: dice.of(CURRENCIES).into(),
         items: dice.below(9) - 2,
         total: dice.cents(),
         tax: dice.cents(),
@@ -157,7 +160,7 @@ pub(crate) fn with_returning(mut facts: Vec<OrderFact>) -> Vec<OrderFact> {
 
 fn line_test(dice: &mut Dice, depth: i64) -> LineTest {
     let list = |dice: &mut Dice| (0..dice.below(3)).map(|_| line_test(dice, depth - 1)).collect();
-    match dice.below(if depth > 0 { 8 } else { 5 }) {
+    match dice.below(if depth > 0 { 7 } else { 4 }) {
         0 => LineTest::Product(dice.ids(6)),
         1 => LineTest::Variation([0, 11, 12].into_iter().filter(|_| dice.is(50)).collect()),
         2 => LineTest::HasVariation,
@@ -167,9 +170,8 @@ fn line_test(dice: &mut Dice, depth: i64) -> LineTest {
             equal: dice.is(50),
             products: dice.ids(6),
         }),
-        4 => LineTest::Lent,
-        5 => LineTest::All(list(dice)),
-        6 => LineTest::Any(list(dice)),
+        4 => LineTest::All(list(dice)),
+        5 => LineTest::Any(list(dice)),
         _ => LineTest::Not(Box::new(line_test(dice, depth - 1))),
     }
 }
@@ -178,14 +180,16 @@ pub(crate) fn filter(dice: &mut Dice, depth: i64) -> Filter {
     let list = |dice: &mut Dice| (0..dice.below(4)).map(|_| filter(dice, depth - 1)).collect();
     let kinds = [RowKind::Order, RowKind::Refund, RowKind::FullRefund, RowKind::PartialRefund];
     match dice.below(if depth > 0 { 19 } else { 14 }) {
-        0 => Filter::Status(dice.texts(STATUSES)),
+        0 => Filter::Text(OrderText::Status, dice.texts(STATUSES)),
         1 => Filter::Kind(dice.of(&kinds)),
+        2 if dice.is(50) => Filter::CustomerType(dice.is(50)),
         2 => Filter::Returning(dice.is(50)),
         3 => Filter::Orders(dice.ids(40)),
         4 => Filter::Customers(dice.ids(7)),
-        5 => Filter::Merchants(dice.texts(MERCHANTS)),
-        6 => Filter::Stores(dice.texts(STORES)),
-        7 => Filter::Tpns(dice.texts(&["", "T1"])),
+        5 => Filter::Text(OrderText::Merchant, dice.texts(MERCHANTS)),
+        6 => Filter::Text(OrderText::Store, dice.texts(STORES)),
+        7 if dice.is(50) => Filter::Text(OrderText::Currency, dice.texts(CURRENCIES)),
+        7 => Filter::Text(OrderText::Tpn, dice.texts(&["", "T1"])),
         8 => Filter::HasLine(line_test(dice, 2)),
         9 => Filter::HasCoupon(dice.ids(3)),
         10 => Filter::HasTaxRate(dice.ids(3)),
@@ -200,42 +204,25 @@ pub(crate) fn filter(dice: &mut Dice, depth: i64) -> Filter {
 
 fn measure(dice: &mut Dice) -> Measure {
     let whens = [When::Always, When::Order, When::Refund, When::Negative, When::NotNegative];
-    let columns = [
-        Column::One,
-        Column::Items,
-        Column::Total,
-        Column::Tax,
-        Column::Shipping,
-        Column::Net,
-        Column::Gross,
-        Column::Discounts,
-        Column::Quantity,
-        Column::LineNet,
-        Column::LineGross,
-        Column::LineDiscount,
-        Column::LineTax,
-        Column::LineShipping,
-        Column::LineShippingTax,
-        Column::CouponDiscount,
-        Column::TaxOfGoods,
-        Column::TaxOfShipping,
-        Column::TaxOfBoth,
-    ];
+    let whole = [Column::Gross, Column::Discounts, Column::CouponDiscount];
+    let of_taxes = [Column::TaxOfGoods, Column::TaxOfShipping, Column::TaxOfBoth];
+    let of_orders = OrderNumber::ALL.iter().map(|number| Column::Order(*number));
+    let of_lines = LineNumber::ALL.iter().map(|number| Column::Line(*number));
+    let columns: Vec<Column> =
+        whole.into_iter().chain(of_taxes).chain(of_orders).chain(of_lines).collect();
     let subjects = [
         Subject::Order,
         Subject::Customer,
         Subject::Product,
         Subject::Variation,
+        Subject::VariationOrNone,
         Subject::Coupon,
-        Subject::CouponOfOrder,
         Subject::TaxRate,
     ];
     let when = dice.of(&whens);
     match dice.below(9) {
         0 => Measure::Rows(when),
-        1..=4 => {
-            Measure::Sum(dice.of(&columns), when, dice.of(&[Per::Row, Per::Order, Per::Coupon]))
-        }
+        1..=4 => Measure::Sum(dice.of(&columns), when, dice.of(&[Per::Row, Per::Order])),
         5..=7 => Measure::Distinct(dice.of(&subjects), when),
         _ => Measure::Latest(dice.of(&[
             DateColumn::Created,
@@ -278,8 +265,10 @@ pub(crate) fn query(dice: &mut Dice) -> Query {
         Group::TaxCode,
         Group::Customer,
         Group::CustomerType,
-        Group::Merchant,
-        Group::Store,
+        Group::VariationId,
+        Group::Text(OrderText::Merchant),
+        Group::Text(OrderText::Store),
+        Group::Text(OrderText::Currency),
     ];
     Query {
         table,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analytics::facts::{LineFact, OrderFact, Writer};
+use analytics::facts::{LineFact, LineNumber, OrderFact, OrderNumber, Writer};
 use analytics::query::{
     Column, DateColumn, Filter, Group, Key, Measure, Per, Query, Scope, Span, Subject, Table, When,
 };
@@ -52,10 +52,10 @@ fn orders_of_a_product_are_counted_and_averaged_once() {
         group: Group::Product,
         measures: vec![
             Measure::Distinct(Subject::Order, When::Always),
-            Measure::Sum(Column::Quantity, When::Always, Per::Row),
-            Measure::Sum(Column::LineNet, When::Always, Per::Row),
-            Measure::Sum(Column::Items, When::Always, Per::Order),
-            Measure::Sum(Column::Net, When::Always, Per::Order),
+            Measure::Sum(Column::Line(LineNumber::Quantity), When::Always, Per::Row),
+            Measure::Sum(Column::Line(LineNumber::Net), When::Always, Per::Row),
+            Measure::Sum(Column::Order(OrderNumber::Items), When::Always, Per::Order),
+            Measure::Sum(Column::Order(OrderNumber::Net), When::Always, Per::Order),
         ],
         ..Query::of(Table::Lines, DateColumn::Created, Span::ALWAYS)
     };
@@ -96,7 +96,7 @@ fn no_facts_come_to_zeros() {
     let query = Query {
         bounds: [0, 10, 20].map(Timestamp::from_micros).to_vec(),
         measures: vec![
-            Measure::Sum(Column::Total, When::Always, Per::Row),
+            Measure::Sum(Column::Order(OrderNumber::Total), When::Always, Per::Row),
             Measure::Distinct(Subject::Customer, When::Always),
         ],
         ..Query::of(Table::Orders, DateColumn::Paid, Span::ALWAYS)

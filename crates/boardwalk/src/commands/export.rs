@@ -47,10 +47,10 @@ pub(crate) fn export(
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let facts_file = Some(config.data.join(format!("{environment}.facts")));
     Feed::open(platform.store.clone(), Arc::clone(&reports.facts), facts_file)?;
-    let desk = reports.desk(&config.site.names);
+    let context = reports.context(&config.site.names);
     let operator = UserRow { roles: vec![Role::Administrator], ..UserRow::default() };
     let reader = (Reader::Operator(Box::new(operator)), platform.clock.now());
-    let reading = Reading::new(export, &site, &desk, &parameters(&args), reader);
+    let reading = Reading::new(export, &site, &context, &parameters(&args), reader);
     let reading = reading.map_err(|stop| match stop {
         Stop::Refused(refusal) => Error::invalid(sentence(&refusal)),
         Stop::Failed(error) => error,

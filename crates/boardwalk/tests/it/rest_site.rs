@@ -50,7 +50,9 @@ impl RestSite {
     /// The same shop as it was imported, for a test that changes it. The credentials are those of
     /// the original wherever a copy is cheaper than a new import.
     pub(crate) fn fresh(&self) -> Self {
-        let Some(copy) = self.site.copied() else { return Self::import(Site::postgres()) };
+        let Some(copy) = self.site.copied() else {
+            return Self::import(self.site.settings_on(Site::postgres()));
+        };
         Self { site: copy, identities: self.identities.clone() }
     }
 }

@@ -51,6 +51,11 @@ impl Site {
         self
     }
 
+    /// Another site with the settings of this one.
+    pub(crate) fn settings_on(&self, other: Self) -> Self {
+        Self { variables: self.variables.clone(), ..other }
+    }
+
     /// The same data in a folder of its own, while nothing runs on it; only a folder that holds its
     /// database can be copied.
     pub(crate) fn copied(&self) -> Option<Self> {

@@ -459,8 +459,11 @@ fn a_change_is_seen_within_a_second() {
     eventually("loaded", || facts.are_ready());
     let total = || {
         let mut query = Query::of(Table::Orders, DateColumn::Created, Span::ALWAYS);
-        query.measures =
-            vec![Measure::Sum(analytics::query::Column::Total, When::Always, Per::Row)];
+        query.measures = vec![Measure::Sum(
+            analytics::query::Column::Order(analytics::facts::OrderNumber::Total),
+            When::Always,
+            Per::Row,
+        )];
         facts.snapshot().answer(&Scope::everything(), &query).totals(0)[0]
     };
     let before = total();

@@ -1,5 +1,5 @@
 //! Reports over the recorded shop: who is bound to a merchant or a store sees nothing else, on
-//! every route; and the strict mode gives what is right.
+//! every route; parts add up to the whole, and currencies are kept apart.
 
 use std::sync::Arc;
 
@@ -245,97 +245,225 @@ fn sales_can_be_chosen_and_split_by_merchant_and_store() {
     assert!((sum - all["net_revenue"].as_f64().unwrap()).abs() < 1e-6, "segments add up");
 }
 
-#[test]
-fn the_strict_mode_gives_what_is_right() {
-    let (recorded, admin) = shop();
-    let get = |route: &str, query: &str| seen(&recorded, &admin, route, query);
-    let intervals = |body: &Value| -> Vec<String> {
-        let all = body["intervals"].as_array().unwrap();
-        all.iter().map(|interval| interval["interval"].as_str().unwrap().to_owned()).collect()
-    };
-    // Months in which something was sold every time are known upwards, whatever was asked for.
-    let known = intervals(&get("reports/products/stats", "interval=month&per_page=100"));
-    let right = intervals(&get("reports/products/stats", "interval=month&per_page=100&strict=1"));
-    assert_eq!(known.iter().rev().collect::<Vec<_>>(), right.iter().collect::<Vec<_>>());
-    // Taxes are known whole on every page.
-    let page = |query: &str| intervals(&get("reports/taxes/stats", query)).len();
-    assert_eq!(
-        (page("interval=month&per_page=4"), page("interval=month&per_page=4&strict=1")),
-        (15, 4)
-    );
-    // No interval has more coupons than it has.
-    let body = get("reports/orders/stats", "interval=week&per_page=100&strict=1");
-    for interval in body["intervals"].as_array().unwrap() {
-        let numbers = &interval["subtotals"];
-        let (count, amount) = (numbers["coupons_count"].as_i64(), numbers["coupons"].as_f64());
-        assert_eq!(count == Some(0), amount == Some(0.0), "{interval}");
-    }
-    let any = |query: &str| get("reports/orders/stats", query)["totals"]["orders_count"].clone();
-    assert_eq!(any("status_is=any"), json!(0));
-    assert!(any("status_is=any&strict=1").as_i64() > any("").as_i64());
-    let types = get("reports/orders/stats", "segmentby=customer_type&strict=1");
-    let number = |of: &Value, name: &str| of[name].as_f64().unwrap();
-    for name in ["orders_count", "num_items_sold", "total_sales", "refunds", "net_revenue"] {
-        let segments = types["totals"]["segments"].as_array().unwrap();
-        let sum: f64 = segments.iter().map(|segment| number(&segment["subtotals"], name)).sum();
-        let total = number(&types["totals"], name);
-        assert!((sum - total).abs() < 1e-6, "{name}: every order is of one kind, with its refunds");
-    }
+/// The value of a column.
+fn number(of: &Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap_or_else(|| panic!("no {name} in {of}"))
 }
 
-/// Clients know numbers that depend on how a database meets its rows; strictly they do not.
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("no list: {value}"))
+}
+
+/// The routes over time with what they can be split by, as they declare it.
+fn splits(recorded: &Recorded) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for route in recorded.site.table().routes() {
+        let document = route.description();
+        let choices = &document["endpoints"][0]["args"]["segmentby"]["enum"];
+        if let (Some(path), Some(choices)) =
+            (route.pattern.strip_prefix("/wc-analytics/"), choices.as_array())
+        {
+            let names = choices.iter().filter_map(|name| name.as_str().map(str::to_owned));
+            found.push((path.to_owned(), names.collect()));
+        }
+    }
+    found
+}
+
+/// Sums over time, whatever they are split by.
+const ADDITIVE: [&str; 12] = [
+    "num_items_sold",
+    "items_sold",
+    "gross_sales",
+    "total_sales",
+    "coupons",
+    "taxes",
+    "shipping",
+    "net_revenue",
+    "amount",
+    "total_tax",
+    "order_tax",
+    "shipping_tax",
+];
+
 #[test]
-fn strict_numbers_depend_on_no_database() {
+fn segments_are_whole_in_every_interval() {
+    let (recorded, admin) = shop();
+    let splits = splits(&recorded);
+    assert!(splits.len() >= 6, "{splits:?}");
+    let mut compared = 0;
+    for (route, names) in &splits {
+        for name in names {
+            let query = format!("interval=month&per_page=100&segmentby={name}");
+            let body = seen(&recorded, &admin, route, &query);
+            let of_totals = list(&body["totals"]["segments"]);
+            assert!(!of_totals.is_empty(), "{route} by {name}");
+            for segment in of_totals {
+                let id = &segment["segment_id"];
+                for column in
+                    ADDITIVE.iter().filter(|name| segment["subtotals"].get(**name).is_some())
+                {
+                    let mut sum = 0.0;
+                    for interval in list(&body["intervals"]) {
+                        let own = list(&interval["subtotals"]["segments"]);
+                        let own = own.iter().filter(|own| own["segment_id"] == *id);
+                        sum += own.map(|own| number(&own["subtotals"], column)).sum::<f64>();
+                    }
+                    let total = number(&segment["subtotals"], column);
+                    assert!((sum - total).abs() < 1e-6, "{route} by {name}, {id}: {column}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+}
+
+#[test]
+fn segments_add_up_to_the_totals() {
+    let (recorded, admin) = shop();
+    let check = |route: &str, name: &str, columns: &[&str]| {
+        let body = seen(&recorded, &admin, route, &format!("interval=year&segmentby={name}"));
+        for column in columns {
+            let segments = list(&body["totals"]["segments"]).iter();
+            let sum: f64 = segments.map(|segment| number(&segment["subtotals"], column)).sum();
+            let total = number(&body["totals"], column);
+            assert!((sum - total).abs() < 1e-6, "{route} by {name}: {column} {sum} of {total}");
+        }
+    };
+    // Every order is in one of these, with its refunds.
+    let all = ["orders_count", "num_items_sold", "gross_sales", "total_sales", "refunds", "taxes"];
+    for name in ["customer_type", "merchant", "store"] {
+        check("reports/orders/stats", name, &all);
+        check("reports/revenue/stats", name, &all);
+    }
+    for name in ["product", "variation"] {
+        check("reports/products/stats", name, &["items_sold", "net_revenue"]);
+    }
+    check("reports/variations/stats", "variation", &["items_sold", "net_revenue"]);
+    check("reports/variations/stats", "product", &["items_sold", "net_revenue"]);
+    check("reports/coupons/stats", "coupon", &["amount", "coupons_count"]);
+    check("reports/taxes/stats", "tax_rate_id", &["total_tax", "order_tax", "tax_codes"]);
+}
+
+#[test]
+fn intervals_are_sorted_and_cut_as_asked() {
     let (recorded, admin) = shop();
     let get = |route: &str, query: &str| seen(&recorded, &admin, route, query);
-    let both =
-        |route: &str, query: &str| (get(route, query), get(route, &format!("{query}&strict=true")));
-    let orders_of = |segments: &Value, id: i64| {
-        let all = segments.as_array().unwrap();
-        let own = all.iter().find(|segment| segment["segment_id"] == json!(id)).unwrap();
-        own["subtotals"]["orders_count"].as_i64().unwrap()
+    for (route, _) in splits(&recorded) {
+        let whole = get(&route, "interval=week&per_page=100&order=asc");
+        let columns = whole["totals"].as_object().unwrap().keys();
+        let columns: Vec<&String> = columns.filter(|name| *name != "segments").collect();
+        for column in columns {
+            let query = format!("interval=week&per_page=100&orderby={column}&order=asc");
+            let Some(body) = asked(&recorded, &admin, &route, &query) else { continue };
+            let values: Vec<f64> = list(&body["intervals"])
+                .iter()
+                .map(|one| number(&one["subtotals"], column))
+                .collect();
+            assert!(values.is_sorted(), "{route} by {column}: {values:?}");
+        }
+        let page = get(&route, "interval=month&per_page=4&page=2&order=desc");
+        let names: Vec<&str> =
+            list(&page["intervals"]).iter().map(|one| one["interval"].as_str().unwrap()).collect();
+        assert_eq!(names, ["2026-07", "2026-06", "2026-05", "2026-04"], "{route}");
+    }
+    // What a report does not show it can still be sorted by.
+    let body = get("reports/revenue/stats", "interval=month&per_page=100&orderby=items_sold");
+    let items: Vec<f64> = list(&body["intervals"])
+        .iter()
+        .map(|one| number(&one["subtotals"], "num_items_sold"))
+        .collect();
+    assert!(items.is_sorted_by(|one, other| one >= other), "{items:?}");
+    let by = |name: &str| {
+        let query = format!("interval=month&per_page=100&orderby={name}");
+        let body = get("reports/products/stats", &query);
+        list(&body["intervals"]).iter().map(|one| one["interval"].clone()).collect::<Vec<_>>()
     };
-    // One order used this coupon beside another one.
-    let (known, right) = both("reports/orders/stats", "interval=year&segmentby=coupon");
-    let used = |body: &Value| orders_of(&body["totals"]["segments"], 74);
-    assert!(used(&known) > used(&right), "{} and {}", used(&known), used(&right));
+    assert_ne!(by("taxes"), by("date"));
+}
 
-    // The rows of segments are those of two products for each interval, by time.
-    let query = "interval=quarter&segmentby=product&product_includes=11,35";
-    let (known, right) = both("reports/orders/stats", query);
-    let sum = |body: &Value| -> i64 {
-        let intervals = body["intervals"].as_array().unwrap();
-        intervals.iter().map(|one| orders_of(&one["subtotals"]["segments"], 35)).sum()
-    };
-    assert_eq!(sum(&right), orders_of(&right["totals"]["segments"], 35));
-    assert!(sum(&known) < sum(&right));
-
+#[test]
+fn filters_mean_what_they_say() {
+    let (recorded, admin) = shop();
+    let get = |route: &str, query: &str| seen(&recorded, &admin, route, query);
+    let count = |query: &str| number(&get("reports/orders/stats", query)["totals"], "orders_count");
+    assert!(count("status_is=any") > count(""));
+    let all: f64 = [
+        "completed",
+        "processing",
+        "on-hold",
+        "pending",
+        "failed",
+        "cancelled",
+        "refunded",
+        "checkout-draft",
+    ]
+    .iter()
+    .map(|status| count(&format!("status_is={status}")))
+    .sum();
+    assert!((count("status_is=any") - all).abs() < 0.5, "{all} orders of single statuses");
+    let totals = get("reports/orders/stats", "fields=net_revenue")["totals"].clone();
+    assert!(totals.get("net_revenue").is_some() && totals.get("taxes").is_none(), "{totals}");
     // A refund of a whole order has the goods of the order.
     let query = "interval=year&attribute_is[0][0]=finish&attribute_is[0][1]=Matte";
-    let (known, right) = both("reports/orders/stats", query);
-    assert_eq!(known["totals"]["refunds"], json!(0));
-    assert!(right["totals"]["refunds"].as_f64() > Some(0.0));
+    assert!(number(&get("reports/orders/stats", query)["totals"], "refunds") > 0.0);
+    // Whoever is listed is counted, whatever is asked for.
+    for query in [
+        "user_type=guest",
+        "search=a&searchby=email",
+        "filter_empty=city",
+        "location_includes=US",
+        "total_spend_max=100",
+        "orders_count_max=0",
+        "match=any&user_type=guest&orders_count_min=3",
+    ] {
+        let listed = get("reports/customers", &format!("{query}&per_page=100"));
+        let counted = get("reports/customers/stats", query);
+        assert_eq!(counted["totals"]["customers_count"], list(&listed).len(), "{query}");
+    }
+    let boards = |query: &str| get("leaderboards/products", query)[0]["rows"].clone();
+    let (both, second) = (boards("per_page=4"), boards("per_page=2&page=2"));
+    assert_eq!(list(&both)[2..], *list(&second));
+    let indicators = get("reports/performance-indicators", "");
+    assert_eq!(list(&indicators).len(), 15);
+}
 
-    // Intervals that are not on the page by time are taken for empty.
-    let query = "interval=week&orderby=amount&order=asc&per_page=10&page=4";
-    let (known, right) = both("reports/coupons/stats", query);
-    let amounts = |body: &Value| -> Vec<f64> {
-        let intervals = body["intervals"].as_array().unwrap();
-        intervals.iter().map(|one| one["subtotals"]["amount"].as_f64().unwrap()).collect()
-    };
-    assert!(amounts(&known).iter().all(|amount| *amount == 0.0), "{:?}", amounts(&known));
-    assert!(amounts(&right).iter().any(|amount| *amount > 0.0));
-    assert!(amounts(&right).is_sorted());
-
-    // Downloads of one second come by their numbers.
-    let ids = |body: &Value| -> Vec<i64> {
-        body.as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect()
-    };
-    let (known, right) = both("reports/downloads", "per_page=5");
-    let mut sorted = ids(&right);
-    sorted.sort_unstable_by(|one, other| other.cmp(one));
-    assert_eq!(ids(&right), sorted);
-    assert_ne!(ids(&known), ids(&right));
+#[test]
+fn currencies_are_kept_apart() {
+    let recorded = Recorded::new();
+    let admin = recorded.store().write_blocking(|conn| {
+        let (orders, _) = order::list(conn, &OrderFilter::default())?;
+        for mut row in orders {
+            let sale = if row.parent_id == 0 { row.order_id } else { row.parent_id };
+            if sale % 4 == 0 {
+                row.currency = String::from("EUR");
+                order::update(conn, &row)?;
+            }
+        }
+        user::find_by_login(conn, "admin")
+    });
+    let admin = admin.unwrap().unwrap();
+    Feed::open(recorded.store(), Arc::clone(&recorded.facts), None).unwrap();
+    let get = |query: &str| seen(&recorded, &admin, "reports/orders/stats", query);
+    let (own, other) = (get(""), get("currency=eur"));
+    assert!(number(&other["totals"], "orders_count") > 10.0);
+    let split = get("segmentby=currency");
+    assert_eq!(number(&split["totals"], "total_sales"), number(&own["totals"], "total_sales"));
+    for (code, totals) in [("EUR", &other["totals"]), ("USD", &own["totals"])] {
+        let segments = list(&split["totals"]["segments"]).iter();
+        let segment = segments.clone().find(|segment| segment["segment_id"] == code).unwrap();
+        for column in ["orders_count", "total_sales", "refunds", "avg_order_value"] {
+            assert_eq!(number(&segment["subtotals"], column), number(totals, column), "{code}");
+        }
+    }
+    for route in ROUTES.iter().filter(|route| !route.contains("downloads")) {
+        let own = seen(&recorded, &admin, route, query(route));
+        let other = seen(&recorded, &admin, route, &format!("{}&currency=EUR", query(route)));
+        assert_ne!(own, other, "{route} adds currencies up");
+        let none = seen(&recorded, &admin, route, &format!("{}&currency=XXX", query(route)));
+        assert_ne!(none, other, "{route}");
+    }
 }
 
 /// What an import, or a time without bounds, may have left behind.
@@ -363,7 +491,6 @@ fn extreme_records_make_no_report_fail() {
     for route in ROUTES {
         let query = query(route);
         assert!(!seen(&recorded, &admin, route, query).is_null(), "{route}");
-        assert!(!seen(&recorded, &admin, route, &format!("{query}&strict=1")).is_null(), "{route}");
     }
     for segment in ["product", "category", "coupon", "customer_type"] {
         let query = format!("segmentby={segment}&interval=month");

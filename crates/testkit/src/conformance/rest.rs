@@ -16,6 +16,7 @@ pub mod index;
 mod report;
 mod routes;
 mod runner;
+mod undefined;
 
 pub use case::{Area, Case, Exchange, Expected, Plan, Step, Suite};
 pub use deviations::Deviations;

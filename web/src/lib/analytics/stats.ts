@@ -24,7 +24,7 @@ const PER_PAGE = 100;
 /** More intervals than a screen has pixels help nobody. */
 const PAGES_MAX = 12;
 
-/** The sums of a report over time; `query` may say by what they are split. Strictly, so that parts add up. */
+/** The sums of a report over time; `query` may say by what they are split. */
 export async function stats(
   route: string,
   range: Range,
@@ -34,7 +34,6 @@ export async function stats(
 ): Promise<Stats> {
   const wanted = {
     ...query,
-    strict: true,
     ...bounds(range),
     interval,
     per_page: PER_PAGE,

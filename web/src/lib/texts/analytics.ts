@@ -80,6 +80,7 @@ export const analytics = {
     merchant: 'merchant',
     store: 'store',
     tax_rate_id: 'tax rate',
+    currency: 'currency',
   } as Record<string, string>,
   export: 'Export CSV',
   exporting: (percent: number) => `Exporting ${percent}%`,

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use shop_rows::coupon::CouponRow;
 
 use super::{
-    Beyond, Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort,
+    Rank, Row, cut, described, linked, nothing, page, rank_of, record, reply, rows, sort, total,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
-use crate::desk::{Desk, Inquiry, span};
+use crate::compat::{Beyond, Rule};
+use crate::context::{QueryContext, ReportContext, span};
 use crate::known;
 use crate::query::Measure::{Distinct, Sum};
 use crate::query::{
@@ -50,11 +51,11 @@ pub fn document() -> Value {
 /// What a coupon is called that nobody knows any more.
 const DELETED: &str = "(Deleted)";
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "coupons");
     let plan = Plan::of(COLUMNS.iter().copied());
-    let rows = found(call, &inquiry, wanted.as_ref(), &plan);
+    let rows = found(call, &context, wanted.as_ref(), &plan);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let records = known::coupon_rows(call.conn()?, &ids)?;
     let by = call.params.text("orderby").unwrap_or("coupon_id").to_owned();
@@ -69,37 +70,37 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
     });
     let mut rows: Vec<(Rank, Row)> = ranked.collect();
     sort(&mut rows, super::is_descending(call));
-    let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
+    let total = total(&context, wanted.as_ref().map(IdSet::len), rows.len());
     let is_extended = call.params.flag("extended_info");
     let bodies = cut(rows, page(call)).into_iter().map(|(id, values)| {
         let mut body = Map::new();
         body.insert(String::from("coupon_id"), json!(id));
         body.extend(plan.members(&values));
-        let more = if is_extended { told(call, &inquiry, records.get(&id)) } else { nothing() };
+        let more = if is_extended { extended(call, &context, records.get(&id)) } else { nothing() };
         body.insert(String::from("extended_info"), more);
-        let address = record(call, desk, &format!("/coupons/{id}"));
+        let address = record(call, reports, &format!("/coupons/{id}"));
         linked(body, Links::new().to("coupon", address))
     });
     let bodies: Vec<Value> = bodies.collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/coupons", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+    let path = format!("{}/reports/coupons", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
-fn found(call: &Call<'_>, inquiry: &Inquiry, wanted: Option<&IdSet>, plan: &Plan) -> Vec<Row> {
+fn found(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: &Plan) -> Vec<Row> {
     let scope = filters::scope(&call.params).into_iter();
     let query = Query {
-        filter: scope.fold(inquiry.counted(), Filter::and),
+        filter: scope.fold(context.counted(), Filter::and),
         group: Group::Coupon,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Coupons, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Coupons, DateColumn::Created, span(context.range(call)))
     };
-    let answer = inquiry.answer(&query);
+    let answer = context.answer(&query);
     rows(&answer, wanted)
 }
 
-/// What is told about a coupon. The dates in UTC repeat the others, as clients know it.
-fn told(call: &Call<'_>, inquiry: &Inquiry, coupon: Option<&CouponRow>) -> Value {
+/// What is known about a coupon.
+fn extended(call: &Call<'_>, context: &QueryContext, coupon: Option<&CouponRow>) -> Value {
     let Some(coupon) = coupon else {
         return json!({
             "code": DELETED,
@@ -114,7 +115,7 @@ fn told(call: &Call<'_>, inquiry: &Inquiry, coupon: Option<&CouponRow>) -> Value
         let moment = time.map(|time| Moment::at(call.options(), time));
         let local = moment.map(|moment| written(moment.local)).unwrap_or_default();
         let gmt = moment.map(|moment| written(moment.gmt)).unwrap_or_default();
-        if inquiry.is_strict { [local, gmt] } else { [local.clone(), local] }
+        if context.follows(Rule::CouponDatesRepeat) { [local.clone(), local] } else { [local, gmt] }
     };
     let [created, created_gmt] = moments(Some(coupon.created));
     let [expires, expires_gmt] = moments(coupon.expires);
@@ -130,19 +131,18 @@ fn told(call: &Call<'_>, inquiry: &Inquiry, coupon: Option<&CouponRow>) -> Value
 
 /// The coupons of most orders: id, code, orders, and what they took off in millionths.
 pub fn best(
-    desk: &Desk,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: (usize, usize),
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
     let orders = |values: &[i64]| plan.raw(Distinct(Subject::Order, When::Always), values);
     let amount = |values: &[i64]| plan.raw(Sum(Of::CouponDiscount, When::Always, Per::Row), values);
-    let rows = found(call, &inquiry, None, &plan).into_iter();
+    let rows = found(call, context, None, &plan).into_iter();
     let mut rows: Vec<(Rank, Row)> =
         rows.map(|(id, values)| (Rank::int(orders(&values)), (id, values))).collect();
     sort(&mut rows, true);
-    let rows = cut(rows, (0, count));
+    let rows = cut(rows, page);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let records = known::coupon_rows(call.conn()?, &ids)?;
     let best = rows.into_iter().map(|(id, values)| {

@@ -10,11 +10,10 @@ use shop_rows::download_permission;
 use shop_rows::product::ProductRow;
 use site_rows::user;
 
-use super::{Beyond, Rank, described, linked, page, record, reply, sort};
-use crate::arrival;
+use super::{Rank, described, linked, page, record, reply, sort};
 use crate::calendar::Calendar;
-use crate::columns::float;
-use crate::desk::{Desk, Inquiry, seconds, span};
+use crate::compat::Beyond;
+use crate::context::{QueryContext, ReportContext, seconds, span};
 use crate::facts::DownloadFact;
 use crate::known;
 use crate::query::{
@@ -51,58 +50,37 @@ pub fn document() -> Value {
     described("report_downloads", members)
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
-    let filter = filter(call, &inquiry)?;
-    let span = span(inquiry.range(call));
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
+    let filter = filter(call, &context)?;
+    let span = span(context.range(call));
     let (offset, limit) = page(call);
     let paging = Paging { descending: super::is_descending(call), offset, limit };
     let (downloads, total) = if call.params.text("orderby") == Some("product") {
-        by_product(call, &inquiry, span, &filter, paging)?
+        by_product(call, &context, span, &filter, paging)?
     } else {
-        by_date(&inquiry, span, &filter, paging)
+        let sort = DownloadSort::Date;
+        let found = context.snapshot.list_downloads(context.scope(), span, &filter, sort, paging);
+        (found.downloads, found.total)
     };
     let mut bodies = Vec::with_capacity(downloads.len());
     let ids: Vec<i64> = downloads.iter().map(|download| download.product_id).collect();
     let products = known::product_rows(call.conn()?, &ids)?;
     for download in &downloads {
         let product = products.get(&download.product_id);
-        let body = body(call, &inquiry.calendar, download, product)?;
-        let address = record(call, desk, &format!("/products/{}", download.product_id));
+        let body = body(call, &context.calendar, download, product)?;
+        let address = record(call, reports, &format!("/products/{}", download.product_id));
         bodies.push(linked(body, Links::new().embeddable("product", address)));
     }
-    let path = format!("{}/reports/downloads", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, Beyond::Forgotten)))
-}
-
-/// Among those of one second, clients know those first that their database meets first.
-fn by_date(
-    inquiry: &Inquiry,
-    span: Span,
-    filter: &Filter,
-    paging: Paging,
-) -> (Vec<Arc<DownloadFact>>, usize) {
-    let list = |paging: Paging| {
-        inquiry.snapshot.list_downloads(inquiry.scope(), span, filter, DownloadSort::Date, paging)
-    };
-    let all = list(Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX });
-    if inquiry.is_strict || all.total > arrival::ROWS_MAX {
-        let found = list(paging);
-        return (found.downloads, found.total);
-    }
-    let values: Vec<f64> =
-        all.downloads.iter().map(|download| float(seconds(download.at))).collect();
-    let page = (paging.offset, paging.limit);
-    let places = super::known_page(&values, paging.descending, page, all.total);
-    let shown = places.into_iter().filter_map(|place| all.downloads.get(place).cloned());
-    (shown.collect(), all.total)
+    let path = format!("{}/reports/downloads", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
 }
 
 /// By the titles of products; within one, by their numbers. Products that are gone have no title
 /// and are left out.
 fn by_product(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     span: Span,
     filter: &Filter,
     paging: Paging,
@@ -113,7 +91,7 @@ fn by_product(
         measures: vec![Measure::Rows(When::Always)],
         ..Query::of(Table::Downloads, DateColumn::Created, span)
     };
-    let answer = inquiry.answer(&query);
+    let answer = context.answer(&query);
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
     for row in answer.rows() {
         if let (Key::Id(id), Some(count)) = (row.key, row.values.first()) {
@@ -137,8 +115,8 @@ fn by_product(
         let only = Filter::DownloadProduct(IdSet::from_iter([product_id]));
         let paging = Paging { descending: false, offset: skip, limit: rest };
         let filter = filter.clone().and(only);
-        let page = inquiry.snapshot.list_downloads(
-            inquiry.scope(),
+        let page = context.snapshot.list_downloads(
+            context.scope(),
             span,
             &filter,
             DownloadSort::Product,

@@ -1,7 +1,5 @@
 //! Orders and refunds, one by one.
 
-mod filter;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Args, Links, Reply, Schema, Stop};
@@ -9,17 +7,17 @@ use frame::Call;
 use serde_json::{Map, Value, json};
 use types::Timestamp;
 
-use super::{Beyond, described, linked, page, record, reply};
-use crate::arrival;
-use crate::calendar::{Calendar, Range};
-use crate::columns::{float, money};
-use crate::customers;
-use crate::desk::{Cards, Desk, Inquiry, date_of_orders, seconds, span};
-use crate::facts::{CouponFact, OrderFact};
+use super::{described, linked, page, record, reply};
+use crate::calendar::{Calendar, Second};
+use crate::columns::money;
+use crate::compat::{self, Beyond, Rule};
+use crate::context::{Cards, QueryContext, ReportContext, date_of_orders, seconds, span};
+use crate::facts::{CouponFact, OrderFact, OrderNumber};
 use crate::known;
-use crate::query::{DateColumn, Filter, IdSet, OrderPage, OrderSort, Paging};
-use crate::reports::args;
-use crate::reports::meeting::{Meeting, second_of};
+use crate::query::{DateColumn, Filter, IdSet, OrderSort, Paging};
+use crate::reports::lists::customers;
+use crate::reports::stats::orders::conditions;
+use crate::reports::{args, filters};
 
 /// Where an order came from, if nothing is known about it.
 const UNKNOWN_ORIGIN: &str = "Unknown";
@@ -65,59 +63,44 @@ pub fn document() -> Value {
     described("report_orders", members)
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let date = date_of_orders(call.options());
-    let filter = filter::of(call, &inquiry)?;
+    let filter = filter(call, &context)?;
     let (offset, limit) = page(call);
     let paging = Paging { descending: super::is_descending(call), offset, limit };
     let sort = match call.params.text("orderby") {
-        Some("num_items_sold") => OrderSort::Items,
-        Some("net_total") => OrderSort::Net,
+        Some("num_items_sold") => OrderSort::Number(OrderNumber::Items),
+        Some("net_total") => OrderSort::Number(OrderNumber::Net),
         _ => OrderSort::Date,
     };
-    let found = found(&inquiry, (date, inquiry.range(call)), &filter, (sort, paging));
-    let more = More::of(desk, call, &inquiry, &found.orders)?;
+    let found = context.list_orders((date, span(context.range(call))), &filter, sort, paging);
+    let more = More::of(reports, call, &context, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
-        let address = record(call, desk, &format!("/orders/{}", order.order_id));
-        linked(more.body(order, date, &inquiry.calendar), Links::new().to("order", address))
+        let address = record(call, reports, &format!("/orders/{}", order.order_id));
+        linked(more.body(order, date, &context.calendar), Links::new().to("order", address))
     });
-    let bodies: Vec<Value> = bodies.collect();
-    let path = format!("{}/reports/orders", desk.base);
-    Ok(reply(call, &path, bodies, found.total, (&inquiry, Beyond::RowsOnly)))
+    let mut bodies: Vec<Value> = bodies.collect();
+    if context.follows(Rule::LastRefundHasGoods) {
+        compat::leave_goods_to_last_refund(&mut bodies);
+    }
+    let path = format!("{}/reports/orders", reports.base);
+    Ok(reply(call, &path, bodies, found.total, (&context, Beyond::RowsOnly)))
 }
 
-/// The orders of the page. Among equals in a column, clients know those first that their database
-/// meets first.
-fn found(
-    inquiry: &Inquiry,
-    (date, range): (DateColumn, Range),
-    filter: &Filter,
-    (sort, paging): (OrderSort, Paging),
-) -> OrderPage {
-    let (snapshot, scope) = (&inquiry.snapshot, inquiry.scope());
-    let when = (date, span(range));
-    let usual = || snapshot.list_orders(scope, when, filter, sort, paging);
-    if inquiry.is_strict || sort == OrderSort::Date {
-        return usual();
-    }
-    let all = Paging { descending: false, offset: 0, limit: arrival::ROWS_MAX };
-    let mut all = snapshot.list_orders(scope, when, filter, OrderSort::Date, all);
-    if all.total > arrival::ROWS_MAX {
-        return usual();
-    }
-    let limit = paging.offset.saturating_add(paging.limit);
-    let meeting = Meeting { date, range, filter, limit, is_reversed: false };
-    meeting.arrange(&mut all.orders, inquiry);
-    let value = |order: &OrderFact| match sort {
-        OrderSort::Items => float(order.items),
-        _ => float(order.net.as_millionths()),
-    };
-    let values: Vec<f64> = all.orders.iter().map(value).collect();
-    let page = (paging.offset, paging.limit);
-    let places = super::known_page(&values, paging.descending, page, snapshot.orders());
-    let orders = places.into_iter().filter_map(|place| all.orders.get(place).cloned());
-    OrderPage { orders: orders.collect(), total: all.total }
+/// The same filters as those of the report over time, so that both agree; and orders by number.
+fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
+    let mut conditions = conditions(call, context)?;
+    let params = &call.params;
+    let any = filters::is_any(params);
+    let statuses = filters::statuses(params, context, any);
+    let counted = if statuses.is_none() { context.counted() } else { Filter::everything() };
+    conditions.extend(statuses);
+    let orders = |name: &str| filters::ids(params, name).map(Filter::Orders);
+    conditions.extend(orders("order_includes"));
+    conditions.extend(orders("order_excludes").map(Filter::negated));
+    let scope = Filter::All(filters::scope(params));
+    Ok(filters::joined(conditions, any).and(counted).and(scope))
 }
 
 /// What is known about orders beyond the facts about them.
@@ -127,10 +110,8 @@ struct More {
     cards: Cards,
     /// Only where the request wants to know.
     extended: Option<Extended>,
-    /// Of several refunds of an order, the last on the page: clients know only that one with what
-    /// its order was about.
-    last: BTreeSet<i64>,
-    is_strict: bool,
+    /// Whether a refund is of a customer like that of its order.
+    is_of_parent: bool,
 }
 
 struct Extended {
@@ -141,33 +122,30 @@ struct Extended {
 
 impl More {
     fn of(
-        desk: &Desk,
+        reports: &ReportContext,
         call: &mut Call<'_>,
-        inquiry: &Inquiry,
+        context: &QueryContext,
         orders: &[OrderFact],
     ) -> Result<Self, Stop> {
         let parent_ids: IdSet = orders.iter().map(|order| order.parent_id).collect();
-        let parents = inquiry.snapshot.orders_with_ids(inquiry.scope(), parent_ids);
+        let parents = context.snapshot.orders_with_ids(context.scope(), parent_ids);
         let parents: BTreeMap<i64, OrderFact> =
             parents.into_iter().map(|order| (order.order_id, order)).collect();
         let ids: BTreeSet<i64> = orders.iter().map(sale).collect();
-        let cards = (desk.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
+        let cards = (reports.shop.orders)(call, &ids.into_iter().collect::<Vec<_>>())?;
         let extended = if call.params.flag("extended_info") {
             Some(Extended::of(call, orders, &parents)?)
         } else {
             None
         };
-        let by_parent: BTreeMap<i64, i64> =
-            orders.iter().map(|order| (order.parent_id, order.order_id)).collect();
-        let last = by_parent.into_values().collect();
-        Ok(Self { parents, cards, extended, last, is_strict: inquiry.is_strict })
+        let is_of_parent = !context.follows(Rule::RefundsReturn);
+        Ok(Self { parents, cards, extended, is_of_parent })
     }
 
     fn body(&self, order: &OrderFact, date: DateColumn, calendar: &Calendar) -> Map<String, Value> {
         let text = |time: Timestamp| calendar.text(seconds(time));
         let dated = second_of(order, date).map(|at| calendar.text(at));
-        // Clients know every refund as that of a returning customer.
-        let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_strict);
+        let of_refund = self.parents.get(&order.parent_id).filter(|_| self.is_of_parent);
         let returning = of_refund.unwrap_or(order).returning;
         let card = self.cards.get(&sale(order));
         let told = |name: &str| card.and_then(|card| card.get(name)).cloned();
@@ -187,13 +165,22 @@ impl More {
         if let Some(extended) = &self.extended {
             let origin = if order.is_refund() { None } else { told("origin") };
             let parent = self.parents.get(&order.parent_id);
-            let parent = parent.filter(|_| self.is_strict || self.last.contains(&order.order_id));
             put("extended_info", extended.body(order, parent, origin));
         }
         put("order_number", told("number").unwrap_or_default());
         put("total_formatted", told("total_formatted").unwrap_or_default());
         body
     }
+}
+
+/// When the order was, by this date.
+fn second_of(order: &OrderFact, date: DateColumn) -> Option<Second> {
+    let at = match date {
+        DateColumn::Created => Some(order.created),
+        DateColumn::Paid => order.paid,
+        DateColumn::Completed => order.completed,
+    };
+    at.map(seconds)
 }
 
 /// The order itself, or that of a refund.

@@ -7,11 +7,13 @@ use frame::Call;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Beyond, Rank, Row, chosen, cut, described, linked, nothing, rank_of, record, reply, rows, sort,
-    sorted_page,
+    Rank, Row, chosen, cut, described, linked, nothing, rank_of, record, reply, rows, sort,
+    sorted_page, total,
 };
 use crate::columns::{Column, Plan, Shape, column, schemas};
-use crate::desk::{Desk, Inquiry, span};
+use crate::compat::Beyond;
+use crate::context::{QueryContext, ReportContext, span};
+use crate::facts::LineNumber;
 use crate::known;
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{
@@ -21,9 +23,13 @@ use crate::reports::{args, filters};
 
 const NEWEST: Measure = Measure::Latest(DateColumn::Created);
 pub(crate) const ITEMS_SOLD: Column =
-    column("items_sold", "Pieces sold.", Shape::Count, &[(1, sum(Of::Quantity))]);
-pub(crate) const NET_REVENUE: Column =
-    column("net_revenue", "Sales without the rest.", Shape::Money, &[(1, sum(Of::LineNet))]);
+    column("items_sold", "Pieces sold.", Shape::Count, &[(1, sum(Of::Line(LineNumber::Quantity)))]);
+pub(crate) const NET_REVENUE: Column = column(
+    "net_revenue",
+    "Sales without the rest.",
+    Shape::Money,
+    &[(1, sum(Of::Line(LineNumber::Net)))],
+);
 const ORDERS_COUNT: Column = column(
     "orders_count",
     "Number of orders.",
@@ -68,19 +74,19 @@ pub fn document() -> Value {
     described("report_products", members)
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
-    let wanted = filters::products_in(&call.params, &inquiry, "products", "categories");
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
+    let wanted = filters::products_in(&call.params, &context, "products", "categories");
     let mut plan = Plan::of(COLUMNS.iter().copied());
     plan.need(NEWEST);
-    let query = query(call, &inquiry, wanted.as_ref(), &plan);
-    let rows = found(&inquiry, wanted.as_ref(), &query);
-    let count = wanted.as_ref().map(|set| counted(call, &inquiry, set));
-    let rows = ranked(call, rows, &plan, (&inquiry, &query))?;
-    let total = count.unwrap_or(rows.len());
-    let shown = sorted_page(call, &inquiry, rows);
+    let query = query(call, &context, wanted.as_ref(), &plan);
+    let rows = found(&context, wanted.as_ref(), &query);
+    let count = wanted.as_ref().map(|set| set.ids().iter().filter(|id| **id > 0).count());
+    let rows = ranked(call, rows, &plan)?;
+    let total = total(&context, count, rows.len());
+    let shown = sorted_page(call, rows);
     let ids: Vec<i64> = shown.iter().map(|(id, _)| *id).collect();
-    let mut cards = super::product_cards(desk, call, &ids)?;
+    let mut cards = super::product_cards(reports, call, &ids)?;
     if let Some(cards) = &mut cards {
         let gone: Vec<i64> = ids.into_iter().filter(|id| !cards.contains_key(id)).collect();
         for id in gone {
@@ -101,55 +107,37 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
             Value::Object(card)
         });
         body.insert(String::from("extended_info"), card.unwrap_or_else(nothing));
-        let address = record(call, desk, &format!("/products/{id}"));
+        let address = record(call, reports, &format!("/products/{id}"));
         linked(body, Links::new().to("product", address))
     });
     let bodies: Vec<Value> = bodies.collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/products", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
-}
-
-/// How many products were asked for; one that was asked for in two ways is known to count twice.
-fn counted(call: &Call<'_>, inquiry: &Inquiry, set: &IdSet) -> usize {
-    let params = &call.params;
-    let both = (filters::ids(params, "products"), filters::ids(params, "categories"));
-    match both {
-        (Some(products), Some(categories)) if filters::is_any(params) && !inquiry.is_strict => {
-            products.len() + inquiry.snapshot.catalog().products_in(categories.ids()).len()
-        }
-        _ if set.ids() == [-1] => 0,
-        _ => set.len(),
-    }
+    let path = format!("{}/reports/products", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
 /// The question for the sales of each product, or of those that were asked for.
-fn query(call: &Call<'_>, inquiry: &Inquiry, wanted: Option<&IdSet>, plan: &Plan) -> Query {
-    let mut conditions = vec![inquiry.counted()];
+fn query(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: &Plan) -> Query {
+    let mut conditions = vec![context.counted()];
     conditions.extend(wanted.map(|set| Filter::Line(LineTest::Product(set.clone()))));
     conditions.extend(filters::scope(&call.params));
     Query {
         filter: Filter::All(conditions),
         group: Group::Product,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     }
 }
 
 /// The products that were sold, or those that were asked for.
-fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
-    let answer = inquiry.answer(query);
+fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
+    let answer = context.answer(query);
     let known = |(id, _): &Row| *id > 0 || wanted.is_none();
     rows(&answer, wanted).into_iter().filter(known).collect()
 }
 
 /// The rows with what they are sorted by, by their numbers among equals.
-fn ranked(
-    call: &mut Call<'_>,
-    rows: Vec<Row>,
-    plan: &Plan,
-    (inquiry, query): (&Inquiry, &Query),
-) -> Result<Vec<(Rank, Row)>, Stop> {
+fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let needs_records = matches!(by.as_str(), "product_name" | "sku" | "variations");
@@ -160,18 +148,13 @@ fn ranked(
     } else {
         BTreeMap::new()
     };
-    let dates = if by == "date" { super::dates(inquiry, query) } else { None };
-    let date = |id: i64, values: &[i64]| {
-        let known = dates.as_ref().and_then(|dates| dates.get(&(id, 0)));
-        known.copied().unwrap_or_else(|| plan.raw(NEWEST, values))
-    };
     let ranked = rows.into_iter().filter_map(|(id, values)| {
         let record = records.get(&id);
         let rank = match by.as_str() {
             "product_name" => Rank::text(&record?.name),
             "sku" => Rank::text(record.map_or("", |record| &record.sku)),
             "variations" => Rank::int(children.get(&id).copied().unwrap_or_default()),
-            "date" => Rank::int(date(id, &values)),
+            "date" => Rank::int(plan.raw(NEWEST, &values)),
             name => rank_of(plan, name, &values),
         };
         Some((rank, (id, values)))
@@ -181,18 +164,17 @@ fn ranked(
 
 /// The products that sold most: id, name, pieces, and net sales in millionths.
 pub fn best(
-    desk: &Desk,
+    context: &QueryContext,
     call: &mut Call<'_>,
-    count: usize,
+    page: (usize, usize),
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
-    let inquiry = desk.inquire(call)?;
     let plan = Plan::of(COLUMNS.iter().copied());
-    let rows = found(&inquiry, None, &query(call, &inquiry, None, &plan));
-    let pieces = |values: &[i64]| plan.raw(sum(Of::Quantity), values);
+    let rows = found(context, None, &query(call, context, None, &plan));
+    let pieces = |values: &[i64]| plan.raw(sum(Of::Line(LineNumber::Quantity)), values);
     let mut rows: Vec<(Rank, Row)> =
         rows.into_iter().map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();
     sort(&mut rows, true);
-    let rows = cut(rows, (0, count));
+    let rows = cut(rows, page);
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let names = known::product_rows(call.conn()?, &ids)?;
     let mut best = Vec::new();
@@ -201,7 +183,7 @@ pub fn best(
             Some(record) => record.name.clone(),
             None => known::gone_name(call.conn()?, id)?,
         };
-        best.push((id, name, pieces(&values), plan.raw(sum(Of::LineNet), &values)));
+        best.push((id, name, pieces(&values), plan.raw(sum(Of::Line(LineNumber::Net)), &values)));
     }
     Ok(best)
 }

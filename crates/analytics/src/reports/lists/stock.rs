@@ -11,7 +11,7 @@ use types::{Amount, Capability};
 
 use super::{described, linked, page, record};
 use crate::columns::number;
-use crate::desk::{Desk, may_view_all};
+use crate::context::{ReportContext, may_view_all};
 use crate::reports::args;
 
 const INSTOCK: &str = "instock";
@@ -53,14 +53,14 @@ pub fn document() -> Value {
     described("report_stock", members)
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     may_view_all(call)?;
     let wanted = filter(call);
     let (found, total) = product::list(call.conn()?, &wanted)?;
     let parents: Vec<i64> = found.iter().map(|row| row.parent_id).filter(|id| *id != 0).collect();
     let parents = crate::known::product_rows(call.conn()?, &parents)?;
     let bodies = found.iter().map(|row| {
-        let address = |path: String| record(call, desk, &path);
+        let address = |path: String| record(call, reports, &path);
         let (id, parent) = (row.product_id, row.parent_id);
         let links = match parent {
             0 => Links::new().to("product", address(format!("/products/{id}"))),
@@ -71,7 +71,7 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
         linked(body(call.options(), row, parents.get(&row.parent_id)), links)
     });
     let bodies: Vec<Value> = bodies.collect();
-    let path = format!("{}/reports/stock", desk.base);
+    let path = format!("{}/reports/stock", reports.base);
     Ok(with_totals(Reply::new(bodies), call, &path, total))
 }
 
@@ -163,7 +163,7 @@ pub fn stats_document() -> Value {
 }
 
 /// How many products there are of each status, and of how many few are left.
-pub fn stats(_: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
+pub fn stats(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     may_view_all(call)?;
     let page = Page { offset: 0, limit: 0 };
     let shown = || ProductFilter {

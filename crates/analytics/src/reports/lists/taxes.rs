@@ -5,14 +5,16 @@ use std::sync::Arc;
 use contract::rest::{Args, Links, Reply, Schema, Stop};
 use frame::Call;
 use serde_json::{Map, Value, json};
+use shop_rows::tax_rate::TaxRateRow;
 use types::Amount;
 
-use super::{Beyond, Rank, cut, described, linked, page, rank_of, record, reply, sort};
+use super::{Rank, cut, described, linked, page, rank_of, record, reply, sort, total as total_of};
 use crate::columns::{Column, Plan, Shape, column, number, schemas};
-use crate::desk::{Desk, span};
+use crate::compat::{Beyond, Rule};
+use crate::context::{ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct, Sum};
-use crate::query::{Column as Of, DateColumn, Group, Key, Per, Query, Subject, Table, When};
+use crate::query::{Column as Of, DateColumn, Group, IdSet, Key, Per, Query, Subject, Table, When};
 use crate::reports::stats::taxes::filter;
 use crate::reports::{args, filters};
 
@@ -66,51 +68,58 @@ struct Row {
     rate_id: i64,
     code: Arc<str>,
     percent: Amount,
+    parts: Parts,
     values: Vec<i64>,
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "taxes");
     let plan = Plan::of(COLUMNS.iter().copied());
     let query = Query {
-        filter: filter(call, &inquiry)?,
+        filter: filter(call, &context)?,
         group: Group::TaxCode,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Taxes, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Taxes, DateColumn::Created, span(context.range(call)))
     };
-    let answer = inquiry.answer(&query);
+    let answer = context.answer(&query);
     let by = call.params.text("orderby").unwrap_or("tax_rate_id").to_owned();
     // A rate that is still there is shown as it is now.
-    let known = known::tax_percents(call.conn()?)?;
+    let known = known::tax_rate_rows(call.conn()?)?;
+    let is_parsed = context.follows(Rule::TaxNamesFromCodes);
     let mut rows: Vec<(Rank, Row)> = Vec::new();
     for found in answer.rows() {
         let Key::TaxCode { rate_id, code, percent } = found.key else { continue };
         let (rate_id, code) = (*rate_id, Arc::clone(code));
-        let percent = known.get(&rate_id).copied().unwrap_or(*percent);
-        let row = Row { rate_id, code, percent, values: found.values.to_vec() };
+        let rate = known.get(&rate_id);
+        let percent = rate.and_then(|rate| rate.rate).unwrap_or(*percent);
+        let parts = match rate.filter(|_| !is_parsed) {
+            Some(rate) => Parts::of(rate),
+            None => Parts::parse(&code),
+        };
+        let row = Row { rate_id, code, percent, parts, values: found.values.to_vec() };
         rows.push((row.rank(&by, &plan), row));
     }
     sort(&mut rows, super::is_descending(call));
-    let total = wanted.as_ref().map_or(rows.len(), crate::query::IdSet::len);
+    let total = total_of(&context, wanted.as_ref().map(IdSet::len), rows.len());
     let shown = cut(rows, page(call));
     let bodies: Vec<Value> = shown
         .iter()
         .map(|row| {
-            let address = record(call, desk, &format!("/taxes/{}", row.rate_id));
+            let address = record(call, reports, &format!("/taxes/{}", row.rate_id));
             linked(row.body(&plan), Links::new().to("tax", address))
         })
         .collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/taxes", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+    let path = format!("{}/reports/taxes", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
 impl Row {
     fn rank(&self, by: &str, plan: &Plan) -> Rank {
         match by {
             "tax_rate_id" => Rank::int(self.rate_id),
-            "name" => Rank::text(self.parts().name),
+            "name" => Rank::text(&self.parts.name),
             "tax_code" => Rank::text(&self.code),
             "rate" => Rank::Number(self.percent.to_f64()),
             name => rank_of(plan, name, &self.values),
@@ -118,7 +127,7 @@ impl Row {
     }
 
     fn body(&self, plan: &Plan) -> Map<String, Value> {
-        let Parts { country, state, name, priority } = self.parts();
+        let Parts { country, state, name, priority } = &self.parts;
         let mut body = Map::new();
         body.insert(String::from("tax_rate_id"), json!(self.rate_id));
         body.insert(String::from("name"), json!(name));
@@ -129,22 +138,30 @@ impl Row {
         body.extend(plan.members(&self.values));
         body
     }
-
-    /// The code is country, state, name and priority with hyphens between; what is empty was left
-    /// out. So a rate without a state shows its country there, as clients know it.
-    fn parts(&self) -> Parts<'_> {
-        let mut from_end = self.code.rsplit('-');
-        let priority = from_end.next().and_then(|text| text.parse().ok()).unwrap_or_default();
-        let name = from_end.next().unwrap_or_default();
-        let state = from_end.next().unwrap_or_default();
-        let country = self.code.split('-').next().unwrap_or_default();
-        Parts { country, state, name, priority }
-    }
 }
 
-struct Parts<'c> {
-    country: &'c str,
-    state: &'c str,
-    name: &'c str,
+struct Parts {
+    country: String,
+    state: String,
+    name: String,
     priority: i64,
+}
+
+impl Parts {
+    fn of(rate: &TaxRateRow) -> Self {
+        let TaxRateRow { country, state, name, priority, .. } = rate;
+        let [country, state, name] = [country, state, name].map(String::clone);
+        Self { country, state, name, priority: *priority }
+    }
+
+    /// From a code: country, state, name and priority with hyphens between. What is empty was left
+    /// out there, so that a rate without a state shows its country in its place.
+    fn parse(code: &str) -> Self {
+        let mut from_end = code.rsplit('-');
+        let priority = from_end.next().and_then(|text| text.parse().ok()).unwrap_or_default();
+        let name = from_end.next().unwrap_or_default().to_owned();
+        let state = from_end.next().unwrap_or_default().to_owned();
+        let country = code.split('-').next().unwrap_or_default().to_owned();
+        Self { country, state, name, priority }
+    }
 }

@@ -7,11 +7,10 @@ use frame::Call;
 use serde_json::{Map, Value, json};
 
 use super::products::{ITEMS_SOLD, NET_REVENUE};
-use super::{
-    Beyond, Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page,
-};
+use super::{Rank, chosen, described, linked, nothing, rank_of, record, reply, sorted_page, total};
 use crate::columns::{Column, Plan, Shape, column, schemas};
-use crate::desk::{Desk, Inquiry, span};
+use crate::compat::{Beyond, Rule};
+use crate::context::{QueryContext, ReportContext, span};
 use crate::known;
 use crate::query::Measure::{self, Distinct};
 use crate::query::{DateColumn, Group, IdSet, Key, Query, Subject, Table, When};
@@ -19,7 +18,7 @@ use crate::reports::stats::variations::filter;
 use crate::reports::{args, filters};
 
 const NEWEST: Measure = Measure::Latest(DateColumn::Created);
-/// As clients know it: refunds count as orders.
+/// As the reference counts.
 const EACH_ORDER: Column = column(
     "orders_count",
     "Number of orders.",
@@ -76,24 +75,24 @@ struct Row {
     values: Vec<i64>,
 }
 
-pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
+pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "variations");
-    let orders = if inquiry.is_strict { ORDERS } else { EACH_ORDER };
+    let orders = if context.follows(Rule::RefundsAreOrders) { EACH_ORDER } else { ORDERS };
     let mut plan = Plan::of([ITEMS_SOLD, NET_REVENUE, orders]);
     plan.need(NEWEST);
     let query = Query {
-        filter: filter(call, &inquiry)?,
+        filter: filter(call, &context)?,
         group: Group::Variation,
         measures: plan.measures.clone(),
-        ..Query::of(Table::Lines, DateColumn::Created, span(inquiry.range(call)))
+        ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
-    let rows = found(&inquiry, wanted.as_ref(), &query);
-    let rows = ranked(call, rows, &plan, (&inquiry, &query))?;
-    let total = wanted.as_ref().map_or(rows.len(), IdSet::len);
-    let shown = sorted_page(call, &inquiry, rows);
+    let rows = found(&context, wanted.as_ref(), &query);
+    let rows = ranked(call, rows, &plan)?;
+    let total = total(&context, wanted.as_ref().map(IdSet::len), rows.len());
+    let shown = sorted_page(call, rows);
     let ids: Vec<i64> = shown.iter().flat_map(|row| [row.variation_id, row.product_id]).collect();
-    let cards = super::product_cards(desk, call, &ids)?;
+    let cards = super::product_cards(reports, call, &ids)?;
     let bodies: Vec<Value> = shown
         .iter()
         .map(|row| {
@@ -104,15 +103,21 @@ pub fn list(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
                     None => json!({ "deleted": true, "attributes": [], "name": "(Deleted)" }),
                 }
             });
-            body(desk, call, row, &plan, card)
+            body(reports, call, row, &plan, card)
         })
         .collect();
     let beyond = if wanted.is_some() { Beyond::Kept } else { Beyond::Forgotten };
-    let path = format!("{}/reports/variations", desk.base);
-    Ok(reply(call, &path, bodies, total, (&inquiry, beyond)))
+    let path = format!("{}/reports/variations", reports.base);
+    Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
-fn body(desk: &Desk, call: &Call<'_>, row: &Row, plan: &Plan, card: Option<Value>) -> Value {
+fn body(
+    reports: &ReportContext,
+    call: &Call<'_>,
+    row: &Row,
+    plan: &Plan,
+    card: Option<Value>,
+) -> Value {
     let Row { product_id, variation_id, values } = row;
     let mut body = Map::new();
     body.insert(String::from("product_id"), json!(product_id));
@@ -123,13 +128,13 @@ fn body(desk: &Desk, call: &Call<'_>, row: &Row, plan: &Plan, card: Option<Value
     // Clients know the second address so, though nothing is there.
     let variation = format!("{product}/variation/{variation_id}");
     let links = Links::new()
-        .to("product", record(call, desk, &product))
-        .to("variation", record(call, desk, &variation));
+        .to("product", record(call, reports, &product))
+        .to("variation", record(call, reports, &variation));
     linked(body, links)
 }
 
-fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
-    let answer = inquiry.answer(query);
+fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
+    let answer = context.answer(query);
     let mut rows: Vec<Row> = Vec::new();
     for found in answer.rows() {
         if let Key::Variation { product_id, variation_id } = found.key {
@@ -146,27 +151,17 @@ fn found(inquiry: &Inquiry, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
     rows
 }
 
-fn ranked(
-    call: &mut Call<'_>,
-    rows: Vec<Row>,
-    plan: &Plan,
-    (inquiry, query): (&Inquiry, &Query),
-) -> Result<Vec<(Rank, Row)>, Stop> {
+fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {
     let by = call.params.text("orderby").unwrap_or("date").to_owned();
     let ids: Vec<i64> = rows.iter().map(|row| row.variation_id).collect();
     let records =
         if by == "sku" { known::product_rows(call.conn()?, &ids)? } else { BTreeMap::new() };
-    let dates = if by == "date" { super::dates(inquiry, query) } else { None };
-    let date = |row: &Row| {
-        let known = dates.as_ref().and_then(|dates| dates.get(&(row.product_id, row.variation_id)));
-        known.copied().unwrap_or_else(|| plan.raw(NEWEST, &row.values))
-    };
     let ranked = rows.into_iter().map(|row| {
         let rank = match by.as_str() {
             "sku" => records
                 .get(&row.variation_id)
                 .map_or(Rank::Nothing, |record| Rank::text(&record.sku)),
-            "date" => Rank::int(date(&row)),
+            "date" => Rank::int(plan.raw(NEWEST, &row.values)),
             name => rank_of(plan, name, &row.values),
         };
         (rank, row)

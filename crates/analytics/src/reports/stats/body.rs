@@ -1,5 +1,7 @@
 //! Bodies of reports over time, and their descriptions.
 
+use std::borrow::Cow;
+
 use contract::rest::{Item, Schema, loose};
 use frame::Call;
 use serde_json::{Map, Value, json};
@@ -7,7 +9,8 @@ use serde_json::{Map, Value, json};
 use super::Stats;
 use crate::calendar::Interval;
 use crate::columns::{Column, schemas};
-use crate::desk::Inquiry;
+use crate::compat::Rule;
+use crate::context::QueryContext;
 
 impl Stats {
     pub(super) fn has_segments(&self) -> bool {
@@ -15,26 +18,35 @@ impl Stats {
     }
 }
 
-/// The columns that the request chooses. Some reports take them without saying so, as a list only.
-pub(super) fn fields(call: &Call<'_>) -> Option<Vec<String>> {
-    let Value::Array(items) = call.params.get("fields")? else { return None };
-    let names: Vec<String> =
-        items.iter().filter_map(loose::scalar_text).map(|name| name.to_lowercase()).collect();
+/// The columns that the request chooses, as a list or as a text with commas. Orders and revenue
+/// take them without saying so.
+pub(super) fn fields(call: &Call<'_>, context: &QueryContext) -> Option<Vec<String>> {
+    let texts: Vec<String> = match call.params.get("fields")? {
+        Value::Array(items) => {
+            items.iter().filter_map(loose::scalar_text).map(Cow::into_owned).collect()
+        }
+        Value::String(text) if !context.follows(Rule::FieldsAreLists) => {
+            text.split([',', ' ']).map(str::to_owned).collect()
+        }
+        _ => return None,
+    };
+    let names = texts.iter().map(|name| name.trim().to_lowercase());
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     (!names.is_empty()).then_some(names)
 }
 
 pub(super) fn interval(
     interval: &Interval,
     subtotals: Map<String, Value>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
 ) -> Value {
     let utc = crate::calendar::Calendar::utc();
     let range = interval.range;
     json!({
         "interval": interval.id,
-        "date_start": inquiry.calendar.text(range.first),
+        "date_start": context.calendar.text(range.first),
         "date_start_gmt": utc.text(range.first),
-        "date_end": inquiry.calendar.text(range.last),
+        "date_end": context.calendar.text(range.last),
         "date_end_gmt": utc.text(range.last),
         "subtotals": subtotals,
     })

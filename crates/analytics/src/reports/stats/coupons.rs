@@ -3,10 +3,12 @@
 use contract::rest::Args;
 use frame::Call;
 
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::segments::{self, Dimension, Split};
+use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::compat::Rule;
+use crate::context::QueryContext;
+use crate::facts::{LineNumber, OrderText};
 use crate::query::Measure::{Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Filter, Group, Per, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -32,16 +34,19 @@ const fn amount(of: &'static [(i64, crate::query::Measure)]) -> Column {
 
 const COLUMNS: &[Column] =
     &[amount(&[(1, Sum(Of::CouponDiscount, When::Always, Per::Row))]), COUPONS_COUNT, ORDERS_COUNT];
-const OF_LINES_BESIDE_COUPONS: &[Column] = &[
-    amount(&[(1, Sum(Of::LineDiscount, When::Always, Per::Coupon))]),
+const OF_LINES: &[Column] = &[
+    amount(&[(1, Sum(Of::Line(LineNumber::Discount), When::Always, Per::Row))]),
     COUPONS_COUNT,
     ORDERS_COUNT,
 ];
-const OF_LINES: &[Column] =
-    &[amount(&[(1, Sum(Of::LineDiscount, When::Always, Per::Row))]), COUPONS_COUNT, ORDERS_COUNT];
 
-const DIMENSIONS: &[Dimension] =
-    &[Dimension::Product, Dimension::Variation, Dimension::Category, Dimension::Coupon];
+const DIMENSIONS: &[Dimension] = &[
+    Dimension::Product,
+    Dimension::Variation,
+    Dimension::Category,
+    Dimension::Coupon,
+    Dimension::Currency,
+];
 
 pub static STATS: Stats = Stats {
     path: "/coupons/stats",
@@ -51,22 +56,22 @@ pub static STATS: Stats = Stats {
     of_totals: &[],
     always: &[],
     dimensions: DIMENSIONS,
-    habit: Habit::Reordered,
+    sorts: &[],
     product_params: ("", ""),
     variations_param: "",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "coupons",
     args: stats_args,
-    told: &[
-        told::FIELDS,
-        told::list("coupons"),
-        told::no("extended_info"),
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::REFRESH,
+    query_args: &[
+        query_args::FIELDS,
+        query_args::list("coupons"),
+        query_args::no("extended_info"),
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::REFRESH,
     ],
     date: |_| DateColumn::Created,
-    filter: |call, inquiry| Ok(filter(call, inquiry)),
+    filter: |call, context| Ok(filter(call, context)),
     split,
 };
 
@@ -75,27 +80,32 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("coupons", "Count only these coupons."))
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 
-fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
+fn filter(call: &Call<'_>, context: &QueryContext) -> Filter {
     let coupons = filters::ids(&call.params, "coupons").map(Filter::Coupon);
     let conditions = coupons.into_iter().chain(filters::scope(&call.params));
-    conditions.fold(inquiry.counted(), Filter::and)
+    conditions.fold(context.counted(), Filter::and)
 }
 
-fn split(dimension: Dimension, _: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
-    let lines = if inquiry.is_strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
-    let (table, group, columns, ids) = match dimension {
-        Dimension::Coupon => (Table::Coupons, Group::Coupon, COLUMNS, Ids::Text),
-        Dimension::Product => (Table::Lines, Group::Product, lines, Ids::TextIfFound),
-        Dimension::Variation => (Table::Lines, Group::Variation, lines, Ids::TextIfFound),
-        Dimension::Category => {
-            let roll_up = if inquiry.is_strict { RollUp::Ancestors } else { RollUp::EachPath };
-            (Table::Lines, Group::Category(roll_up), lines, Ids::TextIfFound)
+/// Lines of orders with a coupon have their share of what it took off.
+fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<Split> {
+    let group = match dimension {
+        Dimension::Coupon => return Some(Split::of(Table::Coupons, Group::Coupon, COLUMNS)),
+        Dimension::Currency => {
+            let group = Group::Text(OrderText::Currency);
+            return Some(Split::of(Table::Coupons, group, COLUMNS));
         }
+        Dimension::Product => Group::Product,
+        Dimension::Variation => Group::VariationId,
+        Dimension::Category if context.follows(Rule::CategoriesByPath) => {
+            Group::Category(RollUp::EachPath)
+        }
+        Dimension::Category => Group::Category(RollUp::Ancestors),
         _ => return None,
     };
-    Some(Split { table, group, columns, filter: Filter::everything(), ids })
+    let filter = Filter::HasCoupon(context.snapshot.coupon_ids());
+    Some(Split { filter, ..Split::of(Table::Lines, group, OF_LINES) })
 }

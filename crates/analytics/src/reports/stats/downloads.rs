@@ -4,9 +4,9 @@ use contract::rest::{Args, Stop};
 use frame::Call;
 use shop_rows::customer_lookup;
 
-use super::{Habit, Stats, told};
+use super::{Stats, query_args};
 use crate::columns::{Shape, column};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 use crate::query::{DateColumn, Filter, IdSet, Measure, Table, When};
 use crate::reports::{args, filters};
 
@@ -24,25 +24,25 @@ pub static STATS: Stats = Stats {
     of_totals: &[],
     always: &[],
     dimensions: &[],
-    habit: Habit::Sorted,
+    sorts: &[],
     product_params: ("", ""),
     variations_param: "",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "",
     args: stats_args,
-    told: &[
-        told::FIELDS,
-        told::INTERVAL,
-        told::text("match", "all"),
-        told::list("product_includes"),
-        told::list("product_excludes"),
-        told::list("customer_includes"),
-        told::list("customer_excludes"),
-        told::list("order_includes"),
-        told::list("order_excludes"),
-        told::list("ip_address_includes"),
-        told::list("ip_address_excludes"),
-        told::REFRESH,
+    query_args: &[
+        query_args::FIELDS,
+        query_args::INTERVAL,
+        query_args::text("match", "all"),
+        query_args::list("product_includes"),
+        query_args::list("product_excludes"),
+        query_args::list("customer_includes"),
+        query_args::list("customer_excludes"),
+        query_args::list("order_includes"),
+        query_args::list("order_excludes"),
+        query_args::list("ip_address_includes"),
+        query_args::list("ip_address_excludes"),
+        query_args::REFRESH,
     ],
     date: |_| DateColumn::Created,
     filter,
@@ -70,7 +70,7 @@ pub fn who_and_where() -> Args {
 }
 
 /// The list of downloads is filtered in the same way.
-pub fn filter(call: &mut Call<'_>, _: &Inquiry) -> Result<Filter, Stop> {
+pub fn filter(call: &mut Call<'_>, _: &QueryContext) -> Result<Filter, Stop> {
     let (wanted, unwanted) = (users(call, "customer_includes")?, users(call, "customer_excludes")?);
     let params = &call.params;
     let ids = |name: &str| filters::ids(params, name);

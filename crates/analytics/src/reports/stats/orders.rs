@@ -3,10 +3,12 @@
 use contract::rest::{Args, Schema, Stop};
 use frame::Call;
 
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::segments::{self, Dimension, Split};
+use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::{Inquiry, date_named, date_of_orders};
+use crate::compat::Rule;
+use crate::context::{QueryContext, date_named, date_of_orders};
+use crate::facts::{LineNumber, OrderNumber, OrderText};
 use crate::query::Measure::{self, Distinct, Rows, Sum};
 use crate::query::{Column as Of, Filter, Group, LineTest, Per, RollUp, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -15,23 +17,33 @@ const ORDERS: Measure = Rows(When::Order);
 
 const COLUMNS: &[Column] = &[
     column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]).indicator(),
-    column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, total(Of::Items))]),
+    column(
+        "num_items_sold",
+        "Pieces sold.",
+        Shape::Count,
+        &[(1, total(Of::Order(OrderNumber::Items)))],
+    ),
     column(
         "gross_sales",
         "Goods and fees before coupons and refunds.",
         Shape::Money,
         &[
-            (1, of_orders(Of::Total)),
-            (-1, of_orders(Of::Tax)),
-            (-1, of_orders(Of::Shipping)),
+            (1, of_orders(Of::Order(OrderNumber::Total))),
+            (-1, of_orders(Of::Order(OrderNumber::Tax))),
+            (-1, of_orders(Of::Order(OrderNumber::Shipping))),
             (1, total(Of::Discounts)),
         ],
     )
     .indicator()
     .currency(),
-    column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, total(Of::Total))])
-        .indicator()
-        .currency(),
+    column(
+        "total_sales",
+        "What was paid, less refunds.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Total)))],
+    )
+    .indicator()
+    .currency(),
     column("coupons", "What coupons took off.", Shape::Money, &[(1, total(Of::Discounts))]),
     column(
         "coupons_count",
@@ -47,24 +59,34 @@ const COLUMNS: &[Column] = &[
     )
     .indicator()
     .currency(),
-    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Tax))]).currency(),
-    column("shipping", "Shipping without tax.", Shape::Money, &[(1, total(Of::Shipping))])
-        .indicator()
-        .currency(),
-    column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, total(Of::Net))])
-        .indicator()
-        .currency(),
+    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Order(OrderNumber::Tax)))]).currency(),
+    column(
+        "shipping",
+        "Shipping without tax.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Shipping)))],
+    )
+    .indicator()
+    .currency(),
+    column(
+        "net_revenue",
+        "Sales without tax and shipping.",
+        Shape::Money,
+        &[(1, total(Of::Order(OrderNumber::Net)))],
+    )
+    .indicator()
+    .currency(),
     column(
         "avg_items_per_order",
         "Pieces in an order, on average.",
         Shape::CountPer(ORDERS),
-        &[(1, of_orders(Of::Items))],
+        &[(1, of_orders(Of::Order(OrderNumber::Items)))],
     ),
     column(
         "avg_order_value",
         "Net value of an order, on average.",
         Shape::MoneyPer(ORDERS),
-        &[(1, of_orders(Of::Net))],
+        &[(1, of_orders(Of::Order(OrderNumber::Net)))],
     )
     .indicator()
     .currency(),
@@ -91,10 +113,10 @@ const fn of_orders(column: Of) -> Measure {
     Sum(column, When::Order, Per::Row)
 }
 
-/// Orders among the rows of a segment, refunds too.
-const EACH_ORDER: Measure = Distinct(Subject::Order, When::Always);
+/// Different orders among the rows of a segment.
+const EACH_ORDER: Measure = Distinct(Subject::Order, When::Order);
 
-/// The columns of segments, whose numbers come from lines or coupons of the orders.
+/// The columns of segments whose figures come from lines or coupons of the orders.
 macro_rules! segment_columns {
     (
         $items:expr,
@@ -105,59 +127,32 @@ macro_rules! segment_columns {
         $shipping:expr,
         $net:expr
     ) => {
-        segment_columns!(
-            $items,
-            $total,
-            $coupons,
-            $refunds,
-            $taxes,
-            $shipping,
-            $net,
-            Distinct(Subject::Coupon, When::Always),
-            EACH_ORDER,
-            Sum(Of::Items, When::Always, Per::Order),
-            Sum(Of::Net, When::Always, Per::Order)
-        )
-    };
-    (
-        $items:expr,
-        $total:expr,
-        $coupons:expr,
-        $refunds:expr,
-        $taxes:expr,
-        $shipping:expr,
-        $net:expr,
-        $kinds_of_coupons:expr,
-        $orders:expr,
-        $items_of_orders:expr,
-        $net_of_orders:expr
-    ) => {
         &[
+            column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
             column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
-            column("total_sales", "What was paid.", Shape::Money, &[(1, $total)]),
+            column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, $total)]),
             column("coupons", "What coupons took off.", Shape::Money, &[(1, $coupons)]),
             column(
                 "coupons_count",
                 "Number of different coupons.",
                 Shape::Count,
-                &[(1, $kinds_of_coupons)],
+                &[(1, Distinct(Subject::Coupon, When::Always))],
             ),
-            column("refunds", "What was paid back.", Shape::Money, &[(1, $refunds)]),
+            column("refunds", "What was paid back.", Shape::Magnitude, &[(1, $refunds)]),
             column("taxes", "Taxes.", Shape::Money, &[(1, $taxes)]),
             column("shipping", "Shipping without tax.", Shape::Money, &[(1, $shipping)]),
-            column("net_revenue", "Sales without the rest.", Shape::Money, &[(1, $net)]),
-            column("orders_count", "Number of orders.", Shape::Count, &[(1, $orders)]),
+            column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, $net)]),
             column(
                 "avg_items_per_order",
                 "Pieces in an order, on average.",
-                Shape::CountPer($orders),
-                &[(1, $items_of_orders)],
+                Shape::CountPer(EACH_ORDER),
+                &[(1, Sum(Of::Order(OrderNumber::Items), When::Order, Per::Order))],
             ),
             column(
                 "avg_order_value",
                 "Net value of an order, on average.",
-                Shape::MoneyPer($orders),
-                &[(1, $net_of_orders)],
+                Shape::MoneyPer(EACH_ORDER),
+                &[(1, Sum(Of::Order(OrderNumber::Net), When::Order, Per::Order))],
             ),
             column(
                 "total_customers",
@@ -169,51 +164,24 @@ macro_rules! segment_columns {
     };
 }
 
-/// As clients know it: a line counts once beside each coupon of its order.
-const OF_LINES_BESIDE_COUPONS: &[Column] = segment_columns!(
-    Sum(Of::Quantity, When::Always, Per::Coupon),
-    Sum(Of::LineGross, When::Always, Per::Coupon),
-    Sum(Of::Discounts, When::Always, Per::Row),
-    Sum(Of::LineGross, When::Negative, Per::Coupon),
-    Sum(Of::LineTax, When::Always, Per::Coupon),
-    Sum(Of::LineShipping, When::Always, Per::Coupon),
-    Sum(Of::LineNet, When::Always, Per::Coupon)
-);
-
-/// As it should be.
 const OF_LINES: &[Column] = segment_columns!(
-    total(Of::Quantity),
-    total(Of::LineGross),
-    total(Of::LineDiscount),
-    Sum(Of::LineGross, When::Negative, Per::Row),
-    total(Of::LineTax),
-    total(Of::LineShipping),
-    total(Of::LineNet)
-);
-
-/// As clients know it: an order counts once for each of its coupons, and shows all of them.
-const OF_COUPONS_BESIDE_COUPONS: &[Column] = segment_columns!(
-    Sum(Of::Items, When::Always, Per::Coupon),
-    Sum(Of::Total, When::Always, Per::Coupon),
-    Sum(Of::CouponDiscount, When::Always, Per::Coupon),
-    Sum(Of::Total, When::Refund, Per::Coupon),
-    Sum(Of::Tax, When::Always, Per::Coupon),
-    Sum(Of::Shipping, When::Always, Per::Coupon),
-    Sum(Of::Net, When::Always, Per::Coupon),
-    Distinct(Subject::CouponOfOrder, When::Always),
-    Sum(Of::One, When::Always, Per::Coupon),
-    Sum(Of::Items, When::Always, Per::Coupon),
-    Sum(Of::Net, When::Always, Per::Coupon)
+    total(Of::Line(LineNumber::Quantity)),
+    total(Of::Line(LineNumber::Gross)),
+    total(Of::Line(LineNumber::Discount)),
+    Sum(Of::Line(LineNumber::Gross), When::Negative, Per::Row),
+    total(Of::Line(LineNumber::Tax)),
+    total(Of::Line(LineNumber::Shipping)),
+    total(Of::Line(LineNumber::Net))
 );
 
 const OF_COUPONS: &[Column] = segment_columns!(
-    total(Of::Items),
-    total(Of::Total),
+    total(Of::Order(OrderNumber::Items)),
+    total(Of::Order(OrderNumber::Total)),
     total(Of::CouponDiscount),
-    Sum(Of::Total, When::Refund, Per::Row),
-    total(Of::Tax),
-    total(Of::Shipping),
-    total(Of::Net)
+    Sum(Of::Gross, When::Negative, Per::Row),
+    total(Of::Order(OrderNumber::Tax)),
+    total(Of::Order(OrderNumber::Shipping)),
+    total(Of::Order(OrderNumber::Net))
 );
 
 const DIMENSIONS: &[Dimension] = &[
@@ -224,6 +192,7 @@ const DIMENSIONS: &[Dimension] = &[
     Dimension::CustomerType,
     Dimension::Merchant,
     Dimension::Store,
+    Dimension::Currency,
 ];
 
 pub static STATS: Stats = Stats {
@@ -234,33 +203,33 @@ pub static STATS: Stats = Stats {
     of_totals: OF_TOTALS,
     always: &["coupons_count", "products"],
     dimensions: DIMENSIONS,
-    habit: Habit::Sorted,
+    sorts: &[],
     product_params: ("product_includes", "categories"),
     variations_param: "variation_includes",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "coupons",
     args: orders_args,
-    told: &[
-        told::FIELDS,
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::text("match", "all"),
-        told::list("status_is"),
-        told::list("status_is_not"),
-        told::list("product_includes"),
-        told::list("product_excludes"),
-        told::list("coupon_includes"),
-        told::list("coupon_excludes"),
-        told::list("tax_rate_includes"),
-        told::list("tax_rate_excludes"),
-        told::null("customer_type"),
-        told::list("category_includes").of("categories"),
-        told::list("variation_includes"),
-        told::list("variation_excludes"),
-        told::text("refunds", ""),
-        told::list("attribute_is"),
-        told::list("attribute_is_not"),
-        told::REFRESH,
+    query_args: &[
+        query_args::FIELDS,
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::text("match", "all"),
+        query_args::list("status_is"),
+        query_args::list("status_is_not"),
+        query_args::list("product_includes"),
+        query_args::list("product_excludes"),
+        query_args::list("coupon_includes"),
+        query_args::list("coupon_excludes"),
+        query_args::list("tax_rate_includes"),
+        query_args::list("tax_rate_excludes"),
+        query_args::null("customer_type"),
+        query_args::list("category_includes").of("categories"),
+        query_args::list("variation_includes"),
+        query_args::list("variation_excludes"),
+        query_args::text("refunds", ""),
+        query_args::list("attribute_is"),
+        query_args::list("attribute_is_not"),
+        query_args::REFRESH,
     ],
     date: |call| date_of_orders(call.options()),
     filter: orders_filter,
@@ -272,30 +241,36 @@ pub static REVENUE: Stats = Stats {
     title: "report_revenue_stats",
     product_params: ("", ""),
     variations_param: "",
+    sorts: &[column(
+        "items_sold",
+        "Pieces sold.",
+        Shape::Count,
+        &[(1, total(Of::Order(OrderNumber::Items)))],
+    )],
     args: revenue_args,
-    told: &[
-        told::FIELDS,
-        told::INTERVAL,
-        told::SEGMENTS,
-        told::text("match", "all"),
-        told::list("status_is").of(""),
-        told::list("status_is_not").of(""),
-        told::list("product_includes").of(""),
-        told::list("product_excludes").of(""),
-        told::list("coupon_includes").of(""),
-        told::list("coupon_excludes").of(""),
-        told::list("tax_rate_includes").of(""),
-        told::list("tax_rate_excludes").of(""),
-        told::text("customer_type", "").of(""),
-        told::list("category_includes").of(""),
-        told::REFRESH,
-        told::null("date_type"),
+    query_args: &[
+        query_args::FIELDS,
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::text("match", "all"),
+        query_args::list("status_is").of(""),
+        query_args::list("status_is_not").of(""),
+        query_args::list("product_includes").of(""),
+        query_args::list("product_excludes").of(""),
+        query_args::list("coupon_includes").of(""),
+        query_args::list("coupon_excludes").of(""),
+        query_args::list("tax_rate_includes").of(""),
+        query_args::list("tax_rate_excludes").of(""),
+        query_args::text("customer_type", "").of(""),
+        query_args::list("category_includes").of(""),
+        query_args::REFRESH,
+        query_args::null("date_type"),
     ],
     date: |call| {
         let asked = call.params.text("date_type").and_then(date_named);
         asked.unwrap_or_else(|| date_of_orders(call.options()))
     },
-    filter: |call, inquiry| Ok(counted_in_scope(call, inquiry)),
+    filter: |call, context| Ok(counted_in_scope(call, context)),
     ..STATS
 };
 
@@ -323,7 +298,7 @@ fn orders_args() -> Args {
         .arg("customer_type", customer("Count only orders of new, or of returning customers."))
         .arg("refunds", refunds)
         .with(args::attributes())
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 
@@ -344,45 +319,47 @@ fn revenue_args() -> Args {
     let date_type = Schema::text().choices(&dates).about("Which date of an order counts.");
     args::dated(1, "date", &columns)
         .with(args::interval())
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .arg("date_type", date_type)
         .with(args::scope())
 }
 
-fn counted_in_scope(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
-    filters::scope(&call.params).into_iter().fold(inquiry.counted(), Filter::and)
+fn counted_in_scope(call: &Call<'_>, context: &QueryContext) -> Filter {
+    filters::scope(&call.params).into_iter().fold(context.counted(), Filter::and)
 }
 
 /// The filters of orders, each about the order as a whole.
-fn orders_filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
-    let conditions = conditions(call, inquiry)?;
+fn orders_filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
+    let conditions = conditions(call, context)?;
     let params = &call.params;
     let any = filters::is_any(params);
     let in_scope = Filter::All(filters::scope(params));
-    let statuses = filters::statuses(params, inquiry, any);
+    let statuses = filters::statuses(params, context, any);
     let filter = match statuses {
         Some(statuses) => filters::joined([conditions, vec![statuses]].concat(), any),
-        None if any && !inquiry.is_strict => beside_counted(conditions, inquiry),
-        None => filters::joined(conditions, any).and(inquiry.counted()),
+        None if any && context.follows(Rule::LastFilterCounts) => {
+            beside_counted(conditions, context)
+        }
+        None => filters::joined(conditions, any).and(context.counted()),
     };
     Ok(filter.and(in_scope))
 }
 
-/// Clients know that with any of several filters only the last minds which orders count.
-fn beside_counted(mut conditions: Vec<Filter>, inquiry: &Inquiry) -> Filter {
+/// Only the last of several filters minds which orders count.
+fn beside_counted(mut conditions: Vec<Filter>, context: &QueryContext) -> Filter {
     let last = conditions.pop().unwrap_or_else(Filter::everything);
-    conditions.push(last.and(inquiry.counted()));
+    conditions.push(last.and(context.counted()));
     Filter::Any(conditions)
 }
 
 /// What the request asks of orders besides their statuses, in the order of the reference.
-pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>, Stop> {
-    let attributes = filters::orders_by_attributes(call, inquiry)?;
+pub fn conditions(call: &mut Call<'_>, context: &QueryContext) -> Result<Vec<Filter>, Stop> {
+    let attributes = filters::orders_by_attributes(call, context)?;
     let params = &call.params;
     let ids = |name: &str| filters::ids(params, name);
     let has_product = |set| Filter::HasLine(LineTest::Product(set));
     let has_variation = |set| Filter::HasLine(LineTest::Variation(set));
-    let products = filters::products_in(params, inquiry, "product_includes", "categories");
+    let products = filters::products_in(params, context, "product_includes", "categories");
     let conditions = [
         products.map(has_product),
         ids("product_excludes").map(has_product).map(Filter::negated),
@@ -393,46 +370,40 @@ pub fn conditions(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Vec<Filter>,
         ids("tax_rate_includes").map(Filter::HasTaxRate),
         ids("tax_rate_excludes").map(Filter::HasTaxRate).map(Filter::negated),
         attributes,
-        filters::customer_type(params),
+        filters::customer_type(params, context),
         filters::refunds(params),
     ];
     Ok(conditions.into_iter().flatten().collect())
 }
 
-fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
-    let strict = inquiry.is_strict;
-    let of = |table: Table, group: Group, columns: &'static [Column]| Split {
-        table,
-        group,
-        columns,
-        filter: Filter::everything(),
-        ids: Ids::Number,
-    };
-    let lines = if strict { OF_LINES } else { OF_LINES_BESIDE_COUPONS };
+fn split(dimension: Dimension, call: &Call<'_>, context: &QueryContext) -> Option<Split> {
+    let text = |field: OrderText| Split::of(Table::Orders, Group::Text(field), COLUMNS);
+    let of_lines = |group: Group| Split::of(Table::Lines, group, OF_LINES);
     Some(match dimension {
-        Dimension::Product => of(Table::Lines, Group::Product, lines),
+        Dimension::Product => of_lines(Group::Product),
         Dimension::Variation => {
-            let product = filters::ids(&call.params, "product_includes").unwrap_or_default();
-            let filter = Filter::Line(LineTest::Product(product));
-            Split { filter, ..of(Table::Lines, Group::Variation, lines) }
+            // An order with one of the products may have others.
+            let products =
+                filters::products_in(&call.params, context, "product_includes", "categories");
+            let filter = products.map_or_else(Filter::everything, |products| {
+                Filter::Line(LineTest::Product(products))
+            });
+            Split { filter, ..of_lines(Group::VariationId) }
         }
-        Dimension::Category => {
-            let roll_up = if strict { RollUp::Ancestors } else { RollUp::EachPath };
-            of(Table::Lines, Group::Category(roll_up), lines)
+        Dimension::Category if context.follows(Rule::CategoriesByPath) => {
+            of_lines(Group::Category(RollUp::EachPath))
         }
-        Dimension::Coupon => {
-            let columns = if strict { OF_COUPONS } else { OF_COUPONS_BESIDE_COUPONS };
-            of(Table::Coupons, Group::Coupon, columns)
-        }
-        // Clients know these segments with nothing in them.
-        Dimension::CustomerType if !strict => {
-            let nothing = of(Table::Orders, Group::CustomerType, OF_COUPONS);
-            Split { filter: Filter::nothing(), ..nothing }
-        }
+        Dimension::Category => of_lines(Group::Category(RollUp::Ancestors)),
+        Dimension::Coupon => Split::of(Table::Coupons, Group::Coupon, OF_COUPONS),
+        Dimension::CustomerType if context.follows(Rule::CustomerTypesAreEmpty) => Split {
+            filter: Filter::nothing(),
+            ..Split::of(Table::Orders, Group::CustomerType, OF_COUPONS)
+        },
         // An order, with its refunds, is in one of these: they add up to the totals.
-        Dimension::CustomerType => of(Table::Orders, Group::CustomerType, COLUMNS),
-        Dimension::Merchant => of(Table::Orders, Group::Merchant, COLUMNS),
-        Dimension::Store => of(Table::Orders, Group::Store, COLUMNS),
+        Dimension::CustomerType => Split::of(Table::Orders, Group::CustomerType, COLUMNS),
+        Dimension::Merchant => text(OrderText::Merchant),
+        Dimension::Store => text(OrderText::Store),
+        Dimension::Currency => text(OrderText::Currency),
         Dimension::TaxRate => return None,
     })
 }

@@ -3,18 +3,20 @@
 use contract::rest::Args;
 use frame::Call;
 
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::segments::{self, Dimension, Split};
+use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::compat::Rule;
+use crate::context::QueryContext;
+use crate::facts::{LineNumber, OrderText};
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{
     Column as Of, DateColumn, Filter, Group, LineTest, Per, RollUp, Subject, Table, When,
 };
 use crate::reports::{args, filters};
 
-const ITEMS: Measure = Sum(Of::Quantity, When::Always, Per::Row);
-const NET: Measure = Sum(Of::LineNet, When::Always, Per::Row);
+const ITEMS: Measure = total(LineNumber::Quantity);
+const NET: Measure = total(LineNumber::Net);
 /// Refunds take money back, and are no orders.
 const ORDERS: Measure = Distinct(Subject::Order, When::NotNegative);
 const EACH_ORDER: Measure = Distinct(Subject::Order, When::Always);
@@ -34,6 +36,13 @@ pub(super) const VARIATIONS_COUNT: Column = column(
     Shape::Count,
     &[(1, Distinct(Subject::Variation, When::Always))],
 );
+/// As the reference counts.
+pub(super) const VARIATIONS_OR_NONE: Column = column(
+    "variations_count",
+    "Number of different variations.",
+    Shape::Count,
+    &[(1, Distinct(Subject::VariationOrNone, When::Always))],
+);
 const PRODUCTS_COUNT: Column = column(
     "products_count",
     "Number of different products.",
@@ -41,42 +50,62 @@ const PRODUCTS_COUNT: Column = column(
     &[(1, Distinct(Subject::Product, When::Always))],
 );
 
-const SEGMENT_COLUMNS: &[Column] =
-    &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_COUNT];
+const COLUMNS: &[Column] =
+    &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_COUNT];
+/// As the reference counts in segments.
+const WITH_REFUNDS: &[Column] =
+    &[ITEMS_SOLD, NET_REVENUE, EACH_ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_OR_NONE];
 
 pub(super) const DIMENSIONS: &[Dimension] =
-    &[Dimension::Product, Dimension::Category, Dimension::Variation];
+    &[Dimension::Product, Dimension::Category, Dimension::Variation, Dimension::Currency];
+
+/// What lines come to besides, for sorting.
+pub(super) const OTHER_SORTS: &[Column] = &[
+    column("coupons", "What coupons took off.", Shape::Money, &[(1, total(LineNumber::Discount))]),
+    column(
+        "refunds",
+        "What was paid back.",
+        Shape::Magnitude,
+        &[(1, Sum(Of::Line(LineNumber::Gross), When::Negative, Per::Row))],
+    ),
+    column("shipping", "Shipping without tax.", Shape::Money, &[(1, total(LineNumber::Shipping))]),
+    column("taxes", "Taxes.", Shape::Money, &[(1, total(LineNumber::Tax))]),
+];
+
+const fn total(number: LineNumber) -> Measure {
+    Sum(Of::Line(number), When::Always, Per::Row)
+}
 
 pub static STATS: Stats = Stats {
     path: "/products/stats",
     title: "report_products_stats",
     table: Table::Lines,
-    columns: &[ITEMS_SOLD, NET_REVENUE, ORDERS_COUNT, PRODUCTS_COUNT, VARIATIONS_COUNT],
+    columns: COLUMNS,
     of_totals: &[],
     always: &[],
     dimensions: DIMENSIONS,
-    habit: Habit::Unsorted,
+    sorts: OTHER_SORTS,
     product_params: ("products", "categories"),
     variations_param: "variations",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "",
     args: stats_args,
-    told: &[
-        told::ALL_FIELDS,
-        told::list("category_includes").of("categories"),
-        told::list("product_includes").of("products"),
-        told::null("variation_includes").of("variations").if_given(),
-        told::INTERVAL,
-        told::SEGMENTS.if_given(),
-        told::REFRESH.if_given(),
-        told::text("context", "view"),
+    query_args: &[
+        query_args::ALL_FIELDS,
+        query_args::list("category_includes").of("categories"),
+        query_args::list("product_includes").of("products"),
+        query_args::null("variation_includes").of("variations").if_given(),
+        query_args::INTERVAL,
+        query_args::SEGMENTS.if_given(),
+        query_args::REFRESH.if_given(),
+        query_args::text("context", "view"),
     ],
     date: |_| DateColumn::Created,
-    filter: |call, inquiry| Ok(filter(call, inquiry)),
+    filter: |call, context| Ok(filter(call, context)),
     split,
 };
 
-/// What both reports about goods can be asked to sort by; some of it they do not have.
+/// What both reports about goods can be asked to sort by.
 pub(super) const SORTS: &[&str] = &[
     "date",
     "net_revenue",
@@ -96,38 +125,34 @@ fn stats_args() -> Args {
         .with(args::ids("categories", "Count only products of these categories."))
         .with(args::ids("products", "Count only these products."))
         .with(args::ids("variations", "Count only these variations."))
-        .with(args::segments(DIMENSIONS))
+        .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }
 
-fn filter(call: &Call<'_>, inquiry: &Inquiry) -> Filter {
+fn filter(call: &Call<'_>, context: &QueryContext) -> Filter {
     let params = &call.params;
-    let products = filters::products_in(params, inquiry, "products", "categories");
+    let products = filters::products_in(params, context, "products", "categories");
     let variations = filters::ids(params, "variations");
-    let mut conditions = vec![inquiry.counted()];
+    let mut conditions = vec![context.counted()];
     conditions.extend(products.map(|set| Filter::Line(LineTest::Product(set))));
     conditions.extend(variations.map(|set| Filter::Line(LineTest::Variation(set))));
     conditions.extend(filters::scope(params));
     Filter::All(conditions)
 }
 
-fn split(dimension: Dimension, call: &Call<'_>, inquiry: &Inquiry) -> Option<Split> {
+fn split(dimension: Dimension, call: &Call<'_>, context: &QueryContext) -> Option<Split> {
     let group = match dimension {
         Dimension::Product => Group::Product,
-        Dimension::Variation => Group::Variation,
-        Dimension::Category if inquiry.is_strict => Group::Category(RollUp::Ancestors),
-        // Clients know that categories which are asked for count by themselves.
-        Dimension::Category if filters::ids(&call.params, "categories").is_some() => {
-            Group::Category(RollUp::Direct)
+        Dimension::Variation => Group::VariationId,
+        Dimension::Currency => Group::Text(OrderText::Currency),
+        Dimension::Category if context.follows(Rule::CategoriesByPath) => {
+            // There, categories that are asked for count by themselves.
+            let is_chosen = filters::ids(&call.params, "categories").is_some();
+            Group::Category(if is_chosen { RollUp::Direct } else { RollUp::EachPath })
         }
-        Dimension::Category => Group::Category(RollUp::EachPath),
+        Dimension::Category => Group::Category(RollUp::Ancestors),
         _ => return None,
     };
-    Some(Split {
-        table: Table::Lines,
-        group,
-        columns: SEGMENT_COLUMNS,
-        filter: Filter::everything(),
-        ids: Ids::TextIfFound,
-    })
+    let columns = if context.follows(Rule::RefundsAreOrders) { WITH_REFUNDS } else { COLUMNS };
+    Some(Split::of(Table::Lines, group, columns))
 }

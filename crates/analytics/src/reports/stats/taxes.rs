@@ -3,10 +3,12 @@
 use contract::rest::{Args, Stop};
 use frame::Call;
 
-use super::segments::{Dimension, Ids, Split};
-use super::{Habit, Stats, told};
+use super::segments::{self, Dimension, Split};
+use super::{Stats, query_args};
 use crate::columns::{Column, Shape, column};
-use crate::desk::Inquiry;
+use crate::compat::Rule;
+use crate::context::QueryContext;
+use crate::facts::{OrderNumber, OrderText};
 use crate::query::Measure::{self, Distinct, Sum};
 use crate::query::{Column as Of, DateColumn, Filter, Group, Per, Subject, Table, When};
 use crate::reports::{args, filters};
@@ -46,31 +48,57 @@ const EACH_ORDERS_COUNT: Column = column(
     &[(1, Distinct(Subject::Order, When::Always))],
 );
 
+const COLUMNS: &[Column] = &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, ORDERS_COUNT];
+/// As the reference counts in segments.
+const WITH_REFUNDS: &[Column] = &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, EACH_ORDERS_COUNT];
+
+/// What taxed orders come to besides, for sorting.
+const OTHER_SORTS: &[Column] = &[
+    column("items_sold", "Pieces sold.", Shape::Count, &[(1, of_order(OrderNumber::Items))]),
+    column("total_sales", "What was paid.", Shape::Money, &[(1, of_order(OrderNumber::Total))]),
+    column(
+        "products_count",
+        "Number of different products.",
+        Shape::Count,
+        &[(1, Distinct(Subject::Product, When::Always))],
+    ),
+];
+
+/// An order counts once, however many rates it has.
+const fn of_order(number: OrderNumber) -> Measure {
+    Sum(Of::Order(number), When::Always, Per::Order)
+}
+
 pub static STATS: Stats = Stats {
     path: "/taxes/stats",
     title: "report_taxes_stats",
     table: Table::Taxes,
-    columns: &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, ORDERS_COUNT],
+    columns: COLUMNS,
     of_totals: &[],
     always: &[],
-    dimensions: &[Dimension::TaxRate],
-    habit: Habit::Unpaged,
+    dimensions: &[Dimension::TaxRate, Dimension::Currency],
+    sorts: OTHER_SORTS,
     product_params: ("", ""),
     variations_param: "",
-    splits_all_variations: false,
+    is_of_variations: false,
     coupons_param: "",
     args: stats_args,
-    told: &[told::FIELDS, told::list("taxes"), told::INTERVAL, told::SEGMENTS, told::REFRESH],
+    query_args: &[
+        query_args::FIELDS,
+        query_args::list("taxes"),
+        query_args::INTERVAL,
+        query_args::SEGMENTS,
+        query_args::REFRESH,
+    ],
     date: |_| DateColumn::Created,
     filter,
-    split: |_, _, _| {
-        Some(Split {
-            table: Table::Taxes,
-            group: Group::TaxRate,
-            columns: &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX, EACH_ORDERS_COUNT],
-            filter: Filter::everything(),
-            ids: Ids::Text,
-        })
+    split: |dimension, _, context| {
+        let group = match dimension {
+            Dimension::Currency => Group::Text(OrderText::Currency),
+            _ => Group::TaxRate,
+        };
+        let columns = if context.follows(Rule::RefundsAreOrders) { WITH_REFUNDS } else { COLUMNS };
+        Some(Split::of(Table::Taxes, group, columns))
     },
 };
 
@@ -80,13 +108,13 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::ids("taxes", "Count only taxes at these rates."))
-        .with(args::segments(STATS.dimensions))
+        .with(segments::arg(STATS.dimensions))
         .with(args::scope())
 }
 
 /// The list of taxes is filtered in the same way.
-pub fn filter(call: &mut Call<'_>, inquiry: &Inquiry) -> Result<Filter, Stop> {
+pub fn filter(call: &mut Call<'_>, context: &QueryContext) -> Result<Filter, Stop> {
     let rates = filters::ids(&call.params, "taxes").map(Filter::TaxRate);
     let conditions = rates.into_iter().chain(filters::scope(&call.params));
-    Ok(conditions.fold(inquiry.counted(), Filter::and))
+    Ok(conditions.fold(context.counted(), Filter::and))
 }

@@ -5,7 +5,8 @@
 //! with the place in the body, such as `body.data.status: want 400, got 404`.
 //!
 //! Rows that have a number are told apart by it: where they come in another order, or where others
-//! come, one line says so, and **the rows that both sides have are compared all the same**.
+//! come, one line says so, and **the rows that both sides have are compared all the same**. What
+//! the reference leaves open ([`Undefined`]) is no difference.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +14,10 @@ use serde_json::{Map, Value};
 use types::Timestamp;
 
 use super::ids::Ids;
+use super::undefined::Undefined;
 
 /// Numbers that agree to so many decimals are equal.
-const NUMBER_TOLERANCE: f64 = 0.000_000_5;
+pub(super) const NUMBER_TOLERANCE: f64 = 0.000_000_5;
 /// How far a moment may be from now, in microseconds.
 const NOW_SLACK_US: i64 = 15 * 60 * 1_000_000;
 /// More differences than this say nothing new about one body.
@@ -42,6 +44,7 @@ const NUMBER_OF_ROWS: &str = "id";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'run> {
     pub(super) ids: &'run Ids,
+    pub(super) undefined: &'run Undefined,
     /// The rows of a list may come in any order.
     pub(super) ties: bool,
     pub(super) now: Timestamp,
@@ -106,6 +109,7 @@ impl Comparison<'_> {
     fn members(&mut self, place: &str, want: &Map<String, Value>, got: &Map<String, Value>) {
         for (name, value) in want {
             match got.get(name) {
+                Some(_) if self.rules.undefined.is_arbitrary(place, name) => {}
                 Some(other) => self.value(&format!("{place}.{name}"), value, other),
                 None => self.found.push(format!("{place}.{name}: missing, want {}", shown(value))),
             }
@@ -159,7 +163,12 @@ impl Comparison<'_> {
             own.iter().filter(|number| !others.contains(number)).cloned().collect()
         };
         let (missing, strange) = (lacks(wanted, came), lacks(came, wanted));
-        if !missing.is_empty() || !strange.is_empty() {
+        let is_list = place.ends_with("body") || place.ends_with(".intervals");
+        let of = |numbers: &[String], own: &[String], rows| numbered_rows(numbers, own, rows);
+        let others = [of(&missing, wanted, want), of(&strange, came, got)].concat();
+        if is_list && self.rules.undefined.is_tied(want, got, &others) {
+            // Any order of these is right.
+        } else if !missing.is_empty() || !strange.is_empty() {
             let line = format!("{place}: other rows, without {missing:?}, with {strange:?}");
             self.found.push(line);
         } else if !self.rules.ties && wanted != came {
@@ -216,6 +225,12 @@ impl Comparison<'_> {
             format!("{place}: want {wanted} {want}, got {came} {got}")
         });
     }
+}
+
+/// The rows that these numbers tell.
+fn numbered_rows<'v>(numbers: &[String], own: &[String], rows: &'v [Value]) -> Vec<&'v Value> {
+    let pairs = own.iter().zip(rows);
+    pairs.filter(|(number, _)| numbers.contains(number)).map(|(_, row)| row).collect()
 }
 
 fn shape_at(place: &str, want: &Value, got: &Value, found: &mut Vec<String>) {

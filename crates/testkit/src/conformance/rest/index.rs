@@ -15,9 +15,10 @@ use super::{SITE_TOKEN, runner};
 /// What the words of a description say is the product's own.
 const PROSE: [&str; 2] = ["description", "title"];
 /// Arguments of our own, on routes that the reference has as well: what is added harms no client.
-const OWN_ARGUMENTS: [&str; 4] = ["merchant_includes", "store_includes", "tpn_includes", "strict"];
+const OWN_ARGUMENTS: [&str; 4] =
+    ["merchant_includes", "store_includes", "tpn_includes", "currency"];
 /// Choices of our own, by the argument that offers them.
-const OWN_CHOICES: [(&str, &[&str]); 1] = [("segmentby", &["merchant", "store"])];
+const OWN_CHOICES: [(&str, &[&str]); 1] = [("segmentby", &["merchant", "store", "currency"])];
 /// What an endpoint of the index has besides its methods and arguments.
 const BATCH_MEMBER: &str = "allow_batch";
 

@@ -15,6 +15,7 @@ use super::case::{Case, Compare, Exchange, Expected, Plan, Step};
 use super::compare::{self, Rules};
 use super::ids::Ids;
 use super::routes::Routes;
+use super::undefined::Undefined;
 use super::{REST_ROOT, SITE_TOKEN, headers};
 
 /// By the name that the cases use: what Basic authentication sends, as `login:password`.
@@ -134,7 +135,9 @@ impl Runner {
             .map(|(name, value)| (name.clone(), value.replace(SITE_TOKEN, &self.site)))
             .collect();
         let mut found = headers::compare(ids, &headers, &answer);
-        let rules = Rules { ids, ties: compare == Compare::Ties, now: now() };
+        let undefined = Undefined::of(&exchange.request.path, &exchange.request.query);
+        let ties = compare == Compare::Ties;
+        let rules = Rules { ids, undefined: &undefined, ties, now: now() };
         found.extend(match compare {
             Compare::Exact | Compare::Ties => compare::body(rules, &want, &got),
             Compare::Shape => compare::shape(&want, &got),

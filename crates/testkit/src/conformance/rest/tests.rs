@@ -10,13 +10,14 @@ use super::case::Compare;
 use super::compare::{self, Rules};
 use super::ids::Ids;
 use super::index::{self, Reference};
+use super::undefined::NOTHING_OPEN;
 use super::*;
 use crate::conformance::onboarding::stub::{Received, reply, reply_text, serve};
 
 const NOW_TEXT: &str = "2026-11-15T08:00:00Z";
 
 fn rules(ids: &Ids, ties: bool) -> Rules<'_> {
-    Rules { ids, ties, now: Timestamp::parse(NOW_TEXT).unwrap() }
+    Rules { ids, undefined: &NOTHING_OPEN, ties, now: Timestamp::parse(NOW_TEXT).unwrap() }
 }
 
 fn places(lines: &[String]) -> Vec<&str> {
@@ -106,7 +107,8 @@ fn plan(method: &str, path: &str, body: Option<Value>) -> Plan {
 #[test]
 fn rows_are_told_apart_by_their_numbers() {
     let ids = Ids::default();
-    let rules = Rules { ids: &ids, ties: false, now: Timestamp::default() };
+    let rules =
+        Rules { ids: &ids, undefined: &NOTHING_OPEN, ties: false, now: Timestamp::default() };
     let row = |id: i64, sold: i64| json!({"product_id": id, "sold": sold});
     let check = |want: Value, got: Value, expected: &[&str]| {
         let found = compare::body(rules, &want, &got);

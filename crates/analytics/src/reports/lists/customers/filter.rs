@@ -1,7 +1,7 @@
 //! Which customers a request asks for.
 //!
-//! With any of several filters, clients know two groups: what is said about the person, and what
-//! they bought; one of each group must hold. The strict mode knows one group.
+//! With `match=any` one filter is enough, be it about the person or about what they bought. Who
+//! never bought has bought nothing: 0 orders, for 0.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use types::Timestamp;
 
 use super::{Customer, name};
 use crate::columns::{float, money_as_float};
-use crate::desk::{Inquiry, bound, seconds};
+use crate::compat::Rule;
+use crate::context::{QueryContext, bound, seconds};
 use crate::reports::filters;
 use crate::reports::lists::plain;
 
@@ -22,13 +23,14 @@ type Number = Box<dyn Fn(&Customer) -> Option<f64>>;
 
 pub(super) struct Filter {
     any: bool,
-    is_strict: bool,
+    /// Whether one filter of each group must hold where any would do.
+    is_grouped: bool,
     person: Vec<Test>,
     sums: Vec<Test>,
 }
 
 impl Filter {
-    pub(super) fn read(call: &Call<'_>, inquiry: &Inquiry, ids: &str) -> Self {
+    pub(super) fn read(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
         let params = &call.params;
         let any = filters::is_any(params);
         let mut person = by_text(params, any, ids);
@@ -36,24 +38,29 @@ impl Filter {
         person.extend(by_moment(call, "last_active", |customer| customer.row.last_active));
         person.extend(by_kind(params));
         person.extend(by_place(params));
-        let strict = inquiry.is_strict;
+        let counts_refunds = context.follows(Rule::RefundsAreOrders);
+        let is_exclusive = context.follows(Rule::BoundsExclude);
         let count = move |customer: &Customer| {
             let sums = customer.sums;
-            Some(float(if strict { sums.orders } else { sums.rows }))
+            Some(float(if counts_refunds { sums.rows } else { sums.orders }))
         };
-        let spend = |customer: &Customer| {
-            (customer.sums.rows > 0).then(|| money_as_float(customer.sums.spend))
+        let spend = move |customer: &Customer| {
+            let is_known = !is_exclusive || customer.sums.rows > 0;
+            is_known.then(|| money_as_float(customer.sums.spend))
         };
-        let average = move |customer: &Customer| {
-            let count = count(customer).filter(|count| *count > 0.0)?;
-            Some(money_as_float(customer.sums.spend) / count)
+        let average = move |customer: &Customer| match count(customer) {
+            Some(count) if count > 0.0 => Some(money_as_float(customer.sums.spend) / count),
+            _ => (!is_exclusive).then_some(0.0),
         };
         let mut sums: Vec<Test> = Vec::new();
-        sums.extend(by_number(params, "orders_count", Box::new(count)));
-        sums.extend(by_number(params, "total_spend", Box::new(spend)));
-        sums.extend(by_number(params, "avg_order_value", Box::new(average)));
+        let mut add = |name: &str, number: Number| {
+            sums.extend(by_number(params, name, number, is_exclusive));
+        };
+        add("orders_count", Box::new(count));
+        add("total_spend", Box::new(spend));
+        add("avg_order_value", Box::new(average));
         sums.extend(by_last_order(call));
-        Self { any, is_strict: inquiry.is_strict, person, sums }
+        Self { any, is_grouped: context.follows(Rule::PersonAndFigures), person, sums }
     }
 
     /// Whether everybody passes.
@@ -70,7 +77,7 @@ impl Filter {
                     tests.iter().all(|test| test(customer))
                 }
         };
-        if self.any && self.is_strict && !self.person.is_empty() && !self.sums.is_empty() {
+        if self.any && !self.is_grouped && !self.person.is_empty() && !self.sums.is_empty() {
             return holds(&self.person) || holds(&self.sums);
         }
         holds(&self.person) && holds(&self.sums)
@@ -190,8 +197,8 @@ fn by_last_order(call: &Call<'_>) -> Option<Test> {
     }))
 }
 
-/// A bound alone excludes itself; two of them include themselves.
-fn by_number(params: &Params, name: &str, of: Number) -> Option<Test> {
+/// Bounds include themselves; or a bound alone does not.
+fn by_number(params: &Params, name: &str, of: Number, is_exclusive: bool) -> Option<Test> {
     let one = |end: &str| params.number(&format!("{name}_{end}"));
     let mut pair: Vec<f64> =
         params.ints(&format!("{name}_between")).into_iter().map(float).collect();
@@ -205,12 +212,12 @@ fn by_number(params: &Params, name: &str, of: Number) -> Option<Test> {
         (Some(least), Some(most)) => Some(Box::new(move |customer| {
             of(customer).is_some_and(|value| (least..=most).contains(&value))
         })),
-        (Some(least), None) => {
-            Some(Box::new(move |customer| of(customer).is_some_and(|value| value > least)))
-        }
-        (None, Some(most)) => {
-            Some(Box::new(move |customer| of(customer).is_some_and(|value| value < most)))
-        }
+        (Some(least), None) => Some(Box::new(move |customer| {
+            of(customer).is_some_and(|value| value > least || (!is_exclusive && value >= least))
+        })),
+        (None, Some(most)) => Some(Box::new(move |customer| {
+            of(customer).is_some_and(|value| value < most || (!is_exclusive && value <= most))
+        })),
     }
 }
 

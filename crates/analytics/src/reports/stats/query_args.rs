@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 
 use super::Stats;
 use crate::calendar::{Range, Second};
-use crate::desk::Inquiry;
+use crate::context::QueryContext;
 
-/// An argument that is told.
+/// An argument that is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct QueryArg {
     name: &'static str,
     /// The parameter that it is.
     param: &'static str,
     usual: Usual,
 }
 
-/// What is told of an argument that nobody gave.
+/// What is shown of an argument that nobody gave.
 #[derive(Clone, Copy, Debug)]
 enum Usual {
     Null,
@@ -30,36 +30,36 @@ enum Usual {
     Nothing,
 }
 
-pub(super) const FIELDS: Told = null("fields");
-pub(super) const ALL_FIELDS: Told = Told { usual: Usual::Columns, ..FIELDS };
-pub(super) const INTERVAL: Told = text("interval", "week");
-pub(super) const SEGMENTS: Told = null("segmentby");
-pub(super) const REFRESH: Told = null("force_cache_refresh");
-const COMMON: &[Told] = &[null("per_page"), null("page"), null("order"), null("orderby")];
+pub(super) const FIELDS: QueryArg = null("fields");
+pub(super) const ALL_FIELDS: QueryArg = QueryArg { usual: Usual::Columns, ..FIELDS };
+pub(super) const INTERVAL: QueryArg = text("interval", "week");
+pub(super) const SEGMENTS: QueryArg = null("segmentby");
+pub(super) const REFRESH: QueryArg = null("force_cache_refresh");
+const COMMON: &[QueryArg] = &[null("per_page"), null("page"), null("order"), null("orderby")];
 
-pub(super) const fn null(name: &'static str) -> Told {
-    Told { name, param: name, usual: Usual::Null }
+pub(super) const fn null(name: &'static str) -> QueryArg {
+    QueryArg { name, param: name, usual: Usual::Null }
 }
 
-pub(super) const fn list(name: &'static str) -> Told {
-    Told { name, param: name, usual: Usual::List }
+pub(super) const fn list(name: &'static str) -> QueryArg {
+    QueryArg { name, param: name, usual: Usual::List }
 }
 
-pub(super) const fn no(name: &'static str) -> Told {
-    Told { name, param: name, usual: Usual::No }
+pub(super) const fn no(name: &'static str) -> QueryArg {
+    QueryArg { name, param: name, usual: Usual::No }
 }
 
-pub(super) const fn text(name: &'static str, usual: &'static str) -> Told {
-    Told { name, param: name, usual: Usual::Text(usual) }
+pub(super) const fn text(name: &'static str, usual: &'static str) -> QueryArg {
+    QueryArg { name, param: name, usual: Usual::Text(usual) }
 }
 
-impl Told {
-    /// Told under another name than that of its parameter.
+impl QueryArg {
+    /// QueryArg under another name than that of its parameter.
     pub(super) const fn of(self, param: &'static str) -> Self {
         Self { param, ..self }
     }
 
-    /// Told only if it was given.
+    /// QueryArg only if it was given.
     pub(super) const fn if_given(self) -> Self {
         Self { usual: Usual::Nothing, ..self }
     }
@@ -81,12 +81,18 @@ impl Told {
 }
 
 /// How the request was understood, and whether the figures were at hand.
-pub(super) fn of_cache(report: &Stats, call: &Call<'_>, inquiry: &Inquiry, range: Range) -> Value {
-    let told = |told: &Told| Some((told.name.to_owned(), told.value(report, call)?));
+pub(super) fn of_cache(
+    report: &Stats,
+    call: &Call<'_>,
+    context: &QueryContext,
+    range: Range,
+) -> Value {
+    let named = |arg: &QueryArg| Some((arg.name.to_owned(), arg.value(report, call)?));
     let bounds = [("before", range.last), ("after", range.first)];
-    let bounds = bounds.map(|(name, at)| (name.to_owned(), moment(inquiry, at)));
-    let common = COMMON.iter().filter_map(told).chain(bounds);
-    let arguments: Map<String, Value> = common.chain(report.told.iter().filter_map(told)).collect();
+    let bounds = bounds.map(|(name, at)| (name.to_owned(), moment(context, at)));
+    let common = COMMON.iter().filter_map(named).chain(bounds);
+    let arguments: Map<String, Value> =
+        common.chain(report.query_args.iter().filter_map(named)).collect();
     let is_forced = call.params.flag("force_cache_refresh");
     json!({
         "query_args": arguments,
@@ -97,11 +103,11 @@ pub(super) fn of_cache(report: &Stats, call: &Call<'_>, inquiry: &Inquiry, range
 }
 
 /// A moment in the site's time, with its zone.
-fn moment(inquiry: &Inquiry, at: Second) -> Value {
-    let (kind, zone) = match inquiry.calendar.zone_name(at) {
+fn moment(context: &QueryContext, at: Second) -> Value {
+    let (kind, zone) = match context.calendar.zone_name(at) {
         Ok(name) => (3, name),
         Err(offset) => (1, offset),
     };
-    let date = format!("{}.000000", inquiry.calendar.text(at));
+    let date = format!("{}.000000", context.calendar.text(at));
     json!({ "date": date, "timezone_type": kind, "timezone": zone })
 }

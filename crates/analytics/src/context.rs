@@ -1,11 +1,12 @@
 //! What all reports share: the facts, what commerce tells about its records, and the choices of the
-//! operator; and the [`Inquiry`] that a request makes of them.
+//! operator; and the [`QueryContext`] that a request makes of them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::rest::{Params, Refusal, Stop};
+use contract::rest::{Params, Refusal, Reply, Stop};
 use db::{Conn, Database, outbox};
 use frame::action::Waiting;
 use frame::dates::Moment;
@@ -16,21 +17,28 @@ use serde_json::Value;
 use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
-use crate::facts::{Facts, Snapshot};
-use crate::query::{Answer, DateColumn, Filter, Query, Scope, Span};
+use crate::compat::Rule;
+use crate::facts::{Facts, OrderText, Snapshot};
+use crate::query::{
+    Answer, DateColumn, Filter, Group, Measure, OrderPage, OrderSort, Paging, Query, Scope, Span,
+    Subject, Table, When,
+};
 use crate::settings::excluded_statuses;
 
 const MICROS: i64 = 1_000_000;
 /// How far back a report reaches that is told no beginning.
 const DEFAULT_SECONDS: i64 = 7 * 86_400;
 
+/// Tells how many orders a report left out, since they are in another currency than the shop's.
+pub const LEFT_OUT_HEADER: &str = "x-boardwalk-other-currency-orders";
+
 /// How reports are made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Answer what is right where the reference product is known to answer otherwise: sorted and
-    /// complete intervals, true totals on every page, segments that add up.
-    pub strict: bool,
+    /// Answer as the reference product does where that is known to differ from what its interface
+    /// says: some filters are ignored, some intervals are not sorted, some segments are empty.
+    pub compat: bool,
 }
 
 /// Records by their ids, in the words of the interface.
@@ -52,7 +60,7 @@ pub struct Shop {
 
 /// What the routes of analytics work with.
 #[derive(Debug)]
-pub struct Desk {
+pub struct ReportContext {
     pub facts: Arc<Facts>,
     pub shop: Shop,
     pub settings: Settings,
@@ -69,7 +77,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const MOMENT: Duration = Duration::from_millis(600);
 const TURN: Duration = Duration::from_millis(50);
 
-impl Desk {
+impl ReportContext {
     /// Of the reports of a site.
     pub fn new(names: &Names, facts: &Arc<Facts>, shop: Shop, settings: &Settings) -> Arc<Self> {
         Arc::new(Self {
@@ -109,21 +117,21 @@ impl Desk {
 
     /// What the caller may see of the facts of now, and how the site counts. **While the facts are
     /// being loaded nobody is told of a shop without sales.**
-    pub fn inquire(&self, call: &Call<'_>) -> Result<Inquiry, Stop> {
+    pub fn query_context(&self, call: &Call<'_>) -> Result<QueryContext, Stop> {
         if !self.facts.are_ready() {
             let message = "The reports are being made ready; try again in some seconds.";
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
         let options = call.options();
-        Ok(Inquiry {
+        let currency = Currency::of(call);
+        Ok(QueryContext {
             snapshot: self.facts.snapshot(),
             scope: scope_of(call),
             calendar: Calendar::of(options),
-            is_strict: match call.params.get("strict") {
-                Some(_) => call.params.flag("strict"),
-                None => self.settings.strict,
-            },
+            is_compat: self.settings.compat,
             excluded: excluded_statuses(options),
+            currency: (currency.is_chosen || !self.settings.compat).then_some(currency),
+            left_out: Cell::new(0),
         })
     }
 }
@@ -185,17 +193,109 @@ fn scope_of(call: &Call<'_>) -> Scope {
 
 /// A question of one caller to the facts of one moment.
 #[derive(Debug)]
-pub struct Inquiry {
+pub struct QueryContext {
     pub snapshot: Arc<Snapshot>,
     pub calendar: Calendar,
-    pub is_strict: bool,
+    is_compat: bool,
     scope: Scope,
     excluded: Vec<String>,
+    /// What counts, unless amounts of all currencies are added up.
+    currency: Option<Currency>,
+    /// Orders in other currencies that a query left out, though nobody asked for that.
+    left_out: Cell<usize>,
 }
 
-impl Inquiry {
+/// The currency that a report is about.
+#[derive(Debug)]
+struct Currency {
+    filter: Filter,
+    /// Whether the request names it. Else it is the shop's.
+    is_chosen: bool,
+}
+
+impl Currency {
+    fn of(call: &Call<'_>) -> Self {
+        let of_shop = call.options().text("woocommerce_currency");
+        let chosen = call.params.text("currency").filter(|code| !code.is_empty());
+        let code = chosen.map_or_else(|| of_shop.clone(), str::to_uppercase);
+        // An order without a currency is in that of the shop.
+        let mut codes = if code == of_shop { vec![String::new()] } else { Vec::new() };
+        codes.push(code);
+        Self { filter: Filter::Text(OrderText::Currency, codes), is_chosen: chosen.is_some() }
+    }
+}
+
+impl QueryContext {
+    /// What the query comes to in the currency of the report.
     pub fn answer(&self, query: &Query) -> Answer {
-        self.snapshot.answer(&self.scope, query)
+        self.note_left_out(query);
+        let filter = self.in_currency(query.table, &query.filter);
+        self.snapshot.answer(&self.scope, &Query { filter, ..query.clone() })
+    }
+
+    /// What a query that keeps currencies apart comes to: in all of them, unless one was chosen.
+    pub fn answer_by_currency(&self, query: &Query) -> Answer {
+        match &self.currency {
+            Some(currency) if currency.is_chosen => self.answer(query),
+            _ => self.snapshot.answer(&self.scope, query),
+        }
+    }
+
+    /// A page of orders in the currency of the report.
+    pub fn list_orders(
+        &self,
+        (date, span): (DateColumn, Span),
+        filter: &Filter,
+        sort: OrderSort,
+        paging: Paging,
+    ) -> OrderPage {
+        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+        self.note_left_out(&query);
+        let filter = self.in_currency(Table::Orders, filter);
+        self.snapshot.list_orders(&self.scope, (date, span), &filter, sort, paging)
+    }
+
+    fn in_currency(&self, table: Table, filter: &Filter) -> Filter {
+        match &self.currency {
+            Some(currency) if table != Table::Downloads => {
+                filter.clone().and(currency.filter.clone())
+            }
+            _ => filter.clone(),
+        }
+    }
+
+    /// Counts the orders that do not count for their currency alone.
+    fn note_left_out(&self, query: &Query) {
+        let Some(currency) = self.currency.as_ref().filter(|currency| !currency.is_chosen) else {
+            return;
+        };
+        let Filter::Text(_, codes) = &currency.filter else { return };
+        let is_whole = query.bounds.is_empty() && query.table != Table::Downloads;
+        if !is_whole || self.snapshot.are_currencies_among(codes) {
+            return;
+        }
+        let others = Query {
+            filter: query.filter.clone().and(currency.filter.clone().negated()),
+            group: Group::None,
+            measures: vec![Measure::Distinct(Subject::Order, When::Order)],
+            ..query.clone()
+        };
+        let found = self.snapshot.answer(&self.scope, &others).totals(0).first().copied();
+        let found = usize::try_from(found.unwrap_or_default()).unwrap_or_default();
+        self.left_out.set(self.left_out.get().max(found));
+    }
+
+    /// Says in a header how many orders were left out for their currency, if any were.
+    pub fn with_left_out(&self, reply: Reply) -> Reply {
+        match self.left_out.get() {
+            0 => reply,
+            count => reply.header(LEFT_OUT_HEADER, count.to_string()),
+        }
+    }
+
+    /// Whether to answer as the reference does.
+    pub fn follows(&self, _: Rule) -> bool {
+        self.is_compat
     }
 
     pub fn scope(&self) -> &Scope {
@@ -209,12 +309,7 @@ impl Inquiry {
 
     /// Orders that count unless the request names statuses.
     pub fn counted(&self) -> Filter {
-        Filter::Status(self.excluded.clone()).negated()
-    }
-
-    /// Whether orders of the status count unless the request names statuses.
-    pub fn counts(&self, status: &str) -> bool {
-        !self.excluded.iter().any(|excluded| excluded == status)
+        Filter::Text(OrderText::Status, self.excluded.clone()).negated()
     }
 
     /// The range that the request asks for: the last seven days unless it says otherwise.

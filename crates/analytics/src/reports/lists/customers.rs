@@ -3,11 +3,12 @@
 //! Who they are comes from the store, what they bought from the facts.
 
 pub mod args;
+pub mod averages;
 mod filter;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::rest::{Item, Links, Reply, Schema, Stop};
+use contract::rest::{Links, Reply, Schema, Stop};
 use db::filter::{Direction, LIST_MAX, PAGE_MAX, Page};
 use frame::Call;
 use frame::dates::{Moment, written};
@@ -15,19 +16,21 @@ use serde_json::{Map, Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupFilter, CustomerLookupRow, LookupOrder};
 use types::Timestamp;
 
+use super::{Rank, cut, described, is_descending, linked, page, reply, sort};
 use crate::calendar::{Calendar, Range, Second};
-use crate::columns::{float, money, money_as_float, number, ratio, saturating_sum};
-use crate::desk::{Desk, Inquiry, bound, seconds, span};
+use crate::columns::{float, money, money_as_float, number};
+use crate::compat::Beyond;
+use crate::context::{QueryContext, ReportContext, bound, seconds, span};
+use crate::facts::OrderNumber;
 use crate::query::{
     Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
 };
 use crate::reports::filters;
-use crate::reports::lists::{self, Beyond, Rank, cut, linked, page, reply, sort};
 
 const MEASURES: [Measure; 4] = [
     Measure::Rows(When::Order),
     Measure::Rows(When::Always),
-    Measure::Sum(Of::Total, When::Always, Per::Row),
+    Measure::Sum(Of::Order(OrderNumber::Total), When::Always, Per::Row),
     Measure::Latest(DateColumn::Created),
 ];
 
@@ -70,7 +73,7 @@ impl Sums {
 
 /// The route that a list is asked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum CustomersRoute {
     /// `/reports/customers`
     Report,
     /// `/customers`
@@ -103,51 +106,55 @@ pub fn document() -> Value {
         ("total_spend", Schema::number().about("What they paid, less refunds.")),
         ("avg_order_value", Schema::number().about("What they paid for an order on average.")),
     ];
-    lists::described("report_customers", members)
+    described("report_customers", members)
 }
 
 /// The customers that a request asks for.
-pub fn list(desk: &Desk, call: &mut Call<'_>, door: Door) -> Result<Reply, Stop> {
-    if door == Door::One {
+pub fn list(
+    reports: &ReportContext,
+    call: &mut Call<'_>,
+    route: CustomersRoute,
+) -> Result<Reply, Stop> {
+    if route == CustomersRoute::One {
         let id = call.params.int("id").unwrap_or_default();
         call.params.set("include", json!([id]));
     }
-    let inquiry = desk.inquire(call)?;
-    let ids = if door == Door::Report { "customers" } else { "include" };
-    let (shown, total) = shown(call, &inquiry, ids)?;
+    let context = reports.query_context(call)?;
+    let ids = if route == CustomersRoute::Report { "customers" } else { "include" };
+    let (shown, total) = shown(call, &context, ids)?;
     let bodies: Vec<Value> = shown
         .iter()
-        .map(|customer| linked(body(call, &inquiry, customer), links(desk, call, customer)))
+        .map(|customer| linked(body(call, &context, customer), links(reports, call, customer)))
         .collect();
-    let path = match door {
-        Door::Report => format!("{}/reports/customers", desk.base),
-        Door::Collection => format!("{}/customers", desk.base),
-        Door::One => {
+    let path = match route {
+        CustomersRoute::Report => format!("{}/reports/customers", reports.base),
+        CustomersRoute::Collection => format!("{}/customers", reports.base),
+        CustomersRoute::One => {
             let pages = i64::from(total > 0).to_string();
             let reply = Reply::new(bodies).header("x-wp-total", total.to_string());
             return Ok(reply.header("x-wp-totalpages", pages));
         }
     };
-    Ok(reply(call, &path, bodies, total, (&inquiry, Beyond::Forgotten)))
+    Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
 }
 
 /// The customers on the page, and how many there are in all. Where nobody is left out and the
 /// order is one that the store knows, it reads no more than the page.
 fn shown(
     call: &mut Call<'_>,
-    inquiry: &Inquiry,
+    context: &QueryContext,
     ids: &str,
 ) -> Result<(Vec<Customer>, usize), Stop> {
     let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
-    let descending = lists::is_descending(call);
+    let descending = is_descending(call);
     let (offset, limit) = page(call);
-    let asked = Asked::of(call, inquiry, ids);
+    let selection = CustomerQuery::of(call, context, ids);
     let order = match by.as_str() {
         "date_registered" => Some(LookupOrder::Registered),
         "date_last_active" => Some(LookupOrder::LastActive),
         _ => None,
     };
-    if let Some(order) = order.filter(|_| asked.is_everybody()) {
+    if let Some(order) = order.filter(|_| selection.is_everybody()) {
         let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         let wanted = CustomerLookupFilter {
             order,
@@ -156,46 +163,53 @@ fn shown(
             ..CustomerLookupFilter::default()
         };
         let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
-        let shown = rows.into_iter().map(|row| asked.with_sums(row)).collect();
+        let shown = rows.into_iter().map(|row| selection.with_sums(row)).collect();
         return Ok((shown, usize::try_from(total).unwrap_or_default()));
     }
-    if let Some(best) = asked.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
+    if let Some(best) = selection.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
         let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
         let place =
             |customer: &Customer| page.iter().position(|id| *id == customer.row.customer_id);
         let mut shown: Vec<Customer> =
-            rows_of(call, &page)?.into_iter().map(|row| asked.with_sums(row)).collect();
+            rows_of(call, &page)?.into_iter().map(|row| selection.with_sums(row)).collect();
         shown.sort_by_key(place);
         return Ok((shown, count_all(call)?));
     }
-    let ranked = asked.found(call)?.into_iter().map(|customer| (rank(&by, &customer), customer));
+    let ranked =
+        selection.found(call)?.into_iter().map(|customer| (rank(&by, &customer), customer));
     let mut rows: Vec<(Rank, Customer)> = ranked.collect();
     sort(&mut rows, descending);
     let total = rows.len();
     Ok((cut(rows, (offset, limit)), total))
 }
 
-/// Those who spent most in a range, for leaderboards.
-pub fn best(call: &mut Call<'_>, inquiry: &Inquiry, count: usize) -> Result<Vec<Customer>, Stop> {
-    let asked = Asked::of(call, inquiry, "customers");
-    if asked.must_have_bought && asked.filter.is_empty() {
-        let mut buyers = asked.buyers();
+/// Those who spent most in a range, for leaderboards: how many to skip, and how many to show.
+pub fn best(
+    call: &mut Call<'_>,
+    context: &QueryContext,
+    (skip, count): (usize, usize),
+) -> Result<Vec<Customer>, Stop> {
+    let selection = CustomerQuery::of(call, context, "customers");
+    if selection.must_have_bought && selection.filter.is_empty() {
+        let mut buyers = selection.buyers();
         let place = |spend: i64, id: i64| (std::cmp::Reverse(spend), id);
-        if count < buyers.len() {
-            buyers.select_nth_unstable_by_key(count, |(id, sums)| place(sums.spend, *id));
-            buyers.truncate(count);
+        let end = skip.saturating_add(count);
+        if end < buyers.len() {
+            buyers.select_nth_unstable_by_key(end, |(id, sums)| place(sums.spend, *id));
+            buyers.truncate(end);
         }
-        let ids: Vec<i64> = buyers.into_iter().map(|(id, _)| id).collect();
+        buyers.sort_by_key(|(id, sums)| place(sums.spend, *id));
+        let ids: Vec<i64> = buyers.into_iter().skip(skip).map(|(id, _)| id).collect();
         let mut best: Vec<Customer> =
-            rows_of(call, &ids)?.into_iter().map(|row| asked.with_sums(row)).collect();
+            rows_of(call, &ids)?.into_iter().map(|row| selection.with_sums(row)).collect();
         best.sort_by_key(|Customer { sums, row }| place(sums.spend, row.customer_id));
         return Ok(best);
     }
-    let found = asked.found(call)?;
+    let found = selection.found(call)?;
     let mut rows: Vec<(Rank, Customer)> =
         found.into_iter().map(|customer| (rank("total_spend", &customer), customer)).collect();
     sort(&mut rows, true);
-    Ok(cut(rows, (0, count)))
+    Ok(cut(rows, (skip, count)))
 }
 
 /// How many customers there are.
@@ -207,7 +221,7 @@ fn count_all(call: &mut Call<'_>) -> Result<usize, Stop> {
 }
 
 /// Which customers a request asks for, with what everybody bought.
-struct Asked {
+struct CustomerQuery {
     filter: filter::Filter,
     /// Only these, whatever else is asked for.
     chosen: Option<Vec<i64>>,
@@ -215,22 +229,22 @@ struct Asked {
     answer: Answer,
 }
 
-impl Asked {
-    fn of(call: &Call<'_>, inquiry: &Inquiry, ids: &str) -> Self {
-        let range = asked_range(call);
+impl CustomerQuery {
+    fn of(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
+        let range = requested_range(call);
         let query = Query {
-            filter: inquiry.counted(),
+            filter: context.counted(),
             group: Group::Customer,
             measures: MEASURES.to_vec(),
             ..Query::of(Table::Orders, DateColumn::Created, range.map_or(Span::ALWAYS, span))
         };
         let chosen = filters::ids(&call.params, ids).filter(|_| !filters::is_any(&call.params));
         Self {
-            filter: filter::Filter::read(call, inquiry, ids),
+            filter: filter::Filter::read(call, context, ids),
             chosen: chosen.map(|chosen| chosen.ids().to_vec()),
             // Who is bound to some sales sees those who bought there.
-            must_have_bought: range.is_some() || inquiry.is_bound(),
-            answer: inquiry.answer(&query),
+            must_have_bought: range.is_some() || context.is_bound(),
+            answer: context.answer(&query),
         }
     }
 
@@ -318,7 +332,7 @@ fn rows_of(call: &mut Call<'_>, ids: &[i64]) -> Result<Vec<CustomerLookupRow>, S
 }
 
 /// Without bounds a customer is shown with everything that they ever bought.
-fn asked_range(call: &Call<'_>) -> Option<Range> {
+fn requested_range(call: &Call<'_>) -> Option<Range> {
     let (first, last) = (bound(call, "after"), bound(call, "before"));
     if first.is_none() && last.is_none() {
         return None;
@@ -375,14 +389,13 @@ fn rank(by: &str, customer: &Customer) -> Rank {
 fn rank_of_sums(by: &str, sums: &Sums) -> Option<Rank> {
     Some(match by {
         "orders_count" => Rank::int(sums.orders),
-        "total_spend" if sums.rows > 0 => Rank::int(sums.spend),
-        "total_spend" => Rank::Nothing,
-        "avg_order_value" => sums.average().map_or(Rank::Nothing, Rank::Number),
+        "total_spend" => Rank::int(sums.spend),
+        "avg_order_value" => Rank::Number(sums.average().unwrap_or_default()),
         _ => return None,
     })
 }
 
-fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, Value> {
+fn body(call: &Call<'_>, context: &QueryContext, customer: &Customer) -> Map<String, Value> {
     let Customer { row, sums } = customer;
     let pair = |time: Option<Timestamp>| {
         let moment = time.map(|time| Moment::at(call.options(), time));
@@ -405,7 +418,7 @@ fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, 
     put("postcode", json!(row.postcode));
     put("date_registered", json!(registered));
     put("date_last_active", json!(active));
-    put("date_last_order", json!(sums.latest().map(|at| inquiry.calendar.text(at))));
+    put("date_last_order", json!(sums.latest().map(|at| context.calendar.text(at))));
     put("orders_count", json!(sums.orders));
     put("total_spend", money(sums.spend));
     put("avg_order_value", number(sums.average().unwrap_or_default()));
@@ -414,11 +427,11 @@ fn body(call: &Call<'_>, inquiry: &Inquiry, customer: &Customer) -> Map<String, 
     body
 }
 
-fn links(desk: &Desk, call: &Call<'_>, customer: &Customer) -> Links {
+fn links(reports: &ReportContext, call: &Call<'_>, customer: &Customer) -> Links {
     if customer.row.user_id.is_none_or(|user_id| user_id == 0) {
         return Links::new();
     }
-    let collection = format!("{}/customers", desk.base);
+    let collection = format!("{}/customers", reports.base);
     let own = format!("{collection}/{}", customer.row.customer_id);
     Links::new()
         .to("customer", call.visit.rest(&own))
@@ -449,52 +462,4 @@ pub fn records(call: &mut Call<'_>, ids: &[i64]) -> Result<BTreeMap<i64, Value>,
         records.insert(*id, record);
     }
     Ok(records)
-}
-
-pub fn stats_document() -> Value {
-    let number = |about: &str| Schema::number().about(about);
-    let totals = Schema::object([
-        ("customers_count", Schema::integer().about("Number of customers.")),
-        ("avg_orders_count", number("Orders of a customer on average.")),
-        ("avg_total_spend", number("What a customer paid on average.").format("currency")),
-        ("avg_avg_order_value", number("Value of an order on average.").format("currency")),
-    ]);
-    Item::new("report_customers_stats", Schema::object([("totals", totals)])).document()
-}
-
-/// What customers do on average. Who bought nothing counts as a customer, and in no average.
-pub fn stats(desk: &Desk, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let inquiry = desk.inquire(call)?;
-    for name in ["after", "before", "searchby", "users", "user_type", "filter_empty"]
-        .into_iter()
-        .chain(["location_includes", "location_excludes"])
-    {
-        call.params.remove(name);
-    }
-    let (found, customers) = Asked::of(call, &inquiry, "customers").everything(call)?;
-    let count = |wanted: fn(&Sums) -> bool| -> i64 {
-        let all = found.iter().filter(|sums| wanted(sums)).count();
-        i64::try_from(all).unwrap_or(i64::MAX)
-    };
-    let (buyers, payers) = (count(|sums| sums.orders > 0), count(|sums| sums.rows > 0));
-    let orders = saturating_sum(found.iter().map(|sums| sums.orders));
-    let spend = saturating_sum(found.iter().map(|sums| sums.spend));
-    let averages: f64 = found.iter().filter_map(Sums::average).sum();
-    let per = |value: f64, count: i64| {
-        if count == 0 { json!(0) } else { number(value / float(count)) }
-    };
-    let totals = [
-        ("customers_count", json!(customers)),
-        ("avg_orders_count", if buyers == 0 { json!(0) } else { ratio(orders, buyers) }),
-        ("avg_total_spend", per(money_as_float(spend), payers)),
-        ("avg_avg_order_value", per(averages, buyers)),
-    ];
-    let fields = call.params.texts("fields");
-    let is_shown = |name: &str| fields.is_empty() || fields.iter().any(|field| field == name);
-    let totals: Map<String, Value> = totals
-        .into_iter()
-        .filter(|(name, _)| is_shown(name))
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    Ok(Reply::new(json!({ "totals": totals })))
 }

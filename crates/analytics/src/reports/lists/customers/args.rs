@@ -50,11 +50,12 @@ pub fn stats() -> Args {
         .with(chosen("customers"))
         .with(args::fields())
         .with(args::refresh())
-        .with(args::strict())
+        .with(our_people())
+        .with(args::currency())
 }
 
 fn listed() -> Args {
-    args::dated(1, "date_registered", COLUMNS).with(who())
+    args::dated(1, "date_registered", COLUMNS).with(args::currency()).with(who())
 }
 
 /// Names, places and dates.
@@ -88,8 +89,8 @@ fn sums() -> Args {
     let mut all = Args::new();
     for (name, one) in [("orders_count", whole), ("total_spend", any), ("avg_order_value", any)] {
         all = all
-            .arg(&format!("{name}_min"), least("Keep only who has more.", one()))
-            .arg(&format!("{name}_max"), least("Keep only who has less.", one()))
+            .arg(&format!("{name}_min"), least("Keep only who has at least as much.", one()))
+            .arg(&format!("{name}_max"), least("Keep only who has at most as much.", one()))
             .with(between(&format!("{name}_between"), Schema::integer(), two_numbers));
     }
     all.arg("last_order_before", moment("Keep only whose last order was until then."))
@@ -102,6 +103,13 @@ fn chosen(name: &str) -> Args {
 
 fn excluded() -> Args {
     args::ids("customers_exclude", "Leave out these customers.")
+}
+
+/// The same for averages, with bounds in time: filters that only we have there.
+fn our_people() -> Args {
+    let names = ["users", "filter_empty", "user_type", "location_includes", "location_excludes"];
+    let all = names.into_iter().chain(["after", "before"]);
+    all.fold(people().with(args::range()), |args, name| args.revise(name, Schema::ours))
 }
 
 fn people() -> Args {
