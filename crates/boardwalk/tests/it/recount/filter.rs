@@ -29,16 +29,11 @@ fn joined(conditions: &[bool], any: bool) -> bool {
     }
 }
 
-/// Whether the row is in the currency that is asked for: the shop's unless one is named.
-fn in_currency(world: &World, query: &Query, row: &Row) -> bool {
-    if !PENDING.currency {
-        return true;
-    }
-    // Split by currency, all of them are shown.
-    if query.text("segmentby") == Some("currency") && query.text("currency").is_none() {
-        return true;
-    }
-    row.currency == query.text("currency").unwrap_or(world.choices.currency)
+/// Whether the row is in the currency of the report: the shop's unless one is named.
+pub(super) fn in_currency(world: &World, query: &Query, row: &Row) -> bool {
+    !PENDING.currency
+        || query.every_currency
+        || row.currency == query.text("currency").unwrap_or(world.choices.currency)
 }
 
 fn is_counted(world: &World, row: &Row) -> bool {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::PENDING;
 use super::clock::{Second, written};
+use super::filter::in_currency;
 use super::lists::{Rank, Ranked};
 use super::money::{self, Millionths, average, shown};
 use super::query::Query;
@@ -35,10 +36,8 @@ pub(super) fn found<'w>(world: &'w World, query: &Query) -> Vec<Bought<'w>> {
     let clock = &world.choices.clock;
     let (after, before) = (query.moment("after", clock), query.moment("before", clock));
     let counts = |buyer: &Buyer, row: &Row| {
-        let currency = !PENDING.currency
-            || row.currency == query.text("currency").unwrap_or(world.choices.currency);
         row.buyer == *buyer
-            && currency
+            && in_currency(world, query, row)
             && !world.choices.excluded.contains(&&*row.status)
             && after.is_none_or(|after| row.created >= after)
             && before.is_none_or(|before| row.created <= before)
@@ -201,7 +200,9 @@ pub(super) fn expected(world: &World, query: &Query) -> Vec<Ranked> {
         });
         (rank, body)
     };
-    found(world, query).into_iter().map(row).collect()
+    let mut found = found(world, query);
+    found.sort_by_key(|bought| bought.person.id);
+    found.into_iter().map(row).collect()
 }
 
 /// The totals of `customers/stats`: who bought nothing is a customer, and in no average.

@@ -9,11 +9,13 @@ pub(super) struct Query {
     /// After `/wc-analytics/`.
     pub(super) route: String,
     pub(super) params: Vec<(String, String)>,
+    /// Whether all currencies count, and not just that of the report.
+    pub(super) every_currency: bool,
 }
 
 impl Query {
     pub(super) fn of(route: &str) -> Self {
-        Self { route: route.to_owned(), params: Vec::new() }
+        Self { route: route.to_owned(), ..Self::default() }
     }
 
     pub(super) fn set(&mut self, name: &str, value: impl ToString) {

@@ -1,5 +1,7 @@
 //! Random questions to every report: ranges, intervals, filters, segments, sorting and pages.
 
+mod people;
+
 use super::PENDING;
 use super::clock::{Second, written};
 use super::compare::{Checker, all_indicators};
@@ -32,7 +34,7 @@ pub(super) fn ask(checker: &mut Checker<'_>, dice: &mut Dice, now: Second) {
         checker.all_rows(&list(world, dice, name).with("per_page", 4));
     }
     for _ in 0..ROUNDS {
-        checker.totals(&customer_stats(world, dice));
+        checker.totals(&people::averages(world, dice));
         let board = dice.pick(&["customers", "coupons", "categories", "products"]);
         checker.leaderboard(&leaderboard(world, dice, board));
         checker.indicators(&indicators(world, dice));
@@ -153,10 +155,7 @@ fn choices(route: &str) -> (Names, Names, Names) {
             "avg_items_per_order",
         ]
     };
-    let mut by_order = vec!["product", "category", "coupon", "customer_type", "variation"];
-    if PENDING.currency {
-        by_order.push("currency");
-    }
+    let by_order = vec!["product", "category", "coupon", "customer_type", "variation", "currency"];
     let goods = [
         "date",
         "net_revenue",
@@ -188,11 +187,11 @@ fn choices(route: &str) -> (Names, Names, Names) {
             (sorts, by_order, orders())
         }
         "reports/products/stats" | "reports/variations/stats" => {
-            (goods.to_vec(), vec!["product", "category", "variation"], of_goods)
+            (goods.to_vec(), vec!["product", "category", "variation", "currency"], of_goods)
         }
         "reports/coupons/stats" => (
             vec!["date", "amount", "coupons_count", "orders_count"],
-            vec!["product", "category", "coupon", "variation"],
+            vec!["product", "category", "coupon", "variation", "currency"],
             vec!["amount", "coupons_count", "orders_count"],
         ),
         "reports/taxes/stats" => (
@@ -206,6 +205,9 @@ fn choices(route: &str) -> (Names, Names, Names) {
 
 fn segment(world: &World, dice: &mut Dice, query: &mut Query, segments: &[&'static str]) {
     let by = dice.pick(segments);
+    if by == "currency" && !PENDING.currency {
+        return;
+    }
     let needs_product = by == "variation" && query.route != "reports/variations/stats";
     if needs_product && !PENDING.all_variations {
         let param = match query.route.as_str() {
@@ -262,7 +264,7 @@ fn filters(world: &World, dice: &mut Dice, query: &mut Query) {
     let products = || world.products.keys();
     let variations = || world.variations.keys();
     let categories = || world.categories.keys();
-    if PENDING.currency && dice.one_in(4) && query.route != "reports/downloads" {
+    if PENDING.currency && dice.one_in(4) && !query.route.starts_with("reports/downloads") {
         query.set("currency", dice.pick(&[world.choices.currency, world.choices.foreign()]));
     }
     let route = query.route.clone();
@@ -407,7 +409,7 @@ fn list(world: &World, dice: &mut Dice, route: &str) -> Query {
     query.set("orderby", dice.pick(sorts));
     match route {
         "reports/stock" => stock_filters(world, dice, &mut query),
-        "reports/customers" | "customers" => people_filters(world, dice, &mut query),
+        "reports/customers" | "customers" => people::filters(world, dice, &mut query),
         _ => {
             range(world, dice, 900, &mut query);
             filters(world, dice, &mut query);
@@ -433,91 +435,6 @@ fn stock_filters(world: &World, dice: &mut Dice, query: &mut Query) {
     ids(dice, query, "exclude", all.iter(), 6);
     ids(dice, query, "parent", world.products.keys(), 6);
     ids(dice, query, "parent_exclude", world.products.keys(), 6);
-}
-
-fn people_filters(world: &World, dice: &mut Dice, query: &mut Query) {
-    if dice.one_in(3) {
-        range(world, dice, 300, query);
-    }
-    person_filters(world, dice, query);
-    let people: Vec<i64> = world.people.values().map(|person| person.id).collect();
-    let chosen = if query.route == "customers" { "include" } else { "customers" };
-    ids(dice, query, chosen, people.iter(), 8);
-}
-
-fn person_filters(world: &World, dice: &mut Dice, query: &mut Query) {
-    if dice.one_in(5) {
-        query.set("search", dice.pick(&["a", "berg1", "EN", "example", "finn"]));
-        query.set("searchby", dice.pick(&["name", "username", "email", "all"]));
-    }
-    if dice.one_in(6) {
-        let name = dice.pick(&["email_includes", "email_excludes"]);
-        query.set(name, dice.pick(&["ada@example.com", "eve@example.com,finn@example.com"]));
-    }
-    if dice.one_in(6) {
-        query
-            .set(dice.pick(&["country_includes", "country_excludes"]), dice.pick(&["US", "DE,NZ"]));
-    }
-    if dice.one_in(6) {
-        let name = dice.pick(&["location_includes", "location_excludes"]);
-        query.set(name, dice.pick(&["US:CA", "NZ,US:NY", "DE"]));
-    }
-    if dice.one_in(5) {
-        query.set("user_type", dice.pick(&["registered", "guest"]));
-    }
-    if dice.one_in(8) {
-        query.set("filter_empty", dice.pick(&["state", "email,city", "name"]));
-    }
-    let users: Vec<i64> =
-        world.people.values().map(|person| person.user).filter(|user| *user != 0).collect();
-    ids(dice, query, "users", users.iter(), 8);
-    if dice.one_in(6) {
-        let (first, last) = world.span();
-        let at = dice.between(first, last);
-        let name = dice.pick(&["last_order_after", "last_order_before"]);
-        query.set(name, format!("{}Z", written(at, 'T')));
-    }
-    bounds(dice, query);
-    matching(dice, query);
-}
-
-/// Bounds that nobody's figures meet exactly, or both, which are included.
-fn bounds(dice: &mut Dice, query: &mut Query) {
-    if dice.one_in(6) {
-        query.set("orders_count_between[0]", dice.between(0, 3));
-        query.set("orders_count_between[1]", dice.between(2, 9));
-    }
-    for name in ["total_spend", "avg_order_value"] {
-        let (least, most) = (dice.between(0, 90), dice.between(20, 900));
-        match dice.below(14) {
-            0 => query.set(&format!("{name}_min"), format!("{least}.00071")),
-            1 => query.set(&format!("{name}_max"), format!("{most}.00071")),
-            2 => {
-                query.set(&format!("{name}_between[0]"), least);
-                query.set(&format!("{name}_between[1]"), most);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn customer_stats(world: &World, dice: &mut Dice) -> Query {
-    let mut query = Query::of("reports/customers/stats");
-    person_filters(world, dice, &mut query);
-    let people: Vec<i64> = world.people.values().map(|person| person.id).collect();
-    ids(dice, &mut query, "customers", people.iter(), 6);
-    if !PENDING.customer_stats_filters {
-        let ignored = [
-            "searchby",
-            "users",
-            "user_type",
-            "filter_empty",
-            "location_includes",
-            "location_excludes",
-        ];
-        query.params.retain(|(name, _)| !ignored.contains(&name.as_str()));
-    }
-    query
 }
 
 fn leaderboard(world: &World, dice: &mut Dice, board: &str) -> Query {

@@ -26,6 +26,8 @@ struct Report<'w> {
     world: &'w World,
     query: &'w Query,
     counted: Vec<Counted<'w>>,
+    /// The same in every currency, where these are kept apart.
+    by_currency: Vec<Counted<'w>>,
     columns: fn(&[Counted<'_>]) -> Columns,
 }
 
@@ -34,18 +36,31 @@ pub(super) const STATS: [&str; 6] =
     ["orders", "revenue", "products", "variations", "coupons", "taxes"];
 
 fn report<'w>(world: &'w World, query: &'w Query) -> Report<'w> {
-    let (counted, columns): (Vec<Counted<'w>>, fn(&[Counted<'_>]) -> Columns) =
-        match query.route.as_str() {
-            "reports/orders/stats" | "reports/revenue/stats" => {
-                (filter::orders(world, query), columns::of_orders)
-            }
-            "reports/products/stats" => (filter::lines(world, query), columns::of_products),
-            "reports/variations/stats" => (filter::lines(world, query), columns::of_variations),
-            "reports/coupons/stats" => (filter::coupons(world, query), columns::of_coupons),
-            "reports/taxes/stats" => (filter::taxes(world, query), columns::of_taxes),
-            other => panic!("{other} is no report over time"),
-        };
-    Report { world, query, counted, columns }
+    let columns: fn(&[Counted<'_>]) -> Columns = match query.route.as_str() {
+        "reports/orders/stats" | "reports/revenue/stats" => columns::of_orders,
+        "reports/products/stats" => columns::of_products,
+        "reports/variations/stats" => columns::of_variations,
+        "reports/coupons/stats" => columns::of_coupons,
+        "reports/taxes/stats" => columns::of_taxes,
+        other => panic!("{other} is no report over time"),
+    };
+    let every_currency = query.text("currency").is_none();
+    let apart = Query { every_currency, ..query.clone() };
+    let by_currency = match query.text("segmentby") {
+        Some("currency") => counted(world, &apart),
+        _ => Vec::new(),
+    };
+    Report { world, query, counted: counted(world, query), by_currency, columns }
+}
+
+/// What a report counts.
+pub(super) fn counted<'w>(world: &'w World, query: &Query) -> Vec<Counted<'w>> {
+    match query.route.as_str() {
+        "reports/orders/stats" | "reports/revenue/stats" => filter::orders(world, query),
+        "reports/products/stats" | "reports/variations/stats" => filter::lines(world, query),
+        "reports/coupons/stats" => filter::coupons(world, query),
+        _ => filter::taxes(world, query),
+    }
 }
 
 /// The intervals of the question.
@@ -61,7 +76,7 @@ pub(super) fn expected(world: &World, query: &Query) -> Expected {
         return downloads(world, query);
     }
     let report = report(world, query);
-    let mut totals = report.subtotals(&report.counted);
+    let mut totals = report.subtotals(&report.counted, &report.by_currency);
     if matches!(query.route.as_str(), "reports/orders/stats" | "reports/revenue/stats") {
         totals.insert(String::from("products"), columns::products_of(&report.counted));
     }
@@ -70,7 +85,8 @@ pub(super) fn expected(world: &World, query: &Query) -> Expected {
         let within =
             |counted: &&Counted<'_>| (interval.first..=interval.last).contains(&counted.at);
         let counted: Vec<Counted<'_>> = report.counted.iter().filter(within).copied().collect();
-        let subtotals = report.subtotals(&counted);
+        let apart: Vec<Counted<'_>> = report.by_currency.iter().filter(within).copied().collect();
+        let subtotals = report.subtotals(&counted, &apart);
         let rank = rank(query, &subtotals, &counted).unwrap_or_else(|| place_rank(place));
         (rank, body(world, interval, subtotals))
     });
@@ -123,10 +139,12 @@ fn downloads(world: &World, query: &Query) -> Expected {
 
 impl<'w> Report<'w> {
     /// The columns that are asked for, with the segments.
-    fn subtotals(&self, counted: &[Counted<'w>]) -> Columns {
+    fn subtotals(&self, counted: &[Counted<'w>], apart: &[Counted<'w>]) -> Columns {
         let mut columns = (self.columns)(counted);
         self.keep_fields(&mut columns);
-        columns.insert(String::from("segments"), self.segments(counted));
+        let is_apart = self.query.text("segmentby") == Some("currency");
+        let split = self.segments(if is_apart { apart } else { counted });
+        columns.insert(String::from("segments"), split);
         columns
     }
 
@@ -168,7 +186,9 @@ impl<'w> Report<'w> {
                 counted.row.lines.iter().map(line)
             });
             // Variations are those of the product that is asked for.
-            let of = self.query.ids("product_includes").filter(|_| by == "variation");
+            let params = ("product_includes", "categories");
+            let of = filter::products_asked(self.world, self.query, params);
+            let of = of.filter(|_| by == "variation");
             let is_asked = |product: i64| of.as_ref().is_none_or(|of| of.contains(&product));
             lines
                 .filter(|counted| counted.line.is_some_and(|line| is_asked(line.product)))
@@ -188,6 +208,7 @@ impl<'w> Report<'w> {
             ("reports/orders/stats" | "reports/revenue/stats", "customer_type" | "currency") => {
                 (counted.to_vec(), columns::of_orders)
             }
+            ("reports/coupons/stats", "currency") => (counted.to_vec(), columns::of_coupons),
             ("reports/orders/stats" | "reports/revenue/stats", "coupon") => {
                 (of_coupons(), columns::of_order_segment)
             }
@@ -256,7 +277,7 @@ impl<'w> Report<'w> {
                 rates.map(|(id, record)| (*id, rate_code(record))).collect()
             }
             "currency" => {
-                let all = self.counted.iter().map(|counted| counted.row.currency.clone());
+                let all = self.by_currency.iter().map(|counted| counted.row.currency.clone());
                 return all.map(|currency| ((0, currency.clone()), currency)).collect();
             }
             other => panic!("by {other}"),
@@ -272,7 +293,7 @@ impl<'w> Report<'w> {
             _ => ("", "variations"),
         };
         let asked = query.ids(variations);
-        let of = query.ids(products);
+        let of = filter::products_asked(world, query, (products, "categories"));
         let is_asked = |(id, record): &(&i64, &Value)| {
             let parent = record["parent_id"].as_i64().unwrap();
             asked.as_ref().is_none_or(|asked| asked.contains(id))
@@ -286,9 +307,12 @@ impl<'w> Report<'w> {
         };
         let mut known: Vec<(i64, String)> =
             world.variations.iter().filter(is_asked).map(label).collect();
-        // What was sold of a product without any of its variations.
-        if let (None, Some([product])) = (asked, of.as_deref()) {
-            let name = world.products[product]["name"].as_str().unwrap();
+        // What was sold without a variation.
+        if asked.is_none() && query.route != "reports/variations/stats" {
+            let name = match of.as_ref().filter(|of| of.len() == 1).and_then(|of| of.first()) {
+                Some(only) => world.products[only]["name"].as_str().unwrap(),
+                None => "(No variation)",
+            };
             known.push((0, name.to_owned()));
         }
         known
