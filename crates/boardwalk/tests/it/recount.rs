@@ -3,8 +3,8 @@
 //! Random shops are written through the public interface, in several currencies, time zones and
 //! with everything that an order can have; their records are read back, and every report and list
 //! is recomputed from them by plain loops over exact decimals that share nothing with the product.
-//! The answers to random questions must be the same, to far less than a cent. **What is right is what
-//! the published interface says about a parameter or column.**
+//! The answers to random questions must be the same, to far less than a cent. **What is right is
+//! what the published interface says about a parameter or column.**
 //!
 //! A failure names the seed of its shop; the same seed makes the same shop and questions again,
 //! apart from what happens at the moment of the test.

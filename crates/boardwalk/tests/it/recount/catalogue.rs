@@ -1,6 +1,8 @@
 //! What a shop has before anything is sold: goods in categories and variations, coupons, taxes and
 //! customers. Everything is written through the interface.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::dice::Dice;
@@ -21,6 +23,8 @@ pub(super) const PLACES: [(&str, &str, &str, &str); 4] = [
 pub(super) struct Catalogue {
     /// Product and variation; 0 where there is none.
     pub(super) goods: Vec<(i64, i64)>,
+    /// What was chosen of each variation, as lines of orders note it.
+    pub(super) chosen: BTreeMap<i64, Value>,
     pub(super) album: i64,
     pub(super) codes: Vec<String>,
     /// User and address of those with an account; user 0 for guests.
@@ -61,7 +65,10 @@ pub(super) fn furnish(shop: &Shop, dice: &mut Dice) -> Catalogue {
             let body = json!({ "regular_price": price(dice), "sku": format!("{name}-{place}"),
                 "attributes": [{ "id": colour, "option": term }] });
             let path = format!("/wc/v3/products/{product}/variations");
-            catalogue.goods.push((product, id(&shop.ask("POST", &path, &body))));
+            let variation = id(&shop.ask("POST", &path, &body));
+            let chosen = json!([{ "key": "pa_colour", "value": term.to_lowercase() }]);
+            catalogue.chosen.insert(variation, chosen);
+            catalogue.goods.push((product, variation));
         }
     }
     catalogue.album = album(shop, price(dice), chosen(dice));

@@ -81,6 +81,7 @@ fn past_order(shop: &Shop, catalogue: &Catalogue, dice: &mut Dice, id: i64, at: 
         "refunded",
     ]);
     let date = |at: Second| json!(clock::written(at, 'T'));
+    order["record"] = json!("order");
     order["id"] = json!(id);
     order["status"] = json!(status);
     order["date_created_gmt"] = date(at);
@@ -100,7 +101,8 @@ fn order(shop: &Shop, catalogue: &Catalogue, dice: &mut Dice) -> Value {
         .into_iter()
         .map(|(product, variation)| {
             let quantity = dice.between(1, 4);
-            json!({ "product_id": product, "variation_id": variation, "quantity": quantity })
+            json!({ "product_id": product, "variation_id": variation, "quantity": quantity,
+                "meta_data": catalogue.chosen.get(&variation).cloned().unwrap_or(json!([])) })
         })
         .collect();
     let (user, address) = dice.pick(&catalogue.buyers);
@@ -151,7 +153,9 @@ fn past_refunds(shop: &Shop, dice: &mut Dice, orders: &[Value]) -> Vec<Value> {
             push(part, later(dice));
         }
         if is_whole && left > 0 {
-            let mut rest = json!({ "amount": money::text(left, 6) });
+            // What is left of a part, no import can know to be everything unless it is said.
+            let full = json!([{ "key": "_refund_type", "value": "full" }]);
+            let mut rest = json!({ "amount": money::text(left, 6), "meta_data": full });
             if left == amount(&order["total"]) && dice.one_in(3) {
                 // Everything, and said of every line.
                 rest = whole_by_lines(order);
