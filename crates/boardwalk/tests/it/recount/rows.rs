@@ -63,7 +63,6 @@ pub(super) struct Line {
 pub(super) struct Tax {
     pub(super) rate: i64,
     pub(super) code: String,
-    pub(super) percent: Millionths,
     pub(super) of_goods: Millionths,
     pub(super) of_shipping: Millionths,
 }
@@ -198,7 +197,6 @@ fn taxes(record: &Value) -> Vec<Tax> {
     let tax = |line: &Value| Tax {
         rate: line["rate_id"].as_i64().unwrap(),
         code: line["rate_code"].as_str().unwrap().to_owned(),
-        percent: amount(&line["rate_percent"]),
         of_goods: amount(&line["tax_total"]),
         of_shipping: amount(&line["shipping_tax_total"]),
     };
