@@ -63,10 +63,14 @@ struct Pending {
     segments_as_totals: bool,
     /// `variations_count` counts variations; goods without any are none.
     variations_are_counted: bool,
+    /// Coupons split by goods count orders with a coupon, and no others.
+    goods_with_coupons: bool,
     /// A category whose parts have products is a segment.
     categories_of_parts: bool,
     /// A row of taxes has the state of its rate, be it empty.
     tax_rows_from_rates: bool,
+    /// The header of a list of taxes counts its rows, and not the rates asked for.
+    tax_rows_are_counted: bool,
     /// `page` turns the pages of leaderboards.
     leaderboard_pages: bool,
     /// Without `stats`, all indicators are shown.
@@ -87,8 +91,10 @@ const PENDING: Pending = Pending {
     variations_match: false,
     segments_as_totals: false,
     variations_are_counted: false,
+    goods_with_coupons: false,
     categories_of_parts: false,
     tax_rows_from_rates: false,
+    tax_rows_are_counted: false,
     leaderboard_pages: false,
     indicators_without_names: false,
     ties: false,

@@ -108,7 +108,9 @@ impl Checker<'_> {
     pub(super) fn list(&mut self, query: &Query) {
         let Some((response, body)) = self.answer(query) else { return };
         let expected = lists::expected(self.world, query);
-        let mut differences = headers(&response, query, expected.len());
+        let is_counted = PENDING.tax_rows_are_counted || query.text("taxes").is_none();
+        let mut differences =
+            if is_counted { headers(&response, query, expected.len()) } else { Vec::new() };
         let rows = body.as_array().cloned().unwrap_or_default();
         let identity = lists::identity(&query.route);
         same_page(query, expected, &rows, identity, &mut differences);

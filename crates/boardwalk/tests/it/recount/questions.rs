@@ -205,7 +205,10 @@ fn choices(route: &str) -> (Names, Names, Names) {
 
 fn segment(world: &World, dice: &mut Dice, query: &mut Query, segments: &[&'static str]) {
     let by = dice.pick(segments);
-    if by == "currency" && !PENDING.currency {
+    let of_coupons = query.route == "reports/coupons/stats" && by != "coupon";
+    let waits =
+        (by == "currency" && !PENDING.currency) || (of_coupons && !PENDING.goods_with_coupons);
+    if waits {
         return;
     }
     let needs_product = by == "variation" && query.route != "reports/variations/stats";
