@@ -1,6 +1,6 @@
 //! Numbers that look random and follow from a seed.
 
-/// A sequence of rolls (SplitMix64).
+/// A sequence of rolls (`SplitMix64`).
 pub(super) struct Dice(u64);
 
 impl Dice {

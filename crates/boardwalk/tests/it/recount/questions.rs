@@ -297,11 +297,9 @@ fn filters(world: &World, dice: &mut Dice, query: &mut Query) {
             }
             matching(dice, query);
         }
-        "revenue/stats" => {
-            if dice.one_in(2) {
-                let names = ["date_paid", "date_created", "date_completed"];
-                query.set("date_type", dice.pick(&names));
-            }
+        "revenue/stats" if dice.one_in(2) => {
+            let names = ["date_paid", "date_created", "date_completed"];
+            query.set("date_type", dice.pick(&names));
         }
         "products" | "products/stats" => {
             ids(dice, query, "products", products(), 4);
@@ -356,10 +354,9 @@ fn download_filters(world: &World, dice: &mut Dice, query: &mut Query) {
     matching(dice, query);
 }
 
-fn list(world: &World, dice: &mut Dice, route: &str) -> Query {
-    let mut query = Query::of(route);
-    paging(dice, &mut query);
-    let sorts: &[&str] = match route {
+/// What the rows of a list can be sorted by.
+fn sorts(route: &str) -> &'static [&'static str] {
+    match route {
         "reports/orders" => &["date", "num_items_sold", "net_total"],
         "reports/products" => &[
             "date",
@@ -408,8 +405,13 @@ fn list(world: &World, dice: &mut Dice, route: &str) -> Query {
             "total_spend",
             "avg_order_value",
         ],
-    };
-    query.set("orderby", dice.pick(sorts));
+    }
+}
+
+fn list(world: &World, dice: &mut Dice, route: &str) -> Query {
+    let mut query = Query::of(route);
+    paging(dice, &mut query);
+    query.set("orderby", dice.pick(sorts(route)));
     match route {
         "reports/stock" => stock_filters(world, dice, &mut query),
         "reports/customers" | "customers" => people::filters(world, dice, &mut query),

@@ -178,7 +178,7 @@ fn part_refund(shop: &Shop, dice: &mut Dice, order: &Value) -> Value {
     let line = dice.pick(lines);
     let quantity = line["quantity"].as_i64().unwrap();
     let is_money_only = dice.one_in(4);
-    let pieces = if is_money_only { 0 } else { 1 };
+    let pieces = i64::from(!is_money_only);
     let part = |value: Millionths| money::rounded(value / quantity, decimals);
     let mut sum = part(amount(&line["total"]));
     let taxes: Vec<Value> = line["taxes"]

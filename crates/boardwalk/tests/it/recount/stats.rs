@@ -18,6 +18,9 @@ pub(super) struct Expected {
     pub(super) intervals: Vec<(f64, Value)>,
 }
 
+/// The columns of what is counted.
+type ColumnsOf = fn(&[Counted<'_>]) -> Columns;
+
 /// Segments by the text of their numbers, with their labels.
 type Known = BTreeMap<(i64, String), String>;
 
@@ -173,11 +176,7 @@ impl<'w> Report<'w> {
     }
 
     /// What segments count, and their columns.
-    fn split(
-        &self,
-        by: &str,
-        counted: &[Counted<'w>],
-    ) -> (Vec<Counted<'w>>, fn(&[Counted<'_>]) -> Columns) {
+    fn split(&self, by: &str, counted: &[Counted<'w>]) -> (Vec<Counted<'w>>, ColumnsOf) {
         let of_lines = || -> Vec<Counted<'w>> {
             let mut rows: Vec<Counted<'w>> = counted.to_vec();
             rows.dedup_by_key(|counted| counted.row.id);
@@ -208,7 +207,6 @@ impl<'w> Report<'w> {
             ("reports/orders/stats" | "reports/revenue/stats", "customer_type" | "currency") => {
                 (counted.to_vec(), columns::of_orders)
             }
-            ("reports/coupons/stats", "currency") => (counted.to_vec(), columns::of_coupons),
             ("reports/orders/stats" | "reports/revenue/stats", "coupon") => {
                 (of_coupons(), columns::of_order_segment)
             }
@@ -217,7 +215,9 @@ impl<'w> Report<'w> {
             }
             ("reports/products/stats", _) => (counted.to_vec(), columns::of_product_segment),
             ("reports/variations/stats", _) => (counted.to_vec(), columns::of_variation_segment),
-            ("reports/coupons/stats", "coupon") => (counted.to_vec(), columns::of_coupons),
+            ("reports/coupons/stats", "coupon" | "currency") => {
+                (counted.to_vec(), columns::of_coupons)
+            }
             ("reports/coupons/stats", _) => (of_lines(), columns::of_coupons),
             ("reports/taxes/stats", _) => (counted.to_vec(), columns::of_tax_segment),
             (route, by) => panic!("{route} by {by}"),

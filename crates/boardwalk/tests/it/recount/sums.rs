@@ -29,8 +29,8 @@ const ADDITIVE: [&str; 15] = [
 fn shared_out(route: &str, by: &str) -> &'static [&'static str] {
     match (route, by) {
         ("reports/orders/stats" | "reports/revenue/stats", "customer_type") => &ADDITIVE,
-        ("reports/products/stats", "product") => &["items_sold", "net_revenue"],
-        ("reports/variations/stats", "product" | "variation") => &["items_sold", "net_revenue"],
+        ("reports/products/stats", "product")
+        | ("reports/variations/stats", "product" | "variation") => &["items_sold", "net_revenue"],
         ("reports/coupons/stats", "coupon") => &["amount"],
         ("reports/taxes/stats", "tax_rate_id") => &["total_tax", "order_tax", "shipping_tax"],
         _ => &[],

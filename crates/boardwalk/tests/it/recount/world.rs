@@ -26,6 +26,9 @@ pub(super) struct Person {
     pub(super) registered: Option<Second>,
 }
 
+/// Terms of an attribute by their numbers: name and slug.
+type Terms = BTreeMap<i64, (String, String)>;
+
 pub(super) struct World {
     pub(super) choices: Choices,
     pub(super) rows: Vec<Row>,
@@ -37,7 +40,7 @@ pub(super) struct World {
     pub(super) coupons: BTreeMap<i64, Value>,
     pub(super) rates: BTreeMap<i64, Value>,
     /// The taxonomy of each attribute, and the name and slug of each term by its number.
-    pub(super) attributes: BTreeMap<i64, (String, BTreeMap<i64, (String, String)>)>,
+    pub(super) attributes: BTreeMap<i64, (String, Terms)>,
     pub(super) people: BTreeMap<Buyer, Person>,
     pub(super) downloads: Vec<Download>,
 }
