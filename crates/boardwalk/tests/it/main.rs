@@ -24,6 +24,7 @@ mod mobile;
 mod notes;
 mod plugins;
 mod rates;
+mod recount;
 mod refusals;
 mod registration;
 mod rehearsals;
