@@ -46,13 +46,13 @@ pub(super) fn import(
 /// What is wrong, where, and what to do.
 fn refusal(report: &Report) -> String {
     let what_now = if report.imported.is_empty() {
-        "nothing was imported; mend the file, or leave the rows out with --skip-bad"
+        "nothing was imported; fix the file, or skip these rows with --skip-bad"
     } else {
-        "what was written before stays; mend the file, or go on with --resume --skip-bad"
+        "rows imported so far are kept; fix the file, or continue with --resume --skip-bad"
     };
     let count = report.fault_count;
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} fault{plural}: {what_now}")
+    format!("{count} error{plural}: {what_now}")
 }
 
 fn summary(report: &Report) -> String {
@@ -64,10 +64,10 @@ fn summary(report: &Report) -> String {
         format!("Imported: {}.", counts.join(", "))
     }];
     if report.present > 0 {
-        lines.push(format!("{} records were there already.", report.present));
+        lines.push(format!("{} records had already been imported.", report.present));
     }
     if report.fault_count > 0 {
-        lines.push(format!("Left out, because of {} faults:", report.fault_count));
+        lines.push(format!("Skipped because of {} errors:", report.fault_count));
         lines.push(faults(report));
     }
     lines.join("\n")

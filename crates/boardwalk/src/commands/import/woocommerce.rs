@@ -29,8 +29,7 @@ pub(super) fn import(
 ) -> Result<()> {
     if args.url.scheme() != "https" && !args.allow_private {
         return Err(Error::invalid(
-            "the store's address must begin with https://; for a test without encryption add \
-             --allow-private",
+            "the store's URL must start with https://; to test without TLS, add --allow-private",
         ));
     }
     let platform = Arc::new(environment::open(config, common.environment())?);
@@ -87,7 +86,7 @@ impl Wire {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+            .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
         Ok(Self { client: Client::new(guard), runtime, clock })
     }
 }
@@ -115,10 +114,10 @@ fn summary(report: &Report) -> String {
         format!("Imported: {}.", counts.join(", "))
     };
     if report.present > 0 {
-        let _ = write!(text, "\n{} records were there already.", report.present);
+        let _ = write!(text, "\n{} records had already been imported.", report.present);
     }
     if report.fault_count > 0 {
-        let _ = write!(text, "\nLeft out, because of {} faults:", report.fault_count);
+        let _ = write!(text, "\nSkipped because of {} errors:", report.fault_count);
     }
     for fault in &report.faults {
         let field = fault.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
