@@ -41,12 +41,12 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
     let (to_request, to_finish) = (Arc::clone(market), Arc::clone(market));
     let text = Schema::text;
     let authorization = Args::new()
-        .arg("redirect_url", text().required().about("Where to come back to."))
-        .arg("from", text().default("woocommerce-onboarding").about("Who asks."));
-    let service = || Args::new().arg("service", text().about("Name of the service."));
+        .arg("redirect_url", text().required().about("URL to return to."))
+        .arg("from", text().default("woocommerce-onboarding").about("Source of the request."));
+    let service = || Args::new().arg("service", text().about("Service name."));
     let returned = service()
-        .arg("state", text().required().about("As it came back."))
-        .arg("code", text().required().about("What the service handed out."));
+        .arg("state", text().required().about("State, as returned by the service."))
+        .arg("code", text().required().about("Code issued by the service."));
     vec![
         at("/plugins/connect-jetpack").on(READ, Args::new(), write(may_install, jetpack)),
         at("/plugins/request-wccom-connect").on(
@@ -76,15 +76,15 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
 fn connect_schema() -> Value {
     let text = |about: &'static str| Schema::text().about(about).readonly();
     let schema = Schema::object([
-        ("slug", text("What the service is called.")),
-        ("name", text("Its name.")),
-        ("connectAction", text("Where to grant the connection.")),
+        ("slug", text("Service name as displayed.")),
+        ("name", text("Service name.")),
+        ("connectAction", text("URL at which to authorize the connection.")),
     ]);
     contract::rest::Item::new("plugins", schema).document()
 }
 
-const START_AGAIN: &str = "Nobody waits for this: the state is not ours, is somebody else's, was \
-    used or is too old. Start again.";
+const START_AGAIN: &str = "Invalid state: it is unknown, belongs to another user, was already \
+                           used or has expired. Start again.";
 
 fn not_connected(message: impl Into<String>) -> Stop {
     Refusal::new(400, "woocommerce_rest_helper_connect", message.into()).into()
@@ -226,7 +226,7 @@ fn grant_address(call: &mut Call<'_>, service: &str, back: &str) -> Result<Optio
     let back =
         if back.is_empty() { return_address(call.visit, service, &state) } else { back.into() };
     let mut url = Url::parse(&wanted.authorize_url)
-        .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+        .map_err(|error| Error::internal("a plugin's URL is invalid").because(error))?;
     url.query_pairs_mut()
         .append_pair("redirect_uri", &back)
         .append_pair("state", &state)
@@ -254,7 +254,7 @@ fn own_address(call: &Call<'_>, name: &str) -> Result<String, Stop> {
     if address.is_empty() || is_own {
         return Ok(address.to_owned());
     }
-    let message = format!("{name} must be an address of this site.");
+    let message = format!("{name} must be a URL of this site.");
     Err(Refusal::new(400, "rest_invalid_param", message).into())
 }
 
@@ -289,7 +289,7 @@ fn jetpack_url(call: &mut Call<'_>) -> Outcome {
     let url = if let Some(url) = grant_address(call, JETPACK, &back)? {
         let from = call.params.text("from").unwrap_or_default();
         let mut url = Url::parse(&url)
-            .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+            .map_err(|error| Error::internal("a plugin's URL is invalid").because(error))?;
         url.query_pairs_mut().append_pair("from", from);
         url.to_string()
     } else {
@@ -342,7 +342,7 @@ fn keep(call: &mut Call<'_>) -> Outcome {
         return Err(Refusal::new(400, "boardwalk_invalid_state", START_AGAIN).into());
     };
     if code.is_empty() || code.len() > CODE_LENGTH_MAX {
-        let message = "Send the code that the service handed out.";
+        let message = "The code issued by the service is required.";
         return Err(Refusal::new(400, "boardwalk_invalid_code", message).into());
     }
     let token = Token { access_token: code, access_token_secret: String::new() };

@@ -34,10 +34,10 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path);
     let text = Schema::text;
     let per_page = Schema::integer().default(10).min(1).max(PER_PAGE_MAX);
-    let per_page = per_page.about("How many items a page has at most.");
-    let page = Schema::integer().default(1).min(1).about("Which page of the list to show.");
+    let per_page = per_page.about("Maximum number of items per page.");
+    let page = Schema::integer().default(1).min(1).about("Page of the collection.");
     let paged = || {
-        let context = text().choices(&["view"]).about("Which view of the items to show.");
+        let context = text().choices(&["view"]).about("Section of items to return.");
         let args = Args::new().arg("context", context).arg("page", page.clone());
         args.arg("per_page", per_page.clone())
     };
@@ -81,7 +81,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn may_see_recommendations(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this.";
     call.need(Capability::InstallPlugins, "woocommerce_rest_cannot_view", message)
 }
 
@@ -294,7 +294,7 @@ async fn activate(asked: Later) -> Outcome {
     let slug = asked.params.text("plugin").unwrap_or_default();
     let slug = site::content::slugify(slug);
     let user = asked.visit.identity.user.as_ref();
-    let user = user.ok_or_else(|| Error::internal("nobody was let in"))?.row.clone();
+    let user = user.ok_or_else(|| Error::internal("no user is signed in"))?.row.clone();
     match activate_one(&asked.site, user, &slug, asked.visit.now).await? {
         Ok(_) => Ok(Reply::new(json!({ "status": "success" }))),
         Err(error) => {

@@ -50,10 +50,10 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
     };
     let at = |path: &str| Route::at(&names.commerce_v3, path);
     let key = || {
-        let about = "The key under which it was bought.";
+        let about = "Key of the subscription.";
         Args::new().arg("product_key", Schema::text().required().about(about))
     };
-    let product = Schema::any().required().about("Number of the product.");
+    let product = Schema::any().required().about("Product ID.");
     let order_args = Args::new().treated(
         "product_id",
         product,
@@ -119,7 +119,7 @@ fn failed(status: u16, message: impl Into<String>) -> Reply {
 /// A marketplace that is away is the client's news and not our failure.
 fn away(error: &Error, status: u16) -> Outcome {
     match error.kind() {
-        Kind::Internal => Err(Error::internal("the marketplace cannot be asked").into()),
+        Kind::Internal => Err(Error::internal("cannot reach the marketplace").into()),
         _ => Ok(failed(status, error.to_string())),
     }
 }
@@ -165,7 +165,7 @@ async fn shown(asked: &Later) -> Outcome {
 /// What is kept is shown even while the marketplace is away.
 async fn list(desk: &Desk, asked: Later) -> Outcome {
     if let Err(error) = subscriptions::refresh(&asked.site, &desk.market, false).await {
-        tracing::warn!(error = %error.report(), "subscriptions cannot be fetched");
+        tracing::warn!(error = %error.report(), "cannot fetch subscriptions");
     }
     shown(&asked).await
 }
@@ -191,7 +191,7 @@ async fn bought(asked: &Later) -> Result<Option<Bought>> {
 }
 
 fn unknown_key() -> Reply {
-    failed(400, "There is no subscription with this key; refresh the list.")
+    failed(400, "Subscription not found; refresh the list.")
 }
 
 /// Begins or ends the use of something that was bought.
@@ -215,12 +215,12 @@ async fn use_it(desk: &Desk, asked: Later, path: &str) -> Outcome {
     let key = one.row.product_key.clone();
     asked.site.store().write(move |conn| set_used(conn, &key, is_used)).await?;
     if let Err(error) = subscriptions::refresh(&asked.site, &desk.market, true).await {
-        tracing::warn!(error = %error.report(), "subscriptions cannot be fetched");
+        tracing::warn!(error = %error.report(), "cannot fetch subscriptions");
     }
     Ok(done(if is_used {
-        "The subscription is used on this site now."
+        "The subscription was activated for this site."
     } else {
-        "The subscription is not used on this site any more."
+        "The subscription was deactivated for this site."
     }))
 }
 
@@ -256,7 +256,7 @@ async fn activate(_: &Desk, asked: Later) -> Outcome {
     };
     let user = identity.user.as_ref().filter(|_| identity.can(needed));
     let Some(user) = user else {
-        return Ok(failed(403, "You are not allowed to activate this."));
+        return Ok(failed(403, "You are not allowed to activate this product."));
     };
     let (slug, now) = (local.slug.clone(), asked.visit.now);
     match local.kind {
@@ -269,18 +269,18 @@ async fn activate(_: &Desk, asked: Later) -> Outcome {
         PackageKind::Theme => {
             let switch = move |conn: &mut dyn Conn| themes::switch(conn, &slug, now);
             if asked.site.store().write(switch).await?.is_none() {
-                return Ok(failed(400, "The theme is not installed any more."));
+                return Ok(failed(400, "The theme is no longer installed."));
             }
         }
     }
-    Ok(done("The product is active."))
+    Ok(done("The product was activated."))
 }
 
 /// Where a browser is sent to have the product installed.
 async fn install_url(desk: &Desk, asked: Later) -> Outcome {
     let Some(one) = bought(&asked).await? else { return Ok(unknown_key()) };
     if one.local.is_some() {
-        return Ok(done("The product is installed already."));
+        return Ok(done("The product is already installed."));
     }
     let Some(account) = account_of(&asked).await? else {
         return Ok(failed(400, "Connect the site to the marketplace first."));
@@ -306,7 +306,7 @@ async fn install_url(desk: &Desk, asked: Later) -> Outcome {
 /// Relays an order. The marketplace's answer is passed on as it is.
 async fn order(desk: &Desk, asked: Later) -> Outcome {
     if !asked.visit.identity.can(Capability::InstallPlugins) {
-        let message = "You are not allowed to buy for this site.";
+        let message = "You are not allowed to make purchases for this site.";
         return Ok(Reply::of(403, Body::Json(json!({ "message": message }))));
     }
     let product_id = asked.params.int("product_id").unwrap_or(0);
@@ -330,7 +330,7 @@ async fn order(desk: &Desk, asked: Later) -> Outcome {
 async fn product_preview(desk: &Desk, asked: Later) -> Outcome {
     let product_id = asked.params.int("product_id").filter(|id| *id > 0);
     let Some(product_id) = product_id else {
-        return Ok(failed(400, "Name a product by its number."));
+        return Ok(failed(400, "A product ID is required."));
     };
     let path = format!("products/{product_id}/preview");
     let account = account_of(&asked).await?;

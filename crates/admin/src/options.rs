@@ -126,7 +126,7 @@ fn wanted(call: &Call<'_>) -> Option<Vec<String>> {
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
     let Some(names) = wanted(call) else {
-        let message = "Name the options, with commas between them, as options=.";
+        let message = "options is required: list option names, separated by commas.";
         return Err(Refusal::new(400, CANNOT_VIEW, message).into());
     };
     if names.len() > NAMES_MAX {
@@ -141,11 +141,11 @@ fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
     if is_manager && names.iter().all(may) {
         return Ok(());
     }
-    Err(call.deny(CANNOT_VIEW, "You are not allowed to see these options.").into())
+    Err(call.deny(CANNOT_VIEW, "You are not allowed to view these options.").into())
 }
 
 fn too_many(code: &'static str) -> Refusal {
-    Refusal::new(400, code, format!("Name {NAMES_MAX} options at most in one request."))
+    Refusal::new(400, code, format!("Request at most {NAMES_MAX} options at once."))
 }
 
 fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -196,7 +196,7 @@ fn changes<'c>(call: &'c Call<'_>) -> Option<Vec<(&'c String, &'c Value)>> {
 /// Who changes nothing needs no right to it.
 fn may_write(call: &mut Call<'_>) -> Result<(), Stop> {
     let Some(changes) = changes(call) else {
-        let message = "Send a JSON object of options with their values.";
+        let message = "Send a JSON object of option names and values.";
         return Err(Refusal::new(400, CANNOT_UPDATE, message).into());
     };
     if changes.len() > NAMES_MAX {
@@ -283,14 +283,14 @@ fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {
         (Kind::YesNo, Value::String(text)) if matches!(text.as_str(), "yes" | "no" | "") => {
             Ok(value.clone())
         }
-        (Kind::YesNo, _) => Err("Say yes or no."),
+        (Kind::YesNo, _) => Err("Must be yes or no."),
         (Kind::Text | Kind::Decimal, Value::String(text)) => Ok(json!(clean::textarea_field(text))),
-        (Kind::Text | Kind::Decimal, _) => Err("Send a text."),
+        (Kind::Text | Kind::Decimal, _) => Err("Must be a string."),
         (Kind::Integer, value) if loose::is_whole(value) => Ok(json!(loose::to_int(value))),
-        (Kind::Integer, _) => Err("Send a whole number."),
+        (Kind::Integer, _) => Err("Must be a whole number."),
         (Kind::Switch, value) => Ok(json!(loose::to_bool(value))),
         (Kind::Json, Value::Array(_) | Value::Object(_)) => Ok(value.clone()),
-        (Kind::Json, _) => Err("Send a list or an object."),
+        (Kind::Json, _) => Err("Must be a list or an object."),
     }
 }
 

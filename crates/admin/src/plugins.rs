@@ -59,7 +59,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path).schema(plugin_schema());
     let list_args = Args::new()
         .arg("plugins", slug_list().required())
-        .arg("source", Schema::text().about("Who asks."));
+        .arg("source", Schema::text().about("Source of the request."));
     let mut routes = vec![
         at("/plugins/install").on(EDIT, Args::new(), at_once(catalogue, Task::Install)),
         at("/plugins/install/status").on(READ, Args::new(), jobs(Task::Install)),
@@ -103,15 +103,15 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn slug_list() -> Schema {
-    Schema::list(Schema::text()).about("Names of the plugins.")
+    Schema::list(Schema::text()).about("Plugin slugs.")
 }
 
 fn plugin_schema() -> Value {
     let text = |about: &'static str| Schema::text().about(about).readonly();
     let schema = Schema::object([
-        ("slug", text("What the plugin is called in addresses.")),
-        ("name", text("Its name.")),
-        ("status", text("Whether it is installed or active.")),
+        ("slug", text("Plugin slug.")),
+        ("name", text("Plugin name.")),
+        ("status", text("Whether the plugin is installed or active.")),
     ]);
     contract::rest::Item::new("plugins", schema).document()
 }
@@ -163,7 +163,7 @@ pub(crate) fn named(params: &Params) -> Result<Vec<String>, Stop> {
         }
     }
     if slugs.is_empty() || slugs.len() > PLUGINS_MAX {
-        let message = format!("Name between one and {PLUGINS_MAX} plugins.");
+        let message = format!("List 1 to {PLUGINS_MAX} plugins.");
         return Err(Refusal::new(404, "woocommerce_rest_invalid_plugins", message).into());
     }
     Ok(slugs)

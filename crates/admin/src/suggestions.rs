@@ -30,7 +30,7 @@ const PICTURE: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/s
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path);
     let forced = || {
-        let about = "Show the suggestions that come with the shop, whatever people chose.";
+        let about = "Return the default suggestions, regardless of the user's choices.";
         Args::new().arg("force_default_suggestions", Schema::boolean().about(about))
     };
     vec![
@@ -53,7 +53,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see suggestions.";
+    let message = "You are not allowed to view suggestions.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_invalid_user", message)
 }
 

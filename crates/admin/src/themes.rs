@@ -29,10 +29,9 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path);
     let own = |path: &str| Route::at(&names.docs, path);
     let context = Schema::text().default("view").choices(&["view", "edit"]);
-    let context = context.about("Which view of the theme to show.");
-    let upload_args =
-        upload::with_file(Args::new().arg("context", context), "The archive of the theme.");
-    let slug = Args::new().arg("slug", Schema::text().about("Name of the theme."));
+    let context = context.about("Scope of the response.");
+    let upload_args = upload::with_file(Args::new().arg("context", context), "The theme archive.");
+    let slug = Args::new().arg("slug", Schema::text().about("Theme slug."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     vec![
         at("/themes").on(
@@ -71,7 +70,7 @@ fn may_switch(call: &mut Call<'_>) -> Result<(), Stop> {
 fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
     match Manifest::read(PackageKind::Theme, row.manifest.as_bytes())? {
         Manifest::Theme(theme) => Ok(*theme),
-        Manifest::Plugin(_) => Err(Error::internal("a plugin is kept as a theme")),
+        Manifest::Plugin(_) => Err(Error::internal("a plugin is stored as a theme")),
     }
 }
 
@@ -79,7 +78,7 @@ fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
 async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
     let told = match upload::take(&asked, &catalogue, PackageKind::Theme).await? {
         Ok(slug) => {
-            let message = "The theme is installed.";
+            let message = "The theme was installed.";
             json!({ "status": "success", "message": message, "theme": slug })
         }
         Err(message) => json!({ "status": "error", "message": message }),
@@ -103,7 +102,7 @@ async fn install(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
         let (obtained, now) = (obtained.map_err(not_installed)?, asked.visit.now);
         asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
         let installed = asked.site.store().read(find).await?;
-        installed.ok_or_else(|| Error::internal("an installed theme is gone"))?
+        installed.ok_or_else(|| Error::internal("an installed theme no longer exists"))?
     };
     let name = read_manifest(&row)?.name;
     Ok(Reply::new(json!({ "slug": slug, "name": name, "status": "success" })))
@@ -122,7 +121,7 @@ fn activate(call: &mut Call<'_>) -> Outcome {
     let now = call.now();
     let conn = call.conn()?;
     let Some(theme) = switch(conn, &slug, now)? else {
-        let message = "Install the theme first; none of this name is.";
+        let message = "The theme is not installed; install it first.";
         return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
     };
     let mut body = json!({ "slug": slug, "name": theme.name, "status": "success" });
@@ -194,7 +193,7 @@ fn remove(call: &mut Call<'_>) -> Outcome {
     let now = call.now();
     let conn = call.conn()?;
     let Some(row) = package::get(conn, PackageKind::Theme, &slug)? else {
-        let message = "No theme of this name is installed.";
+        let message = "Theme not found.";
         return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
     };
     if row.is_active {

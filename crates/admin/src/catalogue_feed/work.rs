@@ -56,7 +56,7 @@ impl JobKind for FeedJob {
             JobState::Failed => {
                 feed.state = FeedState::Failed;
                 feed.error = Some(String::from(
-                    "The feed could not be written; ask for it again, and look into the log.",
+                    "The feed could not be generated; request it again and check the log.",
                 ));
             }
             _ => return catalogue_feed::remove(conn, &feed),
@@ -120,7 +120,7 @@ async fn keep(
         let feed = catalogue_feed::get(conn, &order.feed_key)?;
         let mut feed = feed
             .filter(|feed| feed.job_id == job_id)
-            .ok_or_else(|| Error::not_found("nobody wants this feed any more"))?;
+            .ok_or_else(|| Error::not_found("this feed is no longer needed"))?;
         if !text.is_empty() {
             catalogue_feed::part_put(conn, &order.file_name, part, &text)?;
         }
@@ -139,7 +139,7 @@ fn joined(entries: &[Value], is_first: bool) -> Result<Vec<u8>, Halt> {
     for (place, entry) in entries.iter().enumerate() {
         text.push(if is_first && place == 0 { b'[' } else { b',' });
         serde_json::to_writer(&mut text, entry).map_err(|error| {
-            Halt::Failed(Error::internal("a product cannot be written").because(error))
+            Halt::Failed(Error::internal("cannot serialize a product").because(error))
         })?;
     }
     Ok(text)
@@ -189,7 +189,7 @@ fn views(
     now: Timestamp,
 ) -> Result<Vec<Value>> {
     let user = user::get(conn, order.user_id)?
-        .ok_or_else(|| Error::not_found("the one who asked for the feed is gone"))?;
+        .ok_or_else(|| Error::not_found("the user who requested the feed was deleted"))?;
     let base = format!("/{}/products", site.settings().names.commerce_v3);
     let base = if parent == 0 { base } else { format!("{base}/{parent}/variations") };
     let list: Vec<String> = ids.iter().map(i64::to_string).collect();

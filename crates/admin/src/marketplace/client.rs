@@ -52,14 +52,14 @@ impl Token {
 
     pub(crate) fn seal(&self, site: &Site, service: &str) -> Result<Vec<u8>> {
         let text = serde_json::to_vec(self)
-            .map_err(|error| Error::internal("a token cannot be written").because(error))?;
+            .map_err(|error| Error::internal("cannot serialize a token").because(error))?;
         site.vault().site_seal(&Self::place(service), &text)
     }
 
     pub(crate) fn open(site: &Site, row: &ConnectionRow) -> Result<Self> {
         let text = site.vault().site_open(&Self::place(&row.service), &row.token_sealed)?;
         serde_json::from_slice(text.expose())
-            .map_err(|error| Error::internal("a token cannot be read").because(error))
+            .map_err(|error| Error::internal("cannot read a token").because(error))
     }
 }
 
@@ -85,7 +85,7 @@ impl Said {
     /// The marketplace's own words, or ours.
     pub(crate) fn message(&self) -> String {
         let told = self.body.get("message").and_then(Value::as_str);
-        told.unwrap_or("The marketplace refused this.").to_owned()
+        told.unwrap_or("The marketplace rejected the request.").to_owned()
     }
 }
 
@@ -101,7 +101,7 @@ impl Market {
         let url = address.map(|address| {
             // Paths are appended below it.
             Url::parse(&format!("{}/", address.trim_end_matches('/'))).map_err(|error| {
-                Error::invalid("admin.marketplace_url is no address").because(error)
+                Error::invalid("admin.marketplace_url is not a URL").because(error)
             })
         });
         Ok(Self { url: url.transpose()?, paused: Mutex::new(None) })
@@ -142,11 +142,11 @@ impl Market {
         let now = site.clock().now();
         let paused = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         if paused.is_some_and(|until| now < until) {
-            let message = "The marketplace asked to be left alone for a while; try again later.";
+            let message = "The marketplace is limiting requests; try again later.";
             return Ok(Said { status: 429, body: json!({ "message": message }) });
         }
         let url = base.join(path).map_err(|error| {
-            Error::invalid("this is no address of the marketplace").because(error)
+            Error::invalid("this is not a URL of the marketplace").because(error)
         })?;
         let mut request = Fetch::get(url, ANSWER_BYTES_MAX, ANSWER_TIME);
         request.headers = headers(account);
@@ -156,7 +156,7 @@ impl Market {
             request.headers.push((String::from("Content-Type"), String::from("application/json")));
         }
         let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not answer").because(fault)
+            Error::unavailable("the marketplace does not respond").because(fault)
         })?;
         if answer.status == 429 {
             let stated = answer.header("retry-after").and_then(|text| text.parse().ok());
@@ -172,7 +172,7 @@ impl Market {
             }
         }
         let body = serde_json::from_slice(&answer.body).map_err(|error| {
-            Error::unavailable("the marketplace's answer cannot be read").because(error)
+            Error::unavailable("cannot read the marketplace's response").because(error)
         })?;
         Ok(Said { status: answer.status, body })
     }
@@ -184,12 +184,12 @@ impl Market {
         slug: &str,
         account: &Account,
     ) -> Result<Vec<u8>> {
-        let unknown = || Error::not_found("the marketplace has no package of this name");
+        let unknown = || Error::not_found("the marketplace has no package with this name");
         let url = self.page(&format!("packages/{slug}.zip")).ok_or_else(unknown)?;
         let mut request = Fetch::get(url, ARCHIVE_BYTES_MAX, ARCHIVE_TIME);
         request.headers = headers(Some(account));
         let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not answer").because(fault)
+            Error::unavailable("the marketplace does not respond").because(fault)
         })?;
         if answer.status == 200 { Ok(answer.body) } else { Err(unknown()) }
     }
@@ -220,7 +220,7 @@ fn note_fault(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<Optio
     let error = ConnectionErrorRow {
         nonce: data_encoding::HEXLOWER.encode(&random),
         code: FAULT.to_owned(),
-        message: String::from("The marketplace does not know the site's token."),
+        message: String::from("The marketplace rejected the site's token."),
         user_id,
         raised: now,
         verified: None,
@@ -236,6 +236,6 @@ async fn tell_fault(site: &Site, url: Url, nonce: &str) {
     request.body = json!({ "code": FAULT, "nonce": nonce }).to_string().into_bytes();
     request.headers.push((String::from("Content-Type"), String::from("application/json")));
     if let Err(fault) = site.outbound().fetch(request).await {
-        tracing::info!(%fault, "the marketplace could not be told of a fault");
+        tracing::info!(%fault, "cannot report an error to the marketplace");
     }
 }

@@ -218,10 +218,10 @@ pub(crate) async fn archive(site: &Site, market: &Market, slug: &str) -> Result<
         Ok((row, bought))
     });
     let (Some(row), Some(bought)) = found.await? else {
-        return Err(Error::not_found("there is no package of this name"));
+        return Err(Error::not_found("package not found"));
     };
     if bought.is_expired(now) {
-        return Err(Error::invalid("the subscription has expired; renew it at the marketplace"));
+        return Err(Error::invalid("the subscription has expired; renew it in the marketplace"));
     }
     let account = Account { token: super::client::Token::open(site, &row)?, row };
     market.archive(site, slug, &account).await

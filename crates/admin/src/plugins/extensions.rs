@@ -11,11 +11,11 @@ use crate::country;
 
 /// The groups with their titles.
 const GROUPS: &[(&str, &str)] = &[
-    ("obw/basics", "The basics"),
-    ("obw/grow", "Grow your shop"),
-    ("task-list/reach", "Reach more people"),
-    ("task-list/grow", "Grow with what you have"),
-    ("obw/core-profiler", "To start with"),
+    ("obw/basics", "Essentials"),
+    ("obw/grow", "Grow your store"),
+    ("task-list/reach", "Reach more customers"),
+    ("task-list/grow", "Get more from your store"),
+    ("obw/core-profiler", "Get started"),
 ];
 /// The group whose plugins tell more, since a new shop chooses among them.
 const PROFILER: &str = "obw/core-profiler";

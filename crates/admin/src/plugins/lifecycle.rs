@@ -44,7 +44,7 @@ impl Installed {
     fn read(row: PackageRow) -> Result<Self> {
         match Manifest::read(PackageKind::Plugin, row.manifest.as_bytes())? {
             Manifest::Plugin(manifest) => Ok(Self { row, manifest: *manifest }),
-            Manifest::Theme(_) => Err(Error::internal("a theme is kept as a plugin")),
+            Manifest::Theme(_) => Err(Error::internal("a theme is stored as a plugin")),
         }
     }
 
@@ -82,7 +82,7 @@ pub(crate) fn get(conn: &mut dyn Conn, slug: &str) -> Result<Option<Installed>> 
 }
 
 fn get_known(conn: &mut dyn Conn, slug: &str) -> Result<Installed> {
-    get(conn, slug)?.ok_or_else(|| Error::not_found("this plugin is not installed"))
+    get(conn, slug)?.ok_or_else(|| Error::not_found("the plugin is not installed"))
 }
 
 /// Installs a package, or its newer version; that keeps what people chose.
@@ -103,7 +103,7 @@ pub(crate) fn install(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) 
         slug: slug.to_owned(),
         version: package.manifest.version().to_owned(),
         manifest: manifest
-            .map_err(|error| Error::internal("a manifest cannot be written").because(error))?,
+            .map_err(|error| Error::internal("cannot serialize a manifest").because(error))?,
         digest: package.digest.clone(),
         signer: package.signer.clone(),
         origin: (*origin).to_owned(),
@@ -205,8 +205,9 @@ fn webhooks_path(site: &Site) -> String {
 }
 
 fn keep(conn: &mut dyn Conn, plugin: &mut Installed, made: &Made) -> Result<()> {
-    plugin.row.made = serde_json::to_string(made)
-        .map_err(|error| Error::internal("what a plugin made cannot be written").because(error))?;
+    plugin.row.made = serde_json::to_string(made).map_err(|error| {
+        Error::internal("cannot serialize what a plugin created").because(error)
+    })?;
     package::put(conn, &plugin.row)
 }
 

@@ -152,7 +152,7 @@ async fn install_one(
 /// What a client is told of a failure; our own are not for clients.
 fn message_of(error: &Error) -> Result<String, Stop> {
     match error.kind() {
-        Kind::Internal => Err(Error::internal("a plugin cannot be installed").into()),
+        Kind::Internal => Err(Error::internal("cannot install a plugin").into()),
         _ => Ok(error.to_string()),
     }
 }
@@ -179,7 +179,7 @@ async fn activate_all(asked: &Later, plugins: &[String]) -> Result<Activation, S
 /// Who asks, as the storage knows them.
 pub(super) fn user_of(asked: &Later) -> Result<UserRow, Stop> {
     let user = asked.visit.identity.user.as_ref();
-    let user = user.ok_or_else(|| Error::internal("nobody was let in"))?;
+    let user = user.ok_or_else(|| Error::internal("no user is signed in"))?;
     Ok(user.row.clone())
 }
 
@@ -198,7 +198,9 @@ pub(crate) async fn activate_one(
             plugin = Some(lifecycle::activate(conn, &slug, &doing)?);
             Ok(())
         })?;
-        Ok(done.and_then(|()| plugin.ok_or_else(|| Error::internal("an activated plugin is gone"))))
+        Ok(done.and_then(|()| {
+            plugin.ok_or_else(|| Error::internal("an activated plugin no longer exists"))
+        }))
     };
     site.store().write(activate).await
 }

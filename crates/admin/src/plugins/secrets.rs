@@ -49,7 +49,7 @@ pub(super) fn shown(setting: &Setting, value: Value) -> Value {
 pub(super) fn open(site: &Site, plugin: &Installed, name: &str) -> Result<Option<Secret<String>>> {
     let kept = plugin.setting(name);
     let Some(sealed) = kept.get(SEALED).and_then(Value::as_str) else { return Ok(None) };
-    let damaged = || Error::internal("a secret of a plugin cannot be read");
+    let damaged = || Error::internal("cannot read a plugin's secret");
     let sealed = BASE64.decode(sealed.as_bytes()).map_err(|_| damaged())?;
     let opened = site.vault().site_open(&place(&plugin.row.slug, name), &sealed)?;
     let text = String::from_utf8(opened.expose().clone()).map_err(|_| damaged())?;
