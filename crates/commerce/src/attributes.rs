@@ -54,15 +54,16 @@ pub(crate) fn routes_by_slug(names: &Names) -> impl IntoIterator<Item = Route<Ac
 
 fn item() -> Item {
     let text = |about: &str| Schema::text().about(about).context(BOTH);
-    let archives = Schema::boolean().default(false).about("Whether its values have pages.");
+    let archives =
+        Schema::boolean().default(false).about("Whether archive pages for its terms are enabled.");
     Item::new(
         "product_attribute",
         Schema::object([
-            ("id", Schema::integer().about("Number of the attribute.").context(BOTH).readonly()),
-            ("name", text("What people read.")),
-            ("slug", text("Its part of addresses.")),
-            ("type", text("How a value is chosen.").default("select").choices(&KINDS)),
-            ("order_by", text("How its values are sorted.").default("menu_order").choices(&ORDERS)),
+            ("id", Schema::integer().about("Attribute ID.").context(BOTH).readonly()),
+            ("name", text("Attribute name.")),
+            ("slug", text("Attribute slug.")),
+            ("type", text("How a term is selected.").default("select").choices(&KINDS)),
+            ("order_by", text("Sort order of its terms.").default("menu_order").choices(&ORDERS)),
             ("has_archives", archives.context(BOTH)),
         ]),
     )
@@ -236,7 +237,7 @@ impl Resource for Attributes {
 fn shop(record: Attribute) -> Result<AttributeRow, Error> {
     match record {
         Attribute::Shop(row) => Ok(row),
-        Attribute::Own(_) => Err(Error::internal("an own attribute has no number")),
+        Attribute::Own(_) => Err(Error::internal("a product-level attribute has no id")),
     }
 }
 
@@ -270,10 +271,10 @@ fn changed(
     let is_named = name.is_some();
     row.label = name.unwrap_or(row.label);
     if row.label.is_empty() {
-        return Err(refuse("Give the attribute a name."));
+        return Err(refuse("A name is required."));
     }
     if row.label.chars().count() > NAME_LENGTH_MAX {
-        return Err(refuse("Choose a shorter name."));
+        return Err(refuse("The name is too long; use a shorter one."));
     }
     if let Some(asked) = asked {
         let slug = slug_of(&asked);
@@ -282,17 +283,17 @@ fn changed(
         row.name = slug_of(&row.label);
     }
     if row.name.is_empty() {
-        return Err(refuse("Give the attribute a slug with letters in it."));
+        return Err(refuse("The slug must contain at least one letter."));
     }
     if row.name.len() > SLUG_LENGTH_MAX {
-        return Err(refuse("Choose a shorter slug: 28 bytes at most."));
+        return Err(refuse("The slug is too long; use at most 28 bytes."));
     }
     if reserved::NAMES.contains(&row.name.as_str()) {
-        return Err(refuse("This slug has another meaning on the site; choose another one."));
+        return Err(refuse("This slug is reserved; choose another one."));
     }
     let other = attribute::find_by_name(call.conn()?, &row.name)?;
     if other.is_some_and(|other| other.attribute_id != before.attribute_id) {
-        return Err(refuse("Another attribute has this slug; choose another one."));
+        return Err(refuse("This slug is already in use; choose another one."));
     }
     Ok(row)
 }

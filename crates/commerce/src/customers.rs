@@ -67,7 +67,7 @@ struct Counted {
 impl Customers {
     fn counted(&self, call: &mut Call<'_>, customer: Customer) -> Result<Counted, Stop> {
         let mut counted = self.counted_all(call, vec![customer])?;
-        let missing = || types::Error::internal("a customer went missing");
+        let missing = || types::Error::internal("a customer was deleted while it was read");
         Ok(counted.pop().ok_or_else(missing)?)
     }
 
@@ -119,7 +119,7 @@ impl Resource for Customers {
     }
 
     fn delete_args(&self) -> Args {
-        let reassign = Schema::integer().default(0).about("The user who gets the posts.");
+        let reassign = Schema::integer().default(0).about("User to reassign posts to.");
         Args::new().arg("reassign", reassign)
     }
 
@@ -212,7 +212,7 @@ fn heir(call: &mut Call<'_>, customer: &Customer) -> Result<Option<i64>, Stop> {
     if exists && heir != customer.user.user_id {
         return Ok(Some(heir));
     }
-    let message = "Name another user who exists and gets the posts.";
+    let message = "Reassign posts to another existing user.";
     Err(Refusal::new(400, "woocommerce_rest_customer_invalid_reassign", message).into())
 }
 

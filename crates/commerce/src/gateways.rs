@@ -43,7 +43,7 @@ fn routes_of(namespace: &str, tells_supports: bool) -> [Route<Action>; 2] {
     }
     let document = item.document();
     let context = || Args::new().arg("context", item.context_arg());
-    let id = || Args::new().arg("id", Schema::text().about("Id of the way to pay."));
+    let id = || Args::new().arg("id", Schema::text().about("Payment method ID."));
     let update = id().with(item.update_args()).treat("order", Treatment::Own(absint));
     [
         Route::at(namespace, "/payment_gateways")
@@ -130,7 +130,7 @@ fn reply(
 fn find(call: &Call<'_>) -> Result<&'static Gateway, Refusal> {
     let id = call.params.path().get("id").and_then(Value::as_str).unwrap_or_default();
     GATEWAYS.iter().find(|gateway| gateway.id == id).ok_or_else(|| {
-        let message = "There is no such way to pay.";
+        let message = "Payment method not found.";
         Refusal::new(404, "woocommerce_rest_payment_gateway_invalid", message)
     })
 }

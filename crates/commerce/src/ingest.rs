@@ -308,7 +308,7 @@ fn faults(line: u64, refusal: &Refusal) -> Vec<Fault> {
             .collect(),
         Some(Value::Array(missing)) => {
             let names = missing.iter().filter_map(Value::as_str);
-            names.map(|name| fault(Some(name), "This field must be given.")).collect()
+            names.map(|name| fault(Some(name), "This field is required.")).collect()
         }
         _ => vec![fault(None, &refusal.message)],
     }

@@ -111,7 +111,7 @@ fn load(call: &mut Call<'_>, orders: Vec<Order>) -> Result<Vec<Loaded>> {
 
 fn load_one(call: &mut Call<'_>, order: Order) -> Result<Loaded, Stop> {
     let loaded = load(call, vec![order])?.pop();
-    Ok(loaded.ok_or_else(|| types::Error::internal("an order got lost while it was read"))?)
+    Ok(loaded.ok_or_else(|| types::Error::internal("an order was deleted while it was read"))?)
 }
 
 impl Resource for Orders {

@@ -228,13 +228,13 @@ pub fn routes<R: Resource>(
     let (namespace_name, path_name) = (namespace.to_owned(), path.to_owned());
     let place = Place { resource, namespace: namespace_name, path: path_name, item, defaults };
     let place = Arc::new(place);
-    let id = || Schema::integer().about("Unique number of the resource.");
+    let id = || Schema::integer().about("Resource ID.");
     let context = || place.resource.item().context_arg();
     let on_path = || place.resource.path_args();
     let with_id = || on_path().arg("id", id());
     let force = Schema::boolean()
         .default(place.resource.is_forced())
-        .about("Whether to delete for good instead of moving to the trash.");
+        .about("Whether to delete permanently instead of moving to the trash.");
     macro_rules! of_place {
         ($operation:path) => {{
             let place = Arc::clone(&place);
@@ -304,7 +304,7 @@ impl<R: Resource> Place<R> {
 
     fn unknown(&self, act: Act) -> Refusal {
         let (status, code) = self.resource.unknown_id(act);
-        Refusal::new(status, code, "There is nothing with this id.")
+        Refusal::new(status, code, "Resource not found.")
     }
 
     fn reply(&self, call: &mut Call<'_>, record: &R::Record, context: &str) -> Result<Reply, Stop> {
@@ -345,7 +345,7 @@ fn get<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop
 fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
         let code = format!("woocommerce_rest_{}_exists", place.resource.word());
-        let message = "An id cannot be chosen; leave it out.";
+        let message = "The ID of a new resource cannot be set.";
         return Err(Refusal::new(400, code, message).into());
     }
     let record = place.resource.create(call)?;
@@ -380,11 +380,11 @@ fn delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, S
     }
     if !place.resource.has_trash() {
         // No answer of ours is a 5xx: those are for failures.
-        let message = "This cannot be put into the trash; set force to delete it.";
+        let message = "This resource cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     if place.resource.is_trashed(&record) {
-        let message = "This is in the trash already; set force to delete it.";
+        let message = "This resource is already in the trash; set force to delete it permanently.";
         return Err(Refusal::new(410, "woocommerce_rest_already_trashed", message).into());
     }
     place.resource.trash(call, record)?;

@@ -89,7 +89,7 @@ fn product_of(call: &mut Call<'_>, product_id: i64) -> Result<ProductRow, Stop> 
     let found = store::product::get(call.conn()?, product_id)?;
     let found = found.filter(|product| product.kind != VARIATION);
     found.ok_or_else(|| {
-        let message = "There is no product with this number.";
+        let message = "Product not found.";
         Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into()
     })
 }
@@ -305,10 +305,10 @@ impl Resource for ReviewsBelow {
 
     fn path_args(&self) -> Args {
         let id = |about: &str| Schema::integer().about(about);
-        let args = Args::new().arg("product_id", id("Number of the product."));
+        let args = Args::new().arg("product_id", id("Product ID."));
         match self.version {
             // It names the review wherever it names the product.
-            Version::One => args.arg("id", id("Unique number of the resource.")),
+            Version::One => args.arg("id", id("Resource ID.")),
             _ => args,
         }
     }

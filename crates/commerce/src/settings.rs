@@ -54,9 +54,9 @@ fn routes_of(version: &Version) -> Vec<Route<Action>> {
         }};
     }
     let namespace = &version.namespace;
-    let group = || Args::new().arg("group", Schema::text().about("Id of the group."));
+    let group = || Args::new().arg("group", Schema::text().about("Group ID."));
     let value = |args: Args| args.treated("value", item::value_schema(), Treatment::None);
-    let id = || Schema::text().about("Id of the setting.");
+    let id = || Schema::text().about("Setting ID.");
     let document = item::setting().document();
     let mut routes = Vec::new();
     if version.has_groups {
@@ -165,12 +165,12 @@ fn batch_items(call: &Call<'_>) -> Wanted {
 /// others alone.
 fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<Reply, Stop> {
     if wanted.create.len() + wanted.update.len() + wanted.delete.len() > ITEMS_MAX {
-        let message = format!("A batch may have {ITEMS_MAX} items at most.");
+        let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
     }
     let fixed = || {
-        let message = "Settings can be changed only; send them as update.";
+        let message = "Settings can only be updated; send them in update.";
         Refusal::new(405, "invalid-method", message)
     };
     let failed = |id: Value, refusal: &Refusal| json!({ "id": id, "error": refusal.body() });
@@ -263,7 +263,7 @@ fn offers(version: &Version, setting: &Setting) -> bool {
 
 fn group_of(id: &str) -> Result<&'static Group, Refusal> {
     GROUPS.iter().find(|group| group.id == id).ok_or_else(|| {
-        let message = "There is no such group of settings.";
+        let message = "Settings group not found.";
         Refusal::new(404, "rest_setting_setting_group_invalid", message)
     })
 }
@@ -277,7 +277,7 @@ fn find(
     let mut offered = group.settings.iter().filter(|setting| offers(version, setting));
     let found = offered.find(|setting| setting.id == id);
     let invalid = || {
-        let message = "There is no such setting in this group.";
+        let message = "Setting not found.";
         Refusal::new(404, "rest_setting_setting_invalid", message)
     };
     Ok((group, found.ok_or_else(invalid)?))

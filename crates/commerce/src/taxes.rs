@@ -68,7 +68,7 @@ impl Resource for TaxRates {
     }
 
     fn list_args(&self) -> Args {
-        let class = schema::class().about("Keep only the rates of this class.");
+        let class = schema::class().about("Limit results to rates of this class.");
         let shared = args::paging()
             .with(args::offset())
             .with(args::order("asc", &["order"]))
@@ -77,10 +77,10 @@ impl Resource for TaxRates {
         if self.version != Version::Analytics {
             return shared;
         }
-        let search = Schema::text().about("Keep only rates whose code has this in it.");
+        let search = Schema::text().about("Limit results to rates whose code contains this.");
         shared
             .arg("search", search)
-            .arg("include", args::id_list("Keep only the rates with these ids."))
+            .arg("include", args::id_list("Limit results to rates with these IDs."))
     }
 
     fn has_trash(&self) -> bool {

@@ -150,12 +150,13 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 /// The parameters of a list of terms, but for `context`.
 pub(crate) fn list_args() -> Args {
     let orders = ["name", "id", "include", "slug", "term_group", "description", "count"];
-    let hide = Schema::boolean().default(false).about("Leave out terms that no product bears.");
-    let parent = Schema::integer().about("Keep only the terms that lie in this one.");
-    let product = Schema::integer().default(Value::Null).about("Keep only terms of this product.");
+    let hide = Schema::boolean().default(false).about("Exclude terms without products.");
+    let parent = Schema::integer().about("Limit results to terms with this parent.");
+    let product =
+        Schema::integer().default(Value::Null).about("Limit results to terms of this product.");
     let slug = Schema::types(&["string", "array"])
         .keyword("items", Schema::text())
-        .about("Keep only the terms with these slugs.");
+        .about("Limit results to terms with these slugs.");
     args::paging()
         .with(args::search())
         .with(args::ids())
@@ -189,7 +190,7 @@ impl Terms {
 
 /// The refusal for an attribute that there is not.
 pub(crate) fn unknown_taxonomy() -> Refusal {
-    Refusal::new(404, "woocommerce_rest_taxonomy_invalid", "There is no such attribute.")
+    Refusal::new(404, "woocommerce_rest_taxonomy_invalid", "Attribute not found.")
 }
 
 fn order(name: &str) -> TermOrder {
@@ -236,7 +237,7 @@ impl Resource for Terms {
     fn path_args(&self) -> Args {
         match self.kind {
             Kind::AttributeTerm => {
-                let about = "Number of the attribute to which the terms belong.";
+                let about = "Attribute ID.";
                 Args::new().arg("attribute_id", Schema::integer().about(about))
             }
             _ => Args::new(),

@@ -68,7 +68,7 @@ impl Resource for Webhooks {
     }
 
     fn create_args(&self) -> Args {
-        let url = Schema::text().about("Where to send what happened.").required();
+        let url = Schema::text().about("Delivery URL.").required();
         let args = self.item.create_args().revise("topic", Schema::required);
         args.arg("delivery_url", url)
     }

@@ -12,14 +12,14 @@ pub(super) type Field = (&'static str, &'static str);
 pub(super) const SHIPPING: &[Field] = &[
     ("first_name", "First name."),
     ("last_name", "Last name."),
-    ("company", "Name of the company."),
-    ("address_1", "Street and number."),
-    ("address_2", "What else the address needs."),
-    ("city", "Name of the city."),
-    ("postcode", "Code of the postal area."),
-    ("country", "Code of the country, two letters."),
-    ("state", "Code or name of the state or province."),
-    ("phone", "Number of the telephone."),
+    ("company", "Company name."),
+    ("address_1", "Address line 1."),
+    ("address_2", "Address line 2."),
+    ("city", "City."),
+    ("postcode", "Postal code."),
+    ("country", "Two-letter country code."),
+    ("state", "State or province, by code or name."),
+    ("phone", "Phone number."),
 ];
 
 pub(super) const EMAIL: &str = "email";
@@ -28,15 +28,15 @@ pub(super) const EMAIL: &str = "email";
 pub(super) const BILLING: &[Field] = &[
     ("first_name", "First name."),
     ("last_name", "Last name."),
-    ("company", "Name of the company."),
-    ("address_1", "Street and number."),
-    ("address_2", "What else the address needs."),
-    ("city", "Name of the city."),
-    ("postcode", "Code of the postal area."),
-    ("country", "Code of the country, two letters."),
-    ("state", "Code or name of the state or province."),
+    ("company", "Company name."),
+    ("address_1", "Address line 1."),
+    ("address_2", "Address line 2."),
+    ("city", "City."),
+    ("postcode", "Postal code."),
+    ("country", "Two-letter country code."),
+    ("state", "State or province, by code or name."),
     (EMAIL, "E-mail address."),
-    ("phone", "Number of the telephone."),
+    ("phone", "Phone number."),
 ];
 
 /// The order in which the description of an item names the fields.

@@ -21,7 +21,7 @@ pub(super) fn free(conn: &mut dyn Conn, email: &str) -> Result<String> {
         }
         candidate = format!("{wanted}-{number}");
     }
-    Err(Error::conflict("too many customers share this name; choose a username"))
+    Err(Error::conflict("too many customers have this name; choose a username"))
 }
 
 fn wanted(email: &str) -> String {

@@ -15,31 +15,32 @@ pub(super) fn item(tells_supports: bool) -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS);
     let shown = |about: &str| text(about).readonly();
     let setting = Schema::object([
-        ("id", shown("Id of the setting.")),
-        ("label", shown("Name of the setting.")),
-        ("description", shown("What the setting is about.")),
-        ("type", text("Type of the setting.").choices(TYPES).readonly()),
-        ("value", text("Value of the setting.")),
-        ("default", shown("Value as long as nobody chose one.")),
-        ("tip", shown("A hint.")),
-        ("placeholder", shown("What an empty field shows.")),
+        ("id", shown("Setting ID.")),
+        ("label", shown("Setting name.")),
+        ("description", shown("Setting description.")),
+        ("type", text("Setting type.").choices(TYPES).readonly()),
+        ("value", text("Setting value.")),
+        ("default", shown("Default value.")),
+        ("tip", shown("Help text.")),
+        ("placeholder", shown("Placeholder.")),
     ]);
-    let order = Schema::integer().about("Place at the checkout.").context(CONTEXTS);
-    let enabled = Schema::boolean().about("Whether it is offered.").context(CONTEXTS);
+    let order = Schema::integer().about("Position at checkout.").context(CONTEXTS);
+    let enabled =
+        Schema::boolean().about("Whether the payment method is enabled.").context(CONTEXTS);
     let mut fields = vec![
-        ("id", shown("Id of the way to pay.")),
-        ("title", text("What buyers read at the checkout.")),
-        ("description", text("What buyers read below the title.")),
+        ("id", shown("Payment method ID.")),
+        ("title", text("Title shown at checkout.")),
+        ("description", text("Description shown at checkout.")),
         ("order", order),
         ("enabled", enabled),
-        ("method_title", shown("Name of the way to pay.")),
-        ("method_description", shown("How it works.")),
+        ("method_title", shown("Payment method name.")),
+        ("method_description", shown("Payment method description.")),
     ];
     if tells_supports {
-        let supports = Schema::list(Schema::text()).about("What it can do.");
+        let supports = Schema::list(Schema::text()).about("Supported features.");
         fields.push(("method_supports", supports.context(CONTEXTS).readonly()));
     }
-    fields.push(("settings", setting.about("Its settings.").context(CONTEXTS)));
+    fields.push(("settings", setting.about("Payment method settings.").context(CONTEXTS)));
     Item::new("payment_gateway", Schema::object(fields))
 }
 

@@ -28,14 +28,14 @@ pub(super) struct Field {
 }
 
 const fn title(default: &'static str) -> Field {
-    let about = "What buyers read at the checkout.";
+    let about = "Title shown to customers at checkout.";
     Field { id: "title", label: "Title", about, kind: Kind::Text, default }
 }
 
 const INSTRUCTIONS: Field = Field {
     id: "instructions",
     label: "Instructions",
-    about: "What the order's page and e-mails tell the buyer to do.",
+    about: "Instructions shown on the order page and in e-mails.",
     kind: Kind::Textarea,
     default: "",
 };
@@ -46,9 +46,10 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_bacs_settings",
         order: 3,
         name: "Bank transfer",
-        about: "The buyer transfers the money to the shop's account.",
+        about: "Take payments by bank transfer.",
         title: "Bank transfer",
-        description: "Transfer the sum to our account, with the order's number as the reference.",
+        description: "Transfer the total to our bank account. Use your order number as the \
+                      payment reference.",
         fields: &[title("Bank transfer"), INSTRUCTIONS],
     },
     Gateway {
@@ -56,9 +57,9 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_cheque_settings",
         order: 4,
         name: "Cheque",
-        about: "The buyer sends a cheque.",
+        about: "Take payments by cheque.",
         title: "Cheque",
-        description: "Send a cheque to the shop's address.",
+        description: "Please send a cheque to our address.",
         fields: &[title("Cheque"), INSTRUCTIONS],
     },
     Gateway {
@@ -66,23 +67,24 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_cod_settings",
         order: 5,
         name: "Cash on delivery",
-        about: "The buyer pays when the goods arrive.",
+        about: "Take payments on delivery.",
         title: "Cash on delivery",
-        description: "Pay when the goods arrive.",
+        description: "Pay when your order is delivered.",
         fields: &[
             title("Cash on delivery"),
             INSTRUCTIONS,
             Field {
                 id: "enable_for_methods",
-                label: "Ways of shipping",
-                about: "With which ways of shipping this is offered; with all if none is chosen.",
+                label: "Shipping methods",
+                about: "Shipping methods that this payment method is offered with; all if none is \
+                        selected.",
                 kind: Kind::Multiselect,
                 default: "",
             },
             Field {
                 id: "enable_for_virtual",
                 label: "Orders without shipping",
-                about: "Offer this too where nothing is shipped.",
+                about: "Also offer it for orders that are not shipped.",
                 kind: Kind::Checkbox,
                 default: "yes",
             },

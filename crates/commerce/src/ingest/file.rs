@@ -171,7 +171,7 @@ impl Source {
             && round < Round::Finished
         {
             return Err(Error::conflict(format!(
-                "an import of {} was cut at line {line}; use --resume to finish it",
+                "an import of {} was interrupted at line {line}; use --resume to finish it",
                 path.display()
             )));
         }
@@ -287,7 +287,7 @@ impl Run<'_> {
         let known = self.importer.known_orders(ids)?;
         for (path, refund) in refunds {
             if !known.contains(&refund.parent_id) {
-                let message = format!("There is no order {} to pay back.", refund.parent_id);
+                let message = format!("The refunded order {} was not found.", refund.parent_id);
                 let field = Some(String::from("parent_id"));
                 self.fault(path, vec![Fault { line: refund.line, field, message }]);
             }
@@ -339,7 +339,11 @@ impl Run<'_> {
                 (self.watch)(News { stage: Stage::Write, done: self.written.min(all), all });
             }
             // Any error ends the round; this one is no failure.
-            if self.report.refused { Err(Error::conflict("a batch was undone")) } else { Ok(()) }
+            if self.report.refused {
+                Err(Error::conflict("a batch was rolled back"))
+            } else {
+                Ok(())
+            }
         });
         if self.report.refused {
             return Ok(());
@@ -373,7 +377,8 @@ impl Source {
         };
         if lines.len() >= OTHERS_MAX {
             return Err(Error::invalid(format!(
-                "{} has more than {OTHERS_MAX} records that are no orders; make it several files",
+                "{} has more than {OTHERS_MAX} records that are not orders; split it into several \
+                 files",
                 self.path.display()
             )));
         }

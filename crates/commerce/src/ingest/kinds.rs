@@ -155,7 +155,7 @@ impl FromStr for Kind {
         let known = Self::ALL.iter().find(|kind| kind.name() == text).copied();
         known.ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            format!("there is no kind of record `{text}`; use one of {}", names.join(", "))
+            format!("unknown record type `{text}`; use one of {}", names.join(", "))
         })
     }
 }

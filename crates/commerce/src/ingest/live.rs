@@ -321,7 +321,7 @@ impl Asker<'_> {
                 Ok(answer) if answer.status == 200 => return Ok(answer),
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => {
                     let after = answer.header("retry-after").and_then(|text| text.parse().ok());
-                    (format!("it answered {}", answer.status), after.map(Duration::from_secs))
+                    (format!("HTTP status {}", answer.status), after.map(Duration::from_secs))
                 }
                 Ok(answer) => return Err(refused(path, &answer)),
                 Err(
@@ -331,13 +331,13 @@ impl Asker<'_> {
                     | FetchFault::NoSuchHost),
                 ) => (fault.to_string(), None),
                 Err(fault) => {
-                    return Err(Error::invalid(format!("the shop cannot be asked: {fault}")));
+                    return Err(Error::invalid(format!("cannot connect to the store: {fault}")));
                 }
             };
             if attempt == ATTEMPTS_MAX {
                 return Err(Error::unavailable(format!(
-                    "the shop did not give {path} in {ATTEMPTS_MAX} attempts ({why}); go on later \
-                     with --resume"
+                    "the store did not return {path} in {ATTEMPTS_MAX} attempts ({why}); continue \
+                     later with --resume"
                 )));
             }
             self.road.pause(wait.unwrap_or(pause).min(PAUSE_MAX));
@@ -349,7 +349,7 @@ impl Asker<'_> {
     fn request(&mut self, path: &str, query: &str) -> Result<Fetch> {
         let base = self.shop.url.as_str().trim_end_matches('/');
         let base = base.strip_suffix("/wp-json").unwrap_or(base);
-        let wrong = |error| Error::invalid("this is no address of a shop").because(error);
+        let wrong = |error| Error::invalid("this is not a store URL").because(error);
         let url = Url::parse(&format!("{base}/wp-json/wc/v3/{path}?{query}")).map_err(wrong)?;
         let (key, secret) = (&self.shop.consumer_key, &self.shop.consumer_secret);
         if url.scheme() == "https" {
@@ -370,13 +370,13 @@ fn refused(path: &str, answer: &Fetched) -> Error {
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let message = body.get("message").and_then(Value::as_str).unwrap_or("no reason given");
     Error::invalid(format!(
-        "the shop refuses {path} with {}: {message}; check the address and the consumer key",
+        "the store rejected {path} with {}: {message}; check the URL and the consumer key",
         answer.status
     ))
 }
 
 fn items(answer: &Fetched) -> Result<Vec<Map<String, Value>>> {
-    let wrong = || Error::invalid("the shop's answer is no list of records");
+    let wrong = || Error::invalid("the store's response is not a list of records");
     let list: Vec<Map<String, Value>> =
         serde_json::from_slice(&answer.body).map_err(|error| wrong().because(error))?;
     Ok(list)

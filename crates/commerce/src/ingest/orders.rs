@@ -65,7 +65,7 @@ impl Batch<'_> {
                 self.outcome.faults.push(Fault {
                     line: *line,
                     field: Some(String::from("parent_id")),
-                    message: format!("There is no order {foreign_id} to pay back."),
+                    message: format!("The refunded order {foreign_id} was not found."),
                 });
                 continue;
             };

@@ -26,7 +26,7 @@ pub(super) fn check(site: &Site, kind: Kind, mut body: Body) -> std::result::Res
     let parent_id = match kind.parent(&body) {
         Some((_, 0)) => {
             let field = kind.parent_fields().and_then(<[&str]>::first).copied().unwrap_or_default();
-            let message = format!("{field} must be the number of what the record belongs to.");
+            let message = format!("{field} must be the ID of the parent record.");
             let fault = FieldFault::new("rest_invalid_param", message);
             return Err(invalid_params(vec![(field.to_owned(), Some(fault))]));
         }

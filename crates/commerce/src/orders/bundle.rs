@@ -202,7 +202,7 @@ fn finish(order: &mut Order) {
 
 fn time(options: &Options, text: &str) -> Result<Timestamp> {
     let read = moments::read(options, &json!(text));
-    read.ok_or_else(|| Error::invalid(format!("`{text}` is no time")))
+    read.ok_or_else(|| Error::invalid(format!("`{text}` is not a time")))
 }
 
 fn entries(list: &[Entry]) -> Vec<Value> {

@@ -41,7 +41,7 @@ pub(super) fn replace(
             check(call.now(), &coupon, order, goods, &categories)?;
         }
         if coupons.iter().any(|other: &Coupon| other.row.code == coupon.row.code) {
-            return Err(invalid("This coupon is there already.").into());
+            return Err(invalid("This coupon has already been applied.").into());
         }
         coupons.push(coupon);
     }
@@ -91,17 +91,17 @@ fn invalid(message: &'static str) -> Refusal {
 fn wanted_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Coupon, Stop> {
     if line.get("id").is_some_and(|id| loose::to_int(id) != 0) {
         let code = "woocommerce_rest_coupon_item_id_readonly";
-        let message = "The number of a coupon's line cannot be chosen; leave it out.";
+        let message = "The ID of a coupon line cannot be set.";
         return Err(Refusal::new(400, code, message).into());
     }
     let code = line.get("code").and_then(loose::scalar_text).unwrap_or_default();
     let code = clean::text_field(&code).to_lowercase();
     if code.is_empty() {
-        return Err(invalid("Say which coupon by its code.").into());
+        return Err(invalid("A coupon code is required.").into());
     }
     let found = coupon_store::find_by_code(call.conn()?, &code)?;
     let found = found.filter(|row| row.status == "publish");
-    let row = found.ok_or_else(|| invalid("There is no coupon with this code."))?;
+    let row = found.ok_or_else(|| invalid("Coupon not found."))?;
     Ok(Coupon::read(row)?)
 }
 
@@ -124,14 +124,14 @@ pub(super) fn check(
     let Coupon { row, details } = coupon;
     let no = |message: &'static str| Err(invalid(message));
     if row.usage_limit.is_some_and(|limit| limit > 0 && row.usage_count >= limit) {
-        return no("The coupon was used as often as it may be.");
+        return no("The coupon's usage limit has been reached.");
     }
     let who = super::effects::buyer(order);
     let uses = details.used_by.iter().filter(|name| **name == who).count();
     let uses = i64::try_from(uses).unwrap_or(i64::MAX);
     let limit = row.usage_limit_per_user.filter(|limit| *limit > 0);
     if !who.is_empty() && limit.is_some_and(|limit| uses >= limit) {
-        return no("This buyer has used the coupon as often as one may.");
+        return no("This customer has reached the coupon's usage limit.");
     }
     if row.expires.is_some_and(|expires| now > expires) {
         return no("The coupon has expired.");
@@ -142,10 +142,10 @@ pub(super) fn check(
     };
     let subtotal: Amount = order.lines(ItemKind::Line).map(subtotal).sum();
     if details.minimum_amount > Amount::ZERO && subtotal < details.minimum_amount {
-        return no("The order is too small for the coupon.");
+        return no("The order is below the coupon's minimum amount.");
     }
     if details.maximum_amount > Amount::ZERO && subtotal > details.maximum_amount {
-        return no("The order is too large for the coupon.");
+        return no("The order is above the coupon's maximum amount.");
     }
     let email = order.details.billing.email.to_lowercase();
     let allowed = |pattern: &String| match pattern.strip_prefix('*') {
@@ -153,17 +153,17 @@ pub(super) fn check(
         None => *pattern == email,
     };
     if !details.email_restrictions.is_empty() && !details.email_restrictions.iter().any(allowed) {
-        return no("The coupon is not for this buyer.");
+        return no("The coupon is not valid for this customer.");
     }
     let lines = || order.lines(ItemKind::Line);
     let fits = |line: &Line| suits(coupon, line, goods, categories);
     if lines().next().is_some() && !lines().any(fits) {
-        return no("The coupon is for none of these products.");
+        return no("The coupon is not valid for any of these products.");
     }
     if Kind::of_name(&row.discount_kind) == Kind::FixedCart
         && lines().any(|line| is_excluded(coupon, line, goods, categories))
     {
-        return no("The coupon is not for one of these products.");
+        return no("The coupon is not valid for one of these products.");
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
 
 /// How a note tells of another status.
 pub(super) fn status_note(from: &str, to: &str) -> String {
-    format!("Status changed from {} to {}.", status::name(from), status::name(to))
+    format!("Order status changed from {} to {}.", status::name(from), status::name(to))
 }
 
 /// What followers are told of an order.
@@ -176,7 +176,7 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
     if changes.is_empty() {
         return Ok(());
     }
-    note(call, id, format!("Stock changed: {}.", changes.join(", ")))
+    note(call, id, format!("Stock levels changed: {}.", changes.join(", ")))
 }
 
 fn reduced(line: &Line) -> Amount {

@@ -151,7 +151,7 @@ impl Reader {
         order.row.order_id = whole(&body, "id").max(0);
         order.row.parent_id = whole(&body, "parent_id").max(0);
         if order.row.parent_id == 0 {
-            return Err(wrong("parent_id", "parent_id must be the number of an order."));
+            return Err(wrong("parent_id", "parent_id must be an order ID."));
         }
         "completed".clone_into(&mut order.row.status);
         order.row.refunded_by = whole(&body, "refunded_by").max(0);
@@ -161,7 +161,8 @@ impl Reader {
         order.details.meta_data = entries(&body);
         let unpriced = lines(&body, &mut order)?;
         let amount = amount(&body, "amount")?.filter(|amount| !amount.is_negative());
-        let amount = amount.ok_or_else(|| wrong("amount", "amount must say what is paid back."))?;
+        let amount =
+            amount.ok_or_else(|| wrong("amount", "amount must be the refunded amount."))?;
         let mut told = Told { is_open: false, unpriced, sums: Vec::new(), order };
         told.sum_up(&body)?;
         told.is_open = false;

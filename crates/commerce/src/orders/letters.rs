@@ -31,33 +31,41 @@ const fn template(id: &'static str, subject: &'static str, about: &'static str) 
 static TEMPLATES: &[Template] = &[
     template("new_order", "", ""),
     template("cancelled_order", "", ""),
-    template("customer_cancelled_order", "Order cancelled", "Tells that it was cancelled."),
+    template("customer_cancelled_order", "Order cancelled", "Sent when the order was cancelled."),
     template("failed_order", "", ""),
-    template("customer_failed_order", "Payment failed", "Tells that it could not be paid."),
-    template("customer_on_hold_order", "Order on hold", "Tells that it waits for its payment."),
-    template("customer_processing_order", "Order received", "Tells that it is being prepared."),
-    template("customer_completed_order", "Order complete", "Tells that it is on its way."),
-    template("customer_refunded_order", "Order refunded", "Tells what was paid back."),
-    template(DETAILS, "Order details", "Lists what was ordered and what it comes to."),
+    template("customer_failed_order", "Payment failed", "Sent when the payment failed."),
+    template("customer_on_hold_order", "Order on hold", "Sent while the order waits for payment."),
+    template(
+        "customer_processing_order",
+        "Order received",
+        "Sent when the order is being prepared.",
+    ),
+    template("customer_completed_order", "Order complete", "Sent when the order is complete."),
+    template("customer_refunded_order", "Order refunded", "Sent when the order was refunded."),
+    template(DETAILS, "Order details", "Lists the items and the totals of the order."),
     template("customer_note", "", ""),
     template("customer_reset_password", "", ""),
     template("customer_new_account", "", ""),
     template("admin_payment_gateway_enabled", "", ""),
-    template("customer_pos_completed_order", "Your purchase", "Thanks for buying at the till."),
-    template("customer_pos_refunded_order", "Purchase refunded", "Tells what the till paid back."),
+    template("customer_pos_completed_order", "Your purchase", "Receipt for an in-person purchase."),
+    template(
+        "customer_pos_refunded_order",
+        "Purchase refunded",
+        "Sent when an in-person purchase was refunded.",
+    ),
 ];
 
 pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
     let ids: Vec<&str> = TEMPLATES.iter().map(|template| template.id).collect();
     let item = templates_item(&ids);
     let compiled = item.compile().expect("the schema is well formed");
-    let answer = Schema::text().about("What was done.").context(&["edit"]).readonly();
+    let answer = Schema::text().about("Result message.").context(&["edit"]).readonly();
     let answer = Item::new("order_action", Schema::object([("message", answer)])).document();
-    let id = || Args::new().arg("id", Schema::integer().about("Number of the order."));
-    let email = Schema::text().format("email").about("Address, for an order that has none.");
-    let force = Schema::boolean().about("Whether the address replaces that of the order.");
+    let id = || Args::new().arg("id", Schema::integer().about("Order ID."));
+    let email = Schema::text().format("email").about("E-mail address, for an order without one.");
+    let force = Schema::boolean().about("Whether to replace the order's e-mail address.");
     let send_args = id().arg("email", email).arg("force_email_update", force);
-    let chosen = Schema::text().choices(&ids).about("Kind of letter.");
+    let chosen = Schema::text().choices(&ids).about("E-mail template.");
     let path = |action: &str| format!(r"/orders/(?P<id>[\d]+)/actions/{action}");
     let list = move |call: &mut Call<'_>| list(&compiled, call);
     [
@@ -75,28 +83,28 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
 
 fn templates_item(ids: &[&str]) -> Item {
     let shown = |about: &str| Schema::text().about(about).context(&["view"]);
-    let id = Schema::text().choices(ids).about("Kind of letter.").context(&["view", "embed"]);
+    let id = Schema::text().choices(ids).about("E-mail template ID.").context(&["view", "embed"]);
     let fields = [
         ("id", id),
-        ("title", shown("What the letter is called.")),
-        ("description", shown("What the letter tells.")),
+        ("title", shown("E-mail title.")),
+        ("description", shown("E-mail description.")),
     ];
     Item::new("email_template", Schema::object(fields))
 }
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see which letters there are.";
+    let message = "You are not allowed to list e-mail templates.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_send(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to send letters about orders.";
+    let message = "You are not allowed to send order e-mails.";
     call.need(Capability::EditShopOrder, "woocommerce_rest_cannot_create", message)
 }
 
 fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
     let id = call.params.int("id").unwrap_or_default();
-    let message = "There is no order with this number.";
+    let message = "Order not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_invalid_order", message);
     Ok(Order::get(call.conn()?, id, OrderKind::Order)?.ok_or_else(unknown)?)
 }
@@ -140,7 +148,8 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
     let mut order = order_of(call)?;
     let has_refunds = !store::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
     let Some(template) = available(&order, has_refunds).find(|template| template.id == id) else {
-        let message = "There is no such letter for this order; ask for its email_templates.";
+        let message =
+            "This e-mail template is not available for the order; see its email_templates.";
         return Err(refused("woocommerce_rest_invalid_email_template", message));
     };
     if set_address(call, &mut order)? {
@@ -149,11 +158,11 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
     }
     let to = order.details.billing.email.clone();
     if to.is_empty() {
-        let message = "The order has no e-mail address; give one as email.";
+        let message = "The order has no e-mail address; email is required.";
         return Err(refused("woocommerce_rest_missing_email", message));
     }
     if !mail::is_on(call.site) {
-        let message = "No mail can be sent: the operator has not set mail.relay.";
+        let message = "E-mail is turned off; ask the operator to set mail.relay.";
         return Err(refused("woocommerce_rest_email_not_sent", message));
     }
     mail::count_letter(call)?;
@@ -175,11 +184,11 @@ fn set_address(call: &Call<'_>, order: &mut Order) -> Result<bool, Stop> {
         return Ok(false);
     }
     if !known.is_empty() && !call.params.flag("force_email_update") {
-        let message = "The order has another e-mail address; set force_email_update to change it.";
+        let message = "The order has another e-mail address; set force_email_update to replace it.";
         return Err(refused("woocommerce_rest_order_billing_email_exists", message));
     }
     if !formats::is_email(given) {
-        return Err(refused("rest_invalid_param", "The email is no e-mail address."));
+        return Err(refused("rest_invalid_param", "email is not a valid e-mail address."));
     }
     given.clone_into(&mut order.details.billing.email);
     Ok(true)

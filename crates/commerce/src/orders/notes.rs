@@ -34,15 +34,17 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
             move |call: &mut Call<'_>| $operation(&place, call)
         }};
     }
-    let order_id = || Schema::integer().about("Number of the order.");
+    let order_id = || Schema::integer().about("Order ID.");
     let on_order = || Args::new().arg("order_id", order_id());
-    let id = || Schema::integer().about("Number of the note.");
+    let id = || Schema::integer().about("Note ID.");
     let on_note = || Args::new().arg("id", id()).arg("order_id", order_id());
     let kind = Schema::text()
         .default("any")
         .choices(&["any", "customer", "internal"])
-        .about("Whether to list only notes for the customer, or only the others.");
-    let force = Schema::boolean().default(false).about("Must be true: notes have no trash.");
+        .about("Type of notes to return: customer notes, internal notes or any.");
+    let force = Schema::boolean()
+        .default(false)
+        .about("Required to be true, as notes cannot be moved to the trash.");
     let list_args = on_order().arg("context", item.context_arg()).arg("type", kind);
     let list_args = first::published(version, list_args, &["type"]);
     let create_args = first::published(version, item.create_args(), &["added_by_user"]);
@@ -62,35 +64,35 @@ fn item(version: Version) -> Item {
     let moment = || Schema::typed("date-time");
     let flag = |about: &str| Schema::boolean().default(false).about(about);
     let both = &["view", "edit"];
-    let mut fields = vec![("id", told(Schema::integer(), "Number of the note."))];
+    let mut fields = vec![("id", told(Schema::integer(), "Note ID."))];
     if version >= Version::Three {
-        fields.push(("author", told(Schema::text(), "Who wrote it.")));
+        fields.push(("author", told(Schema::text(), "Note author.")));
     }
-    fields.push(("date_created", told(moment(), "When it was made, in the site's time.")));
+    fields.push(("date_created", told(moment(), "Date created, in the site's time zone.")));
     if version >= Version::Two {
-        fields.push(("date_created_gmt", told(moment(), "When it was made, in GMT.")));
+        fields.push(("date_created_gmt", told(moment(), "Date created, in GMT.")));
     }
     fields.extend([
-        ("note", shown(Schema::text(), "What it says.").required()),
-        ("customer_note", flag("Whether the customer is told.").context(both)),
-        ("added_by_user", flag("Whether a person wrote it.").context(&["edit"])),
+        ("note", shown(Schema::text(), "Note content.").required()),
+        ("customer_note", flag("Whether the customer is notified.").context(both)),
+        ("added_by_user", flag("Whether a user wrote the note.").context(&["edit"])),
     ]);
     Item::new("order_note", Schema::object(fields))
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 /// An order that is nobody's passes; the operation says that there is none.
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     if find_order(call)?.is_none() {
         return Ok(());
     }
@@ -98,7 +100,7 @@ fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete this resource.";
     if find_order(call)?.is_none() {
         return Ok(());
     }
@@ -112,7 +114,7 @@ fn find_order(call: &mut Call<'_>) -> Result<Option<i64>, Stop> {
 }
 
 fn order_of(call: &mut Call<'_>) -> Result<i64, Stop> {
-    let message = "There is no order with this number.";
+    let message = "Order not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_order_invalid_id", message);
     Ok(find_order(call)?.ok_or_else(unknown)?)
 }
@@ -121,7 +123,7 @@ fn note_of(call: &mut Call<'_>) -> Result<OrderNoteRow, Stop> {
     let order_id = order_of(call)?;
     let id = call.params.int("id").unwrap_or_default();
     let found = order_note::get(call.conn()?, id)?.filter(|note| note.order_id == order_id);
-    let message = "The order has no note with this number.";
+    let message = "Order note not found.";
     Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_id", message))?)
 }
 
@@ -177,7 +179,7 @@ fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
-        let message = "An id cannot be chosen; leave it out.";
+        let message = "The ID of a new note cannot be set.";
         return Err(Refusal::new(400, "woocommerce_rest_order_note_exists", message).into());
     }
     let order_id = order_of(call)?;
@@ -213,7 +215,7 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
-        let message = "Notes cannot be put into the trash; set force to delete it.";
+        let message = "Notes cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     let note = note_of(call)?;

@@ -35,31 +35,31 @@ pub struct Receipt {
 }
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let id = || Args::new().arg("id", Schema::integer().about("Number of the order."));
+    let id = || Args::new().arg("id", Schema::integer().about("Order ID."));
     let date = Schema::text().default(serde_json::Value::Null);
-    let days = Schema::integer().default(1).about("For how many days it can be read.");
+    let days = Schema::integer().default(1).about("Number of days until the receipt expires.");
     let force = Schema::boolean().default(false);
     let create = id()
-        .treated("expiration_date", date.about("Last day to read it."), Treatment::Nullable)
+        .treated("expiration_date", date.about("Expiry date."), Treatment::Nullable)
         .arg("expiration_days", days)
-        .arg("force_new", force.about("Whether to make another one if there is one."));
+        .arg("force_new", force.about("Whether to create a new receipt if one exists."));
     Route::at(namespace, r"/orders/(?P<id>[\d]+)/receipt")
         .on(CREATE, create, write(may_create, make))
         .on(READ, id(), read(may_read, get))
 }
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see receipts.";
+    let message = "You are not allowed to view receipts.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make receipts.";
+    let message = "You are not allowed to create receipts.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 fn not_found() -> Stop {
-    let message = "There is no such order, or it has no receipt that can be read.";
+    let message = "Receipt not found.";
     Refusal::new(404, "woocommerce_rest_not_found", message).into()
 }
 
@@ -116,15 +116,16 @@ fn wanted_day(call: &Call<'_>) -> Result<String, Stop> {
         let read = moments::bound(options, Some(&format!("{text}T00:00:00")), false);
         // A day that the calendar does not have would come out as another one.
         let day = read.map(|time| day_of(options, time)).filter(|day| day == text);
-        let day = day.ok_or_else(|| invalid("Write expiration_date as a day: 2026-03-31."))?;
+        let day =
+            day.ok_or_else(|| invalid("expiration_date must be a day such as 2026-03-31."))?;
         if day < day_of(options, call.now()) || day > latest {
-            return Err(invalid("The expiration_date must be ahead, by ten years at most."));
+            return Err(invalid("expiration_date must be in the future, at most ten years ahead."));
         }
         return Ok(day);
     }
     let days = call.params.int("expiration_days").unwrap_or(1);
     if !(0..=DAYS_MAX).contains(&days) {
-        return Err(invalid("The expiration_days must be from 0 to 3650."));
+        return Err(invalid("expiration_days must be between 0 and 3650."));
     }
     Ok(later(options, call.now(), days))
 }

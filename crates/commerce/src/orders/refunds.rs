@@ -56,10 +56,12 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
             move |call: &mut Call<'_>| $operation(&place, call)
         }};
     }
-    let order_id = || Schema::integer().about("Number of the order.");
+    let order_id = || Schema::integer().about("Order ID.");
     let on_order = || Args::new().arg("order_id", order_id());
-    let on_refund = || on_order().arg("id", Schema::integer().about("Number of the refund."));
-    let force = Schema::boolean().default(true).about("Must be true: refunds have no trash.");
+    let on_refund = || on_order().arg("id", Schema::integer().about("Refund ID."));
+    let force = Schema::boolean()
+        .default(true)
+        .about("Required to be true, as refunds cannot be moved to the trash.");
     let list_args = on_order().arg("context", item.context_arg()).with(list::refund_args(version));
     let create_args = crate::resource::request_args(item.create_args());
     let create_args = on_order().with(first::published(version, create_args, AFTER_FIRST));
@@ -90,36 +92,36 @@ pub(super) fn route_of_all(namespace: &str) -> Route<Action> {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete this resource.";
     call.need(Capability::DeleteShopOrder, "woocommerce_rest_cannot_delete", message)
 }
 
 fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
     let id = call.params.int("order_id").unwrap_or_default();
     let found = Order::get(call.conn()?, id, OrderKind::Order)?;
-    let message = "There is no order with this number.";
+    let message = "Order not found.";
     Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_order_id", message))?)
 }
 
 fn refund_of(call: &mut Call<'_>) -> Result<Order, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let found = Order::get(call.conn()?, id, OrderKind::Refund)?;
-    let message = "There is no refund with this number.";
+    let message = "Refund not found.";
     let code = "woocommerce_rest_shop_order_refund_invalid_id";
     let refund = found.ok_or_else(|| Refusal::new(404, code, message))?;
     let order = order_of(call)?;
     if refund.row.parent_id != order.id() {
-        let message = "The order has no refund with this number.";
+        let message = "Order refund not found.";
         let code = "woocommerce_rest_invalid_order_refund_id";
         return Err(Refusal::new(404, code, message).into());
     }
@@ -188,7 +190,7 @@ fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let refund = refund_of(call)?;
     let answer = reply(place, call, &refund, "edit")?;
     if !call.params.flag("force") {
-        let message = "Refunds cannot be put into the trash; set force to delete it.";
+        let message = "Refunds cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     store::order::delete(call.conn()?, refund.id())?;
@@ -271,7 +273,7 @@ fn parts(call: &Call<'_>) -> Result<Vec<Part>, Refusal> {
 
 fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) {
-        let message = "An id cannot be chosen; leave it out.";
+        let message = "The ID of a new refund cannot be set.";
         let code = "woocommerce_rest_shop_order_refund_exists";
         return Err(Refusal::new(400, code, message).into());
     }
@@ -281,14 +283,17 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let of_parts: Amount = parts.iter().map(|part| part.total + part.tax()).sum();
     let amount = call.params.get("amount").and_then(amounts::read).unwrap_or(of_parts);
     if amount.is_negative() {
-        let message = "Write an amount that is not negative.";
+        let message = "The amount must not be negative.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_order_refund", message).into());
     }
     if amount > left(call, &order)? {
-        return Err(cannot("This is more than what is left to pay back.").into());
+        return Err(cannot("The amount exceeds what can still be refunded.").into());
     }
     if call.params.flag("api_refund") {
-        return Err(cannot("No provider can pay this back; set api_refund to false.").into());
+        return Err(cannot(
+            "No payment provider can process this refund; set api_refund to false.",
+        )
+        .into());
     }
     let reason = clean::text_field(call.params.text("reason").unwrap_or_default());
     let mut refund = prepared(call, &order, amount, reason, &parts)?;
@@ -432,7 +437,7 @@ fn restock(call: &mut Call<'_>, order: &mut Order, parts: &[Part]) -> Result<(),
         meta::merge(call.conn()?, &mut line.details.meta_data, &entries)?;
     }
     if !changes.is_empty() {
-        effects::note(call, id, format!("Stock came back: {}.", changes.join(", ")))?;
+        effects::note(call, id, format!("Items restocked: {}.", changes.join(", ")))?;
     }
     Ok(())
 }
@@ -443,7 +448,7 @@ pub(super) fn refund_rest(call: &mut Call<'_>, order: &Order) -> Result<(), Stop
     if amount <= Amount::ZERO {
         return Ok(());
     }
-    let reason = "The whole order was refunded.".to_owned();
+    let reason = "Order fully refunded.".to_owned();
     let mut refund = prepared(call, order, amount, reason, &[])?;
     meta::add(call.conn()?, &mut refund.details.meta_data, REFUND_TYPE, json!(type_of(true)))?;
     let refund = refund.insert(call.conn()?)?;

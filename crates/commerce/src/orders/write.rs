@@ -186,7 +186,7 @@ pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>,
         text.len() <= OWNER_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
     let Some(text) = value.as_str().filter(fits) else {
-        let message = format!("Write the {name} as letters and digits.");
+        let message = format!("{name} must contain only letters and digits.");
         return Err(Refusal::new(400, "rest_invalid_param", message));
     };
     Ok(Some(text.to_owned()))
@@ -196,7 +196,7 @@ pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>,
 fn customer(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
     let Some(customer_id) = call.params.int("customer_id") else { return Ok(()) };
     if customer_id != 0 && user::get(call.conn()?, customer_id)?.is_none() {
-        let message = "There is no user with this customer_id.";
+        let message = "Customer not found.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_customer_id", message).into());
     }
     order.row.customer_id = customer_id;

@@ -24,7 +24,7 @@ const NAME_END: &str = " (Copy)";
 
 pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
     let products = Products::new(version);
-    let id = Schema::integer().about("Number of the product.");
+    let id = Schema::integer().about("Product ID.");
     let args = Args::new().arg("id", id).with(resource::request_args(products.update_args()));
     Route::at(namespace, PATH)
         .on(CREATE, args, action(may_create, run))
@@ -32,14 +32,14 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(RIGHTS.create, "woocommerce_rest_cannot_create", message)
 }
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let Some(original) = loaded::find(call.conn()?, id)? else {
-        let message = "There is no product with this id.";
+        let message = "Product not found.";
         return Err(Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into());
     };
     write::refuse_variation(&original.product)?;

@@ -165,9 +165,8 @@ impl Product {
     }
 
     pub fn of_row(row: ProductRow) -> Result<Self> {
-        let details = serde_json::from_str(&row.details).map_err(|error| {
-            Error::internal("details of a product cannot be read").because(error)
-        })?;
+        let details = serde_json::from_str(&row.details)
+            .map_err(|error| Error::internal("cannot read a product's details").because(error))?;
         Ok(Self { row, details })
     }
 
@@ -182,7 +181,7 @@ impl Product {
     /// Writes the details into the row.
     pub(crate) fn seal(&mut self) -> Result<()> {
         self.row.details = serde_json::to_string(&self.details).map_err(|error| {
-            Error::internal("details of a product cannot be kept").because(error)
+            Error::internal("cannot serialize a product's details").because(error)
         })?;
         Ok(())
     }

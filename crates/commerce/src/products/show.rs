@@ -388,6 +388,6 @@ pub(super) fn image(options: &Options, image: &Image, place: i64, version: Versi
 
 /// The product as it is after a change.
 pub(super) fn reload(call: &mut Call<'_>, product_id: i64) -> Result<Loaded, Stop> {
-    let missing = || types::Error::internal("a product is gone that was just written");
+    let missing = || types::Error::internal("a new product was not found");
     Ok(loaded::find(call.conn()?, product_id)?.ok_or_else(missing)?)
 }

@@ -56,7 +56,7 @@ fn product_id(call: &Call<'_>) -> i64 {
 }
 
 fn product_arg() -> Args {
-    Args::new().arg("product_id", Schema::integer().about("Number of the product."))
+    Args::new().arg("product_id", Schema::integer().about("Product ID."))
 }
 
 impl Resource for Variations {
@@ -193,7 +193,7 @@ fn with_known_links(mut reply: Reply) -> Reply {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }
 

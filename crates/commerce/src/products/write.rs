@@ -468,6 +468,6 @@ pub(super) fn refuse_variation(product: &Product) -> Result<(), Stop> {
     if !product.is(VARIATION) {
         return Ok(());
     }
-    let message = "Change a variation below its product.";
+    let message = "To change a variation, use the variations endpoint of its product.";
     Err(Refusal::new(404, "woocommerce_rest_invalid_product_id", message).into())
 }

@@ -56,17 +56,17 @@ fn sales_item() -> Item {
     Item::new(
         "sales_report",
         Schema::object([
-            ("total_sales", text("What was sold, less refunds.")),
-            ("net_sales", text("The same without shipping and taxes.")),
-            ("average_sales", text("Net sales per day or month.")),
-            ("total_orders", count("Orders, but for those that were refunded as a whole.")),
-            ("total_items", count("Items sold.")),
-            ("total_tax", text("Taxes, less refunds.")),
-            ("total_shipping", text("Shipping, less refunds.")),
-            ("total_refunds", count("What was paid back.")),
-            ("total_discount", count("What coupons took off.")),
-            ("totals_grouped_by", text("Whether the parts are days or months.")),
-            ("totals", shown(parts, "The same by day or month.")),
+            ("total_sales", text("Gross sales, less refunds.")),
+            ("net_sales", text("Net sales.")),
+            ("average_sales", text("Average net sales per day or month.")),
+            ("total_orders", count("Number of orders, without fully refunded ones.")),
+            ("total_items", count("Number of items sold.")),
+            ("total_tax", text("Total tax, less refunds.")),
+            ("total_shipping", text("Total shipping, less refunds.")),
+            ("total_refunds", count("Total refunds.")),
+            ("total_discount", count("Total discount.")),
+            ("totals_grouped_by", text("Whether totals are grouped by day or month.")),
+            ("totals", shown(parts, "Totals by day or month.")),
         ]),
     )
 }
@@ -75,9 +75,9 @@ fn best_item() -> Item {
     Item::new(
         "top_sellers_report",
         Schema::object([
-            ("name", shown(Schema::text(), "Name of the product.")),
-            ("product_id", shown(Schema::integer(), "Id of the product.")),
-            ("quantity", shown(Schema::integer(), "How many were sold.")),
+            ("name", shown(Schema::text(), "Product name.")),
+            ("product_id", shown(Schema::integer(), "Product ID.")),
+            ("quantity", shown(Schema::integer(), "Quantity sold.")),
         ]),
     )
 }

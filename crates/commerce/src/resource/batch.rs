@@ -20,7 +20,7 @@ pub(super) fn run<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<
     };
     let (creates, updates, deletes) = (group("create"), group("update"), group("delete"));
     if creates.len() + updates.len() + deletes.len() > ITEMS_MAX {
-        let message = format!("A batch may have {ITEMS_MAX} items at most.");
+        let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
     }

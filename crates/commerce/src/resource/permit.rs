@@ -16,7 +16,8 @@ pub(super) fn may_list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Re
     if call.can(place.resource.rights().read) {
         return Ok(());
     }
-    Err(cannot(call, "woocommerce_rest_cannot_view", "You are not allowed to list these.").into())
+    Err(cannot(call, "woocommerce_rest_cannot_view", "You are not allowed to list resources.")
+        .into())
 }
 
 pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
@@ -24,7 +25,8 @@ pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> 
     if call.can(place.resource.rights().create) {
         return Ok(());
     }
-    Err(cannot(call, "woocommerce_rest_cannot_create", "You are not allowed to make one.").into())
+    Err(cannot(call, "woocommerce_rest_cannot_create", "You are not allowed to create resources.")
+        .into())
 }
 
 pub(super) fn may_batch<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
@@ -32,25 +34,25 @@ pub(super) fn may_batch<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> R
     if call.can(place.resource.rights().batch) {
         return Ok(());
     }
-    let message = "You are not allowed to change several at once.";
+    let message = "You are not allowed to edit resources in batches.";
     Err(cannot(call, "woocommerce_rest_cannot_batch", message).into())
 }
 
 pub(super) fn may_read<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
     let needed = place.resource.rights().read;
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     check_item(place, call, needed, ("woocommerce_rest_cannot_view", message))
 }
 
 pub(super) fn may_edit<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
     let needed = place.resource.rights().edit;
-    let message = "You are not allowed to change this.";
+    let message = "You are not allowed to edit this resource.";
     check_item(place, call, needed, (place.resource.edit_refusal(), message))
 }
 
 pub(super) fn may_delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
     let needed = place.resource.rights().delete;
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete this resource.";
     check_item(place, call, needed, ("woocommerce_rest_cannot_delete", message))
 }
 

@@ -109,13 +109,13 @@ fn told(call: &mut Call<'_>, kind: &'static str, row: &ReviewRow) -> Result<(), 
 }
 
 fn empty_review() -> Stop {
-    let message = "Write something in the review.";
+    let message = "The review must not be empty.";
     Refusal::new(400, "woocommerce_rest_review_content_invalid", message).into()
 }
 
 fn too_long(what: &str) -> Stop {
     let code = format!("woocommerce_rest_{what}_column_length");
-    Refusal::new(400, code, "This text is too long; shorten it.").into()
+    Refusal::new(400, code, "The text is too long; shorten it.").into()
 }
 
 /// The review with what the request says about it.
@@ -145,7 +145,7 @@ fn changed(call: &Call<'_>, fields: &Fields, mut row: ReviewRow) -> Result<Revie
         return Err(too_long("comment_author_email"));
     }
     if !row.email.is_empty() && !formats::is_email(&row.email) {
-        let message = "Give an e-mail address.";
+        let message = "An e-mail address is required.";
         return Err(Refusal::new(400, "rest_invalid_email", message).into());
     }
     if let Some(stars) = call.params.get("rating") {
@@ -200,7 +200,7 @@ fn refuse_repetition(conn: &mut dyn Conn, row: &ReviewRow) -> Result<(), Stop> {
     if rows.iter().all(|other| other.review != row.review || other.reviewer != row.reviewer) {
         return Ok(());
     }
-    let message = "This review was given already.";
+    let message = "This review already exists.";
     Err(Refusal::new(409, "woocommerce_rest_comment_duplicate", message).into())
 }
 

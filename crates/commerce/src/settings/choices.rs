@@ -37,7 +37,8 @@ pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
         Offers::Currencies => tables::currencies().iter().map(named_currency).collect(),
         Offers::Pages => pages(call)?,
         Offers::TaxClasses => {
-            let mut choices = owned(&[("inherit", "That of the goods"), ("", "Standard")]);
+            let mut choices =
+                owned(&[("inherit", "Shipping tax class based on cart items"), ("", "Standard")]);
             let classes = store::tax_class::all(call.conn()?)?;
             choices.extend(classes.into_iter().map(|class| (class.slug, class.name)));
             choices

@@ -82,7 +82,7 @@ pub(crate) fn choices_body(choices: &[(String, String)]) -> Option<Value> {
 }
 
 pub(crate) fn invalid() -> Refusal {
-    let message = "This setting does not take this value.";
+    let message = "Invalid setting value.";
     Refusal::new(400, "rest_setting_value_invalid", message)
 }
 

@@ -65,7 +65,7 @@ pub(super) static GROUPS: &[Group] = &[
     Group {
         id: "wc_admin",
         label: "Analytics",
-        about: "What reports count, and what they show first.",
+        about: "What reports include and show by default.",
         settings: analytics::SETTINGS,
     },
     Group { id: "general", label: "General", about: "", settings: general::SETTINGS },
@@ -151,7 +151,7 @@ mod tests {
         let mut seen = HashSet::new();
         for setting in GROUPS.iter().flat_map(|group| group.settings) {
             assert!(site::options::definition(setting.id).is_some(), "{}", setting.id);
-            assert!(seen.insert(setting.id), "{} is there twice", setting.id);
+            assert!(seen.insert(setting.id), "{} occurs twice", setting.id);
             let is_choice =
                 matches!(setting.kind, Kind::Select | Kind::Radio | Kind::Multiselect | Kind::Page);
             assert_eq!(is_choice, !matches!(setting.offers, Offers::Nothing), "{}", setting.id);

@@ -26,7 +26,7 @@ const fn text(id: &'static str, label: &'static str, about: &'static str) -> Fie
 }
 
 const fn title(default: &'static str) -> Field {
-    Field { default, ..text("title", "Name", "What buyers read at the checkout.") }
+    Field { default, ..text("title", "Name", "Title shown to customers at checkout.") }
 }
 
 const TAX_STATUS: Field = Field {
@@ -39,7 +39,7 @@ const TAX_STATUS: Field = Field {
     choices: &[("taxable", "Taxable"), ("none", "None")],
 };
 
-const COST: Field = text("cost", "Cost", "What it costs; sums of parts are allowed.");
+const COST: Field = text("cost", "Cost", "Cost, or an expression such as 10 + 2.");
 
 static FLAT_RATE: &[Field] = &[title("Flat rate"), TAX_STATUS, COST];
 static LOCAL_PICKUP: &[Field] = &[title("Local pickup"), TAX_STATUS, COST];
@@ -54,21 +54,21 @@ static FREE_SHIPPING: &[Field] = &[
         placeholder: "",
         choices: &[
             ("", "Nothing"),
-            ("coupon", "A coupon for free shipping"),
-            ("min_amount", "An order of some sum"),
-            ("either", "Such a sum or a coupon"),
-            ("both", "Such a sum and a coupon"),
+            ("coupon", "A free shipping coupon"),
+            ("min_amount", "A minimum order amount"),
+            ("either", "A minimum order amount or a coupon"),
+            ("both", "A minimum order amount and a coupon"),
         ],
     },
     Field {
         default: "0",
         placeholder: "0.00",
-        ..text("min_amount", "Least sum", "From what sum on an order is shipped free of charge.")
+        ..text("min_amount", "Minimum order amount", "Order amount from which shipping is free.")
     },
     Field {
         id: "ignore_discounts",
         label: "Discounts",
-        about: "Reckon the least sum before coupons take anything off.",
+        about: "Apply the minimum order amount before coupon discounts.",
         kind: Kind::Checkbox,
         default: "no",
         placeholder: "",

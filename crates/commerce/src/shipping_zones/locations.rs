@@ -17,11 +17,10 @@ const DEFAULT_KIND: &str = "country";
 const PLACES_MAX: usize = 10_000;
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let kind = Schema::text().choices(KINDS).about("What the code is of.").context(BOTH);
-    let fields =
-        [("code", Schema::text().about("Code of the place.").context(BOTH)), ("type", kind)];
+    let kind = Schema::text().choices(KINDS).about("Location type.").context(BOTH);
+    let fields = [("code", Schema::text().about("Location code.").context(BOTH)), ("type", kind)];
     let item = Item::new("shipping_zone_location", Schema::object(fields));
-    let id = || Args::new().arg("id", Schema::integer().about("Number of the zone."));
+    let id = || Args::new().arg("id", Schema::integer().about("Shipping zone ID."));
     let base = format!("/{namespace}/shipping/zones");
     let base_of_edit = base.clone();
     let list = move |call: &mut Call<'_>| list(call, &base);
@@ -53,13 +52,13 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
 fn update(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let zone = zone_of(call, "id")?;
     if zone.zone_id == REST_OF_WORLD {
-        let message = "The rest of the world has no places of its own.";
+        let message = "The locations of this zone cannot be changed.";
         let code = "woocommerce_rest_shipping_zone_locations_invalid_zone";
         return Err(Refusal::new(403, code, message).into());
     }
     let given = call.params.json().and_then(Value::as_array).cloned().unwrap_or_default();
     if given.len() > PLACES_MAX {
-        let message = "A zone has at most 10000 places.";
+        let message = "A zone must have at most 10000 locations.";
         return Err(Refusal::new(400, "rest_invalid_param", message).into());
     }
     let places: Vec<LocationRow> = given.iter().filter_map(place).collect();

@@ -65,7 +65,7 @@ pub(super) fn update(kind: Kind, call: &mut Call<'_>, row: TermRow) -> Result<Te
         let taken = term::find_by_slug(call.conn()?, &row.taxonomy, &slug)?;
         let is_taken = taken.is_some_and(|other| other.term_id != row.term_id);
         if is_taken && row.parent_id == before.parent_id {
-            let message = "Another term has this slug; choose another one.";
+            let message = "This slug is already in use; choose another one.";
             return Err(Refusal::new(400, "duplicate_term_slug", message).into());
         }
         row.slug = free_slug(call.conn()?, kind, &row, &slug)?;
@@ -81,7 +81,7 @@ pub(super) fn update(kind: Kind, call: &mut Call<'_>, row: TermRow) -> Result<Te
 
 pub(super) fn delete(call: &mut Call<'_>, row: &TermRow) -> Result<(), Stop> {
     if row.taxonomy == CATEGORY && call.options().integer(DEFAULT_CATEGORY) == row.term_id {
-        let message = "The default category cannot be deleted; make another one the default.";
+        let message = "The default category cannot be deleted; set another default first.";
         return Err(Refusal::new(400, "woocommerce_rest_cannot_delete", message).into());
     }
     term::delete(call.conn()?, row.term_id)?;
@@ -108,10 +108,10 @@ fn set_texts(call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
         row.name = clean_title(&clean::text_field(&name));
     }
     if row.name.is_empty() {
-        return Err(Refusal::new(400, "empty_term_name", "Give the term a name.").into());
+        return Err(Refusal::new(400, "empty_term_name", "A name is required.").into());
     }
     if row.name.chars().count() > NAME_LENGTH_MAX {
-        let message = format!("The name may have {NAME_LENGTH_MAX} characters at most.");
+        let message = format!("The name must have at most {NAME_LENGTH_MAX} characters.");
         return Err(Refusal::new(400, "term_name_too_long", message).into());
     }
     if let Some(description) = text(call, "description") {
@@ -125,12 +125,12 @@ fn set_parent(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), 
     let Some(parent) = call.params.get("parent") else { return Ok(()) };
     let parent_id = loose::to_int(parent).max(0);
     if !kind.is_hierarchical() {
-        let message = "These terms do not lie within each other.";
+        let message = "These terms have no hierarchy.";
         return Err(Refusal::new(400, "woocommerce_rest_taxonomy_not_hierarchical", message).into());
     }
     let parent = if parent_id == 0 { None } else { term::get(call.conn()?, parent_id)? };
     if parent_id != 0 && parent.is_none_or(|parent| parent.taxonomy != row.taxonomy) {
-        let message = "Use the number of a parent that exists.";
+        let message = "Parent term not found.";
         return Err(Refusal::new(400, "missing_parent", message).into());
     }
     let conn = call.conn()?;
@@ -191,7 +191,7 @@ fn refuse_namesake(
     if own_slug_is_free {
         return Ok(());
     }
-    let message = "A term with this name exists already; use it or choose another name.";
+    let message = "A term with this name already exists; use it or choose another name.";
     Err(Refusal::new(400, "term_exists", message).with("resource_id", namesake.term_id).into())
 }
 
@@ -226,5 +226,5 @@ pub(super) fn free_slug(
             return Ok(candidate);
         }
     }
-    Err(Error::conflict("too many terms share this slug; choose another one").into())
+    Err(Error::conflict("too many terms have this slug; choose another one").into())
 }

@@ -120,7 +120,9 @@ impl Rows {
                         Content::Wrong(NOT_UTF8)
                     }
                     Err(error) => {
-                        return Err(Error::invalid("the file cannot be read on").because(error));
+                        return Err(
+                            Error::invalid("cannot read the rest of the file").because(error)
+                        );
                     }
                 };
                 Ok(Some(Row { line, content }))
@@ -129,12 +131,12 @@ impl Rows {
     }
 }
 
-const TOO_LONG: &str = "The row is too long: 4 MB at most.";
-const NOT_UTF8: &str = "The row is not UTF-8.";
+const TOO_LONG: &str = "The row exceeds 4 MB.";
+const NOT_UTF8: &str = "The row is not valid UTF-8.";
 
 fn json_line(reader: &mut BufReader<File>, bytes: &mut u64) -> Result<Option<Content>> {
     let limit = u64::try_from(ROW_BYTES_MAX).unwrap_or(u64::MAX);
-    let failed = |error| Error::invalid("the file cannot be read on").because(error);
+    let failed = |error| Error::invalid("cannot read the rest of the file").because(error);
     let mut line = Vec::new();
     let read = reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(failed)?;
     *bytes += u64::try_from(read).unwrap_or_default();
@@ -156,12 +158,11 @@ fn json_line(reader: &mut BufReader<File>, bytes: &mut u64) -> Result<Option<Con
 }
 
 fn csv_input(path: &Path, mut reader: csv::Reader<File>) -> Result<Input> {
-    let wrong = |message: String| {
-        Error::invalid(format!("the first line of {}: {message}", path.display()))
-    };
+    let wrong =
+        |message: String| Error::invalid(format!("first line of {}: {message}", path.display()));
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
     if header.len() > COLUMNS_MAX {
-        return Err(wrong(format!("a file has {COLUMNS_MAX} columns at most")));
+        return Err(wrong(format!("a file must have at most {COLUMNS_MAX} columns")));
     }
     let column = |name: &str| {
         let name = name.trim().trim_start_matches('\u{feff}').to_owned();
@@ -172,7 +173,8 @@ fn csv_input(path: &Path, mut reader: csv::Reader<File>) -> Result<Input> {
             Step::Member(name) => !name.is_empty(),
         });
         if !is_sound || !is_near || path.len() > DEPTH_MAX {
-            let message = format!("`{name}` is no path such as billing.email or line_items.0.name");
+            let message =
+                format!("`{name}` is not a path such as billing.email or line_items.0.name");
             return Err(wrong(message));
         }
         Ok(Column { name, path })
@@ -207,7 +209,7 @@ impl Row {
                     return Err(wrong(None, "The line must be a JSON object.".to_owned()));
                 }
                 Err(error) => {
-                    let message = format!("The line is no JSON: {error}.");
+                    let message = format!("The line is not valid JSON: {error}.");
                     return Err(wrong(None, message));
                 }
             },
@@ -221,7 +223,7 @@ impl Row {
                 .parse()
                 .map_err(|message: String| wrong(Some(KIND), format!("{message}.")))?,
             None => Kind::of_body(&body).ok_or_else(|| {
-                let message = "Say of which kind the record is, such as product.";
+                let message = "The record's type is missing, such as product.";
                 wrong(Some(KIND), message.to_owned())
             })?,
         };

@@ -18,7 +18,7 @@ const NAMED_MAX: usize = 2;
 pub(super) fn parent(call: &mut Call<'_>) -> Result<Product, Stop> {
     let id = product_id(call);
     let found = record::get(call.conn()?, id)?.filter(|product| !product.is(VARIATION));
-    let message = "There is no product with this id that could have variations.";
+    let message = "Variable product not found.";
     let code = "woocommerce_rest_product_variation_invalid_parent";
     found.ok_or_else(|| Refusal::new(404, code, message).into())
 }
