@@ -22,7 +22,7 @@ mod receipt;
 mod record;
 mod refunds;
 mod schema;
-mod status;
+pub(crate) mod status;
 mod taxes;
 mod till;
 mod totals;
@@ -44,9 +44,7 @@ use self::effects::Before;
 use self::goods::Goods;
 pub(crate) use self::origin::origin;
 pub use self::receipt::{Receipt, ReceiptPages};
-use self::record::TRASH;
 pub use self::record::{Address, Details, Line, LineDetails, Order, TaxShare};
-pub(crate) use self::status::STATUSES;
 pub(crate) use self::till::{KEY_BYTES, Till, count, event, order_key, status_note};
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;
@@ -209,7 +207,7 @@ impl Resource for Orders {
     }
 
     fn is_trashed(&self, loaded: &Loaded) -> bool {
-        loaded.order.row.status == TRASH
+        loaded.order.row.status == status::TRASH
     }
 
     fn create(&self, call: &mut Call<'_>) -> Result<Loaded, Stop> {
@@ -226,7 +224,7 @@ impl Resource for Orders {
         let now = moments::now(call);
         let mut order = loaded.order;
         let before = Before::same(&order);
-        let status = std::mem::replace(&mut order.row.status, TRASH.to_owned());
+        let status = std::mem::replace(&mut order.row.status, status::TRASH.to_owned());
         let seconds = now.as_micros().div_euclid(1_000_000).to_string();
         let notes = [(TRASH_STATUS, format!("wc-{status}")), (TRASH_TIME, seconds)];
         for (key, value) in notes {

@@ -43,7 +43,7 @@ fn routes_of(namespace: &str) -> [Route<Action>; 2] {
     let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
     let fields = [
         ("id", text("Shipping method ID.")),
-        ("title", text("Its name.")),
+        ("title", text("Shipping method name.")),
         ("description", text("Shipping method description.")),
     ];
     let item = Item::new("shipping_method", Schema::object(fields));

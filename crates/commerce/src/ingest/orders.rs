@@ -16,6 +16,7 @@ use crate::common::{events, meta};
 use crate::orders::Order;
 use crate::orders::effects::{self, payload};
 use crate::orders::history::{self, Told};
+use crate::orders::status;
 
 /// The entry that says whether a refund paid everything back.
 const REFUND_TYPE: &str = "_refund_type";
@@ -270,8 +271,9 @@ fn number_entries(conn: &mut dyn Conn, orders: &mut [Order]) -> Result<()> {
 
 /// Lets the buyers have numbers in reports, and remembers who has ever paid.
 fn meet_buyers(conn: &mut dyn Conn, orders: &[Order]) -> Result<()> {
-    let is_sale =
-        |order: &&Order| !matches!(&*order.row.status, "trash" | "auto-draft" | "checkout-draft");
+    let is_sale = |order: &&Order| {
+        !matches!(&*order.row.status, status::TRASH | status::AUTO_DRAFT | status::CHECKOUT_DRAFT)
+    };
     let users = orders.iter().map(|order| order.row.customer_id).filter(|id| *id != 0);
     let mut users: Vec<i64> = users.collect();
     users.sort_unstable();
@@ -281,7 +283,7 @@ fn meet_buyers(conn: &mut dyn Conn, orders: &[Order]) -> Result<()> {
         let found = customer::get_many(conn, ids)?;
         known.extend(found.into_iter().map(|customer| (customer.user.user_id, customer)));
     }
-    let payers = orders.iter().filter(|order| order.row.status == "completed");
+    let payers = orders.iter().filter(|order| order.row.status == status::COMPLETED);
     for user_id in payers.map(|order| order.row.customer_id) {
         let Some(customer) = known.get_mut(&user_id) else { continue };
         if !customer.row.is_paying {

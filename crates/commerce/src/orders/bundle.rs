@@ -16,7 +16,8 @@ use types::{Amount, Error, Result, Timestamp};
 
 use gone::Gone;
 
-use super::record::{Address, Line, Order, TRASH, TaxShare};
+use super::record::{Address, Line, Order, TaxShare};
+use super::status;
 use crate::bundle::records;
 use crate::common::{amounts, moments};
 
@@ -145,7 +146,7 @@ impl BundleOrder {
         row.refund_amount = self.amount;
         row.refunded_by = self.refunded_by;
         row.reason = self.reason;
-        if self.status == TRASH {
+        if self.status == status::TRASH {
             let before = self.meta.iter().find(|entry| entry.key == super::TRASH_STATUS);
             let before = before.and_then(|entry| entry.value.as_str());
             row.trashed_status = before.map(|text| text.trim_start_matches("wc-").to_owned());
@@ -188,8 +189,8 @@ fn finish(order: &mut Order) {
     for line in order.lines_mut(ItemKind::Coupon) {
         line.row.product_id = 0;
     }
-    let is_sale = super::status::is_sale(&order.row.status) || order.row.status == "refunded";
-    if is_sale || order.row.status == "pending" {
+    let is_sale = super::status::is_sale(&order.row.status) || order.row.status == status::REFUNDED;
+    if is_sale || order.row.status == status::PENDING {
         order.details.counted_coupons = Some(used);
     }
     if is_sale {

@@ -16,7 +16,7 @@ use store::{coupon as coupon_store, customer, product};
 use types::{Amount, Result};
 
 use super::goods::Goods;
-use super::record::{Line, Order, TRASH};
+use super::record::{Line, Order};
 use super::{downloads, status, view};
 use crate::common::{events, meta, moments};
 use crate::coupons::Coupon;
@@ -60,7 +60,7 @@ pub(super) fn buyer(order: &Order) -> String {
 /// The status of the order once it is paid.
 pub(super) fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str> {
     let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
-    Ok(if view::needs_processing(order, &goods) { "processing" } else { "completed" })
+    Ok(if view::needs_processing(order, &goods) { status::PROCESSING } else { status::COMPLETED })
 }
 
 /// Gives the order another status, with the dates and the note that come with it.
@@ -70,7 +70,7 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
         return Ok(());
     }
     let now = moments::now(call);
-    if from == TRASH {
+    if from == status::TRASH {
         order.row.trashed_status = None;
         order.details.meta_data.retain(|entry| {
             let key = entry["key"].as_str().unwrap_or_default();
@@ -78,10 +78,10 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
         });
     }
     let pays = paid_status(call, order)?;
-    if order.row.paid.is_none() && (to == pays || to == "completed") {
+    if order.row.paid.is_none() && (to == pays || to == status::COMPLETED) {
         order.row.paid = Some(now);
     }
-    if to == "completed" {
+    if to == status::COMPLETED {
         order.row.completed = Some(now);
     }
     note(call, order.id(), status_note(&from, to))
@@ -142,7 +142,7 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
     }
     let was_reduced = order.details.stock_reduced;
     let is_reduced = match order.row.status.as_str() {
-        "cancelled" | "pending" => false,
+        status::CANCELLED | status::PENDING => false,
         status => was_reduced || status::is_sale(status),
     };
     order.details.stock_reduced = is_reduced;
@@ -228,7 +228,7 @@ fn change_sales(
 
 fn settle_coupons(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
     let status = order.row.status.as_str();
-    if status::is_void(status) || matches!(status, "auto-draft" | "checkout-draft") {
+    if status::is_void(status) || matches!(status, status::AUTO_DRAFT | status::CHECKOUT_DRAFT) {
         return change_coupons(call, order, None);
     }
     let who = buyer(order);
@@ -274,11 +274,11 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) 
 fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
     let user_id = order.row.customer_id;
     let status = order.row.status.as_str();
-    if matches!(status, TRASH | "auto-draft" | "checkout-draft") {
+    if matches!(status, status::TRASH | status::AUTO_DRAFT | status::CHECKOUT_DRAFT) {
         return Ok(());
     }
     if user_id != 0
-        && status == "completed"
+        && status == status::COMPLETED
         && let Some(customer) = customer::get(call.conn()?, user_id)?
         && !customer.row.is_paying
     {

@@ -11,9 +11,9 @@ use store::{Conn, attribute};
 use types::Result;
 
 use super::record::{Line, Order};
+use crate::taxonomies::CATEGORY;
 
 pub(super) const VARIATION: &str = "variation";
-const CATEGORY: &str = "product_cat";
 
 /// Products by id, and the words for attributes and their values.
 #[derive(Debug, Default)]

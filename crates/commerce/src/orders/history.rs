@@ -116,7 +116,7 @@ impl Reader {
         row.order_id = whole(&body, "id").max(0);
         row.parent_id = whole(&body, "parent_id").max(0);
         row.customer_id = whole(&body, "customer_id").max(0);
-        row.status = text(&body, "status").unwrap_or_else(|| "pending".to_owned());
+        row.status = text(&body, "status").unwrap_or_else(|| status::PENDING.to_owned());
         let usual = || self.options.text("woocommerce_currency");
         row.currency = text(&body, "currency").unwrap_or_else(usual);
         row.number = text(&body, "number").unwrap_or_default();
@@ -153,7 +153,7 @@ impl Reader {
         if order.row.parent_id == 0 {
             return Err(wrong("parent_id", "parent_id must be an order ID."));
         }
-        "completed".clone_into(&mut order.row.status);
+        status::COMPLETED.clone_into(&mut order.row.status);
         order.row.refunded_by = whole(&body, "refunded_by").max(0);
         order.row.reason = text(&body, "reason").unwrap_or_default();
         order.details.refunded_payment = body.get("refunded_payment").is_some_and(loose::to_bool);
@@ -176,8 +176,9 @@ impl Reader {
         row.created = self.moment(body, "date_created")?.or(self.now);
         row.modified = self.moment(body, "date_modified")?.or(row.created);
         // A record that does not know these dates at all cannot mean that there are none.
-        let is_paid = matches!(&*row.status, "processing" | "completed" | "refunded");
-        let is_completed = row.status == "completed" && row.kind == OrderKind::Order;
+        let is_paid =
+            matches!(&*row.status, status::PROCESSING | status::COMPLETED | status::REFUNDED);
+        let is_completed = row.status == status::COMPLETED && row.kind == OrderKind::Order;
         let paid = is_paid.then_some(row.created);
         row.paid = self.moment(body, "date_paid")?.unless_unsaid(paid);
         let completed = is_completed.then_some(row.modified);
@@ -306,8 +307,8 @@ impl Told {
         if order.row.kind == OrderKind::Refund {
             return;
         }
-        let is_sale = status::is_sale(&order.row.status) || order.row.status == "refunded";
-        if is_sale || order.row.status == "pending" {
+        let is_sale = status::is_sale(&order.row.status) || order.row.status == status::REFUNDED;
+        if is_sale || order.row.status == status::PENDING {
             let who = effects::buyer(order);
             let ids = order
                 .lines(ItemKind::Coupon)

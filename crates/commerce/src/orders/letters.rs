@@ -11,7 +11,7 @@ use store::order::OrderKind;
 use types::Capability;
 
 use super::record::Order;
-use super::{effects, receipt};
+use super::{effects, receipt, status};
 
 /// The template that every order has: what it consists of and comes to.
 const DETAILS: &str = "customer_invoice";
@@ -127,13 +127,13 @@ fn available(order: &Order, has_refunds: bool) -> impl Iterator<Item = &'static 
     let status = order.row.status.clone();
     TEMPLATES.iter().filter(move |template| match template.id {
         DETAILS => true,
-        "customer_cancelled_order" => status == "cancelled",
-        "customer_failed_order" => status == "failed",
-        "customer_on_hold_order" => status == "on-hold",
-        "customer_processing_order" => status == "processing",
-        "customer_completed_order" => status == "completed",
+        "customer_cancelled_order" => status == status::CANCELLED,
+        "customer_failed_order" => status == status::FAILED,
+        "customer_on_hold_order" => status == status::ON_HOLD,
+        "customer_processing_order" => status == status::PROCESSING,
+        "customer_completed_order" => status == status::COMPLETED,
         "customer_refunded_order" => has_refunds,
-        "customer_pos_completed_order" => is_pos && status == "completed",
+        "customer_pos_completed_order" => is_pos && status == status::COMPLETED,
         "customer_pos_refunded_order" => is_pos && has_refunds,
         _ => false,
     })

@@ -5,9 +5,8 @@ use serde_json::json;
 use site::Call;
 use store::order::{OrderFilter, OrderKind, OrderSort};
 
-use super::record::TRASH;
 use super::status::STATUSES;
-use super::view;
+use super::{status, view};
 use crate::common::version::Version;
 use crate::common::{args, first, moments, paging};
 
@@ -22,13 +21,13 @@ const AFTER_FIRST: &[&str] = &[
     "created_via",
 ];
 /// Orders that nobody has placed yet.
-const DRAFTS: [&str; 2] = ["auto-draft", "checkout-draft"];
+const DRAFTS: [&str; 2] = [status::AUTO_DRAFT, status::CHECKOUT_DRAFT];
 
 /// The parameters of a list of orders.
 pub(super) fn order_args(version: Version) -> Args {
-    let mut statuses = vec![ANY, TRASH];
+    let mut statuses = vec![ANY, status::TRASH];
     if version != Version::Analytics {
-        statuses.push("auto-draft");
+        statuses.push(status::AUTO_DRAFT);
     }
     statuses.extend(STATUSES.iter().map(|(slug, _)| *slug));
     let several = || Schema::list(Schema::text().choices(&statuses));
@@ -128,7 +127,7 @@ pub(super) fn order_filter(call: &Call<'_>) -> OrderFilter {
     filter.created_via = params.texts("created_via");
     let statuses = params.texts("status");
     if statuses.is_empty() || statuses.iter().any(|status| status == ANY) {
-        let hidden = [TRASH].into_iter().chain(DRAFTS);
+        let hidden = [status::TRASH].into_iter().chain(DRAFTS);
         let named = |status: &&str| !statuses.iter().any(|other| other == status);
         filter.statuses_exclude = hidden.filter(named).map(str::to_owned).collect();
     } else {

@@ -14,8 +14,8 @@ use store::Conn;
 use store::order::{ItemKind, OrderKind};
 use types::{Amount, Capability, Result, Timestamp};
 
-use super::money;
-use super::record::{Order, TRASH};
+use super::record::Order;
+use super::{money, status};
 use crate::common::moments;
 use crate::products::price::escaped;
 
@@ -145,7 +145,8 @@ fn day_of(options: &Options, time: Timestamp) -> String {
 /// The receipt of the order that can still be read.
 fn readable<'o>(order: &'o Order, options: &Options, now: Timestamp) -> Option<&'o Receipt> {
     let receipt = order.details.receipt.as_ref()?;
-    (receipt.last_day >= day_of(options, now) && order.row.status != TRASH).then_some(receipt)
+    (receipt.last_day >= day_of(options, now) && order.row.status != status::TRASH)
+        .then_some(receipt)
 }
 
 /// What the order consists of and comes to: what it is, and how much.

@@ -9,8 +9,6 @@ use types::{Amount, Error, Result};
 
 use super::receipt::Receipt;
 
-pub(crate) const TRASH: &str = "trash";
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
     pub row: OrderRow,

@@ -16,7 +16,7 @@ use super::effects::{self, Before, REDUCED, RESTOCKED};
 use super::goods::Goods;
 use super::record::{Line, Order};
 use super::totals::{self, Shop};
-use super::{legacy, lines, list, schema, view};
+use super::{legacy, lines, list, schema, status, view};
 use crate::common::version::Version;
 use crate::common::{amounts, first, meta, moments};
 
@@ -354,7 +354,7 @@ pub(super) fn drawn_up(
     let mut refund = Order::default();
     refund.row.kind = OrderKind::Refund;
     refund.row.parent_id = order.id();
-    "completed".clone_into(&mut refund.row.status);
+    status::COMPLETED.clone_into(&mut refund.row.status);
     refund.row.currency.clone_from(&order.row.currency);
     refund.row.prices_include_tax = order.row.prices_include_tax;
     refund.row.merchant_id.clone_from(&order.row.merchant_id);
@@ -402,7 +402,7 @@ fn carry_out(
     let refund = refund.insert(call.conn()?)?;
     restock(call, &mut order, restocked)?;
     if is_full {
-        effects::set_status(call, &mut order, "refunded")?;
+        effects::set_status(call, &mut order, status::REFUNDED)?;
     }
     order.row.modified = moments::now(call);
     let before = Before::same(&order);

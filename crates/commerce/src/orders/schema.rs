@@ -3,7 +3,7 @@
 use contract::rest::{Item, Schema};
 use serde_json::Value;
 
-use super::status::STATUSES;
+use super::status::{self, STATUSES};
 use crate::common::meta;
 use crate::common::version::Version;
 use crate::data::tables;
@@ -20,10 +20,10 @@ pub(super) fn told(schema: Schema, about: &str) -> Schema {
 
 /// Statuses that a request may give an order.
 fn status(version: Version) -> Schema {
-    let drafts: &[&str] = if version == Version::One { &[] } else { &["auto-draft"] };
+    let drafts: &[&str] = if version == Version::One { &[] } else { &[status::AUTO_DRAFT] };
     let mut names = drafts.to_vec();
     names.extend(STATUSES.iter().map(|(slug, _)| *slug));
-    shown(Schema::text().default("pending").choices(&names), "Order status.")
+    shown(Schema::text().default(status::PENDING).choices(&names), "Order status.")
 }
 
 fn currency() -> Schema {

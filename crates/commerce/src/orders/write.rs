@@ -13,7 +13,7 @@ use types::Error;
 use super::effects::{self, Before};
 use super::goods::Goods;
 use super::lines;
-use super::record::{Address, Line, Order, TRASH};
+use super::record::{Address, Line, Order};
 use super::totals::{self, Shop};
 use super::{coupons, status};
 use crate::common::{meta, moments};
@@ -31,7 +31,7 @@ const OWNER_MAX: usize = 64;
 pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     let now = moments::now(call);
     let mut order = Order::default();
-    "pending".clone_into(&mut order.row.status);
+    status::PENDING.clone_into(&mut order.row.status);
     "rest-api".clone_into(&mut order.row.created_via);
     order.row.created = now;
     order.row.currency = call.options().text("woocommerce_currency");
@@ -69,9 +69,9 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let left: HashSet<i64> = order.items.iter().map(|line| line.row.item_id).collect();
     let removed = old.into_iter().filter(|line| !left.contains(&line.row.item_id));
     let before = Before { removed: removed.collect(), ..before };
-    let was_trashed = order.row.status == TRASH;
+    let was_trashed = order.row.status == status::TRASH;
     let order = finish(call, order, &before, "order.updated")?;
-    if was_trashed && order.row.status != TRASH {
+    if was_trashed && order.row.status != status::TRASH {
         effects::tell(call, "order.restored", &order)?;
     }
     Ok(order)
@@ -99,7 +99,7 @@ fn finish(
     effects::settle(call, &mut order, before)?;
     let order = order.update(call.conn()?)?;
     effects::tell(call, event, &order)?;
-    if order.row.status == "refunded" {
+    if order.row.status == status::REFUNDED {
         super::refunds::refund_rest(call, &order)?;
     }
     Ok(order)

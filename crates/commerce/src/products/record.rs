@@ -26,10 +26,7 @@ pub const STOCK_STATUSES: &[&str] = &[IN_STOCK, OUT_OF_STOCK, ON_BACKORDER];
 /// The tax class of a variation that has that of its product.
 pub const LIKE_PARENT: &str = "parent";
 
-pub const CATEGORY: &str = "product_cat";
-pub const TAG: &str = "product_tag";
-pub const BRAND: &str = "product_brand";
-pub const SHIPPING_CLASS: &str = "product_shipping_class";
+pub use crate::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 
 /// A product, or a variation of one.
 #[derive(Clone, Debug, PartialEq)]

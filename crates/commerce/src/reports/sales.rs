@@ -18,11 +18,10 @@ use super::period::{self, Period};
 use super::{base, may_view, shown};
 use crate::common::amounts;
 use crate::managers::linked;
+use crate::orders::status;
 
 /// Orders of these statuses are sales.
-const SALES: [&str; 3] = ["completed", "processing", "on-hold"];
-/// An order of this status was paid back as a whole.
-const REFUNDED: &str = "refunded";
+const SALES: [&str; 3] = [status::COMPLETED, status::PROCESSING, status::ON_HOLD];
 /// Amounts of these reports have two decimals, whatever the shop's have.
 const DECIMALS: u32 = 2;
 /// Products that the list of the best has.
@@ -89,7 +88,8 @@ fn sales_report(call: &mut Call<'_>, about: &str) -> Result<Reply, Stop> {
     let mut totals = Map::new();
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (name, span) in parts {
-        let sold = sales::sold(call.conn()?, span, [SALES[0], SALES[1], SALES[2], REFUNDED])?;
+        let sold =
+            sales::sold(call.conn()?, span, [SALES[0], SALES[1], SALES[2], status::REFUNDED])?;
         let new = if customers == 0 { 0 } else { customers_in(call, span)? };
         totals.insert(name, part_body(&sold, new));
         all.sum = added(all.sum, sold.sum);
@@ -97,7 +97,7 @@ fn sales_report(call: &mut Call<'_>, about: &str) -> Result<Reply, Stop> {
         all.discount += sold.discount;
     }
     let in_part = sales::refunded_in_part(call.conn()?, whole, SALES)?;
-    let entirely = sales::refunded_whole(call.conn()?, whole, REFUNDED)?;
+    let entirely = sales::refunded_whole(call.conn()?, whole, status::REFUNDED)?;
     let left = |all: Amount, part: Amount, entire: Amount| all - part.abs() - entire;
     let sum = all.sum;
     let refunds = in_part.total + entirely.total;

@@ -70,7 +70,7 @@ fn of_orders(call: &mut Call<'_>) -> Result<Vec<Counted>> {
     let counted = |(slug, name): &(&str, &str)| {
         ((*slug).to_owned(), (*name).to_owned(), count(slug).map_or(0, |(_, count)| *count))
     };
-    Ok(orders::STATUSES.iter().map(counted).collect())
+    Ok(orders::status::STATUSES.iter().map(counted).collect())
 }
 
 fn of_products(call: &mut Call<'_>) -> Result<Vec<Counted>> {

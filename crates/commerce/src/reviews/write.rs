@@ -12,6 +12,7 @@ use types::{Capability, Error};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};
 use crate::common::{events, moments};
+use crate::orders::status;
 
 /// Bytes of what a reviewer writes.
 const REVIEW_LENGTH_MAX: usize = 65_525;
@@ -23,7 +24,7 @@ const STARS_MAX: i64 = 5;
 /// Orders that are looked at for the address of a reviewer.
 const ORDERS_MAX: i64 = 100;
 /// The statuses of orders that were paid.
-const PAID: [&str; 2] = ["processing", "completed"];
+const PAID: [&str; 2] = [status::PROCESSING, status::COMPLETED];
 
 /// How a version calls the fields.
 #[derive(Debug)]

@@ -8,27 +8,16 @@ use store::post::{PostFilter, PostOrder};
 use super::kind::Choices;
 use super::table::Offers;
 use crate::data::tables;
+use crate::orders::status::STATUSES;
 
 /// Pages that are offered at most.
 const PAGES_MAX: i64 = 500;
-
-/// The statuses of orders, with their names.
-const ORDER_STATUSES: &[(&str, &str)] = &[
-    ("pending", "Pending payment"),
-    ("processing", "Processing"),
-    ("on-hold", "On hold"),
-    ("completed", "Completed"),
-    ("cancelled", "Cancelled"),
-    ("refunded", "Refunded"),
-    ("failed", "Failed"),
-    ("checkout-draft", "Draft"),
-];
 
 pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
     Ok(match offers {
         Offers::Nothing => Vec::new(),
         Offers::These(choices) => owned(choices),
-        Offers::OrderStatuses => owned(ORDER_STATUSES),
+        Offers::OrderStatuses => owned(STATUSES),
         Offers::Countries => {
             let countries = tables::countries().iter();
             countries.map(|country| (country.code.to_owned(), country.name.to_owned())).collect()

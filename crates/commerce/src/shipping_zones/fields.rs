@@ -47,13 +47,13 @@ static FREE_SHIPPING: &[Field] = &[
     title("Free shipping"),
     Field {
         id: "requires",
-        label: "Needs",
+        label: "Free shipping requires",
         about: "",
         kind: Kind::Select,
         default: "",
         placeholder: "",
         choices: &[
-            ("", "Nothing"),
+            ("", "No requirement"),
             ("coupon", "A free shipping coupon"),
             ("min_amount", "A minimum order amount"),
             ("either", "A minimum order amount or a coupon"),

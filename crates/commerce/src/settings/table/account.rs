@@ -6,7 +6,7 @@ use super::{Default, Offers, Setting, checkbox, setting, text, textarea};
 pub(super) static ACCOUNT: &[Setting] = &[
     checkbox(
         "woocommerce_enable_guest_checkout",
-        "Guests",
+        "Guest checkout",
         "Allow customers to place orders without an account.",
     ),
     checkbox(
@@ -62,7 +62,7 @@ pub(super) static ACCOUNT: &[Setting] = &[
 ];
 
 pub(super) static EMAIL: &[Setting] = &[
-    text("woocommerce_email_from_name", "Sender", "Sender name of outgoing e-mails.")
+    text("woocommerce_email_from_name", "\"From\" name", "Sender name of outgoing e-mails.")
         .default(Default::LikeOption("blogname")),
     setting(
         Kind::Email,

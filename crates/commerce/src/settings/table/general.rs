@@ -3,7 +3,7 @@
 use super::{Offers, Setting, checkbox, multiselect, number, select, text};
 
 pub(super) static SETTINGS: &[Setting] = &[
-    text("woocommerce_store_address", "Street", "Street address of your store."),
+    text("woocommerce_store_address", "Address line 1", "Street address of your store."),
     text(
         "woocommerce_store_address_2",
         "Address line 2",
@@ -22,14 +22,14 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Selling locations",
         "Countries you sell to.",
         Offers::These(&[
-            ("all", "Everywhere"),
-            ("all_except", "Sell to all countries, except for…"),
-            ("specific", "Sell to specific countries"),
+            ("all", "All countries"),
+            ("all_except", "All countries, except for…"),
+            ("specific", "Specific countries"),
         ]),
     ),
     multiselect(
         "woocommerce_all_except_countries",
-        "Exceptions",
+        "Excluded countries",
         "Countries you do not sell to.",
         Offers::Countries,
     ),
@@ -44,10 +44,10 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Shipping locations",
         "Countries you ship to.",
         Offers::These(&[
-            ("", "Ship to all countries you sell to"),
-            ("all", "Everywhere"),
-            ("specific", "Ship to specific countries only"),
-            ("disabled", "Nowhere"),
+            ("", "All countries you sell to"),
+            ("all", "All countries"),
+            ("specific", "Specific countries"),
+            ("disabled", "Disable shipping"),
         ]),
     ),
     multiselect(
@@ -61,14 +61,18 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Default customer location",
         "Location assumed before a customer enters an address.",
         Offers::These(&[
-            ("", "Nowhere"),
+            ("", "No location by default"),
             ("base", "Shop base address"),
             ("geolocation", "Geolocate"),
             ("geolocation_ajax", "Geolocate (with page caching support)"),
         ]),
     ),
-    checkbox("woocommerce_calc_taxes", "Taxes", "Calculate taxes at checkout."),
-    checkbox("woocommerce_enable_coupons", "Coupons", "Allow customers to use coupon codes."),
+    checkbox("woocommerce_calc_taxes", "Enable taxes", "Calculate taxes at checkout."),
+    checkbox(
+        "woocommerce_enable_coupons",
+        "Enable coupons",
+        "Allow customers to use coupon codes.",
+    ),
     checkbox(
         "woocommerce_calc_discounts_sequentially",
         "Sequential discounts",
@@ -91,11 +95,19 @@ pub(super) static SETTINGS: &[Setting] = &[
             ("right_space", "Right with space"),
         ]),
     ),
-    text("woocommerce_price_thousand_sep", "Thousands", "Thousands separator of displayed prices."),
+    text(
+        "woocommerce_price_thousand_sep",
+        "Thousands separator",
+        "Thousands separator of displayed prices.",
+    ),
     text(
         "woocommerce_price_decimal_sep",
         "Decimal separator",
         "Decimal separator of displayed prices.",
     ),
-    number("woocommerce_price_num_decimals", "Decimals", "Number of decimals in displayed prices."),
+    number(
+        "woocommerce_price_num_decimals",
+        "Number of decimals",
+        "Number of decimals in displayed prices.",
+    ),
 ];

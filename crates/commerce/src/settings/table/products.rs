@@ -38,7 +38,7 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Unit for lengths.",
         Offers::These(&[("m", "m"), ("cm", "cm"), ("mm", "mm"), ("in", "in"), ("yd", "yd")]),
     ),
-    checkbox("woocommerce_enable_reviews", "Reviews", "Allow product reviews."),
+    checkbox("woocommerce_enable_reviews", "Enable reviews", "Allow product reviews."),
     checkbox(
         "woocommerce_review_rating_verification_label",
         "Verified owner label",
@@ -49,13 +49,17 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Verified owners only",
         "Accept reviews only from customers who bought the product.",
     ),
-    checkbox("woocommerce_enable_review_rating", "Ratings", "Allow star ratings in reviews."),
+    checkbox(
+        "woocommerce_enable_review_rating",
+        "Product ratings",
+        "Allow star ratings in reviews.",
+    ),
     checkbox(
         "woocommerce_review_rating_required",
         "Ratings required",
         "Require a star rating with every review.",
     ),
-    checkbox("woocommerce_manage_stock", "Stock", "Track stock levels."),
+    checkbox("woocommerce_manage_stock", "Manage stock", "Track stock levels."),
     number(
         "woocommerce_hold_stock_minutes",
         "Hold stock (minutes)",
@@ -80,17 +84,17 @@ pub(super) static SETTINGS: &[Setting] = &[
     .default(Default::LikeOption("admin_email")),
     number(
         "woocommerce_notify_low_stock_amount",
-        "Little",
+        "Low stock threshold",
         "Stock level at which stock counts as low.",
     ),
     number(
         "woocommerce_notify_no_stock_amount",
-        "Nothing",
+        "Out of stock threshold",
         "Stock level at which a product counts as out of stock.",
     ),
     checkbox(
         "woocommerce_hide_out_of_stock_items",
-        "Out of stock",
+        "Out of stock visibility",
         "Hide out-of-stock products from the catalog.",
     ),
     select(

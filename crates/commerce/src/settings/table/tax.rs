@@ -7,7 +7,7 @@ const INCLUDING: Offers = Offers::These(&[("incl", "Including tax"), ("excl", "E
 pub(super) static TAX: &[Setting] = &[
     radio(
         "woocommerce_prices_include_tax",
-        "Prices",
+        "Prices entered with tax",
         "Whether you enter prices including tax.",
         Offers::These(&[("yes", "Yes, prices include tax"), ("no", "No, tax is added to prices")]),
     ),
@@ -56,17 +56,17 @@ pub(super) static TAX: &[Setting] = &[
 pub(super) static SHIPPING: &[Setting] = &[
     checkbox(
         "woocommerce_enable_shipping_calc",
-        "Calculator",
+        "Shipping calculator",
         "Show the shipping calculator in the cart.",
     ),
     checkbox(
         "woocommerce_shipping_cost_requires_address",
-        "Costs",
+        "Shipping costs",
         "Hide shipping costs until an address is entered.",
     ),
     radio(
         "woocommerce_ship_to_destination",
-        "Destination",
+        "Shipping destination",
         "Address used for shipping by default.",
         Offers::These(&[
             ("shipping", "Default to customer shipping address"),
