@@ -220,17 +220,17 @@ fn carry_out(
     body: Value,
 ) -> Result<(&'static str, String), Stop> {
     let body = body.as_object().cloned().unwrap_or_default();
-    let mut said = ("success", format!("{path} is set."));
+    let mut reply = ("success", format!("{path} is set."));
     let params = contract::rest::Params::default();
     call.nested(params, &mut |inner| match inner.ask(verb, path, body.clone()) {
         Ok(_) => Ok(true),
         Err(Stop::Refused(refusal)) => {
-            said = ("error", format!("{path}: {}", refusal.message));
+            reply = ("error", format!("{path}: {}", refusal.message));
             Ok(false)
         }
         Err(Stop::Failed(error)) => Err(error),
     })?;
-    Ok(said)
+    Ok(reply)
 }
 
 fn outcome(messages: &[(&'static str, String)]) -> Reply {

@@ -227,8 +227,8 @@ fn act_on(call: &mut Call<'_>, gateways: &str, deed: Deed) -> Result<Reply, Stop
             state::set(call.conn()?, Mark::Dismissed, &id, is_dismissed)?;
         }
         Deed::Snooze(true) => {
-            let asked = call.params.text("duration").unwrap_or(DURATION_USUAL);
-            let found = DURATIONS.iter().find(|(name, _)| *name == asked);
+            let duration = call.params.text("duration").unwrap_or(DURATION_USUAL);
+            let found = DURATIONS.iter().find(|(name, _)| *name == duration);
             let until = found.map(|(_, duration)| now.plus(*duration));
             state::snooze(call.conn()?, &id, until, now)?;
         }

@@ -22,7 +22,7 @@ use types::{Capability, Error, Kind, Result, Timestamp};
 use crate::catalogue::{Catalogue, picture};
 use crate::package::{Manifest, ThemeManifest};
 use crate::plugins::lifecycle;
-use crate::plugins::{Asking, with_offers};
+use crate::plugins::{CatalogueRequest, with_offers};
 use crate::upload::{self, put_new};
 
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
@@ -37,12 +37,12 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         at("/themes").on(
             EDIT,
             upload_args,
-            later(may_upload, move |asked| receive(asked, Arc::clone(&of_upload))),
+            later(may_upload, move |request| receive(request, Arc::clone(&of_upload))),
         ),
         at("/onboarding/themes/install").on(
             EDIT,
             Args::new(),
-            later(may_install, move |asked| install(asked, Arc::clone(&of_install))),
+            later(may_install, move |request| install(request, Arc::clone(&of_install))),
         ),
         at("/onboarding/themes/activate").on(EDIT, Args::new(), write(may_switch, activate)),
         own("/themes").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
@@ -75,8 +75,8 @@ fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
 }
 
 /// Takes the archive of a form. What is wrong with it is told in the answer, as clients know it.
-async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    let told = match upload::take(&asked, &catalogue, PackageKind::Theme).await? {
+async fn receive(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let told = match upload::take(&request, &catalogue, PackageKind::Theme).await? {
         Ok(slug) => {
             let message = "The theme was installed.";
             json!({ "status": "success", "message": message, "theme": slug })
@@ -91,17 +91,17 @@ fn slug_of(text: Option<&str>) -> String {
 }
 
 /// Installs a theme of the catalogue. One that is there already is fine, whoever is away.
-async fn install(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    let slug = slug_of(asked.params.text("theme"));
+async fn install(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let slug = slug_of(request.params.text("theme"));
     let wanted = slug.clone();
     let find = move |conn: &mut dyn Conn| package::get(conn, PackageKind::Theme, &wanted);
-    let row = if let Some(row) = asked.site.store().read(find.clone()).await? {
+    let row = if let Some(row) = request.site.store().read(find.clone()).await? {
         row
     } else {
-        let obtained = catalogue.obtain(&asked.site, PackageKind::Theme, &slug).await;
-        let (obtained, now) = (obtained.map_err(not_installed)?, asked.visit.now);
-        asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
-        let installed = asked.site.store().read(find).await?;
+        let obtained = catalogue.obtain(&request.site, PackageKind::Theme, &slug).await;
+        let (obtained, now) = (obtained.map_err(not_installed)?, request.visit.now);
+        request.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+        let installed = request.site.store().read(find).await?;
         installed.ok_or_else(|| Error::internal("an installed theme no longer exists"))?
     };
     let name = read_manifest(&row)?.name;
@@ -146,7 +146,7 @@ pub(crate) fn switch(
     package::put(conn, &row)?;
     let shown = tokens(conn, &theme)?;
     options::set(conn, THEME_OPTION, &shown)?;
-    lifecycle::tell(conn, "theme.activated", &row, now)?;
+    lifecycle::append_event(conn, "theme.activated", &row, now)?;
     Ok(Some(theme))
 }
 
@@ -200,7 +200,7 @@ fn remove(call: &mut Call<'_>) -> Outcome {
         options::set(conn, THEME_OPTION, &Value::Null)?;
     }
     package::remove(conn, PackageKind::Theme, &slug)?;
-    lifecycle::tell(conn, "theme.removed", &row, now)?;
+    lifecycle::append_event(conn, "theme.removed", &row, now)?;
     Ok(Reply::new(json!({ "deleted": true, "slug": slug })))
 }
 
@@ -211,10 +211,10 @@ fn current(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Everything that is offered or installed.
-fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let mut installed = package::list(conn, PackageKind::Theme)?;
     let mut items = Vec::new();
-    for offer in asking.offers {
+    for offer in request.offers {
         let Manifest::Theme(theme) = &offer.manifest else { continue };
         let found = installed.iter().position(|row| row.slug == theme.slug);
         let own = found.map(|place| installed.remove(place));

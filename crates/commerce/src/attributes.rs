@@ -16,7 +16,7 @@ use types::{Capability, Error};
 
 use crate::common::version::Version;
 use crate::common::{args, events};
-use crate::resource::{self, Act, Farewell, Listed, Resource, Rights};
+use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::attributes;
 
@@ -127,8 +127,8 @@ impl Resource for Attributes {
         true
     }
 
-    fn farewell(&self) -> Farewell {
-        Farewell::WithHints
+    fn deletion_reply(&self) -> DeletionReply {
+        DeletionReply::WithHints
     }
 
     fn refuses_unknown_first(&self) -> bool {
@@ -191,19 +191,19 @@ impl Resource for Attributes {
     }
 
     fn create(&self, call: &mut Call<'_>) -> Result<Attribute, Stop> {
-        let blank = AttributeRow {
+        let empty_row = AttributeRow {
             kind: String::from("select"),
             order_by: String::from("menu_order"),
             ..AttributeRow::default()
         };
-        let mut row = changed(call, blank, "woocommerce_rest_cannot_create")?;
+        let mut row = changed(call, empty_row, "woocommerce_rest_cannot_create")?;
         if let Some(id) = call.kept_id() {
             row.attribute_id = id;
             attribute::insert_with_id(call.conn()?, &row)?;
         } else {
             row.attribute_id = attribute::insert(call.conn()?, &row)?;
         }
-        tell(call, "attribute.created", &row)?;
+        append_event(call, "attribute.created", &row)?;
         Ok(Attribute::Shop(row))
     }
 
@@ -217,7 +217,7 @@ impl Resource for Attributes {
             product::rename_attribute(call.conn()?, &from, &to)?;
             own::rename_in_products(call.conn()?, &from, &to)?;
         }
-        tell(call, "attribute.updated", &row)?;
+        append_event(call, "attribute.updated", &row)?;
         Ok(Attribute::Shop(row))
     }
 
@@ -229,7 +229,7 @@ impl Resource for Attributes {
         let row = shop(record)?;
         term::delete_taxonomy(call.conn()?, &attribute::taxonomy(&row.name))?;
         attribute::delete(call.conn()?, row.attribute_id)?;
-        tell(call, "attribute.deleted", &row)?;
+        append_event(call, "attribute.deleted", &row)?;
         Ok(())
     }
 }
@@ -241,7 +241,7 @@ fn shop(record: Attribute) -> Result<AttributeRow, Error> {
     }
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, row: &AttributeRow) -> Result<(), Error> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, row: &AttributeRow) -> Result<(), Error> {
     let payload = json!({ "taxonomy": attribute::taxonomy(&row.name) });
     events::append(call, kind, row.attribute_id, &payload)
 }
@@ -259,10 +259,10 @@ fn changed(
         Some(clean::text_field(&text)).filter(|text| !text.is_empty())
     };
     let one_of = |name: &str, known: &[&str]| {
-        let asked = call.params.text(name)?;
-        known.contains(&asked).then(|| asked.to_owned())
+        let requested = call.params.text(name)?;
+        known.contains(&requested).then(|| requested.to_owned())
     };
-    let (name, asked) = (text("name"), text("slug"));
+    let (name, requested) = (text("name"), text("slug"));
     row.kind = one_of("type", &KINDS).unwrap_or(row.kind);
     row.order_by = one_of("order_by", &ORDERS).unwrap_or(row.order_by);
     if call.params.get("has_archives").is_some() {
@@ -276,8 +276,8 @@ fn changed(
     if row.label.chars().count() > NAME_LENGTH_MAX {
         return Err(refuse("The name is too long; use a shorter one."));
     }
-    if let Some(asked) = asked {
-        let slug = slug_of(&asked);
+    if let Some(requested) = requested {
+        let slug = slug_of(&requested);
         slug.strip_prefix(PREFIX).unwrap_or(&slug).clone_into(&mut row.name);
     } else if is_named {
         row.name = slug_of(&row.label);

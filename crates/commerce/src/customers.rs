@@ -127,7 +127,7 @@ impl Resource for Customers {
         false
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -162,14 +162,14 @@ impl Resource for Customers {
 
     fn create(&self, call: &mut Call<'_>) -> Result<Counted, Stop> {
         let customer = write::create(self.version, call)?;
-        tell(call, "customer.created", &customer)?;
+        append_event(call, "customer.created", &customer)?;
         self.counted(call, customer)
     }
 
     fn update(&self, call: &mut Call<'_>, record: Counted) -> Result<Counted, Stop> {
         let customer = write::update(self.version, call, &record.customer)?;
         if customer != record.customer {
-            tell(call, "customer.updated", &customer)?;
+            append_event(call, "customer.updated", &customer)?;
         }
         Ok(Counted { customer, ..record })
     }
@@ -183,7 +183,7 @@ impl Resource for Customers {
         let heir = heir(call, &customer)?;
         site::users::remove_user(call, &customer.user, heir)?;
         store::order::detach_customer(call.conn()?, customer.user.user_id)?;
-        Ok(tell(call, "customer.deleted", &customer)?)
+        Ok(append_event(call, "customer.deleted", &customer)?)
     }
 
     fn check_item(
@@ -217,6 +217,6 @@ fn heir(call: &mut Call<'_>, customer: &Customer) -> Result<Option<i64>, Stop> {
 }
 
 /// Names and addresses are personal: followers look them up by the id.
-fn tell(call: &mut Call<'_>, kind: &'static str, customer: &Customer) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, customer: &Customer) -> types::Result<()> {
     events::append(call, kind, customer.user.user_id, &json!({}))
 }

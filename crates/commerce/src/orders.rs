@@ -9,10 +9,10 @@ mod coupons;
 mod discounts;
 mod downloads;
 pub(crate) mod effects;
+mod emails;
 mod goods;
 pub(crate) mod history;
 mod legacy;
-mod letters;
 mod lines;
 mod list;
 mod money;
@@ -71,7 +71,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     }
     routes.push(status::route(&names.commerce_v3));
     routes.push(receipt::route(&names.commerce_v3));
-    routes.extend(letters::routes(&names.commerce_v3));
+    routes.extend(emails::routes(&names.commerce_v3));
     routes.push(refunds::route_of_all(&names.commerce_v3));
     routes
 }
@@ -152,7 +152,7 @@ impl Resource for Orders {
         defaults
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -234,7 +234,7 @@ impl Resource for Orders {
         order.row.modified = now;
         effects::settle(call, &mut order, &before)?;
         let order = order.update(call.conn()?)?;
-        Ok(effects::tell(call, "order.deleted", &order)?)
+        Ok(effects::append_event(call, "order.deleted", &order)?)
     }
 
     fn delete(&self, call: &mut Call<'_>, loaded: Loaded) -> Result<(), Stop> {
@@ -246,6 +246,6 @@ impl Resource for Orders {
             crate::common::events::append(call, "refund.deleted", refund.order_id, &payload)?;
         }
         store::order::delete(call.conn()?, order.id())?;
-        Ok(effects::tell(call, "order.deleted", &order)?)
+        Ok(effects::append_event(call, "order.deleted", &order)?)
     }
 }

@@ -19,7 +19,7 @@ use types::{Capability, Error};
 use crate::common::{moments, paging};
 
 use crate::common::version::Version;
-use crate::resource::{self, Act, Farewell, Listed, Resource, Rights};
+use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::reviews;
 
@@ -167,8 +167,8 @@ impl Resource for Reviews {
         item::list_args()
     }
 
-    fn farewell(&self) -> Farewell {
-        Farewell::Noted
+    fn deletion_reply(&self) -> DeletionReply {
+        DeletionReply::Noted
     }
 
     fn unknown_id(&self, _: Act) -> (u16, String) {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use site::action::{memory, read, write};
 use site::{Action, Call, Names, Options, options};
 
-use self::kind::Kind;
+use self::kind::SettingType;
 use self::table::{GROUPS, Group, Setting};
 use crate::managers::{linked, may_edit, may_view};
 use crate::resource::ITEMS_MAX;
@@ -130,41 +130,41 @@ fn update(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// Changes settings of one group. Where there is something to change, all else is passed over.
 fn batch_of_group(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let group_id = path_text(call, "group_id").to_owned();
-    let mut wanted = batch_items(call);
-    if !wanted.update.is_empty() {
-        (wanted.create, wanted.delete) = (Vec::new(), Vec::new());
+    let mut batch = batch_items(call);
+    if !batch.update.is_empty() {
+        (batch.create, batch.delete) = (Vec::new(), Vec::new());
     }
-    for item in wanted.update.iter_mut().filter_map(Value::as_object_mut) {
+    for item in batch.update.iter_mut().filter_map(Value::as_object_mut) {
         item.entry("group_id").or_insert_with(|| json!(group_id));
     }
-    run_batch(version, call, wanted)
+    run_batch(version, call, batch)
 }
 
 fn batch(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let wanted = batch_items(call);
-    run_batch(version, call, wanted)
+    let batch = batch_items(call);
+    run_batch(version, call, batch)
 }
 
-/// What a batch asks for.
-struct Wanted {
+/// The items of a batch request.
+struct BatchRequest {
     create: Vec<Value>,
     update: Vec<Value>,
     delete: Vec<Value>,
 }
 
-fn batch_items(call: &Call<'_>) -> Wanted {
+fn batch_items(call: &Call<'_>) -> BatchRequest {
     let items = |name: &str| match call.params.get(name) {
         Some(Value::Array(items)) => items.clone(),
         Some(Value::Object(members)) => members.values().cloned().collect(),
         _ => Vec::new(),
     };
-    Wanted { create: items("create"), update: items("update"), delete: items("delete") }
+    BatchRequest { create: items("create"), update: items("update"), delete: items("delete") }
 }
 
 /// Settings can be changed, and neither made nor deleted. A change that is refused leaves the
 /// others alone.
-fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<Reply, Stop> {
-    if wanted.create.len() + wanted.update.len() + wanted.delete.len() > ITEMS_MAX {
+fn run_batch(version: &Version, call: &mut Call<'_>, batch: BatchRequest) -> Result<Reply, Stop> {
+    if batch.create.len() + batch.update.len() + batch.delete.len() > ITEMS_MAX {
         let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
@@ -175,9 +175,9 @@ fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<R
     };
     let failed = |id: Value, refusal: &Refusal| json!({ "id": id, "error": refusal.body() });
     let mut results = Map::new();
-    let created: Vec<Value> = wanted.create.iter().map(|_| failed(json!(0), &fixed())).collect();
+    let created: Vec<Value> = batch.create.iter().map(|_| failed(json!(0), &fixed())).collect();
     let mut updated = Vec::new();
-    for item in wanted.update.iter().filter_map(Value::as_object) {
+    for item in batch.update.iter().filter_map(Value::as_object) {
         updated.push(match update_one(version, call, item) {
             Ok(reply) => reply.into_json().2,
             Err(Stop::Refused(refusal)) => {
@@ -186,7 +186,7 @@ fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<R
             Err(failure) => return Err(failure),
         });
     }
-    let ids = wanted.delete.iter().map(contract::rest::loose::to_int).filter(|id| *id != 0);
+    let ids = batch.delete.iter().map(contract::rest::loose::to_int).filter(|id| *id != 0);
     let deleted: Vec<Value> = ids.map(|id| failed(json!(id), &fixed())).collect();
     for (name, list) in [("create", created), ("update", updated), ("delete", deleted)] {
         if !list.is_empty() {
@@ -258,7 +258,7 @@ fn path_text<'c>(call: &'c Call<'_>, name: &str) -> &'c str {
 }
 
 fn offers(version: &Version, setting: &Setting) -> bool {
-    version.is_current || setting.kind != Kind::Page
+    version.is_current || setting.kind != SettingType::Page
 }
 
 fn group_of(id: &str) -> Result<&'static Group, Refusal> {

@@ -76,7 +76,7 @@ fn rest_of_world() -> ZoneRow {
 }
 
 /// Tells followers that a zone, its places or its methods are not what they were.
-fn tell(call: &mut Call<'_>, kind: &'static str, zone_id: i64) -> Result<(), Stop> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, zone_id: i64) -> Result<(), Stop> {
     Ok(events::append(call, kind, zone_id, &serde_json::json!({}))?)
 }
 

@@ -20,7 +20,7 @@ use crate::common::{args, paging};
 use crate::resource::{self, Act, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::{categories, default_category, put};
-pub(crate) use self::write::blank;
+pub(crate) use self::write::empty_row;
 
 /// The taxonomy of product categories.
 pub const CATEGORY: &str = "product_cat";
@@ -32,7 +32,7 @@ pub const DEFAULT_CATEGORY: &str = "default_product_cat";
 
 /// Which terms a collection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TermKind {
     Category,
     Tag,
     ShippingClass,
@@ -41,7 +41,7 @@ enum Kind {
     AttributeTerm,
 }
 
-impl Kind {
+impl TermKind {
     /// The taxonomy, unless the path decides about it.
     fn taxonomy(self) -> Option<&'static str> {
         match self {
@@ -90,8 +90,13 @@ impl Kind {
     }
 }
 
-const KINDS: [Kind; 5] =
-    [Kind::Brand, Kind::AttributeTerm, Kind::Category, Kind::ShippingClass, Kind::Tag];
+const KINDS: [TermKind; 5] = [
+    TermKind::Brand,
+    TermKind::AttributeTerm,
+    TermKind::Category,
+    TermKind::ShippingClass,
+    TermKind::Tag,
+];
 
 /// A term and how many products it has.
 #[derive(Debug)]
@@ -108,7 +113,7 @@ impl From<TermRow> for Term {
 
 #[derive(Debug)]
 struct Terms {
-    kind: Kind,
+    kind: TermKind,
     version: Version,
     item: Item,
 }
@@ -122,7 +127,7 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
         name: String::from("Uncategorized"),
         slug: String::from("uncategorized"),
         taxonomy: CATEGORY.to_owned(),
-        ..blank()
+        ..empty_row()
     };
     let id = match term::find_by_slug(conn, CATEGORY, &category.slug)? {
         Some(known) => known.term_id,
@@ -139,7 +144,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             let terms = Terms { kind, version, item: item::item(kind, version) };
             let made = resource::routes(namespace, kind.path(), terms);
             routes.extend(made.expect("the schema of a term is well formed"));
-            if kind == Kind::ShippingClass && version == Version::Three {
+            if kind == TermKind::ShippingClass && version == Version::Three {
                 routes.push(suggest::route(namespace));
             }
         }
@@ -236,7 +241,7 @@ impl Resource for Terms {
 
     fn path_args(&self) -> Args {
         match self.kind {
-            Kind::AttributeTerm => {
+            TermKind::AttributeTerm => {
                 let about = "Attribute ID.";
                 Args::new().arg("attribute_id", Schema::integer().about(about))
             }
@@ -269,7 +274,7 @@ impl Resource for Terms {
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Term>, Stop> {
         let taxonomy = self.known_taxonomy(call)?;
         let params = &call.params;
-        let wanted = TermFilter {
+        let filter = TermFilter {
             taxonomies: vec![taxonomy.clone()],
             search: params.text("search").filter(|text| !text.is_empty()).map(str::to_owned),
             include: params.ints("include"),
@@ -283,7 +288,7 @@ impl Resource for Terms {
             page: paging::page(call),
             ..TermFilter::default()
         };
-        let (rows, total) = term::list(call.conn()?, &wanted)?;
+        let (rows, total) = term::list(call.conn()?, &filter)?;
         let mut records: Vec<Term> = rows.into_iter().map(Term::from).collect();
         if self.kind.counts_below() && !records.is_empty() {
             let counts = product::counts_by_term(call.conn()?, &taxonomy)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use site::Site;
 
-use super::client::Said;
+use super::client::MarketReply;
 
 /// What it has: a number, the name of the plugin, and words about it.
 const PRODUCTS: &[(i64, &str, &str, &str)] = &[
@@ -27,7 +27,7 @@ pub(super) fn answer(
     path: &str,
     body: Option<&Value>,
     connected: &BTreeSet<String>,
-) -> Said {
+) -> MarketReply {
     let text = |name: &str| {
         body.and_then(|body| body.get(name)).and_then(Value::as_str).unwrap_or_default()
     };
@@ -85,12 +85,15 @@ fn product(id: i64) -> Option<&'static (i64, &'static str, &'static str, &'stati
     PRODUCTS.iter().find(|(known, ..)| *known == id)
 }
 
-fn fine(body: Value) -> Said {
-    Said { status: 200, body }
+fn fine(body: Value) -> MarketReply {
+    MarketReply { status: 200, body }
 }
 
-fn refused(status: u16, code: &str, message: &str) -> Said {
-    Said { status, body: json!({ "code": code, "message": message, "data": { "status": status } }) }
+fn refused(status: u16, code: &str, message: &str) -> MarketReply {
+    MarketReply {
+        status,
+        body: json!({ "code": code, "message": message, "data": { "status": status } }),
+    }
 }
 
 fn secret(site: &Site, what: &str, bound_to: &str) -> String {

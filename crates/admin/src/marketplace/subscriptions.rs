@@ -9,7 +9,7 @@ use store::marketplace::{self, SubscriptionRow};
 use store::package::{self, PackageKind, PackageRow};
 use types::{Error, Result, Timestamp};
 
-use super::client::{Account, Market, Said};
+use super::client::{Account, Market, MarketReply};
 
 /// How long the list is believed before the marketplace is asked again.
 const LIFE: Duration = Duration::from_hours(3);
@@ -23,7 +23,11 @@ pub(crate) const ORIGIN: &str = "marketplace";
 
 /// Asks the marketplace for the list if it is old or must be new, and keeps it. Returns what the
 /// marketplace refused with, if it did.
-pub(crate) async fn refresh(site: &Site, market: &Market, is_forced: bool) -> Result<Option<Said>> {
+pub(crate) async fn refresh(
+    site: &Site,
+    market: &Market,
+    is_forced: bool,
+) -> Result<Option<MarketReply>> {
     let account = site.store().read({
         let clock_now = site.clock().now();
         move |conn| {
@@ -39,12 +43,12 @@ pub(crate) async fn refresh(site: &Site, market: &Market, is_forced: bool) -> Re
         return Ok(None);
     }
     let account = Account { token: super::client::Token::open(site, &row)?, row };
-    let said = market.ask(site, "subscriptions", None, Some(&account)).await?;
-    if !said.is_fine() {
-        return Ok(Some(said));
+    let reply = market.ask(site, "subscriptions", None, Some(&account)).await?;
+    if !reply.is_fine() {
+        return Ok(Some(reply));
     }
     let (now, own_id) = (site.clock().now(), account.row.remote_site_id);
-    let list = said.body.as_array().cloned().unwrap_or_default();
+    let list = reply.body.as_array().cloned().unwrap_or_default();
     let rows: Vec<SubscriptionRow> =
         list.iter().take(KEPT_MAX).filter_map(|one| read_one(one, own_id, now)).collect();
     site.store().write(move |conn| marketplace::replace_subscriptions(conn, &rows)).await?;

@@ -386,8 +386,8 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// What the phone's password is called among the user's others.
 fn password_name(kept: &Map<String, Value>, now: Timestamp) -> String {
     let device = kept.get("device");
-    let said = |name: &str| device?.get(name)?.as_str();
-    let device = said("model").or_else(|| said("os")).unwrap_or("phone");
+    let reply = |name: &str| device?.get(name)?.as_str();
+    let device = reply("model").or_else(|| reply("os")).unwrap_or("phone");
     let day: String = now.to_string().chars().take(10).collect();
     format!("Mobile app · {device} · {day}")
 }

@@ -44,7 +44,7 @@ pub fn step(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
     let Some(last) = events.last() else { return Ok(0) };
     outbox::advance(conn, FOLLOWER, from, last.seq)?;
     for event in &events {
-        tell(conn, event, now)?;
+        handle_event(conn, event, now)?;
     }
     Ok(events.len())
 }
@@ -73,7 +73,7 @@ pub fn look_over(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-fn tell(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+fn handle_event(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
     match event.kind.as_str() {
         "iso.registered" => return iso_waits(conn, event, now),
         "iso.activated" | "iso.rejected" => return iso_decided(conn, event),

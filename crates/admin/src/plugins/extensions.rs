@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use site::action::Outcome;
 use store::Conn;
 
-use super::{Asking, lifecycle};
+use super::{CatalogueRequest, lifecycle};
 use crate::catalogue::Offer;
 use crate::country;
 
@@ -20,11 +20,11 @@ const GROUPS: &[(&str, &str)] = &[
 /// The group whose plugins tell more, since a new shop chooses among them.
 const PROFILER: &str = "obw/core-profiler";
 
-pub(super) fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+pub(super) fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let installed = lifecycle::all(conn)?;
-    let country = country::of(&asking.later.visit.options);
+    let country = country::of(&request.later.visit.options);
     let groups = GROUPS.iter().map(|(key, title)| {
-        let plugins: Vec<Value> = asking
+        let plugins: Vec<Value> = request
             .offers
             .iter()
             .filter(|offer| is_in(offer, key, &country))

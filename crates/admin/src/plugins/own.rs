@@ -14,7 +14,7 @@ use store::package::PackageKind;
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};
-use super::{Asking, may_install, pages, secrets, with_offers};
+use super::{CatalogueRequest, may_install, pages, secrets, with_offers};
 use crate::catalogue::Catalogue;
 use crate::package::PluginManifest;
 use crate::upload;
@@ -28,7 +28,7 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)).on(
             CREATE,
             upload::with_file(Args::new(), "The plugin archive."),
-            later(may_install, move |asked| receive(asked, Arc::clone(&of_upload))),
+            later(may_install, move |request| receive(request, Arc::clone(&of_upload))),
         ),
         at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
@@ -49,10 +49,10 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 /// Everything that is offered or installed, by name.
-fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let mut installed = lifecycle::all(conn)?;
     let mut items = Vec::new();
-    for offer in asking.offers {
+    for offer in request.offers {
         let Some(manifest) = offer.plugin() else { continue };
         let found = installed.iter().position(|plugin| plugin.row.slug == manifest.slug);
         let own = found.map(|place| installed.remove(place));
@@ -86,8 +86,8 @@ fn view(manifest: &PluginManifest, icon: Option<&str>, installed: Option<&Instal
 }
 
 /// Installs the plugin of a form's archive.
-async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    match upload::take(&asked, &catalogue, PackageKind::Plugin).await? {
+async fn receive(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    match upload::take(&request, &catalogue, PackageKind::Plugin).await? {
         Ok(slug) => Ok(Reply::new(json!({ "slug": slug }))),
         Err(message) => Err(Refusal::new(400, "boardwalk_invalid_package", message).into()),
     }

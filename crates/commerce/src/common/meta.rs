@@ -24,8 +24,8 @@ pub(crate) const ENTRY_ID: &str = "meta.id";
 
 /// Applies the entries of a request. One with an id changes that entry; one without changes the
 /// entry of its key and removes others of the key; a null value removes; whatever is left is added.
-pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, wanted: &[Value]) -> types::Result<()> {
-    for entry in wanted {
+pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, given: &[Value]) -> types::Result<()> {
+    for entry in given {
         let id = entry.get("id").map(loose::to_int).unwrap_or_default();
         let key = entry.get("key").and_then(Value::as_str).filter(|key| !key.is_empty());
         let value = entry.get("value").map(kept).unwrap_or_default();

@@ -58,9 +58,9 @@ pub(super) fn shown(fields: &[Field], address: &Map<String, Value>) -> Value {
 }
 
 /// Changes the fields that the request names.
-pub(super) fn apply(fields: &[Field], address: &mut Map<String, Value>, wanted: &Value) {
+pub(super) fn apply(fields: &[Field], address: &mut Map<String, Value>, given: &Value) {
     for (name, _) in fields {
-        let Some(value) = wanted.get(*name).and_then(loose::scalar_text) else { continue };
+        let Some(value) = given.get(*name).and_then(loose::scalar_text) else { continue };
         let cleaned = clean::text_field(&value);
         address.insert((*name).to_owned(), json!(cleaned));
     }
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn only_known_fields_are_taken_and_all_are_shown() {
         let mut address = Map::new();
-        let wanted = json!({ "city": " Bern<b> ", "planet": "Mars", "postcode": 3000 });
-        apply(SHIPPING, &mut address, &wanted);
+        let given = json!({ "city": " Bern<b> ", "planet": "Mars", "postcode": 3000 });
+        apply(SHIPPING, &mut address, &given);
         let shown = shown(SHIPPING, &address);
         assert_eq!((&shown["city"], &shown["postcode"]), (&json!("Bern"), &json!("3000")));
         assert_eq!(shown.as_object().unwrap().len(), SHIPPING.len());

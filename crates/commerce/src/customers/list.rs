@@ -41,8 +41,8 @@ pub(super) fn args() -> Args {
 }
 
 pub(super) fn list(call: &mut Call<'_>) -> Result<(Vec<Customer>, i64), Stop> {
-    let wanted = filter(call);
-    let (stored, total) = customer::list(call.conn()?, &wanted)?;
+    let filter = filter(call);
+    let (stored, total) = customer::list(call.conn()?, &filter)?;
     let customers = stored.into_iter().map(Customer::read).collect::<types::Result<_>>()?;
     Ok((customers, total))
 }

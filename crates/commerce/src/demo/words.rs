@@ -52,8 +52,8 @@ pub(super) fn wish(dice: &mut Dice) -> String {
 
 /// A note of the staff, and whether the customer was told.
 pub(super) fn note(dice: &mut Dice) -> (String, bool) {
-    let told = dice.in_thousand(400);
-    (dice.text(if told { TOLD } else { STAFF_NOTES }).to_owned(), told)
+    let imported = dice.in_thousand(400);
+    (dice.text(if imported { TOLD } else { STAFF_NOTES }).to_owned(), imported)
 }
 
 pub(super) fn reason(dice: &mut Dice) -> String {

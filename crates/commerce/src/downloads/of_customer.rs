@@ -120,14 +120,14 @@ fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop
 
 /// The permissions of the user that count now: their orders grant what was bought.
 fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow>, Stop> {
-    let wanted = DownloadPermissionFilter {
+    let filter = DownloadPermissionFilter {
         users: vec![user_id],
         usable_at: Some(call.now()),
         direction: Direction::Ascending,
         page: Page { offset: 0, limit: PAGE_MAX },
         ..DownloadPermissionFilter::default()
     };
-    let (mut permissions, _) = download_permission::list(call.conn()?, &wanted)?;
+    let (mut permissions, _) = download_permission::list(call.conn()?, &filter)?;
     let mut order_ids: Vec<i64> = permissions.iter().map(|row| row.order_id).collect();
     order_ids.dedup();
     let found = order::get_many(call.conn()?, &order_ids)?;

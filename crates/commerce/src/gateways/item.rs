@@ -6,12 +6,12 @@ use site::{Call, Options};
 
 use super::ORDER;
 use super::table::{Field, Gateway};
-use crate::settings::kind::{Choices, Kind, TYPES, choices_body};
+use crate::settings::kind::{Choices, SettingType, TYPES, choices_body};
 use crate::shipping_methods::METHODS;
 
 const CONTEXTS: &[&str] = &["view", "edit"];
 
-pub(super) fn item(tells_supports: bool) -> Item {
+pub(super) fn item(shows_supports: bool) -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS);
     let shown = |about: &str| text(about).readonly();
     let setting = Schema::object([
@@ -36,7 +36,7 @@ pub(super) fn item(tells_supports: bool) -> Item {
         ("method_title", shown("Payment method name.")),
         ("method_description", shown("Payment method description.")),
     ];
-    if tells_supports {
+    if shows_supports {
         let supports = Schema::list(Schema::text()).about("Supported features.");
         fields.push(("method_supports", supports.context(CONTEXTS).readonly()));
     }
@@ -53,7 +53,7 @@ pub(super) fn stored(options: &Options, gateway: &Gateway) -> Map<String, Value>
 }
 
 pub(super) fn choices(field: &Field) -> Choices {
-    if field.kind != Kind::Multiselect {
+    if field.kind != SettingType::Multiselect {
         return Vec::new();
     }
     METHODS.iter().map(|method| (method.id.to_owned(), method.title.to_owned())).collect()
@@ -63,7 +63,7 @@ pub(super) fn body(
     call: &Call<'_>,
     options: &Options,
     gateway: &Gateway,
-    tells_supports: bool,
+    shows_supports: bool,
 ) -> Value {
     let stored = stored(options, gateway);
     let text = |name: &str, default: &str| match stored.get(name) {
@@ -71,7 +71,7 @@ pub(super) fn body(
         None => json!(default),
     };
     let order = match options.get(ORDER).get(gateway.id) {
-        Some(place) => place.clone(),
+        Some(endpoint) => endpoint.clone(),
         None => json!(gateway.order),
     };
     let settings = gateway
@@ -96,7 +96,7 @@ pub(super) fn body(
         "setup_help_text": null,
         "required_settings_keys": [],
     });
-    if let (false, Value::Object(members)) = (tells_supports, &mut body) {
+    if let (false, Value::Object(members)) = (shows_supports, &mut body) {
         members.shift_remove("method_supports");
     }
     body

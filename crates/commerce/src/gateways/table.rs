@@ -1,6 +1,6 @@
 //! The ways to pay, and the settings of each.
 
-use crate::settings::kind::Kind;
+use crate::settings::kind::SettingType;
 
 #[derive(Debug)]
 pub(super) struct Gateway {
@@ -23,20 +23,20 @@ pub(super) struct Field {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: SettingType,
     pub(super) default: &'static str,
 }
 
 const fn title(default: &'static str) -> Field {
     let about = "Title shown to customers at checkout.";
-    Field { id: "title", label: "Title", about, kind: Kind::Text, default }
+    Field { id: "title", label: "Title", about, kind: SettingType::Text, default }
 }
 
 const INSTRUCTIONS: Field = Field {
     id: "instructions",
     label: "Instructions",
     about: "Instructions shown on the order page and in e-mails.",
-    kind: Kind::Textarea,
+    kind: SettingType::Textarea,
     default: "",
 };
 
@@ -78,14 +78,14 @@ pub(super) static GATEWAYS: &[Gateway] = &[
                 label: "Shipping methods",
                 about: "Shipping methods that this payment method is offered with; all if none is \
                         selected.",
-                kind: Kind::Multiselect,
+                kind: SettingType::Multiselect,
                 default: "",
             },
             Field {
                 id: "enable_for_virtual",
                 label: "Orders without shipping",
                 about: "Also offer it for orders that are not shipped.",
-                kind: Kind::Checkbox,
+                kind: SettingType::Checkbox,
                 default: "yes",
             },
         ],

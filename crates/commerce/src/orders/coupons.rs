@@ -10,7 +10,7 @@ use store::{Conn, coupon as coupon_store};
 use types::{Amount, Result, Timestamp};
 
 use super::COUPON_INFO;
-use super::discounts::{Discounts, Kind, Offer, Priced};
+use super::discounts::{DiscountType, Discounts, Offer, Priced};
 use super::goods::{Goods, categories};
 use super::record::{Line, Order};
 use super::taxes;
@@ -28,15 +28,15 @@ pub(super) fn replace(
     goods: &Goods,
     shop: &Shop,
 ) -> std::result::Result<(), Stop> {
-    let Some(Value::Array(wanted)) = call.params.get("coupon_lines").cloned() else {
+    let Some(Value::Array(requested)) = call.params.get("coupon_lines").cloned() else {
         return Ok(());
     };
     let known: Vec<String> =
         order.lines(ItemKind::Coupon).map(|line| line.row.name.clone()).collect();
     let categories = load_categories(call.conn()?, order)?;
     let mut coupons = Vec::new();
-    for line in &wanted {
-        let coupon = wanted_coupon(call, line)?;
+    for line in &requested {
+        let coupon = requested_coupon(call, line)?;
         if !known.contains(&coupon.row.code) {
             check(call.now(), &coupon, order, goods, &categories)?;
         }
@@ -60,7 +60,7 @@ pub(super) fn replace(
     for coupon in &coupons {
         let kept = old.iter().position(|line| line.row.name == coupon.row.code);
         let line = match kept {
-            Some(place) => old.remove(place),
+            Some(index) => old.remove(index),
             None => new_line(coupon, meta::number(call.conn()?)?),
         };
         order.items.push(line);
@@ -88,7 +88,7 @@ fn invalid(message: &'static str) -> Refusal {
 }
 
 /// The coupon that a line of the request names.
-fn wanted_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Coupon, Stop> {
+fn requested_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Coupon, Stop> {
     if line.get("id").is_some_and(|id| loose::to_int(id) != 0) {
         let code = "woocommerce_rest_coupon_item_id_readonly";
         let message = "The ID of a coupon line cannot be set.";
@@ -160,7 +160,7 @@ pub(super) fn check(
     if lines().next().is_some() && !lines().any(fits) {
         return no("The coupon is not valid for any of these products.");
     }
-    if Kind::of_name(&row.discount_kind) == Kind::FixedCart
+    if DiscountType::of_name(&row.discount_kind) == DiscountType::FixedCart
         && lines().any(|line| is_excluded(coupon, line, goods, categories))
     {
         return no("The coupon is not valid for one of these products.");
@@ -214,7 +214,7 @@ fn remembered(line: &Line, includes_tax: bool) -> Coupon {
 /// The coupons of the order, with the places of their lines.
 fn coupons_of(conn: &mut dyn Conn, order: &Order) -> Result<Vec<(usize, Coupon)>> {
     let mut coupons = Vec::new();
-    for (place, line) in order.items.iter().enumerate() {
+    for (index, line) in order.items.iter().enumerate() {
         if line.row.kind != ItemKind::Coupon {
             continue;
         }
@@ -222,7 +222,7 @@ fn coupons_of(conn: &mut dyn Conn, order: &Order) -> Result<Vec<(usize, Coupon)>
             Some(row) => Coupon::read(row)?,
             None => remembered(line, order.row.prices_include_tax),
         };
-        coupons.push((place, coupon));
+        coupons.push((index, coupon));
     }
     Ok(coupons)
 }
@@ -251,7 +251,7 @@ pub(super) fn redeem(
 ) {
     let includes_tax = order.row.prices_include_tax;
     let mut priced = Vec::new();
-    for (place, line) in order.items.iter_mut().enumerate() {
+    for (index, line) in order.items.iter_mut().enumerate() {
         if line.row.kind != ItemKind::Line {
             continue;
         }
@@ -259,29 +259,30 @@ pub(super) fn redeem(
         line.row.total_tax = line.row.subtotal_tax;
         let tax = if includes_tax { line.row.subtotal_tax } else { Amount::ZERO };
         let quantity = line.row.quantity.to_whole();
-        priced.push(Priced { place, price: line.row.subtotal + tax, quantity });
+        priced.push(Priced { index, price: line.row.subtotal + tax, quantity });
     }
     let mut discounts = Discounts::new(priced, shop.decimals, shop.discounts_sequentially);
     let mut off: HashMap<usize, Amount> = HashMap::new();
     for (coupon_place, coupon) in coupons {
         let offer = Offer {
-            kind: Kind::of_name(&coupon.row.discount_kind),
+            kind: DiscountType::of_name(&coupon.row.discount_kind),
             amount: coupon.row.amount,
             items_limit: coupon.details.items_limit,
         };
-        let places: Vec<usize> = (0..order.items.len())
-            .filter(|place| {
-                order.items.get(*place).is_some_and(|line| {
+        let indexes: Vec<usize> = (0..order.items.len())
+            .filter(|index| {
+                order.items.get(*index).is_some_and(|line| {
                     line.row.kind == ItemKind::Line
-                        && (offer.kind == Kind::FixedCart || suits(coupon, line, goods, categories))
+                        && (offer.kind == DiscountType::FixedCart
+                            || suits(coupon, line, goods, categories))
                 })
             })
             .collect();
         let (mut amount, mut tax) = (Amount::ZERO, Amount::ZERO);
-        for (place, taken) in discounts.apply(&offer, &places) {
-            *off.entry(place).or_default() += taken;
+        for (index, taken) in discounts.apply(&offer, &indexes) {
+            *off.entry(index).or_default() += taken;
             amount += taken;
-            let taxed = tax_of(order, place, taken, goods, shop);
+            let taxed = tax_of(order, index, taken, goods, shop);
             let taxed = if shop.rounds_sums { taxed } else { shop.round_tax(taxed) };
             tax += taxed;
             if includes_tax {
@@ -293,10 +294,10 @@ pub(super) fn redeem(
             line.row.total_tax = tax;
         }
     }
-    for (place, amount) in off {
-        let tax = tax_of(order, place, amount, goods, shop);
+    for (index, amount) in off {
+        let tax = tax_of(order, index, amount, goods, shop);
         let net = if includes_tax { amount - tax } else { amount };
-        if let Some(line) = order.items.get_mut(place) {
+        if let Some(line) = order.items.get_mut(index) {
             line.row.total = (line.row.total - net).max(Amount::ZERO);
         }
     }
@@ -304,12 +305,12 @@ pub(super) fn redeem(
 }
 
 /// The taxes on what is taken off a line.
-fn tax_of(order: &Order, place: usize, amount: Amount, goods: &Goods, shop: &Shop) -> Amount {
-    let Some(line) = order.items.get(place) else { return Amount::ZERO };
+fn tax_of(order: &Order, index: usize, amount: Amount, goods: &Goods, shop: &Shop) -> Amount {
+    let Some(line) = order.items.get(index) else { return Amount::ZERO };
     if !shop.calculates_taxes || !is_taxed(line, goods) {
         return Amount::ZERO;
     }
-    let rates = shop.rates.at(&shop.place(order), &line.details.tax_class);
+    let rates = shop.rates.at(&shop.location(order), &line.details.tax_class);
     let taken = if order.row.prices_include_tax {
         taxes::within(amount, &rates)
     } else {

@@ -80,12 +80,12 @@ pub(super) fn release(call: &mut Call<'_>, order_id: i64) -> Result<()> {
 }
 
 fn of_order(call: &mut Call<'_>, order_id: i64) -> Result<Vec<DownloadPermissionRow>> {
-    let wanted = DownloadPermissionFilter {
+    let filter = DownloadPermissionFilter {
         orders: vec![order_id],
         page: Page { offset: 0, limit: PAGE_MAX },
         ..DownloadPermissionFilter::default()
     };
-    Ok(download_permission::list(call.conn()?, &wanted)?.0)
+    Ok(download_permission::list(call.conn()?, &filter)?.0)
 }
 
 /// Returns whether that changed anything.

@@ -87,12 +87,12 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
     note(call, order.id(), status_note(&from, to))
 }
 
-/// How a note tells of another status.
+/// The note for a change of status.
 pub(super) fn status_note(from: &str, to: &str) -> String {
     format!("Order status changed from {} to {}.", status::name(from), status::name(to))
 }
 
-/// What followers are told of an order.
+/// The payload of an order's events.
 pub(crate) fn payload(order: &Order) -> Value {
     json!({ "status": order.row.status, "parent_id": order.row.parent_id })
 }
@@ -111,8 +111,8 @@ pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(
     order_note::insert(call.conn()?, &note).map(drop)
 }
 
-/// Tells the followers of the feed.
-pub(super) fn tell(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
+/// Appends an event to the feed.
+pub(super) fn append_event(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
     events::append(call, kind, order.id(), &payload(order))
 }
 
@@ -156,15 +156,15 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
             continue;
         }
         let restocked = line.meta(RESTOCKED).and_then(Amount::parse).unwrap_or_default();
-        let wanted = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };
-        if wanted == reduced {
+        let target = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };
+        if target == reduced {
             continue;
         }
-        let changed = change_stock(call, line.sold_id(), reduced - wanted)?;
+        let changed = change_stock(call, line.sold_id(), reduced - target)?;
         if let Some((from, to)) = changed {
             changes.push(format!("{} (#{}) {from}→{to}", line.row.name, line.sold_id()));
         }
-        let value = (changed.is_some() && is_reduced).then(|| json!(wanted.to_string()));
+        let value = (changed.is_some() && is_reduced).then(|| json!(target.to_string()));
         let entry = json!({ "key": REDUCED, "value": value });
         meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
         if !is_reduced {
@@ -208,10 +208,10 @@ fn settle_sales(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
 fn change_sales(
     call: &mut Call<'_>,
     order: &mut Order,
-    wanted: Option<Vec<(i64, i64)>>,
+    target: Option<Vec<(i64, i64)>>,
 ) -> Result<()> {
     let mut differences: BTreeMap<i64, i64> = BTreeMap::new();
-    for (product_id, count) in wanted.iter().flatten() {
+    for (product_id, count) in target.iter().flatten() {
         *differences.entry(*product_id).or_default() += count;
     }
     for (product_id, count) in order.details.counted_sales.iter().flatten() {
@@ -222,7 +222,7 @@ fn change_sales(
             product::add_sales(call.conn()?, product_id, count)?;
         }
     }
-    order.details.counted_sales = wanted;
+    order.details.counted_sales = target;
     Ok(())
 }
 
@@ -245,9 +245,9 @@ fn settle_coupons(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
 
 type Uses = Vec<(i64, String)>;
 
-fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) -> Result<()> {
+fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) -> Result<()> {
     let counted = order.details.counted_coupons.take().unwrap_or_default();
-    let uses = wanted.clone().unwrap_or_default();
+    let uses = target.clone().unwrap_or_default();
     let gone = counted.iter().filter(|used| !uses.contains(used)).map(|used| (used, false));
     let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
     for ((coupon_id, who), is_new) in gone.chain(new) {
@@ -266,7 +266,7 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) 
         let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
         events::append(call, "coupon.updated", *coupon_id, &payload)?;
     }
-    order.details.counted_coupons = wanted;
+    order.details.counted_coupons = target;
     Ok(())
 }
 

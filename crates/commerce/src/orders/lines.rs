@@ -131,10 +131,10 @@ fn product_line(
     if is_new {
         line.row.quantity = Amount::ONE;
     }
-    let wanted = wanted_id(call, posted, is_new)?;
-    if wanted != 0 && wanted != line.sold_id() {
-        let goods = Goods::of_ids(call.conn()?, vec![wanted])?;
-        if let Some(good) = goods.get(wanted) {
+    let product_id = requested_product_id(call, posted, is_new)?;
+    if product_id != 0 && product_id != line.sold_id() {
+        let goods = Goods::of_ids(call.conn()?, vec![product_id])?;
+        if let Some(good) = goods.get(product_id) {
             set_product(call, line, good)?;
             if is_new {
                 set_price(line, good, quantity.unwrap_or(Amount::ONE), shop);
@@ -158,7 +158,7 @@ fn product_line(
 }
 
 /// What the line is to be about: by SKU, by variation or by product; 0 to leave it as it is.
-fn wanted_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, Stop> {
+fn requested_product_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, Stop> {
     let id = |name: &str| posted.get(name).map(loose::to_int).unwrap_or_default();
     if let Some(sku) = text(posted, "sku").filter(|sku| !sku.is_empty()) {
         return Ok(product::id_of_sku(call.conn()?, &sku, 0)?.unwrap_or_default());

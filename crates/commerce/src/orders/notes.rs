@@ -11,14 +11,14 @@ use types::Capability;
 
 use super::effects;
 use super::record::Order;
-use super::schema::{shown, told};
+use super::schema::{read_only, shown};
 use crate::common::version::Version;
 use crate::common::{events, first, moments};
 
 /// Who writes notes that no person wrote.
 pub(super) const SYSTEM: &str = "system";
 
-struct Place {
+struct Endpoint {
     version: Version,
     namespace: String,
     item: CompiledItem,
@@ -27,11 +27,11 @@ struct Place {
 pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     let item = item(version);
     let document = item.document();
-    macro_rules! of_place {
+    macro_rules! on_endpoint {
         ($operation:path) => {{
             let compiled = item.compile().expect("the schema is well formed");
-            let place = Place { version, namespace: namespace.to_owned(), item: compiled };
-            move |call: &mut Call<'_>| $operation(&place, call)
+            let endpoint = Endpoint { version, namespace: namespace.to_owned(), item: compiled };
+            move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
     let order_id = || Schema::integer().about("Order ID.");
@@ -50,12 +50,16 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     let create_args = first::published(version, item.create_args(), &["added_by_user"]);
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes")
-            .on(READ, list_args, read(may_list, of_place!(list)))
-            .on(CREATE, on_order().with(create_args), write(may_create, of_place!(create)))
+            .on(READ, list_args, read(may_list, on_endpoint!(list)))
+            .on(CREATE, on_order().with(create_args), write(may_create, on_endpoint!(create)))
             .schema(document.clone()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes/(?P<id>[\d]+)")
-            .on(READ, on_note().arg("context", item.context_arg()), read(may_read, of_place!(get)))
-            .on(DELETE, on_note().arg("force", force), write(may_delete, of_place!(delete)))
+            .on(
+                READ,
+                on_note().arg("context", item.context_arg()),
+                read(may_read, on_endpoint!(get)),
+            )
+            .on(DELETE, on_note().arg("force", force), write(may_delete, on_endpoint!(delete)))
             .schema(document),
     ]
 }
@@ -64,13 +68,13 @@ fn item(version: Version) -> Item {
     let moment = || Schema::typed("date-time");
     let flag = |about: &str| Schema::boolean().default(false).about(about);
     let both = &["view", "edit"];
-    let mut fields = vec![("id", told(Schema::integer(), "Note ID."))];
+    let mut fields = vec![("id", read_only(Schema::integer(), "Note ID."))];
     if version >= Version::Three {
-        fields.push(("author", told(Schema::text(), "Note author.")));
+        fields.push(("author", read_only(Schema::text(), "Note author.")));
     }
-    fields.push(("date_created", told(moment(), "Date created, in the site's time zone.")));
+    fields.push(("date_created", read_only(moment(), "Date created, in the site's time zone.")));
     if version >= Version::Two {
-        fields.push(("date_created_gmt", told(moment(), "Date created, in GMT.")));
+        fields.push(("date_created_gmt", read_only(moment(), "Date created, in GMT.")));
     }
     fields.extend([
         ("note", shown(Schema::text(), "Note content.").required()),
@@ -127,7 +131,7 @@ fn note_of(call: &mut Call<'_>) -> Result<OrderNoteRow, Stop> {
     Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_id", message))?)
 }
 
-fn body(place: &Place, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> Value {
+fn body(endpoint: &Endpoint, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> Value {
     let [created, created_gmt] = moments::pair(call.options(), Some(note.created));
     let mut body = json!({
         "id": note.note_id,
@@ -136,18 +140,18 @@ fn body(place: &Place, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> V
         "customer_note": note.customer_note,
     });
     if let Value::Object(members) = &mut body {
-        if place.version >= Version::Two {
+        if endpoint.version >= Version::Two {
             members.insert(String::from("date_created_gmt"), created_gmt);
         }
-        if place.version >= Version::Three {
+        if endpoint.version >= Version::Three {
             members.insert(String::from("author"), json!(note.author));
         }
     }
-    place.item.filter_by_context(body, context)
+    endpoint.item.filter_by_context(body, context)
 }
 
-fn links(place: &Place, call: &Call<'_>, note: &OrderNoteRow) -> Links {
-    let order = format!("/{}/orders/{}", place.namespace, note.order_id);
+fn links(endpoint: &Endpoint, call: &Call<'_>, note: &OrderNoteRow) -> Links {
+    let order = format!("/{}/orders/{}", endpoint.namespace, note.order_id);
     let to = |path: String| call.visit.rest(&path);
     Links::new()
         .to("self", to(format!("{order}/notes/{}", note.note_id)))
@@ -155,7 +159,7 @@ fn links(place: &Place, call: &Call<'_>, note: &OrderNoteRow) -> Links {
         .to("up", to(order))
 }
 
-fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let order_id = order_of(call)?;
     let mut notes = order_note::list(call.conn()?, order_id)?;
     match call.params.text("type") {
@@ -165,19 +169,19 @@ fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let context = call.context();
     let items = notes.iter().map(|note| {
-        let body = body(place, call, note, &context);
-        crate::managers::linked(body, links(place, call, note))
+        let body = body(endpoint, call, note, &context);
+        crate::managers::linked(body, links(endpoint, call, note))
     });
     Ok(Reply::new(items.collect::<Vec<Value>>()))
 }
 
-fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let note = note_of(call)?;
     let context = call.context();
-    Ok(Reply::new(body(place, call, &note, &context)).links(links(place, call, &note)))
+    Ok(Reply::new(body(endpoint, call, &note, &context)).links(links(endpoint, call, &note)))
 }
 
-fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
         let message = "The ID of a new note cannot be set.";
         return Err(Refusal::new(400, "woocommerce_rest_order_note_exists", message).into());
@@ -205,15 +209,15 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         note.note_id = order_note::insert(call.conn()?, &note)?;
     }
     if !call.visit.is_import {
-        tell(call, order_id)?;
+        append_event(call, order_id)?;
     }
-    let links = links(place, call, &note);
-    let location = format!("/{}/orders/{order_id}/notes/{}", place.namespace, note.note_id);
+    let links = links(endpoint, call, &note);
+    let location = format!("/{}/orders/{order_id}/notes/{}", endpoint.namespace, note.note_id);
     let location = call.visit.rest(&location);
-    Ok(Reply::created(body(place, call, &note, "edit"), location).links(links))
+    Ok(Reply::created(body(endpoint, call, &note, "edit"), location).links(links))
 }
 
-fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn delete(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
         let message = "Notes cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
@@ -226,14 +230,14 @@ fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         note.note_id,
         &json!({ "order_id": note.order_id }),
     )?;
-    tell(call, note.order_id)?;
-    let links = links(place, call, &note);
-    Ok(Reply::new(body(place, call, &note, "edit")).links(links))
+    append_event(call, note.order_id)?;
+    let links = links(endpoint, call, &note);
+    Ok(Reply::new(body(endpoint, call, &note, "edit")).links(links))
 }
 
-fn tell(call: &mut Call<'_>, order_id: i64) -> Result<(), Stop> {
+fn append_event(call: &mut Call<'_>, order_id: i64) -> Result<(), Stop> {
     if let Some(order) = Order::get(call.conn()?, order_id, OrderKind::Order)? {
-        effects::tell(call, "order.updated", &order)?;
+        effects::append_event(call, "order.updated", &order)?;
     }
     Ok(())
 }

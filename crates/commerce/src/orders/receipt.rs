@@ -81,7 +81,7 @@ fn make(call: &mut Call<'_>) -> Result<Reply, Stop> {
     {
         return Ok(reply(call, &order, receipt));
     }
-    let last_day = wanted_day(call)?;
+    let last_day = expiry_day(call)?;
     let receipt = Receipt { token: token()?, last_day };
     order.details.receipt = Some(receipt.clone());
     let order = order.update(call.conn()?)?;
@@ -106,7 +106,7 @@ fn token() -> Result<String> {
 }
 
 /// The last day that the request asks for: a date, or so many days from today.
-fn wanted_day(call: &Call<'_>) -> Result<String, Stop> {
+fn expiry_day(call: &Call<'_>) -> Result<String, Stop> {
     let options = call.options();
     let invalid = |message: &'static str| -> Stop {
         Refusal::new(400, "woocommerce_rest_invalid_argument", message).into()
@@ -184,9 +184,9 @@ impl PageSource for ReceiptPages {
         visit: &Visit,
         address: &str,
     ) -> Result<Option<PublicPage>> {
-        let wanted = address.split(['?', '#']).next().and_then(|path| path.strip_prefix(PATH));
-        let wanted = wanted.and_then(|name| name.trim_end_matches('/').split_once('-'));
-        let Some((id, token)) = wanted else { return Ok(None) };
+        let parts = address.split(['?', '#']).next().and_then(|path| path.strip_prefix(PATH));
+        let parts = parts.and_then(|name| name.trim_end_matches('/').split_once('-'));
+        let Some((id, token)) = parts else { return Ok(None) };
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         let Some(order) = Order::get(conn, id, OrderKind::Order)? else { return Ok(None) };
         let receipt = readable(&order, &visit.options, visit.now);

@@ -14,7 +14,7 @@ pub(super) fn shown(schema: Schema, about: &str) -> Schema {
     schema.about(about).context(BOTH)
 }
 
-pub(super) fn told(schema: Schema, about: &str) -> Schema {
+pub(super) fn read_only(schema: Schema, about: &str) -> Schema {
     shown(schema, about).readonly()
 }
 
@@ -36,57 +36,57 @@ pub(super) fn item(version: Version) -> Item {
     let text = Schema::text;
     let moment = || Schema::typed("date-time");
     let mut fields: Vec<(&str, Schema)> = vec![
-        ("id", told(Schema::integer(), "Order ID.")),
+        ("id", read_only(Schema::integer(), "Order ID.")),
         ("parent_id", shown(Schema::integer(), "Parent order ID.")),
-        ("number", told(text(), "Order number.")),
-        ("order_key", told(text(), "Order key, with which a guest can view the order.")),
+        ("number", read_only(text(), "Order number.")),
+        ("order_key", read_only(text(), "Order key, with which a guest can view the order.")),
         ("created_via", shown(text(), "Channel the order was created through.")),
-        ("version", told(text(), "Version of the software that last updated the order.")),
+        ("version", read_only(text(), "Version of the software that last updated the order.")),
         ("status", status(version)),
         ("currency", currency()),
-        ("currency_symbol", told(text(), "Currency symbol.")),
-        ("date_created", told(moment(), "Date created, in the site's time zone.")),
-        ("date_created_gmt", told(moment(), "Date created, in GMT.")),
-        ("date_modified", told(moment(), "Date last modified, in the site's time zone.")),
-        ("date_modified_gmt", told(moment(), "Date last modified, in GMT.")),
-        ("discount_total", told(text(), "Total discount.")),
-        ("discount_tax", told(text(), "Tax on the discount.")),
-        ("shipping_total", told(text(), "Total shipping.")),
-        ("shipping_tax", told(text(), "Tax on shipping.")),
-        ("cart_tax", told(text(), "Tax on items and fees.")),
-        ("total", told(text(), "Order total.")),
-        ("total_tax", told(text(), "Total tax.")),
+        ("currency_symbol", read_only(text(), "Currency symbol.")),
+        ("date_created", read_only(moment(), "Date created, in the site's time zone.")),
+        ("date_created_gmt", read_only(moment(), "Date created, in GMT.")),
+        ("date_modified", read_only(moment(), "Date last modified, in the site's time zone.")),
+        ("date_modified_gmt", read_only(moment(), "Date last modified, in GMT.")),
+        ("discount_total", read_only(text(), "Total discount.")),
+        ("discount_tax", read_only(text(), "Tax on the discount.")),
+        ("shipping_total", read_only(text(), "Total shipping.")),
+        ("shipping_tax", read_only(text(), "Tax on shipping.")),
+        ("cart_tax", read_only(text(), "Tax on items and fees.")),
+        ("total", read_only(text(), "Order total.")),
+        ("total_tax", read_only(text(), "Total tax.")),
     ];
     if version == Version::Analytics {
-        fields.push(("total_formatted", told(text(), "Formatted order total.")));
+        fields.push(("total_formatted", read_only(text(), "Formatted order total.")));
     }
     fields.extend([
-        ("prices_include_tax", told(Schema::boolean(), "Whether prices included tax.")),
+        ("prices_include_tax", read_only(Schema::boolean(), "Whether prices included tax.")),
         ("customer_id", shown(Schema::integer().default(0), "Customer ID; 0 for a guest.")),
-        ("customer_ip_address", told(text(), "Customer's IP address.")),
-        ("customer_user_agent", told(text(), "Customer's user agent.")),
+        ("customer_ip_address", read_only(text(), "Customer's IP address.")),
+        ("customer_user_agent", read_only(text(), "Customer's user agent.")),
         ("customer_note", shown(text(), "Note from the customer.")),
         ("billing", shown(address(Some(email(version))), "Billing address.")),
         ("shipping", shown(address(None), "Shipping address.")),
         ("payment_method", shown(text(), "Payment method ID.")),
         ("payment_method_title", shown(text(), "Payment method title.")),
         ("transaction_id", shown(text(), "Transaction ID.")),
-        ("date_paid", told(moment(), "Date paid, in the site's time zone.")),
-        ("date_paid_gmt", told(moment(), "Date paid, in GMT.")),
-        ("date_completed", told(moment(), "Date completed, in the site's time zone.")),
-        ("date_completed_gmt", told(moment(), "Date completed, in GMT.")),
-        ("cart_hash", told(text(), "Cart hash.")),
+        ("date_paid", read_only(moment(), "Date paid, in the site's time zone.")),
+        ("date_paid_gmt", read_only(moment(), "Date paid, in GMT.")),
+        ("date_completed", read_only(moment(), "Date completed, in the site's time zone.")),
+        ("date_completed_gmt", read_only(moment(), "Date completed, in GMT.")),
+        ("cart_hash", read_only(text(), "Cart hash.")),
         ("meta_data", meta::schema()),
         ("line_items", shown(Schema::list(line_of(version)), "Line items.")),
-        ("tax_lines", told(Schema::list(tax()), "Tax lines.")),
+        ("tax_lines", read_only(Schema::list(tax()), "Tax lines.")),
         ("shipping_lines", shown(Schema::list(shipping_of(version)), "Shipping lines.")),
         ("fee_lines", shown(Schema::list(fee_of(version)), "Fees.")),
         ("coupon_lines", shown(Schema::list(coupon_of(version)), "Coupon lines.")),
-        ("refunds", told(Schema::list(refund()), "Refunds.")),
-        ("payment_url", told(text(), "URL where the customer can pay.")),
-        ("is_editable", told(Schema::boolean(), "Whether the order can be edited.")),
-        ("needs_payment", told(Schema::boolean(), "Whether the order needs payment.")),
-        ("needs_processing", told(Schema::boolean(), "Whether the order needs processing.")),
+        ("refunds", read_only(Schema::list(refund()), "Refunds.")),
+        ("payment_url", read_only(text(), "URL where the customer can pay.")),
+        ("is_editable", read_only(Schema::boolean(), "Whether the order can be edited.")),
+        ("needs_payment", read_only(Schema::boolean(), "Whether the order needs payment.")),
+        ("needs_processing", read_only(Schema::boolean(), "Whether the order needs processing.")),
         ("set_paid", on_write("Whether to mark the order as paid.")),
         ("manual_update", on_write("Whether the status is set manually.")),
     ]);
@@ -171,25 +171,25 @@ fn first_line() -> Schema {
     let text = Schema::text;
     let any = || Schema::typed("mixed");
     let entry = Schema::object([
-        ("key", told(text(), "Metadata key.")),
-        ("label", told(text(), "Metadata key for display.")),
-        ("value", told(any(), "Metadata value.")),
+        ("key", read_only(text(), "Metadata key.")),
+        ("label", read_only(text(), "Metadata key for display.")),
+        ("value", read_only(any(), "Metadata value.")),
     ]);
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
-        ("name", told(any(), "Product name.")),
-        ("sku", told(text(), "Product SKU.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("name", read_only(any(), "Product name.")),
+        ("sku", read_only(text(), "Product SKU.")),
         ("product_id", shown(any(), "Product ID.")),
         ("variation_id", shown(Schema::integer(), "Variation ID, if applicable.")),
         ("quantity", shown(Schema::integer(), "Quantity.")),
-        ("tax_class", told(text(), "Tax class.")),
-        ("price", told(text(), "Unit price.")),
+        ("tax_class", read_only(text(), "Tax class.")),
+        ("price", read_only(text(), "Unit price.")),
         ("subtotal", shown(text(), "Subtotal, before discounts.")),
         ("subtotal_tax", shown(text(), "Subtotal tax, before discounts.")),
         ("total", shown(text(), "Total, after discounts.")),
         ("total_tax", shown(text(), "Total tax, after discounts.")),
         ("taxes", shares(true)),
-        ("meta", told(Schema::list(entry), "Metadata.")),
+        ("meta", read_only(Schema::list(entry), "Metadata.")),
     ])
 }
 
@@ -205,7 +205,7 @@ fn line() -> Schema {
         ("subtotal", shown(text(), "Tax subtotal, before discounts.")),
     ]);
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
         ("name", shown(Schema::typed("mixed"), "Product name.")),
         ("parent_name", shown(text(), "Name of the variation's product.")),
         ("product_id", shown(Schema::typed("mixed"), "Product ID.")),
@@ -213,15 +213,15 @@ fn line() -> Schema {
         ("quantity", shown(Schema::integer(), "Quantity.")),
         ("tax_class", shown(text(), "Tax class.")),
         ("subtotal", shown(text(), "Subtotal, before discounts.")),
-        ("subtotal_tax", told(text(), "Subtotal tax, before discounts.")),
+        ("subtotal_tax", read_only(text(), "Subtotal tax, before discounts.")),
         ("total", shown(text(), "Total, after discounts.")),
-        ("total_tax", told(text(), "Total tax, after discounts.")),
-        ("taxes", told(Schema::list(share), "Line taxes.")),
+        ("total_tax", read_only(text(), "Total tax, after discounts.")),
+        ("taxes", read_only(Schema::list(share), "Line taxes.")),
         ("meta_data", line_entries(true)),
-        ("sku", told(text(), "Product SKU.")),
-        ("global_unique_id", told(text(), "Product GTIN, UPC, EAN or ISBN.")),
-        ("price", told(Schema::number(), "Unit price.")),
-        ("image", told(image, "Product image.")),
+        ("sku", read_only(text(), "Product SKU.")),
+        ("global_unique_id", read_only(text(), "Product GTIN, UPC, EAN or ISBN.")),
+        ("price", read_only(Schema::number(), "Unit price.")),
+        ("image", read_only(image, "Product image.")),
     ])
 }
 
@@ -244,38 +244,38 @@ fn line_entries(with_display: bool) -> Schema {
 /// Taxes by rate of a line that is no product.
 fn shares(with_subtotal: bool) -> Schema {
     let mut fields = vec![
-        ("id", told(Schema::integer(), "Tax rate ID.")),
-        ("total", told(Schema::text(), "Tax total.")),
+        ("id", read_only(Schema::integer(), "Tax rate ID.")),
+        ("total", read_only(Schema::text(), "Tax total.")),
     ];
     if with_subtotal {
-        fields.push(("subtotal", told(Schema::text(), "Tax subtotal, before discounts.")));
+        fields.push(("subtotal", read_only(Schema::text(), "Tax subtotal, before discounts.")));
     }
-    told(Schema::list(Schema::object(fields)), "Line taxes.")
+    read_only(Schema::list(Schema::object(fields)), "Line taxes.")
 }
 
 fn tax() -> Schema {
     let text = Schema::text;
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
-        ("rate_code", told(text(), "Tax rate code.")),
-        ("rate_id", told(Schema::integer(), "Tax rate ID.")),
-        ("label", told(text(), "Tax rate label.")),
-        ("compound", told(Schema::boolean(), "Whether the tax is compound.")),
-        ("tax_total", told(text(), "Tax on items and fees.")),
-        ("shipping_tax_total", told(text(), "Tax on shipping.")),
-        ("rate_percent", told(Schema::number(), "Tax rate, in percent.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("rate_code", read_only(text(), "Tax rate code.")),
+        ("rate_id", read_only(Schema::integer(), "Tax rate ID.")),
+        ("label", read_only(text(), "Tax rate label.")),
+        ("compound", read_only(Schema::boolean(), "Whether the tax is compound.")),
+        ("tax_total", read_only(text(), "Tax on items and fees.")),
+        ("shipping_tax_total", read_only(text(), "Tax on shipping.")),
+        ("rate_percent", read_only(Schema::number(), "Tax rate, in percent.")),
         ("meta_data", line_entries(false)),
     ])
 }
 
 pub(super) fn shipping() -> Schema {
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
         ("method_title", shown(Schema::typed("mixed"), "Shipping method title.")),
         ("method_id", shown(Schema::typed("mixed"), "Shipping method ID.")),
         ("instance_id", shown(Schema::text(), "Shipping method instance ID.")),
         ("total", shown(Schema::text(), "Total.")),
-        ("total_tax", told(Schema::text(), "Total tax.")),
+        ("total_tax", read_only(Schema::text(), "Total tax.")),
         ("taxes", shares(false)),
         ("meta_data", line_entries(false)),
     ])
@@ -284,12 +284,12 @@ pub(super) fn shipping() -> Schema {
 pub(super) fn fee() -> Schema {
     let tax_status = Schema::text().choices(&["taxable", "none"]);
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
         ("name", shown(Schema::typed("mixed"), "Fee name.")),
         ("tax_class", shown(Schema::text(), "Tax class.")),
         ("tax_status", shown(tax_status, "Tax status.")),
         ("total", shown(Schema::text(), "Total.")),
-        ("total_tax", told(Schema::text(), "Total tax.")),
+        ("total_tax", read_only(Schema::text(), "Total tax.")),
         ("taxes", shares(true)),
         ("meta_data", line_entries(false)),
     ])
@@ -298,10 +298,10 @@ pub(super) fn fee() -> Schema {
 fn coupon() -> Schema {
     let viewed = |schema: Schema, about: &str| schema.about(about).context(&["view"]).readonly();
     Schema::object([
-        ("id", told(Schema::integer(), "Line ID.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
         ("code", shown(Schema::typed("mixed"), "Coupon code.")),
-        ("discount", told(Schema::text(), "Discount total.")),
-        ("discount_tax", told(Schema::text(), "Tax on the discount.")),
+        ("discount", read_only(Schema::text(), "Discount total.")),
+        ("discount_tax", read_only(Schema::text(), "Tax on the discount.")),
         ("discount_type", viewed(Schema::text(), "Discount type.")),
         ("nominal_amount", viewed(Schema::number(), "Coupon amount.")),
         ("free_shipping", viewed(Schema::boolean(), "Whether the coupon grants free shipping.")),
@@ -311,9 +311,9 @@ fn coupon() -> Schema {
 
 fn refund() -> Schema {
     Schema::object([
-        ("id", told(Schema::integer(), "Refund ID.")),
-        ("reason", told(Schema::text(), "Refund reason.")),
-        ("total", told(Schema::text(), "Refund total, as a negative amount.")),
+        ("id", read_only(Schema::integer(), "Refund ID.")),
+        ("reason", read_only(Schema::text(), "Refund reason.")),
+        ("total", read_only(Schema::text(), "Refund total, as a negative amount.")),
     ])
 }
 
@@ -321,26 +321,26 @@ fn refund() -> Schema {
 pub(super) fn refund_item(tells_order: bool) -> Item {
     let text = Schema::text;
     let moment = || Schema::typed("date-time");
-    let mut fields = vec![("id", told(Schema::integer(), "Refund ID."))];
+    let mut fields = vec![("id", read_only(Schema::integer(), "Refund ID."))];
     if tells_order {
-        fields.push(("parent_id", told(Schema::integer(), "Order ID.")));
+        fields.push(("parent_id", read_only(Schema::integer(), "Order ID.")));
     }
     fields.extend([
-        ("date_created", told(moment(), "Date created, in the site's time zone.")),
-        ("date_created_gmt", told(moment(), "Date created, in GMT.")),
+        ("date_created", read_only(moment(), "Date created, in the site's time zone.")),
+        ("date_created_gmt", read_only(moment(), "Date created, in GMT.")),
         ("amount", shown(text(), "Refund amount.")),
         ("reason", shown(text(), "Refund reason.")),
         ("refunded_by", shown(Schema::integer(), "User who created the refund.")),
         (
             "refunded_payment",
-            told(
+            read_only(
                 Schema::boolean(),
                 "Whether the payment was refunded through the payment provider.",
             ),
         ),
         ("meta_data", meta::schema()),
-        ("line_items", told(Schema::list(line()), "Refunded line items.")),
-        ("tax_lines", told(Schema::list(tax()), "Tax lines.")),
+        ("line_items", read_only(Schema::list(line()), "Refunded line items.")),
+        ("tax_lines", read_only(Schema::list(tax()), "Tax lines.")),
         ("shipping_lines", shown(Schema::list(shipping()), "Refunded shipping lines.")),
         ("fee_lines", shown(Schema::list(fee()), "Refunded fee lines.")),
         ("api_refund", refund_flag("Whether to refund the payment through the payment provider.")),

@@ -72,7 +72,7 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let was_trashed = order.row.status == status::TRASH;
     let order = finish(call, order, &before, "order.updated")?;
     if was_trashed && order.row.status != status::TRASH {
-        effects::tell(call, "order.restored", &order)?;
+        effects::append_event(call, "order.restored", &order)?;
     }
     Ok(order)
 }
@@ -84,9 +84,9 @@ fn finish(
     before: &Before,
     event: &'static str,
 ) -> Result<Order, Stop> {
-    let wanted = call.params.text("status").filter(|status| !status.is_empty());
-    if let Some(wanted) = wanted.map(str::to_owned) {
-        effects::set_status(call, &mut order, &wanted)?;
+    let status_text = call.params.text("status").filter(|status| !status.is_empty());
+    if let Some(status_text) = status_text.map(str::to_owned) {
+        effects::set_status(call, &mut order, &status_text)?;
     }
     let is_new = event == "order.created";
     let is_paid = call.params.flag("set_paid");
@@ -98,7 +98,7 @@ fn finish(
     }
     effects::settle(call, &mut order, before)?;
     let order = order.update(call.conn()?)?;
-    effects::tell(call, event, &order)?;
+    effects::append_event(call, event, &order)?;
     if order.row.status == status::REFUNDED {
         super::refunds::refund_rest(call, &order)?;
     }

@@ -102,8 +102,8 @@ impl Resource for Variations {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
-        let wanted = filter::of_variations(call, self.version, Some(product_id(call)));
-        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let filter = filter::of_variations(call, self.version, Some(product_id(call)));
+        let (rows, total) = product::list(call.conn()?, &filter)?;
         Ok(Listed { records: of_rows(call, rows)?, total })
     }
 
@@ -169,8 +169,8 @@ fn all_route(namespace: &str, version: Version) -> Route<Action> {
         _ => list_path.clone(),
     };
     let run = move |call: &mut Call<'_>| {
-        let wanted = filter::of_variations(call, version, None);
-        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let filter = filter::of_variations(call, version, None);
+        let (rows, total) = product::list(call.conn()?, &filter)?;
         let context = call.context();
         let mut items = Vec::new();
         for record in of_rows(call, rows)? {

@@ -168,8 +168,8 @@ fn date(call: &Call<'_>) -> Option<types::Timestamp> {
 }
 
 /// What a status that is asked for makes of a review. Out of the trash it becomes what it was.
-fn with_status(mut row: ReviewRow, asked: &str) -> ReviewRow {
-    let status = match asked {
+fn with_status(mut row: ReviewRow, requested: &str) -> ReviewRow {
+    let status = match requested {
         "approved" | "approve" | "1" => APPROVED.to_owned(),
         "hold" | "0" => HOLD.to_owned(),
         "spam" => SPAM.to_owned(),
@@ -191,13 +191,13 @@ fn with_status(mut row: ReviewRow, asked: &str) -> ReviewRow {
 
 /// The same words of the same person about the same product are taken once.
 fn refuse_repetition(conn: &mut dyn Conn, row: &ReviewRow) -> Result<(), Stop> {
-    let wanted = ReviewFilter {
+    let filter = ReviewFilter {
         products: vec![row.product_id],
         statuses_exclude: vec![TRASH.to_owned()],
         email: Some(row.email.clone()),
         ..ReviewFilter::default()
     };
-    let (rows, _) = review::list(conn, &wanted)?;
+    let (rows, _) = review::list(conn, &filter)?;
     if rows.iter().all(|other| other.review != row.review || other.reviewer != row.reviewer) {
         return Ok(());
     }
@@ -210,7 +210,7 @@ fn has_bought(conn: &mut dyn Conn, row: &ReviewRow) -> Result<bool, Error> {
     if row.email.is_empty() {
         return Ok(false);
     }
-    let wanted = OrderFilter {
+    let filter = OrderFilter {
         kinds: vec![OrderKind::Order],
         statuses: PAID.map(str::to_owned).to_vec(),
         search: Some(row.email.clone()),
@@ -218,6 +218,6 @@ fn has_bought(conn: &mut dyn Conn, row: &ReviewRow) -> Result<bool, Error> {
         page: Page { offset: 0, limit: ORDERS_MAX },
         ..OrderFilter::default()
     };
-    let (orders, _) = order::list(conn, &wanted)?;
+    let (orders, _) = order::list(conn, &filter)?;
     Ok(orders.iter().any(|order| order.billing_email.eq_ignore_ascii_case(&row.email)))
 }

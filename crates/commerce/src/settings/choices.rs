@@ -56,7 +56,7 @@ fn named_currency(currency: &tables::Currency) -> (String, String) {
 }
 
 fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
-    let wanted = PostFilter {
+    let filter = PostFilter {
         kinds: vec![String::from("page")],
         statuses: vec![String::from("publish")],
         order: PostOrder::MenuOrder,
@@ -64,7 +64,7 @@ fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
         page: Page { limit: PAGES_MAX, offset: 0 },
         ..PostFilter::default()
     };
-    let (pages, _) = store::post::list(call.conn()?, &wanted)?;
+    let (pages, _) = store::post::list(call.conn()?, &filter)?;
     let choice = |page: store::post::PostRow| {
         let id = page.post_id.to_string();
         let title = if page.title.is_empty() { format!("#{id}") } else { page.title };

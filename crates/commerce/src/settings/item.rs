@@ -6,7 +6,7 @@ use site::options::definition;
 use site::{Call, Options};
 
 use super::choices;
-use super::kind::{Kind, TYPES, choices_body};
+use super::kind::{SettingType, TYPES, choices_body};
 use super::table::{Default, Setting};
 
 const CONTEXTS: &[&str] = &["view", "edit"];
@@ -105,11 +105,11 @@ fn value(options: &Options, setting: &Setting) -> Value {
 }
 
 /// Only choices of several values are lists; everything else is a text.
-fn as_setting(kind: Kind, value: Value) -> Value {
+fn as_setting(kind: SettingType, value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.to_string()),
         Value::Bool(flag) => json!(if flag { "yes" } else { "no" }),
-        Value::Array(_) | Value::Object(_) if kind != Kind::Multiselect => json!(""),
+        Value::Array(_) | Value::Object(_) if kind != SettingType::Multiselect => json!(""),
         other => other,
     }
 }

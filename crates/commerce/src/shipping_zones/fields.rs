@@ -1,13 +1,13 @@
 //! The settings that a way of shipping has in a zone.
 
-use crate::settings::kind::{Choices, Kind};
+use crate::settings::kind::{Choices, SettingType};
 
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: SettingType,
     pub(super) default: &'static str,
     pub(super) placeholder: &'static str,
     choices: &'static [(&'static str, &'static str)],
@@ -21,7 +21,7 @@ impl Field {
 }
 
 const fn text(id: &'static str, label: &'static str, about: &'static str) -> Field {
-    let (kind, default, placeholder) = (Kind::Text, "", "");
+    let (kind, default, placeholder) = (SettingType::Text, "", "");
     Field { id, label, about, kind, default, placeholder, choices: &[] }
 }
 
@@ -33,7 +33,7 @@ const TAX_STATUS: Field = Field {
     id: "tax_status",
     label: "Tax status",
     about: "",
-    kind: Kind::Select,
+    kind: SettingType::Select,
     default: "taxable",
     placeholder: "",
     choices: &[("taxable", "Taxable"), ("none", "None")],
@@ -49,7 +49,7 @@ static FREE_SHIPPING: &[Field] = &[
         id: "requires",
         label: "Free shipping requires",
         about: "",
-        kind: Kind::Select,
+        kind: SettingType::Select,
         default: "",
         placeholder: "",
         choices: &[
@@ -69,7 +69,7 @@ static FREE_SHIPPING: &[Field] = &[
         id: "ignore_discounts",
         label: "Discounts",
         about: "Apply the minimum order amount before coupon discounts.",
-        kind: Kind::Checkbox,
+        kind: SettingType::Checkbox,
         default: "no",
         placeholder: "",
         choices: &[],

@@ -8,7 +8,9 @@ use site::{Action, Call};
 use store::shipping::{self, MethodRow, ZoneRow};
 use types::Error;
 
-use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};
+use super::{
+    append_event, fields, may_create, may_delete, may_edit, may_view, need_force, zone_of,
+};
 use crate::managers::{linked, with_total};
 use crate::settings::kind::TYPES;
 use crate::settings::kind::{accept, choices_body};
@@ -108,7 +110,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut method = new_method(&zone, method_id, last.saturating_add(1));
     apply(call, &mut method)?;
     method.instance_id = shipping::method_insert(call.conn()?, &method)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     reply(call, base, &method)
 }
 
@@ -127,7 +129,7 @@ fn update(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut method = method_of(call)?;
     apply(call, &mut method)?;
     shipping::method_update(call.conn()?, &method)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     reply(call, base, &method)
 }
 
@@ -136,7 +138,7 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     need_force(call)?;
     let reply = reply(call, base, &method)?;
     shipping::method_delete(call.conn()?, method.instance_id)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     Ok(reply)
 }
 

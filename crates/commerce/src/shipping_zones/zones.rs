@@ -9,8 +9,8 @@ use store::shipping::{self, ZoneRow};
 
 use super::bodies::{zone_body, zone_links};
 use super::{
-    REST_OF_WORLD, may_create, may_delete, may_edit, may_view, need_force, rest_of_world, tell,
-    zone_of,
+    REST_OF_WORLD, append_event, may_create, may_delete, may_edit, may_view, need_force,
+    rest_of_world, zone_of,
 };
 use crate::managers::{linked, with_total};
 
@@ -90,7 +90,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut zone = ZoneRow { zone_id: 0, name: String::new(), position: 0 };
     apply(call, &mut zone);
     zone.zone_id = shipping::zone_insert(call.conn()?, &zone)?;
-    tell(call, "shipping_zone.created", zone.zone_id)?;
+    append_event(call, "shipping_zone.created", zone.zone_id)?;
     let location = call.visit.rest(&format!("{base}/{}", zone.zone_id));
     Ok(Reply { status: 201, ..reply(call, base, &zone) }.header("location", location))
 }
@@ -104,7 +104,7 @@ fn update(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     }
     apply(call, &mut zone);
     shipping::zone_update(call.conn()?, &zone)?;
-    tell(call, "shipping_zone.updated", zone.zone_id)?;
+    append_event(call, "shipping_zone.updated", zone.zone_id)?;
     Ok(reply(call, base, &zone))
 }
 
@@ -115,7 +115,7 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let reply = reply(call, base, &zone);
     if zone.zone_id != REST_OF_WORLD {
         shipping::zone_delete(call.conn()?, zone.zone_id)?;
-        tell(call, "shipping_zone.deleted", zone.zone_id)?;
+        append_event(call, "shipping_zone.deleted", zone.zone_id)?;
     }
     Ok(reply)
 }

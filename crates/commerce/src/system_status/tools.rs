@@ -171,8 +171,8 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
     let (mut kept, mut deleted) = (0, 0_u64);
     loop {
         let page = Page { offset: kept, limit: PERMISSIONS_PER_PAGE };
-        let wanted = DownloadPermissionFilter { page, ..DownloadPermissionFilter::default() };
-        let (permissions, _) = download_permission::list(conn, &wanted)?;
+        let filter = DownloadPermissionFilter { page, ..DownloadPermissionFilter::default() };
+        let (permissions, _) = download_permission::list(conn, &filter)?;
         if permissions.is_empty() {
             break;
         }

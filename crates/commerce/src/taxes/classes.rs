@@ -88,7 +88,7 @@ fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 /// The class that the call names, as rates store it; refused unless the shop has it.
-pub(super) fn wanted(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
+pub(super) fn requested_class(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
     let Some(value) = call.params.get("class").cloned() else { return Ok(None) };
     let slug = value.as_str().unwrap_or_default();
     if slug == STANDARD {
@@ -166,7 +166,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let last = known.iter().map(|class| class.position).max().unwrap_or_default();
     let class = TaxClassRow { slug, name, position: last.saturating_add(1) };
     tax_class::insert(call.conn()?, &class)?;
-    tell(call, "tax_class.created", &class)?;
+    append_event(call, "tax_class.created", &class)?;
     let location = call.visit.rest(&format!("{base}/{}", class.slug));
     Ok(Reply::created(body(&class), location).links(links(call, base)))
 }
@@ -195,11 +195,11 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
         }
     }
     tax_class::delete(call.conn()?, &class.slug)?;
-    tell(call, "tax_class.deleted", &class)?;
+    append_event(call, "tax_class.deleted", &class)?;
     Ok(Reply::new(body(&class)).links(links(call, base)))
 }
 
 /// Classes have no numbers; followers know them by their slugs.
-fn tell(call: &mut Call<'_>, kind: &'static str, class: &TaxClassRow) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, class: &TaxClassRow) -> types::Result<()> {
     events::append(call, kind, class.position, &json!({ "slug": class.slug }))
 }

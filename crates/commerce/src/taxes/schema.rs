@@ -8,7 +8,7 @@ use crate::common::version::Version;
 
 const BOTH: &[&str] = &["view", "edit"];
 /// The classes that every new shop has. **The published list is theirs**; a shop that has other
-/// classes takes those, see [`super::classes::wanted`].
+/// classes takes those, see [`super::classes::requested_class`].
 const CLASSES: &[&str] = &[STANDARD, "reduced-rate", "zero-rate"];
 /// Decimals of a rate.
 const DECIMALS: u32 = 4;

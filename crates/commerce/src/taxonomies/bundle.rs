@@ -40,7 +40,7 @@ pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> 
             description: category.description.clone(),
             parent_id: category.parent,
             menu_order: category.menu_order,
-            ..write::blank()
+            ..write::empty_row()
         };
         put(conn, row)?;
     }

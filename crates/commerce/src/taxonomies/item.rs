@@ -2,13 +2,13 @@
 
 use contract::rest::{Item, Schema};
 
-use super::{Kind, image};
+use super::{TermKind, image};
 use crate::common::version::Version;
 
 const BOTH: &[&str] = &["view", "edit"];
 pub(super) const DISPLAYS: [&str; 4] = ["default", "products", "subcategories", "both"];
 
-pub(super) fn item(kind: Kind, version: Version) -> Item {
+pub(super) fn item(kind: TermKind, version: Version) -> Item {
     let text = |about: &str| Schema::text().about(about).context(BOTH);
     let integer = |about: &str| Schema::integer().about(about).context(BOTH);
     let mut fields = vec![
@@ -30,7 +30,7 @@ pub(super) fn item(kind: Kind, version: Version) -> Item {
         fields.push(("image", image::schema(version)));
     }
     // The order of categories is shown, and published no more.
-    if kind.has_menu_order() && kind != Kind::Category {
+    if kind.has_menu_order() && kind != TermKind::Category {
         fields.push(("menu_order", integer("Sort order.")));
     }
     fields.push(("count", integer("Number of published products.").readonly()));

@@ -9,7 +9,7 @@ use site::{Action, Call};
 use store::term::TermRow;
 use types::Capability;
 
-use super::{Kind, SHIPPING_CLASS, write};
+use super::{SHIPPING_CLASS, TermKind, write};
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
     let text = |about: &str| Schema::text().about(about);
@@ -34,7 +34,7 @@ fn suggest(call: &mut Call<'_>) -> Result<Reply, Stop> {
     if wanted.is_empty() {
         return Ok(Reply::new(json!("")));
     }
-    let class = TermRow { taxonomy: SHIPPING_CLASS.to_owned(), ..write::blank() };
-    let free = write::free_slug(call.conn()?, Kind::ShippingClass, &class, &wanted)?;
+    let class = TermRow { taxonomy: SHIPPING_CLASS.to_owned(), ..write::empty_row() };
+    let free = write::free_slug(call.conn()?, TermKind::ShippingClass, &class, &wanted)?;
     Ok(Reply::new(json!(free)))
 }

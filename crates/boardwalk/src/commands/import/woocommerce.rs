@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use commerce::ingest::live::{self, News, Report, Road, Shop};
-use commerce::ingest::{Importer, Manner};
+use commerce::ingest::{ImportPolicy, Importer};
 use serde_json::json;
 use server::outbound::{AddressRange, Client, Guard};
 use site::outbound::{Fetch, FetchFault, Fetched, Outbound as _};
@@ -36,7 +36,7 @@ pub(super) fn import(
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let source = args.url.as_str().trim_end_matches('/').to_owned();
-    let manner = Manner { skip_bad: true, replace: args.since.is_some() };
+    let manner = ImportPolicy { skip_bad: true, replace: args.since.is_some() };
     let importer = Importer::new(site, &source, manner)?;
     let shop = Shop {
         url: args.url,
@@ -116,12 +116,12 @@ fn summary(report: &Report) -> String {
     if report.present > 0 {
         let _ = write!(text, "\n{} records had already been imported.", report.present);
     }
-    if report.fault_count > 0 {
-        let _ = write!(text, "\nSkipped because of {} errors:", report.fault_count);
+    if report.error_count > 0 {
+        let _ = write!(text, "\nSkipped because of {} errors:", report.error_count);
     }
-    for fault in &report.faults {
-        let field = fault.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
-        let _ = write!(text, "\n{} {}: {field}{}", fault.record, fault.id, fault.message);
+    for error in &report.errors {
+        let field = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        let _ = write!(text, "\n{} {}: {field}{}", error.record, error.id, error.message);
     }
     text
 }

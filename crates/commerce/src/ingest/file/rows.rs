@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use types::{Error, Result};
 
-use crate::ingest::{Fault, Kind, Record};
+use crate::ingest::{Record, RecordError, RecordKind};
 
 /// Bytes of one row.
 pub const ROW_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -194,9 +194,9 @@ impl Step {
 
 impl Row {
     /// The record that the row is.
-    pub(super) fn record(self) -> std::result::Result<Record, Fault> {
+    pub(super) fn record(self) -> std::result::Result<Record, RecordError> {
         let Self { line, content } = self;
-        let wrong = |field: Option<&str>, message: String| Fault {
+        let wrong = |field: Option<&str>, message: String| RecordError {
             line,
             field: field.map(str::to_owned),
             message,
@@ -222,7 +222,7 @@ impl Row {
                 .unwrap_or_default()
                 .parse()
                 .map_err(|message: String| wrong(Some(KIND), format!("{message}.")))?,
-            None => Kind::of_body(&body).ok_or_else(|| {
+            None => RecordKind::of_body(&body).ok_or_else(|| {
                 let message = "The record's type is missing, such as product.";
                 wrong(Some(KIND), message.to_owned())
             })?,
@@ -291,7 +291,7 @@ mod tests {
         while let Some(row) = rows.next().unwrap() {
             found.push(match row.record() {
                 Ok(record) => Ok(json!([record.line, record.kind.name(), record.body])),
-                Err(fault) => Err((fault.line, fault.message)),
+                Err(error) => Err((error.line, error.message)),
             });
         }
         assert_eq!(rows.bytes, u64::try_from(text.len()).unwrap());

@@ -1,6 +1,6 @@
 //! Settings of accounts and privacy, and of e-mails.
 
-use super::super::kind::Kind;
+use super::super::kind::SettingType;
 use super::{Default, Offers, Setting, checkbox, setting, text, textarea};
 
 pub(super) static ACCOUNT: &[Setting] = &[
@@ -65,7 +65,7 @@ pub(super) static EMAIL: &[Setting] = &[
     text("woocommerce_email_from_name", "\"From\" name", "Sender name of outgoing e-mails.")
         .default(Default::LikeOption("blogname")),
     setting(
-        Kind::Email,
+        SettingType::Email,
         Offers::Nothing,
         "woocommerce_email_from_address",
         "\"From\" address",

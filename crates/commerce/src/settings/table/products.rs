@@ -1,11 +1,11 @@
 //! Settings of products: units, reviews, stock, downloads.
 
-use super::super::kind::Kind;
+use super::super::kind::SettingType;
 use super::{Default, Offers, Setting, checkbox, number, select, setting, text};
 
 pub(super) static SETTINGS: &[Setting] = &[
     setting(
-        Kind::Page,
+        SettingType::Page,
         Offers::Pages,
         "woocommerce_shop_page_id",
         "Shop page",

@@ -1,5 +1,5 @@
-//! Letters about an order that somebody asks to be sent: which there are for an order as it is, and
-//! the routes that send them. **A letter is queued in the transaction that notes it.**
+//! E-mails about an order, sent on request: the templates available for an order in its state, and
+//! the routes that send them. **An e-mail is queued in the transaction that notes it.**
 
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
@@ -16,8 +16,8 @@ use super::{effects, receipt, status};
 /// The template that every order has: what it consists of and comes to.
 const DETAILS: &str = "customer_invoice";
 
-/// Kinds of letters, with their subject and what they are for. Those without a subject are not
-/// about the state of an order, or not for its customer, so nobody can ask for them here.
+/// An e-mail template with its subject and description. Those without a subject are not about the
+/// state of an order, or not for its customer, so they cannot be sent from here.
 struct Template {
     id: &'static str,
     subject: &'static str,
@@ -121,7 +121,7 @@ fn list(item: &CompiledItem, call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(available(&order, has_refunds).map(body).collect::<Vec<Value>>()))
 }
 
-/// The letters that make sense for an order in its state.
+/// The templates that fit the order's state.
 fn available(order: &Order, has_refunds: bool) -> impl Iterator<Item = &'static Template> {
     let is_pos = order.row.created_via.starts_with("pos");
     let status = order.row.status.clone();
@@ -154,7 +154,7 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
     };
     if set_address(call, &mut order)? {
         order = order.update(call.conn()?)?;
-        effects::tell(call, "order.updated", &order)?;
+        effects::append_event(call, "order.updated", &order)?;
     }
     let to = order.details.billing.email.clone();
     if to.is_empty() {
@@ -166,7 +166,7 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
         return Err(refused("woocommerce_rest_email_not_sent", message));
     }
     mail::count_letter(call)?;
-    write_letter(call, &order, template, &to)?;
+    queue_email(call, &order, template, &to)?;
     let message = format!("{} sent to {to}.", template.subject);
     effects::note(call, order.id(), message.clone())?;
     Ok(Reply::new(json!({ "message": message })))
@@ -176,7 +176,8 @@ fn refused(code: &'static str, message: &'static str) -> Stop {
     Refusal::new(400, code, message).into()
 }
 
-/// Gives the order the address of the request. One that it has stays, unless the request insists.
+/// Sets the order's address to that of the request. An existing address is kept unless the request
+/// forces the change.
 fn set_address(call: &Call<'_>, order: &mut Order) -> Result<bool, Stop> {
     let given = call.params.text("email").unwrap_or_default().trim();
     let known = &order.details.billing.email;
@@ -194,7 +195,7 @@ fn set_address(call: &Call<'_>, order: &mut Order) -> Result<bool, Stop> {
     Ok(true)
 }
 
-fn write_letter(
+fn queue_email(
     call: &mut Call<'_>,
     order: &Order,
     template: &Template,
