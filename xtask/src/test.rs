@@ -36,27 +36,22 @@ const TOOLS_STAGE: &str = "tools";
 
 /// In the order they run.
 static STAGES: &[Stage] = &[
-    Stage {
-        name: "fmt",
-        about: "the code is formatted",
-        needs: &[],
-        run: || cargo("fmt --all --check"),
-    },
+    Stage { name: "fmt", about: "Formatting", needs: &[], run: || cargo("fmt --all --check") },
     Stage {
         name: "portal",
-        about: "the portal's sources are sound, and its files are built for the binary",
+        about: "Portal: checks and build",
         needs: &[Tool::Node],
         run: portal::check_and_build,
     },
     Stage {
         name: "clippy",
-        about: "no lint complains",
+        about: "Lints",
         needs: &[],
         run: || cargo("clippy --workspace --all-targets --locked -- -D warnings"),
     },
     Stage {
         name: "doc",
-        about: "the documentation builds, private items too",
+        about: "Documentation, including private items",
         needs: &[],
         run: || {
             let doc = "doc --no-deps --workspace --document-private-items --locked";
@@ -65,43 +60,43 @@ static STAGES: &[Stage] = &[
     },
     Stage {
         name: "generated",
-        about: "generated files are fresh",
+        about: "Generated files are up to date",
         needs: &[],
         run: || generate::reference(true),
     },
     Stage {
         name: "tests",
-        about: "unit and integration tests, on both database engines; tidy rules",
+        about: "Unit and integration tests on both database engines; tidy rules",
         needs: &[Tool::Postgres],
         run: || cargo("test --workspace --locked"),
     },
     Stage {
         name: "browser",
-        about: "people can use the portal: a walk through it in Chromium",
+        about: "Browser tests of the portal in Chromium",
         needs: &[Tool::Node, Tool::Chromium],
         run: portal::walk,
     },
     Stage {
         name: "openapi",
-        about: "the OpenAPI documents are valid",
+        about: "The OpenAPI documents are valid",
         needs: &[Tool::Python],
         run: openapi::validate,
     },
     Stage {
         name: "schemathesis",
-        about: "a running server keeps the OpenAPI document's word",
+        about: "A running server conforms to its OpenAPI document",
         needs: &[Tool::Python],
         run: openapi::schemathesis,
     },
     Stage {
         name: "clients",
-        about: "client libraries of others work against a running server",
+        about: "Third-party client libraries against a running server",
         needs: &[Tool::Node, Tool::Python],
         run: clients::sessions,
     },
     Stage {
         name: "suite",
-        about: "the tests that the reference's makers publish pass against a running server",
+        about: "The reference's published test suite against a running server",
         needs: &[Tool::Node, Tool::Postgres],
         run: clients::suite,
     },
@@ -109,7 +104,7 @@ static STAGES: &[Stage] = &[
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.list {
-        println!("{TOOLS_STAGE:<14} what the selected stages need is found or installed");
+        println!("{TOOLS_STAGE:<14} Find or install the tools of the selected stages");
         for stage in STAGES {
             println!("{:<14} {}", stage.name, stage.about);
         }
@@ -133,7 +128,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn select(only: &[String]) -> Result<Vec<&'static Stage>> {
     let known = |name: &String| name == TOOLS_STAGE || STAGES.iter().any(|s| s.name == name);
     if let Some(unknown) = only.iter().find(|name| !known(name)) {
-        bail!("there is no stage {unknown:?}; `cargo xtask test --list` names them all");
+        bail!("unknown stage {unknown:?}; run `cargo xtask test --list`");
     }
     let wanted = |stage: &&Stage| only.is_empty() || only.iter().any(|name| name == stage.name);
     Ok(STAGES.iter().filter(wanted).collect())
@@ -196,7 +191,7 @@ impl Report {
             return Ok(());
         }
         outcome.with_context(|| {
-            format!("the stage {name} failed; `cargo xtask test --only {name}` runs it alone")
+            format!("stage {name} failed; run it alone with `cargo xtask test --only {name}`")
         })
     }
 

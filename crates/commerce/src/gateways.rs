@@ -33,7 +33,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 
 fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
     let item = item::item(shows_supports);
-    let compiled = || item.compile().expect("the schema is written down right");
+    let compiled = || item.compile().expect("the schema is well formed");
     let endpoint =
         || Endpoint { namespace: namespace.to_owned(), shows_supports, item: compiled() };
     macro_rules! on_endpoint {

@@ -70,7 +70,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     let update = id().with(item.update_args().without("id"));
     let base = format!("/{namespace}/system_status/tools");
     let [base_of_list, base_of_one, base_of_run] = [base.clone(), base.clone(), base];
-    let compiled = || item.compile().expect("the schema is written down right");
+    let compiled = || item.compile().expect("the schema is well formed");
     let (item_of_list, item_of_one, item_of_run) = (compiled(), compiled(), compiled());
     let list = move |call: &mut Call<'_>| Ok(Reply::new(list(&item_of_list, call, &base_of_list)));
     let one = move |call: &mut Call<'_>| {
