@@ -1,22 +1,22 @@
-//! Records of another shop, in great numbers: the one way in for imports and for demo data.
+//! Bulk import of records from another shop; demo data uses it, too.
 //!
-//! A [`Record`] is a kind and a body with the fields that the interface shows of such a record. It
-//! is checked by the schemas of the interface, then written in one large transaction with others.
+//! A [`Record`] is a kind and a body with the fields that the interface shows for it. It is checked
+//! by the schemas of the interface, then written with others in one large transaction.
 //!
-//! - **What a record says counts**, also fields that a client cannot write: dates, sums of orders,
-//!   sales of products, uses of coupons. What it leaves out is calculated. Records move nothing:
-//!   an imported order takes nothing from the stock.
-//! - **A number is kept if it is free.** A record that finds its number taken gets the next one,
-//!   and the number that it had is remembered for the [source](Importer::new), so that whatever
-//!   refers to it finds it. A record that is there already (the same e-mail address of a customer,
-//!   the same code of a coupon, the same key of an order…) is left alone, or replaced if
-//!   [`ImportPolicy::replace`] says so. A reference to something that never was imported stays as it is.
+//! - **A record's fields are kept**, including those that a client cannot write: dates, order
+//!   totals, product sales, coupon uses. Missing fields are calculated. Importing has no side
+//!   effects: an imported order takes nothing from the stock.
+//! - **An id is kept if it is free.** Otherwise the record gets the next free id, and its original
+//!   id is remembered for the [source](Importer::new), so that references to it are resolved. A
+//!   record that already exists (the same e-mail address of a customer, the same coupon code, the
+//!   same order key…) is skipped, or updated if [`ImportPolicy::replace`] is set. A reference to
+//!   something that was never imported stays as it is.
 //! - **Every record appends its event in the transaction of its batch**: `order.imported`,
 //!   `refund.imported`, `product.imported`, `customer.imported`, `coupon.imported`,
 //!   `term.imported`, `attribute.imported`, `tax_rate.imported`, `review.imported`; and
-//!   `….updated` for what was replaced. Payloads are those of `….created`. Webhooks are told of
-//!   `….created` only, so a past that is brought in is not news to them. A bundle appends one event
-//!   `site.imported` in place of all: who follows the feed reads everything again.
+//!   `….updated` for updated records. Payloads are those of `….created`. Webhooks fire on
+//!   `….created` only, so imports do not fire them. A bundle appends a single event
+//!   `site.imported`, upon which followers of the feed read everything again.
 //!
 //! [`Importer::check`] needs no database and may run on several threads; [`Importer::write`] is
 //! one transaction.
