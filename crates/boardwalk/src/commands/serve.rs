@@ -57,8 +57,10 @@ pub(super) fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr
     config.server.admin_listen = asked.or(config.server.admin_listen).or_else(|| {
         let free = TcpListener::bind(usual).is_ok();
         if !free {
-            tracing::warn!(%usual, "metrics are off: the address is in use; choose another with \
-                                    --admin-listen");
+            tracing::warn!(
+                %usual,
+                "metrics are off: the address is in use; choose another with --admin-listen"
+            );
         }
         free.then_some(usual)
     });
