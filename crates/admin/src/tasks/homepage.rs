@@ -65,8 +65,8 @@ fn made(call: &mut Call<'_>, stored: &Options, pages: &str, products: &str) -> R
 /// A greeting, and the newest products if there are enough for a row.
 fn content(site_name: &str, goods: &[Value]) -> String {
     let mut text = format!(
-        "<!-- wp:heading {{\"level\":1}} -->\n<h1>{}</h1>\n<!-- /wp:heading -->\n\n<!-- \
-         wp:paragraph -->\n<p>Welcome to our store.</p>\n<!-- /wp:paragraph -->\n",
+        "<!-- wp:heading {{\"level\":1}} -->\n<h1>{}</h1>\n<!-- /wp:heading -->\n\n\
+         <!-- wp:paragraph -->\n<p>Welcome to our store.</p>\n<!-- /wp:paragraph -->\n",
         escaped(site_name)
     );
     if goods.len() >= SHOWN {

@@ -114,8 +114,7 @@ fn kinds(call: &mut Call<'_>) -> Result<Reply, Stop> {
         "memberships": { "label": "Memberships (requires an extension)", "product": 958_589 },
         "bookings": { "label": "Bookings (requires an extension)", "product": 390_890 },
         "product-bundles": { "label": "Bundles (requires an extension)", "product": 18_716 },
-        "product-add-ons": { "label": "Customized products (requires an \
-                                       extension)", "product": 18_618 },
+        "product-add-ons": { "label": "Add-ons (requires an extension)", "product": 18_618 },
     });
     for (template, plugin) in templates_of_plugins(call)? {
         let kind = json!({

@@ -27,8 +27,8 @@ pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printe
         let home = of_letter.own_address(&options);
         let sender = Sender { site_name: &options.text("blogname"), home: &home };
         let paragraphs = [String::from(
-            "Boardwalk can send e-mail. This message was sent the same way as all \
-                           other e-mail of the site.",
+            "Boardwalk can send e-mail. This message was sent the same way as all other \
+             e-mail of the site.",
         )];
         let letter =
             Letter { to: &receiver, subject: "Test e-mail", paragraphs: &paragraphs, link: None };
