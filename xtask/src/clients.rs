@@ -63,7 +63,7 @@ impl Kit {
 /// Copies the files next to their packages, and installs those unless they are there already.
 fn install(kit: &Kit) -> Result<()> {
     let folder = tools::target_dir()?.join(kit.name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lists = kit.lists()?;
     for entry in fs::read_dir(kit.source())? {
         let path = entry?.path();

@@ -24,7 +24,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if !portal::build_if_possible()? {
-        eprintln!("npm is not installed: this build has no portal");
+        eprintln!("npm is not installed: this build does not include the portal");
     }
     let binary = build::binary(&options.profile)?;
     let mut demo = Command::new(&binary);

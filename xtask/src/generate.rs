@@ -30,7 +30,7 @@ pub(crate) fn reference(check: bool) -> Result<()> {
         let names: Vec<&str> = stale.iter().map(|table| table.name).collect();
         ensure!(
             names.is_empty(),
-            "not what data/ gives: {}; run `cargo xtask generate reference`",
+            "out of date: {}; run `cargo xtask generate reference`",
             names.join(", ")
         );
         return Ok(());
@@ -81,7 +81,7 @@ fn zips_in_use() -> Result<Vec<Zip>> {
         zips.push(Zip { number: zip.parse()?, city, state });
     }
     let ascends = zips.is_sorted_by(|left, right| left.number < right.number);
-    ensure!(ascends, "zip.csv: not in ascending order, or a ZIP twice");
+    ensure!(ascends, "zip.csv: not in ascending order, or a duplicate ZIP");
     Ok(zips)
 }
 
@@ -176,7 +176,7 @@ fn mcc_lines() -> Result<Vec<u8>> {
         let shape_is_right = code.len() == 4 && code.bytes().all(|byte| byte.is_ascii_digit());
         ensure!(shape_is_right, "mcc.csv: `{code}` is not four digits");
         let former = description_of_code.insert(code.clone(), description);
-        ensure!(former.is_none(), "mcc.csv: {code} is there twice");
+        ensure!(former.is_none(), "mcc.csv: duplicate code {code}");
     }
     keyed_lines(&description_of_code).context("mcc.csv")
 }
@@ -196,7 +196,10 @@ fn calling_code_lines() -> Result<Vec<u8>> {
         let regions = regions_of_code.entry(code.clone()).or_default();
         let is_first = regions.is_empty();
         let is_main = main_region == "1";
-        ensure!(is_first == is_main, "calling-codes.csv: {code} must list one main region, first");
+        ensure!(
+            is_first == is_main,
+            "calling-codes.csv: {code} must list exactly one main region, first"
+        );
         if !is_first {
             regions.push(' ');
         }
@@ -220,7 +223,7 @@ fn keyed_lines(value_of_key: &BTreeMap<String, String>) -> Result<Vec<u8>> {
 /// Tabs and line ends separate things in the tables, so no text may hold one.
 fn ensure_text(text: &str) -> Result<()> {
     ensure!(!text.is_empty(), "empty");
-    ensure!(!text.contains(char::is_control), "{text:?} has a control character");
+    ensure!(!text.contains(char::is_control), "{text:?} contains a control character");
     Ok(())
 }
 
@@ -230,11 +233,13 @@ fn rows<const WIDTH: usize>(file: &str, columns: [&str; WIDTH]) -> Result<Vec<[S
     let mut reader =
         csv::Reader::from_path(&path).with_context(|| format!("reading {}", path.display()))?;
     let header = reader.headers()?;
-    ensure!(header == columns.as_slice(), "{file}: the columns are not {}", columns.join(","));
+    ensure!(header == columns.as_slice(), "{file}: expected the columns {}", columns.join(","));
     let mut rows = Vec::new();
     for record in reader.into_records() {
         let fields: Vec<String> = record?.iter().map(String::from).collect();
-        let row = <[String; WIDTH]>::try_from(fields).ok().context("a row of another width")?;
+        let row = <[String; WIDTH]>::try_from(fields)
+            .ok()
+            .context("a row has the wrong number of columns")?;
         rows.push(row);
     }
     Ok(rows)

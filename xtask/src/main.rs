@@ -7,7 +7,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a program for the terminal talks on the terminal"
+    reason = "a command-line program prints to the terminal"
 )]
 
 mod bench;
@@ -28,7 +28,11 @@ use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 
 #[derive(Parser, Debug)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The chores of this repository")]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Development tasks of this repository"
+)]
 struct CommandLine {
     #[command(subcommand)]
     chore: Chore,

@@ -206,9 +206,9 @@ pub(crate) fn fresh_folder(name: &str) -> Result<PathBuf> {
     let folder = tools::target_dir()?.join("xtask").join(name);
     if folder.is_dir() {
         fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot empty {}", folder.display()))?;
+            .with_context(|| format!("cannot clear {}", folder.display()))?;
     }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
 
@@ -253,14 +253,14 @@ impl DemoServer {
     fn sign_in(&self) -> Result<(String, String)> {
         let told = |wanted: &str| {
             let found = self.credentials.iter().find(|(name, _)| *name == wanted);
-            found.map(|(_, value)| value.as_str()).context("the demo told no login")
+            found.map(|(_, value)| value.as_str()).context("the demo printed no login")
         };
         let script = tools::root().join("xtask/src/openapi/sign_in.py");
         let mut sign_in = tools::python_program("python")?;
         sign_in.arg(script).args([self.url.as_str(), told(LOGIN)?, told(PASSWORD)?]);
         let session: Value = serde_json::from_str(&tools::read(&mut sign_in)?)?;
         let text = |member| tools::json_text(&session, member).map(str::to_owned);
-        text("cookie").zip(text("nonce")).context("nobody could sign in to the demo")
+        text("cookie").zip(text("nonce")).context("cannot sign in to the demo")
     }
 
     fn wait_until_ready(&mut self, lines: &mpsc::Receiver<String>) -> Result<()> {
@@ -273,7 +273,7 @@ impl DemoServer {
                     bail!("the demo server was not ready after {SERVER_START_MAX:?}")
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    bail!("the demo server ended before it was ready; its own words are above")
+                    bail!("the demo server exited before it was ready; see its output above")
                 }
             };
             let object: Value = serde_json::from_str(&line)
@@ -291,7 +291,7 @@ impl DemoServer {
             }
         }
         if self.credentials.len() != CREDENTIALS.len() {
-            bail!("`boardwalk demo --json` was ready without having told all its credentials");
+            bail!("`boardwalk demo --json` was ready without printing all credentials");
         }
         Ok(())
     }

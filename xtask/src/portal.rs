@@ -87,7 +87,7 @@ pub(crate) fn types(check: bool) -> Result<()> {
 
 /// Runs a script of the portal that opens a browser on a server of its own.
 fn browse(name: &str, variables: &[(&str, &OsStr)]) -> Result<()> {
-    let chromium = tools::find_chromium().ok_or(Skipped("there is no Chromium on this machine"))?;
+    let chromium = tools::find_chromium().ok_or(Skipped("Chromium is not installed"))?;
     let binary = build_binary()?;
     let mut npm = Command::new("npm");
     npm.current_dir(tools::root().join(SOURCE)).args(["run", "--silent", name]);

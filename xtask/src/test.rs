@@ -53,28 +53,28 @@ const TOOLS_STAGE: &str = "tools";
 static STAGES: &[Stage] = &[
     Stage {
         name: "fmt",
-        about: "the code is formatted",
+        about: "Formatting",
         needs: &[],
         lane: Lane::Main,
         run: || cargo("fmt --all --check"),
     },
     Stage {
         name: "portal",
-        about: "the portal's sources are sound, and its files are built for the binary",
+        about: "Portal: checks and build",
         needs: &[Tool::Node],
         lane: Lane::Main,
         run: portal::check_and_build,
     },
     Stage {
         name: "clippy",
-        about: "no lint complains",
+        about: "Lints",
         needs: &[],
         lane: Lane::Main,
         run: || cargo("clippy --workspace --all-targets --locked -- -D warnings"),
     },
     Stage {
         name: "doc",
-        about: "the documentation builds, private items too",
+        about: "Documentation, including private items",
         needs: &[],
         lane: Lane::Main,
         run: || {
@@ -84,7 +84,7 @@ static STAGES: &[Stage] = &[
     },
     Stage {
         name: "build",
-        about: "everything that is tested compiles",
+        about: "Everything that is tested compiles",
         needs: &[],
         lane: Lane::Main,
         // The fuzzer's targets are for the fuzzer; the tests feed its corpus to the server.
@@ -92,49 +92,49 @@ static STAGES: &[Stage] = &[
     },
     Stage {
         name: "tests",
-        about: "unit and integration tests, on both database engines; tidy rules",
+        about: "Unit and integration tests on both database engines; tidy rules",
         needs: &[Tool::Postgres],
         lane: Lane::Main,
         run: || cargo("test --workspace --exclude fuzz --locked"),
     },
     Stage {
         name: "generated",
-        about: "generated files are fresh, the copies of the OpenAPI documents among them",
+        about: "Generated files and copies of the OpenAPI documents are up to date",
         needs: &[],
         lane: Lane::Beside,
         run: || generate::reference(true).and_then(|()| openapi::documents(true)),
     },
     Stage {
         name: "openapi",
-        about: "the OpenAPI documents are valid",
+        about: "The OpenAPI documents are valid",
         needs: &[Tool::Python],
         lane: Lane::Beside,
         run: openapi::validate,
     },
     Stage {
         name: "schemathesis",
-        about: "a running server keeps the OpenAPI document's word",
+        about: "A running server conforms to its OpenAPI document",
         needs: &[Tool::Python],
         lane: Lane::Beside,
         run: openapi::schemathesis,
     },
     Stage {
         name: "clients",
-        about: "client libraries of others work against a running server",
+        about: "Third-party client libraries against a running server",
         needs: &[Tool::Node, Tool::Python],
         lane: Lane::Beside,
         run: clients::sessions,
     },
     Stage {
         name: "suite",
-        about: "the tests that the reference's makers publish pass against a running server",
+        about: "The reference's published test suite against a running server",
         needs: &[Tool::Node, Tool::Postgres],
         lane: Lane::Beside,
         run: clients::suite,
     },
     Stage {
         name: "browser",
-        about: "people can use the portal: a walk through it in Chromium",
+        about: "Browser tests of the portal in Chromium",
         needs: &[Tool::Node, Tool::Chromium],
         lane: Lane::Beside,
         run: portal::walk,
@@ -143,7 +143,7 @@ static STAGES: &[Stage] = &[
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.list {
-        println!("{TOOLS_STAGE:<14} what the selected stages need is found or installed");
+        println!("{TOOLS_STAGE:<14} Find or install the tools of the selected stages");
         for stage in STAGES {
             println!("{:<14} {}", stage.name, stage.about);
         }
@@ -167,7 +167,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn select(only: &[String]) -> Result<Vec<&'static Stage>> {
     let known = |name: &String| name == TOOLS_STAGE || STAGES.iter().any(|s| s.name == name);
     if let Some(unknown) = only.iter().find(|name| !known(name)) {
-        bail!("there is no stage {unknown:?}; `cargo xtask test --list` names them all");
+        bail!("unknown stage {unknown:?}; run `cargo xtask test --list`");
     }
     let wanted = |stage: &&Stage| only.is_empty() || only.iter().any(|name| name == stage.name);
     Ok(STAGES.iter().filter(wanted).collect())
@@ -287,7 +287,7 @@ impl Report {
             return Ok(());
         }
         outcome.with_context(|| {
-            format!("the stage {name} failed; `cargo xtask test --only {name}` runs it alone")
+            format!("stage {name} failed; run it alone with `cargo xtask test --only {name}`")
         })
     }
 

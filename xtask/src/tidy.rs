@@ -86,8 +86,8 @@ pub(crate) fn run() -> Result<()> {
             problem_count += 1;
         }
     }
-    ensure!(problem_count == 0, "{problem_count} untidy places");
-    println!("{} files are tidy by {} rules", tree.files.len(), RULES.len());
+    ensure!(problem_count == 0, "{problem_count} problems found");
+    println!("{} files pass {} rules", tree.files.len(), RULES.len());
     Ok(())
 }
 
@@ -96,7 +96,7 @@ fn file_length(tree: &Tree) -> Problems {
     let too_long = sources.filter(|file| file.text.lines().count() > FILE_LINES_MAX);
     let say = |file: &File| {
         let count = file.text.lines().count();
-        format!("{} has {count} lines; split it, {FILE_LINES_MAX} are enough", file.path)
+        format!("{} has {count} lines; split it, the limit is {FILE_LINES_MAX}", file.path)
     };
     too_long.map(say).collect()
 }
@@ -107,7 +107,7 @@ fn function_length(tree: &Tree) -> Problems {
         for function in functions(&product_lines(&file.text)) {
             if function.line_count > FUNCTION_LINES_MAX {
                 problems.push(format!(
-                    "{}:{} `{}` has {} lines; split it, {FUNCTION_LINES_MAX} are enough",
+                    "{}:{} `{}` has {} lines; split it, the limit is {FUNCTION_LINES_MAX}",
                     file.path, function.line_number, function.name, function.line_count
                 ));
             }
@@ -123,7 +123,7 @@ fn line_length(tree: &Tree) -> Problems {
     for file in sources {
         let product = file.text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
         for (index, _) in product.enumerate().filter(|(_, l)| l.chars().count() > LINE_CHARS_MAX) {
-            problems.push(format!("{}:{} is too long: break it", file.path, index + 1));
+            problems.push(format!("{}:{} is too long: wrap it", file.path, index + 1));
         }
     }
     problems
@@ -136,7 +136,7 @@ fn opening_paragraph(tree: &Tree) -> Problems {
     };
     tree.sources(&[".rs"])
         .filter(|file| opening_chars(file) < OPENING_CHARS_MIN)
-        .map(|file| format!("{} must open with `//!` and say what it is for", file.path))
+        .map(|file| format!("{} must start with a `//!` paragraph", file.path))
         .collect()
 }
 
@@ -144,14 +144,14 @@ fn opening_paragraph(tree: &Tree) -> Problems {
 fn unfinished_code(tree: &Tree) -> Problems {
     let words = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[", "ignore")];
     let is_unfinished = |line: &str| words.iter().any(|word| line.contains(word));
-    find_lines(tree.sources(&[".rs"]), is_unfinished, "is unfinished: finish it or leave it out")
+    find_lines(tree.sources(&[".rs"]), is_unfinished, "is unfinished: finish or remove it")
 }
 
 fn machine_paths(tree: &Tree) -> Problems {
     let folders: Vec<String> =
         ["home", "root", "work", "Users"].iter().map(|name| format!("/{name}/")).collect();
     let names_folder = |line: &str| folders.iter().any(|folder| names_path(line, folder));
-    find_lines(tree.files.iter(), names_folder, "names a folder of one machine: make it relative")
+    find_lines(tree.files.iter(), names_folder, "contains a path of one machine: make it relative")
 }
 
 /// Whether a path begins with `folder` here. In the middle of an address or a longer path it is
@@ -188,7 +188,7 @@ fn sql_in_rows_only(tree: &Tree) -> Problems {
         for (number, line) in product_lines(&file.text) {
             if has_sql(line) && !line.trim_start().starts_with("//") {
                 problems.push(format!(
-                    "{}:{number} speaks SQL: give the rows of its domain a query by noun",
+                    "{}:{number} contains SQL: add a query to the rows of its domain",
                     file.path
                 ));
             }

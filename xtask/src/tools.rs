@@ -70,7 +70,7 @@ impl Tool {
             Tool::Node => ensure_node()?,
             Tool::Chromium => match ensure_chromium() {
                 Err(error) if !is_ci() => {
-                    println!("{error:#}\nUntil then, the portal is not looked at in a browser.");
+                    println!("{error:#}\nThe browser tests are skipped.");
                     return Ok(());
                 }
                 outcome => outcome?,
@@ -90,7 +90,7 @@ pub(crate) fn python_program(name: &str) -> Result<Command> {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", display(command));
     let status = command.status().with_context(|| cannot_start(command))?;
-    ensure!(status.success(), "`{}` ended with {status}", display(command));
+    ensure!(status.success(), "`{}` exited with {status}", display(command));
     Ok(())
 }
 
@@ -98,9 +98,9 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let output =
         command.stderr(Stdio::inherit()).output().with_context(|| cannot_start(command))?;
-    ensure!(output.status.success(), "`{}` ended with {}", display(command), output.status);
+    ensure!(output.status.success(), "`{}` exited with {}", display(command), output.status);
     String::from_utf8(output.stdout)
-        .with_context(|| format!("`{}` wrote something that is not UTF-8", display(command)))
+        .with_context(|| format!("the output of `{}` is not UTF-8", display(command)))
 }
 
 /// The cargo that runs this program, in the workspace's root.
@@ -139,7 +139,8 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
         return Ok(path.clone());
     }
     let metadata = metadata()?;
-    let path = json_text(&metadata, "target_directory").context("cargo names no target folder")?;
+    let path =
+        json_text(&metadata, "target_directory").context("cargo reported no target folder")?;
     Ok(TARGET_DIR.get_or_init(|| path.into()).clone())
 }
 
@@ -183,12 +184,12 @@ fn ensure_python_tools() -> Result<PathBuf> {
     }
     ensure!(
         python_can("import sys; sys.exit(sys.version_info < (3, 10))"),
-        "the Python tools need Python 3.10 or newer: install it so that `python3` starts it"
+        "Python 3.10 or newer is required: install it as `python3`"
     );
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
     let install = ["install", "--quiet", "--disable-pip-version-check"];
     run(python_program("pip")?.args(install).args(PYTHON_PACKAGES))
-        .context("the Python tools could not be installed: is the package index reachable?")?;
+        .context("cannot install the Python tools: is the package index reachable?")?;
     fs::write(&stamp, pins).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(venv)
 }
@@ -205,7 +206,7 @@ fn ensure_node() -> Result<PathBuf> {
     let major = version.trim().trim_start_matches('v').split('.').next();
     let is_recent =
         major.and_then(|text| text.parse::<u32>().ok()).is_some_and(|it| it >= NODE_MAJOR_MIN);
-    ensure!(is_recent, "the client libraries need Node {NODE_MAJOR_MIN} or newer: install it");
+    ensure!(is_recent, "Node {NODE_MAJOR_MIN} or newer is required for the client libraries");
     Ok(path)
 }
 

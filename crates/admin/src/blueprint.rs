@@ -43,9 +43,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let import = move |call: &mut Call<'_>| import(call, &paths);
     let texts = || Schema::list(Schema::text());
     let steps = Schema::object([("settings", texts()), ("plugins", texts()), ("themes", texts())]);
-    let steps = steps.default(json!([])).required().about("What goes into the file.");
-    let step = Schema::map().required().about("The step to carry out.");
-    let allowed = Schema::boolean().about("Whether steps are taken.").context(&["view"]);
+    let steps = steps.default(json!([])).required().about("What to include in the file.");
+    let step = Schema::map().required().about("The step to run.");
+    let allowed = Schema::boolean().about("Whether blueprints can be imported.").context(&["view"]);
     let allowed = Schema::object([("import_allowed", allowed.readonly())]);
     let allowed = contract::rest::Item::new("blueprint-import-allowed", allowed);
     vec![
@@ -62,12 +62,12 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn may_export(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to write down how the store is set up.";
+    let message = "You are not allowed to export the store's settings.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_import(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to set up the store.";
+    let message = "You are not allowed to import store settings.";
     call.need(Capability::ManageWoocommerce, "rest_forbidden", message)
 }
 
@@ -156,7 +156,7 @@ fn rates(call: &mut Call<'_>, paths: &Paths) -> Result<Vec<Value>, Stop> {
 
 fn import(call: &mut Call<'_>, paths: &Paths) -> Result<Reply, Stop> {
     if !takes_steps(call)? {
-        let message = "The store is open; close it first, by coming-soon mode.";
+        let message = "The store is live; turn on coming-soon mode first.";
         return Ok(outcome(&[("error", message.to_owned())]));
     }
     let step = call.params.get("step_definition").cloned().unwrap_or_default();
@@ -179,7 +179,7 @@ fn import(call: &mut Call<'_>, paths: &Paths) -> Result<Reply, Stop> {
         _ => Vec::new(),
     };
     if asks.is_empty() || asks.len() > ITEMS_MAX {
-        let message = format!("A step has a known name and 1 to {ITEMS_MAX} things to set.");
+        let message = format!("A step needs a known name and 1 to {ITEMS_MAX} items.");
         return Ok(outcome(&[("error", message)]));
     }
     let mut messages = Vec::new();
@@ -220,17 +220,17 @@ fn carry_out(
     body: Value,
 ) -> Result<(&'static str, String), Stop> {
     let body = body.as_object().cloned().unwrap_or_default();
-    let mut said = ("success", format!("{path} is set."));
+    let mut reply = ("success", format!("{path} is set."));
     let params = contract::rest::Params::default();
     call.nested(params, &mut |inner| match inner.ask(verb, path, body.clone()) {
         Ok(_) => Ok(true),
         Err(Stop::Refused(refusal)) => {
-            said = ("error", format!("{path}: {}", refusal.message));
+            reply = ("error", format!("{path}: {}", refusal.message));
             Ok(false)
         }
         Err(Stop::Failed(error)) => Err(error),
     })?;
-    Ok(said)
+    Ok(reply)
 }
 
 fn outcome(messages: &[(&'static str, String)]) -> Reply {

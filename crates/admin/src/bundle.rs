@@ -91,7 +91,7 @@ fn import_actions(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
 
 impl BundleNote {
     fn read(&self) -> Result<NoteRow> {
-        let unknown = |what: &str, name: &str| Error::invalid(format!("`{name}` is no {what}"));
+        let unknown = |what: &str, name: &str| Error::invalid(format!("`{name}` is not a {what}"));
         Ok(NoteRow {
             note_id: whole(&self.note_id)?,
             name: self.name.clone(),
@@ -115,11 +115,11 @@ impl BundleNote {
 }
 
 fn whole(text: &str) -> Result<i64> {
-    text.parse().map_err(|_| Error::invalid(format!("`{text}` is no whole number")))
+    text.parse().map_err(|_| Error::invalid(format!("`{text}` is not an integer")))
 }
 
 /// A moment of UTC, written with a blank between the date and the time.
 fn moment(text: &str) -> Result<Timestamp> {
     let written = format!("{}Z", text.replacen(' ', "T", 1));
-    Timestamp::parse(&written).ok_or_else(|| Error::invalid(format!("`{text}` is no moment")))
+    Timestamp::parse(&written).ok_or_else(|| Error::invalid(format!("`{text}` is not a time")))
 }

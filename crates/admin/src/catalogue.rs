@@ -149,7 +149,7 @@ impl Catalogue {
             match remote::list(site, url).await {
                 Ok(listed) => remote = listed,
                 Err(error) => {
-                    tracing::warn!(error = %error.report(), "the remote catalogue cannot be read");
+                    tracing::warn!(error = %error.report(), "cannot read the remote catalogue");
                 }
             }
         }
@@ -189,7 +189,7 @@ impl Catalogue {
             read_folder(&folder, &trust)
         });
         let Ok(read) = tokio::time::timeout(FOLDER_TIME, reading).await else {
-            tracing::warn!("the folder of packages does not answer");
+            tracing::warn!("the package folder does not respond");
             return None;
         };
         read.ok()
@@ -218,7 +218,7 @@ impl Catalogue {
                 let (path, trust) = (path.clone(), self.trust.clone());
                 let reading = tokio::task::spawn_blocking(move || read_file(&path, &trust));
                 reading.await.map_err(|error| {
-                    Error::unavailable("the archive was not read to its end").because(error)
+                    Error::unavailable("the archive was only partly read").because(error)
                 })??
             }
             Source::Remote { url, sha256 } => {
@@ -234,7 +234,7 @@ impl Catalogue {
         let trust = self.trust.clone();
         let reading = tokio::task::spawn_blocking(move || Package::read(&archive, &trust));
         reading.await.map_err(|error| {
-            Error::unavailable("the archive was not read to its end").because(error)
+            Error::unavailable("the archive was only partly read").because(error)
         })?
     }
 }
@@ -254,12 +254,12 @@ fn named(obtained: Obtained, kind: PackageKind, slug: &str) -> Result<Obtained> 
     if (manifest.kind(), manifest.slug()) == (kind, slug) {
         return Ok(obtained);
     }
-    Err(Error::invalid("the archive holds another package than it is listed as"))
+    Err(Error::invalid("the archive contains another package than the one listed"))
 }
 
 fn read_folder(folder: &Path, trust: &Trust) -> Vec<Offer> {
     let Ok(entries) = std::fs::read_dir(folder) else {
-        tracing::warn!(folder = %folder.display(), "the folder of packages cannot be read");
+        tracing::warn!(folder = %folder.display(), "cannot read the package folder");
         return Vec::new();
     };
     let is_archive = |path: &PathBuf| path.extension().is_some_and(|end| end == "zip");
@@ -272,7 +272,7 @@ fn read_folder(folder: &Path, trust: &Trust) -> Vec<Offer> {
             Ok(package) => Some(offer(&package.manifest, &package.files, Source::Folder(path))),
             Err(error) => {
                 let path = path.display();
-                tracing::warn!(%path, error = %error.report(), "a package is not offered");
+                tracing::warn!(%path, error = %error.report(), "a package was skipped");
                 None
             }
         })
@@ -281,10 +281,10 @@ fn read_folder(folder: &Path, trust: &Trust) -> Vec<Offer> {
 
 fn read_file(path: &Path, trust: &Trust) -> Result<Package> {
     let unreadable =
-        |error: std::io::Error| Error::unavailable("the archive cannot be read").because(error);
+        |error: std::io::Error| Error::unavailable("cannot read the archive").because(error);
     // Opening a pipe waits for somebody to write into it, perhaps for ever.
     if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(Error::invalid("the archive is no file"));
+        return Err(Error::invalid("the archive is not a regular file"));
     }
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let most = u64::try_from(ARCHIVE_BYTES_MAX).unwrap_or(u64::MAX);

@@ -37,9 +37,10 @@ const NAME_BYTES: usize = 16;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let fields = |what: &str| {
-        Schema::text().about(&format!("Fields of {what}, with commas between; all without it."))
+        Schema::text()
+            .about(&format!("Fields of {what} to include, separated by commas; all by default."))
     };
-    let force = Schema::boolean().default(false).about("Write the feed again.");
+    let force = Schema::boolean().default(false).about("Generate the feed again.");
     let args = Args::new()
         .arg("force", force)
         .arg("_product_fields", fields("products"))
@@ -67,7 +68,7 @@ fn create(call: &mut Call<'_>) -> Outcome {
     match feed.state {
         FeedState::Scheduled | FeedState::InProgress if is_stuck => restart(call, &feed, &choice),
         FeedState::InProgress if is_forced => {
-            let message = "The feed is being written; wait until it is there.";
+            let message = "The feed is being generated; try again shortly.";
             let body = json!({ "success": false, "message": message });
             Ok(Reply::of(409, Body::Json(body)))
         }

@@ -24,7 +24,7 @@ use self::state::Leaving;
 use crate::marketplace::client::{Market, SERVICE, Token};
 use crate::marketplace::subscriptions;
 use crate::package::manifest::Connection;
-use crate::plugins::{lifecycle, may_install, undone_or_told};
+use crate::plugins::{lifecycle, may_install, split_refusal};
 use crate::rows::marketplace::{self, ConnectionRow};
 
 /// Characters of what a service hands out.
@@ -38,26 +38,26 @@ const ERROR_LIFE: Duration = Duration::from_hours(24);
 pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path).schema(connect_schema());
     let own = |path: &str| Route::at(&names.docs, path);
-    let (to_request, to_finish) = (Arc::clone(market), Arc::clone(market));
+    let (to_start, to_finish) = (Arc::clone(market), Arc::clone(market));
     let text = Schema::text;
     let authorization = Args::new()
-        .arg("redirect_url", text().required().about("Where to come back to."))
-        .arg("from", text().default("woocommerce-onboarding").about("Who asks."));
-    let service = || Args::new().arg("service", text().about("Name of the service."));
+        .arg("redirect_url", text().required().about("URL to return to."))
+        .arg("from", text().default("woocommerce-onboarding").about("Source of the request."));
+    let service = || Args::new().arg("service", text().about("Service name."));
     let returned = service()
-        .arg("state", text().required().about("As it came back."))
-        .arg("code", text().required().about("What the service handed out."));
+        .arg("state", text().required().about("State, as returned by the service."))
+        .arg("code", text().required().about("Code issued by the service."));
     vec![
         at("/plugins/connect-jetpack").on(READ, Args::new(), write(may_install, jetpack)),
         at("/plugins/request-wccom-connect").on(
             CREATE,
             Args::new(),
-            later(may_install, move |asked| request(asked, Arc::clone(&to_request))),
+            later(may_install, move |request| start(request, Arc::clone(&to_start))),
         ),
         at("/plugins/finish-wccom-connect").on(
             CREATE,
             Args::new(),
-            later(may_install, move |asked| finish(asked, Arc::clone(&to_finish))),
+            later(may_install, move |request| finish(request, Arc::clone(&to_finish))),
         ),
         at("/plugins/connect-wcpay").on(EDIT, Args::new(), write(may_install, payments)),
         at("/plugins/connect-square").on(EDIT, Args::new(), write(may_install, square)),
@@ -76,15 +76,15 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
 fn connect_schema() -> Value {
     let text = |about: &'static str| Schema::text().about(about).readonly();
     let schema = Schema::object([
-        ("slug", text("What the service is called.")),
-        ("name", text("Its name.")),
-        ("connectAction", text("Where to grant the connection.")),
+        ("slug", text("Service name as displayed.")),
+        ("name", text("Service name.")),
+        ("connectAction", text("URL at which to authorize the connection.")),
     ]);
     contract::rest::Item::new("plugins", schema).document()
 }
 
-const START_AGAIN: &str = "Nobody waits for this: the state is not ours, is somebody else's, was \
-    used or is too old. Start again.";
+const START_AGAIN: &str = "Invalid state: it is unknown, belongs to another user, was already \
+                           used or has expired. Start again.";
 
 fn not_connected(message: impl Into<String>) -> Stop {
     Refusal::new(400, "woocommerce_rest_helper_connect", message.into()).into()
@@ -107,20 +107,20 @@ fn leaving<'a>(site: &'a Site, visit: &'a Visit, service: &'a str) -> Leaving<'a
 }
 
 /// Begins the connection to the marketplace: where to go and grant it.
-async fn request(asked: Later, market: Arc<Market>) -> Outcome {
-    let visit = &asked.visit;
-    let leaving = leaving(&asked.site, visit, SERVICE);
+async fn start(request: Later, market: Arc<Market>) -> Outcome {
+    let visit = &request.visit;
+    let leaving = leaving(&request.site, visit, SERVICE);
     let state = leaving.sign()?;
     let back = return_address(visit, SERVICE, &state);
     let body = json!({ "home_url": visit.home, "redirect_uri": back });
-    let said = market.ask(&asked.site, "oauth/request_token", Some(body), None).await;
-    let said = said.map_err(told)?;
-    let secret = said.body.get("secret").and_then(Value::as_str);
-    let Some(secret) = secret.filter(|_| said.is_fine()) else {
-        return Err(not_connected(said.message()));
+    let reply = market.ask(&request.site, "oauth/request_token", Some(body), None).await;
+    let reply = reply.map_err(refusal_of)?;
+    let secret = reply.body.get("secret").and_then(Value::as_str);
+    let Some(secret) = secret.filter(|_| reply.is_fine()) else {
+        return Err(not_connected(reply.message()));
     };
     let row = leaving.row(&state, secret)?;
-    let kept = asked.site.store().write(move |conn| undone_or_told(state::keep(conn, &row)));
+    let kept = request.site.store().write(move |conn| split_refusal(state::keep(conn, &row)));
     kept.await?.map_err(Stop::from)?;
     let action = match market.page("oauth/authorize") {
         Some(mut url) => {
@@ -132,13 +132,15 @@ async fn request(asked: Later, market: Arc<Market>) -> Outcome {
             url.to_string()
         }
         // Nobody has to be asked elsewhere: people come back at once.
-        None => format!("{back}&request_token={}", Market::own_request_token(&asked.site, secret)),
+        None => {
+            format!("{back}&request_token={}", Market::own_request_token(&request.site, secret))
+        }
     };
     Ok(Reply::new(json!({ "connectAction": action, "state": state })))
 }
 
-/// A marketplace that is away is no fault of ours.
-fn told(error: Error) -> Stop {
+/// A marketplace that does not respond is not an internal error.
+fn refusal_of(error: Error) -> Stop {
     match error.kind() {
         Kind::Internal => error.into(),
         _ => not_connected(error.to_string()),
@@ -148,11 +150,11 @@ fn told(error: Error) -> Stop {
 /// Ends it: the token of the one who came back is exchanged for the site's own. Clients that know
 /// of no state send the token alone; the marketplace is shown what it said when this user left, so
 /// that **a token that was granted to somebody else's request is worth nothing here.**
-async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
-    let visit = &asked.visit;
-    let leaving = leaving(&asked.site, visit, SERVICE);
-    let text = |name: &str| asked.params.text(name).unwrap_or_default().to_owned();
-    let pending = pending(&asked, text("state")).await?;
+async fn finish(request: Later, market: Arc<Market>) -> Outcome {
+    let visit = &request.visit;
+    let leaving = leaving(&request.site, visit, SERVICE);
+    let text = |name: &str| request.params.text(name).unwrap_or_default().to_owned();
+    let pending = pending(&request, text("state")).await?;
     let Some(pending) = pending else { return Err(not_connected(START_AGAIN)) };
     let secret = leaving.secret(&pending)?;
     let body = json!({
@@ -160,19 +162,19 @@ async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
         "secret": secret.expose(),
         "home_url": visit.home,
     });
-    let said = market.ask(&asked.site, "oauth/access_token", Some(body), None).await;
-    let said = said.map_err(told)?;
-    let member = |name: &str| said.body.get(name).and_then(Value::as_str).map(str::to_owned);
+    let reply = market.ask(&request.site, "oauth/access_token", Some(body), None).await;
+    let reply = reply.map_err(refusal_of)?;
+    let member = |name: &str| reply.body.get(name).and_then(Value::as_str).map(str::to_owned);
     let (Some(access_token), Some(access_token_secret), true) =
-        (member("access_token"), member("access_token_secret"), said.is_fine())
+        (member("access_token"), member("access_token_secret"), reply.is_fine())
     else {
-        return Err(not_connected(said.message()));
+        return Err(not_connected(reply.message()));
     };
-    let number = |name: &str| said.body.get(name).and_then(Value::as_i64).unwrap_or(0);
+    let number = |name: &str| reply.body.get(name).and_then(Value::as_i64).unwrap_or(0);
     let token = Token { access_token, access_token_secret };
     let row = ConnectionRow {
         service: SERVICE.to_owned(),
-        token_sealed: token.seal(&asked.site, SERVICE)?,
+        token_sealed: token.seal(&request.site, SERVICE)?,
         remote_site_id: number("site_id"),
         remote_user_id: number("user_id"),
         user_id: pending.user_id,
@@ -185,24 +187,24 @@ async fn finish(asked: Later, market: Arc<Market>) -> Outcome {
         }
         Ok(is_first)
     };
-    if !asked.site.store().write(connect).await? {
+    if !request.site.store().write(connect).await? {
         return Err(not_connected(START_AGAIN));
     }
     // A token with which nothing can be read is worth nothing.
-    let refused = match subscriptions::refresh(&asked.site, &market, true).await {
+    let refused = match subscriptions::refresh(&request.site, &market, true).await {
         Ok(None) => return Ok(Reply::new(json!({ "success": true }))),
-        Ok(Some(said)) => not_connected(said.message()),
-        Err(error) => told(error),
+        Ok(Some(reply)) => not_connected(reply.message()),
+        Err(error) => refusal_of(error),
     };
-    asked.site.store().write(|conn| marketplace::disconnect(conn, SERVICE)).await?;
+    request.site.store().write(|conn| marketplace::disconnect(conn, SERVICE)).await?;
     Err(refused)
 }
 
 /// What waits for the caller to come back from the marketplace.
-async fn pending(asked: &Later, state: String) -> Result<Option<LoginTokenRow>> {
-    let (site, visit) = (Arc::clone(&asked.site), Arc::clone(&asked.visit));
+async fn pending(request: &Later, state: String) -> Result<Option<LoginTokenRow>> {
+    let (site, visit) = (Arc::clone(&request.site), Arc::clone(&request.visit));
     let find = move |conn: &mut dyn Conn| leaving(&site, &visit, SERVICE).find(conn, &state);
-    asked.site.store().read(find).await
+    request.site.store().read(find).await
 }
 
 /// What an active plugin says of a service, and the plugin's name.
@@ -226,7 +228,7 @@ fn grant_address(call: &mut Call<'_>, service: &str, back: &str) -> Result<Optio
     let back =
         if back.is_empty() { return_address(call.visit, service, &state) } else { back.into() };
     let mut url = Url::parse(&wanted.authorize_url)
-        .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+        .map_err(|error| Error::internal("a plugin's URL is invalid").because(error))?;
     url.query_pairs_mut()
         .append_pair("redirect_uri", &back)
         .append_pair("state", &state)
@@ -254,7 +256,7 @@ fn own_address(call: &Call<'_>, name: &str) -> Result<String, Stop> {
     if address.is_empty() || is_own {
         return Ok(address.to_owned());
     }
-    let message = format!("{name} must be an address of this site.");
+    let message = format!("{name} must be a URL of this site.");
     Err(Refusal::new(400, "rest_invalid_param", message).into())
 }
 
@@ -289,7 +291,7 @@ fn jetpack_url(call: &mut Call<'_>) -> Outcome {
     let url = if let Some(url) = grant_address(call, JETPACK, &back)? {
         let from = call.params.text("from").unwrap_or_default();
         let mut url = Url::parse(&url)
-            .map_err(|error| Error::internal("a plugin's address is none").because(error))?;
+            .map_err(|error| Error::internal("a plugin's URL is invalid").because(error))?;
         url.query_pairs_mut().append_pair("from", from);
         url.to_string()
     } else {
@@ -342,7 +344,7 @@ fn keep(call: &mut Call<'_>) -> Outcome {
         return Err(Refusal::new(400, "boardwalk_invalid_state", START_AGAIN).into());
     };
     if code.is_empty() || code.len() > CODE_LENGTH_MAX {
-        let message = "Send the code that the service handed out.";
+        let message = "The code issued by the service is required.";
         return Err(Refusal::new(400, "boardwalk_invalid_code", message).into());
     }
     let token = Token { access_token: code, access_token_secret: String::new() };

@@ -28,8 +28,8 @@ const NO_ITEMS: Page = Page { offset: 0, limit: 0 };
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.extension, path);
-    let nonce = Schema::text().required().about("The nonce that the fault was noted with.");
-    let prefix = Schema::text().about("What stands before the name of each figure.");
+    let nonce = Schema::text().required().about("The nonce that the error was recorded with.");
+    let prefix = Schema::text().about("Prefix of each metric's name.");
     vec![
         at("/verify_xmlrpc_error").on(
             CREATE,
@@ -41,7 +41,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn may_see(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see the figures of the site.";
+    let message = "You are not allowed to view the site's metrics.";
     call.need(Capability::ManageOptions, "invalid_permission_heartbeat_data", message)
 }
 

@@ -76,12 +76,12 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn assign(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let name = call.params.text("experiment_name").unwrap_or_default();
     if name.is_empty() {
-        let message = "Name the experiment as experiment_name.";
+        let message = "experiment_name is required.";
         let code = "woocommerce_rest_experiment_name_required";
         return Err(Refusal::new(400, code, message).into());
     }
     if name.chars().count() > EXPERIMENT_NAME_CHARS_MAX {
-        let message = "The name of an experiment has 100 characters at most.";
+        let message = "experiment_name must have at most 100 characters.";
         return Err(Refusal::new(400, "woocommerce_rest_experiment_name_too_long", message).into());
     }
     let user = call.user_id().to_string();

@@ -11,8 +11,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let item = Item::new(
         "iso",
         Schema::object([
-            ("isoId", Schema::text().about("Id of the ISO.")),
-            ("name", Schema::text().about("Name of the ISO.")),
+            ("isoId", Schema::text().about("ISO ID.")),
+            ("name", Schema::text().about("ISO name.")),
         ]),
     );
     let route = Route::at(&names.docs, "/isos").on(READ, Args::new(), read(may_see, list));
@@ -20,7 +20,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn may_see(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "Only administrators of the site see all ISOs.";
+    let message = "Only site administrators can list all ISOs.";
     call.need(Capability::ManageOptions, "rest_forbidden", message)
 }
 

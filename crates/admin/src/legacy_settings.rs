@@ -22,8 +22,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let save = move |call: &mut Call<'_>| save(call, &commerce);
     let text = |about: &str| Schema::text().about(about);
     let args = Args::new()
-        .arg("tab", text("The group of settings.").default(TAB_USUAL))
-        .arg("section", text("A part of the group.").default(""));
+        .arg("tab", text("Settings group.").default(TAB_USUAL))
+        .arg("section", text("Section of the group.").default(""));
     vec![Route::at(&names.admin, "/legacy-settings").on(EDIT, args, write(may_manage, save))]
 }
 
@@ -33,7 +33,7 @@ fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
 
 fn save(call: &mut Call<'_>, commerce: &str) -> Result<Reply, Stop> {
     if !has_token(call) {
-        let message = "The page was open for too long; reload it and try again.";
+        let message = "The page has expired; reload it and try again.";
         return Err(Refusal::new(403, "woocommerce_settings_invalid_nonce", message).into());
     }
     let tab = call.params.text("tab").unwrap_or(TAB_USUAL).to_owned();

@@ -17,8 +17,8 @@ use types::{Capability, Error};
 use crate::catalogue::{Catalogue, Offer};
 use crate::package::manifest::Money;
 use crate::plugins::lifecycle::{self, Installed};
-use crate::plugins::{Asking, activate_one, may_install, with_offers};
-use crate::suggestions::are_wanted;
+use crate::plugins::{CatalogueRequest, activate_one, may_install, with_offers};
+use crate::suggestions::are_enabled;
 
 /// What is recommended unless somebody asks for something else.
 const MARKETING: &str = "marketing";
@@ -34,10 +34,10 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path);
     let text = Schema::text;
     let per_page = Schema::integer().default(10).min(1).max(PER_PAGE_MAX);
-    let per_page = per_page.about("How many items a page has at most.");
-    let page = Schema::integer().default(1).min(1).about("Which page of the list to show.");
+    let per_page = per_page.about("Maximum number of items per page.");
+    let page = Schema::integer().default(1).min(1).about("Page of the collection.");
     let paged = || {
-        let context = text().choices(&["view"]).about("Which view of the items to show.");
+        let context = text().choices(&["view"]).about("Section of items to return.");
         let args = Args::new().arg("context", context).arg("page", page.clone());
         args.arg("per_page", per_page.clone())
     };
@@ -81,14 +81,14 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn may_see_recommendations(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this.";
     call.need(Capability::InstallPlugins, "woocommerce_rest_cannot_view", message)
 }
 
 /// The offers of a category that are not installed.
 fn of_category<'a>(
     conn: &mut dyn Conn,
-    asking: &'a Asking<'_>,
+    request: &'a CatalogueRequest<'_>,
     category: &str,
 ) -> Result<Vec<&'a Offer>, Error> {
     let installed = lifecycle::all(conn)?;
@@ -99,7 +99,7 @@ fn of_category<'a>(
     let is_in = |offer: &&Offer| {
         offer.plugin().is_some_and(|plugin| plugin.categories.iter().any(|one| one == category))
     };
-    Ok(asking.offers.iter().filter(is_in).filter(is_new).collect())
+    Ok(request.offers.iter().filter(is_in).filter(is_new).collect())
 }
 
 fn recommendation(offer: &Offer) -> Value {
@@ -118,33 +118,33 @@ fn recommendation(offer: &Offer) -> Value {
     })
 }
 
-fn recommended(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
-    let params = &asking.later.params;
+fn recommended(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
+    let params = &request.later.params;
     let category = params.text("category").unwrap_or(MARKETING);
     let limit = params.int("per_page").unwrap_or(10).clamp(1, PER_PAGE_MAX);
-    let offers = of_category(conn, asking, category)?;
+    let offers = of_category(conn, request, category)?;
     let items = offers.into_iter().take(usize::try_from(limit).unwrap_or(0)).map(recommendation);
     Ok(Reply::new(items.collect::<Vec<Value>>()))
 }
 
-fn recommendations(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
-    let wants_channels = asking.later.params.text("category") == Some("channels");
+fn recommendations(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
+    let wants_channels = request.later.params.text("category") == Some("channels");
     let is_channel = |offer: &&Offer| {
         let labels = offer.plugin().map(|plugin| plugin.subcategories.as_slice());
         labels.unwrap_or_default().iter().any(|label| label.slug == CHANNELS)
     };
-    let offers = of_category(conn, asking, MARKETING)?;
+    let offers = of_category(conn, request, MARKETING)?;
     let items = offers.into_iter().filter(|offer| is_channel(offer) == wants_channels);
     Ok(Reply::new(items.map(recommendation).collect::<Vec<Value>>()))
 }
 
 /// What the catalogue offers besides marketing.
-fn miscellaneous(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
-    if !are_wanted(&asking.later.visit.options) {
+fn miscellaneous(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
+    if !are_enabled(&request.later.visit.options) {
         return Ok(Reply::new(json!([])));
     }
     let installed = lifecycle::all(conn)?;
-    let items = asking.offers.iter().filter_map(|offer| {
+    let items = request.offers.iter().filter_map(|offer| {
         let plugin = offer.plugin()?;
         let is_new = !installed.iter().any(|one| one.row.slug == plugin.slug);
         let is_other = !plugin.categories.iter().any(|category| category == MARKETING);
@@ -257,14 +257,14 @@ fn campaign_types(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The plugins for marketing that are installed.
-fn installed(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+fn installed(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let plugins = lifecycle::all(conn)?;
     let for_marketing = plugins
         .iter()
         .filter(|plugin| plugin.manifest.categories.iter().any(|one| one == MARKETING));
     let items = for_marketing.map(|plugin| {
         let manifest = &plugin.manifest;
-        let offer = asking.offers.iter().find(|offer| offer.manifest.slug() == manifest.slug);
+        let offer = request.offers.iter().find(|offer| offer.manifest.slug() == manifest.slug);
         let mut channels = manifest.contributes.channels.iter();
         let is_set_up = channels.all(|channel| {
             channel.set_up_with.as_deref().is_none_or(|name| plugin.has_value(name))
@@ -275,7 +275,7 @@ fn installed(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
             (true, true) => "configured",
         };
         let words: Vec<&str> = manifest.description.split_whitespace().take(WORDS_MAX).collect();
-        let page = |path: &str| asking.later.visit.page(path);
+        let page = |path: &str| request.later.visit.page(path);
         json!({
             "slug": manifest.slug,
             "status": status,
@@ -290,12 +290,12 @@ fn installed(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
     Ok(Reply::new(items.collect::<Vec<Value>>()))
 }
 
-async fn activate(asked: Later) -> Outcome {
-    let slug = asked.params.text("plugin").unwrap_or_default();
+async fn activate(request: Later) -> Outcome {
+    let slug = request.params.text("plugin").unwrap_or_default();
     let slug = frame::text::slugify(slug);
-    let user = asked.visit.identity.user.as_ref();
-    let user = user.ok_or_else(|| Error::internal("nobody was let in"))?.row.clone();
-    match activate_one(&asked.site, user, &slug, asked.visit.now).await? {
+    let user = request.visit.identity.user.as_ref();
+    let user = user.ok_or_else(|| Error::internal("no user is signed in"))?.row.clone();
+    match activate_one(&request.site, user, &slug, request.visit.now).await? {
         Ok(_) => Ok(Reply::new(json!({ "status": "success" }))),
         Err(error) => {
             let message = error.to_string();

@@ -20,7 +20,7 @@ use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
-use self::answer::Answer;
+use self::answer::MarketReply;
 use self::client::{Account, Market};
 use self::subscriptions::Bought;
 use crate::plugins::activate_one;
@@ -32,30 +32,31 @@ const FEATURED_LIFE: Duration = Duration::from_hours(24);
 /// Characters of a preview's style sheet at most.
 const STYLE_LENGTH_MAX: usize = 50_000;
 
-/// What the routes share.
+/// State shared by the routes.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct RouteState {
     market: Arc<Market>,
     featured: Mutex<Option<(Timestamp, Value)>>,
 }
 
-type Answering = fn(&Desk, Later) -> std::pin::Pin<Box<dyn Future<Output = Outcome> + Send + '_>>;
+type Answering =
+    fn(&RouteState, Later) -> std::pin::Pin<Box<dyn Future<Output = Outcome> + Send + '_>>;
 
 pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> {
-    let desk = Arc::new(Desk { market: Arc::clone(market), featured: Mutex::new(None) });
+    let state = Arc::new(RouteState { market: Arc::clone(market), featured: Mutex::new(None) });
     let action = |run: Answering| {
-        let desk = Arc::clone(&desk);
-        later(may_manage, move |asked: Later| {
-            let desk = Arc::clone(&desk);
-            async move { run(&desk, asked).await }
+        let state = Arc::clone(&state);
+        later(may_manage, move |request: Later| {
+            let state = Arc::clone(&state);
+            async move { run(&state, request).await }
         })
     };
     let at = |path: &str| Route::at(&names.commerce_v3, path);
     let key = || {
-        let about = "The key under which it was bought.";
+        let about = "Key of the subscription.";
         Args::new().arg("product_key", Schema::text().required().about(about))
     };
-    let product = Schema::any().required().about("Number of the product.");
+    let product = Schema::any().required().about("Product ID.");
     let order_args = Args::new().treated(
         "product_id",
         product,
@@ -121,63 +122,63 @@ fn failed(status: u16, message: impl Into<String>) -> Reply {
 /// A marketplace that is away is the client's news and not our failure.
 fn away(error: &Error, status: u16) -> Outcome {
     match error.kind() {
-        Kind::Internal => Err(Error::internal("the marketplace cannot be asked").into()),
+        Kind::Internal => Err(Error::internal("cannot reach the marketplace").into()),
         _ => Ok(failed(status, error.to_string())),
     }
 }
 
-async fn account_of(asked: &Later) -> Result<Option<Account>> {
-    let site = Arc::clone(&asked.site);
-    asked.site.store().read(move |conn| Market::account(&site, conn)).await
+async fn account_of(request: &Later) -> Result<Option<Account>> {
+    let site = Arc::clone(&request.site);
+    request.site.store().read(move |conn| Market::account(&site, conn)).await
 }
 
-async fn featured(desk: &Desk, asked: Later) -> Outcome {
-    let now = asked.visit.now;
-    let kept = desk.featured.lock().unwrap_or_else(PoisonError::into_inner).clone();
+async fn featured(state: &RouteState, request: Later) -> Outcome {
+    let now = request.visit.now;
+    let kept = state.featured.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some((at, document)) = kept
         && now.since(at) < FEATURED_LIFE
     {
         return Ok(Reply::new(document));
     }
-    let options = &asked.visit.options;
+    let options = &request.visit.options;
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("locale", &options.text("WPLANG"))
         .append_pair("country", &crate::country::of(options))
         .finish();
-    let account = account_of(&asked).await?;
+    let account = account_of(&request).await?;
     let path = format!("featured?{query}");
-    let said = match desk.market.ask(&asked.site, &path, None, account.as_ref()).await {
-        Ok(said) => said,
+    let reply = match state.market.ask(&request.site, &path, None, account.as_ref()).await {
+        Ok(reply) => reply,
         Err(error) => return away(&error, 200),
     };
-    if !said.is_fine() || !said.body.is_array() {
-        return Ok(failed(200, said.message()));
+    if !reply.is_fine() || !reply.body.is_array() {
+        return Ok(failed(200, reply.message()));
     }
-    let kept = Some((now, said.body.clone()));
-    *desk.featured.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-    Ok(Reply::new(said.body))
+    let kept = Some((now, reply.body.clone()));
+    *state.featured.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+    Ok(Reply::new(reply.body))
 }
 
-async fn shown(asked: &Later) -> Outcome {
-    let now = asked.visit.now;
-    let list = asked.site.store().read(move |conn| subscriptions::shown(conn, now)).await?;
+async fn shown(request: &Later) -> Outcome {
+    let now = request.visit.now;
+    let list = request.site.store().read(move |conn| subscriptions::shown(conn, now)).await?;
     Ok(Reply::new(list))
 }
 
 /// What is kept is shown even while the marketplace is away.
-async fn list(desk: &Desk, asked: Later) -> Outcome {
-    if let Err(error) = subscriptions::refresh(&asked.site, &desk.market, false).await {
-        tracing::warn!(error = %error.report(), "subscriptions cannot be fetched");
+async fn list(state: &RouteState, request: Later) -> Outcome {
+    if let Err(error) = subscriptions::refresh(&request.site, &state.market, false).await {
+        tracing::warn!(error = %error.report(), "cannot fetch subscriptions");
     }
-    shown(&asked).await
+    shown(&request).await
 }
 
-async fn refresh(desk: &Desk, asked: Later) -> Outcome {
-    desk.market.resume();
-    *desk.featured.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    match subscriptions::refresh(&asked.site, &desk.market, true).await {
-        Ok(None) => shown(&asked).await,
-        Ok(Some(said)) => Ok(failed(relayed(said.status), said.message())),
+async fn refresh(state: &RouteState, request: Later) -> Outcome {
+    state.market.resume();
+    *state.featured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    match subscriptions::refresh(&request.site, &state.market, true).await {
+        Ok(None) => shown(&request).await,
+        Ok(Some(reply)) => Ok(failed(relayed(reply.status), reply.message())),
         Err(error) => away(&error, 400),
     }
 }
@@ -187,42 +188,42 @@ fn relayed(status: u16) -> u16 {
     if (400..500).contains(&status) { status } else { 400 }
 }
 
-async fn bought(asked: &Later) -> Result<Option<Bought>> {
-    let key = asked.params.text("product_key").unwrap_or_default().to_owned();
-    asked.site.store().read(move |conn| subscriptions::find(conn, &key)).await
+async fn bought(request: &Later) -> Result<Option<Bought>> {
+    let key = request.params.text("product_key").unwrap_or_default().to_owned();
+    request.site.store().read(move |conn| subscriptions::find(conn, &key)).await
 }
 
 fn unknown_key() -> Reply {
-    failed(400, "There is no subscription with this key; refresh the list.")
+    failed(400, "Subscription not found; refresh the list.")
 }
 
 /// Begins or ends the use of something that was bought.
-async fn use_it(desk: &Desk, asked: Later, path: &str) -> Outcome {
-    let (Some(one), Some(account)) = (bought(&asked).await?, account_of(&asked).await?) else {
+async fn use_it(state: &RouteState, request: Later, path: &str) -> Outcome {
+    let (Some(one), Some(account)) = (bought(&request).await?, account_of(&request).await?) else {
         return Ok(unknown_key());
     };
     let body = json!({
         "product_key": one.row.product_key, "site_id": account.row.remote_site_id,
     });
-    let said = match desk.market.ask(&asked.site, path, Some(body), Some(&account)).await {
-        Ok(said) => said,
+    let reply = match state.market.ask(&request.site, path, Some(body), Some(&account)).await {
+        Ok(reply) => reply,
         Err(error) => return away(&error, 400),
     };
-    let code = said.body.get("code").and_then(Value::as_str).unwrap_or_default();
-    if !said.is_fine() && code != "already_connected" {
-        return Ok(refusal_of(&said));
+    let code = reply.body.get("code").and_then(Value::as_str).unwrap_or_default();
+    if !reply.is_fine() && code != "already_connected" {
+        return Ok(refusal_of(&reply));
     }
     // The bundled marketplace keeps nothing, so what it knows of the site is what is kept here.
     let is_used = path.ends_with("/activate");
     let key = one.row.product_key.clone();
-    asked.site.store().write(move |conn| set_used(conn, &key, is_used)).await?;
-    if let Err(error) = subscriptions::refresh(&asked.site, &desk.market, true).await {
-        tracing::warn!(error = %error.report(), "subscriptions cannot be fetched");
+    request.site.store().write(move |conn| set_used(conn, &key, is_used)).await?;
+    if let Err(error) = subscriptions::refresh(&request.site, &state.market, true).await {
+        tracing::warn!(error = %error.report(), "cannot fetch subscriptions");
     }
     Ok(done(if is_used {
-        "The subscription is used on this site now."
+        "The subscription was activated for this site."
     } else {
-        "The subscription is not used on this site any more."
+        "The subscription was deactivated for this site."
     }))
 }
 
@@ -235,59 +236,59 @@ fn set_used(conn: &mut dyn Conn, product_key: &str, is_used: bool) -> Result<()>
 }
 
 /// The marketplace's refusal with its own code and data.
-fn refusal_of(said: &Answer) -> Reply {
+fn refusal_of(reply: &MarketReply) -> Reply {
     let data = json!({
-        "message": said.message(),
-        "code": said.body.get("code"),
-        "data": said.body.get("data"),
+        "message": reply.message(),
+        "code": reply.body.get("code"),
+        "data": reply.body.get("data"),
     });
     let body = json!({ "success": false, "data": data });
-    Reply::of(relayed(said.status), Body::Json(body))
+    Reply::of(relayed(reply.status), Body::Json(body))
 }
 
 /// Activates what is installed of a product.
-async fn activate(_: &Desk, asked: Later) -> Outcome {
-    let Some(one) = bought(&asked).await? else { return Ok(unknown_key()) };
+async fn activate(_: &RouteState, request: Later) -> Outcome {
+    let Some(one) = bought(&request).await? else { return Ok(unknown_key()) };
     let Some(local) = &one.local else {
         return Ok(failed(400, "The product is not installed on this site; install it first."));
     };
-    let identity = &asked.visit.identity;
+    let identity = &request.visit.identity;
     let needed = match local.kind {
         PackageKind::Plugin => Capability::ActivatePlugins,
         PackageKind::Theme => Capability::SwitchThemes,
     };
     let user = identity.user.as_ref().filter(|_| identity.can(needed));
     let Some(user) = user else {
-        return Ok(failed(403, "You are not allowed to activate this."));
+        return Ok(failed(403, "You are not allowed to activate this product."));
     };
-    let (slug, now) = (local.slug.clone(), asked.visit.now);
+    let (slug, now) = (local.slug.clone(), request.visit.now);
     match local.kind {
         PackageKind::Plugin => {
-            let activated = activate_one(&asked.site, user.row.clone(), &slug, now).await?;
+            let activated = activate_one(&request.site, user.row.clone(), &slug, now).await?;
             if let Err(error) = activated {
                 return Ok(failed(400, error.to_string()));
             }
         }
         PackageKind::Theme => {
             let switch = move |conn: &mut dyn Conn| themes::switch(conn, &slug, now);
-            if asked.site.store().write(switch).await?.is_none() {
-                return Ok(failed(400, "The theme is not installed any more."));
+            if request.site.store().write(switch).await?.is_none() {
+                return Ok(failed(400, "The theme is no longer installed."));
             }
         }
     }
-    Ok(done("The product is active."))
+    Ok(done("The product was activated."))
 }
 
 /// Where a browser is sent to have the product installed.
-async fn install_url(desk: &Desk, asked: Later) -> Outcome {
-    let Some(one) = bought(&asked).await? else { return Ok(unknown_key()) };
+async fn install_url(state: &RouteState, request: Later) -> Outcome {
+    let Some(one) = bought(&request).await? else { return Ok(unknown_key()) };
     if one.local.is_some() {
-        return Ok(done("The product is installed already."));
+        return Ok(done("The product is already installed."));
     }
-    let Some(account) = account_of(&asked).await? else {
+    let Some(account) = account_of(&request).await? else {
         return Ok(failed(400, "Connect the site to the marketplace first."));
     };
-    let url = if let Some(mut url) = desk.market.page("install") {
+    let url = if let Some(mut url) = state.market.page("install") {
         let token = &account.token;
         let signed = format!("{} {}", one.row.product_key, token.access_token);
         let signature = frame::signing::hmac_sha256_base64(
@@ -300,27 +301,27 @@ async fn install_url(desk: &Desk, asked: Later) -> Outcome {
             .append_pair("signature", &signature);
         url.to_string()
     } else {
-        asked.visit.page(&format!("/portal/plugins/{}?install=1", one.slug()))
+        request.visit.page(&format!("/portal/plugins/{}?install=1", one.slug()))
     };
     Ok(Reply::new(json!({ "success": true, "data": { "url": url } })))
 }
 
 /// Relays an order. The marketplace's answer is passed on as it is.
-async fn order(desk: &Desk, asked: Later) -> Outcome {
-    if !asked.visit.identity.can(Capability::InstallPlugins) {
-        let message = "You are not allowed to buy for this site.";
+async fn order(state: &RouteState, request: Later) -> Outcome {
+    if !request.visit.identity.can(Capability::InstallPlugins) {
+        let message = "You are not allowed to make purchases for this site.";
         return Ok(Reply::of(403, Body::Json(json!({ "message": message }))));
     }
-    let product_id = asked.params.int("product_id").unwrap_or(0);
-    let account = account_of(&asked).await?;
+    let product_id = request.params.int("product_id").unwrap_or(0);
+    let account = account_of(&request).await?;
     let body = json!({
         "product_id": product_id,
-        "home_url": asked.visit.home,
+        "home_url": request.visit.home,
         "site_id": account.as_ref().map(|account| account.row.remote_site_id),
     });
-    match desk.market.ask(&asked.site, "orders", Some(body), account.as_ref()).await {
-        Ok(said) if said.is_fine() => Ok(Reply::of(said.status, Body::Json(said.body))),
-        Ok(said) => Ok(Reply::of(relayed(said.status), Body::Json(said.body))),
+    match state.market.ask(&request.site, "orders", Some(body), account.as_ref()).await {
+        Ok(reply) if reply.is_fine() => Ok(Reply::of(reply.status, Body::Json(reply.body))),
+        Ok(reply) => Ok(Reply::of(relayed(reply.status), Body::Json(reply.body))),
         Err(error) if error.kind() == Kind::Internal => Err(error.into()),
         Err(error) => {
             let body = json!({ "message": error.to_string(), "code": "could-not-install" });
@@ -329,26 +330,26 @@ async fn order(desk: &Desk, asked: Later) -> Outcome {
     }
 }
 
-async fn product_preview(desk: &Desk, asked: Later) -> Outcome {
-    let product_id = asked.params.int("product_id").filter(|id| *id > 0);
+async fn product_preview(state: &RouteState, request: Later) -> Outcome {
+    let product_id = request.params.int("product_id").filter(|id| *id > 0);
     let Some(product_id) = product_id else {
-        return Ok(failed(400, "Name a product by its number."));
+        return Ok(failed(400, "A product ID is required."));
     };
     let path = format!("products/{product_id}/preview");
-    let account = account_of(&asked).await?;
-    let said = match desk.market.ask(&asked.site, &path, None, account.as_ref()).await {
-        Ok(said) => said,
+    let account = account_of(&request).await?;
+    let reply = match state.market.ask(&request.site, &path, None, account.as_ref()).await {
+        Ok(reply) => reply,
         Err(error) => return away(&error, 200),
     };
-    if said.status == 404 {
-        return Ok(failed(404, said.message()));
+    if reply.status == 404 {
+        return Ok(failed(404, reply.message()));
     }
-    let text = |name: &str| said.body.get(name).and_then(Value::as_str);
-    match (said.is_fine(), text("css"), text("html")) {
+    let text = |name: &str| reply.body.get(name).and_then(Value::as_str);
+    match (reply.is_fine(), text("css"), text("html")) {
         (true, Some(css), Some(html)) => Ok(Reply::new(json!({
             "css": clean_style(css), "html": frame::text::clean_content(html),
         }))),
-        _ => Ok(failed(200, said.message())),
+        _ => Ok(failed(200, reply.message())),
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let item = Item::new(
         "data_index",
         Schema::object([
-            ("slug", text("Name of the resource.")),
-            ("description", text("What it is about.")),
+            ("slug", text("Resource name.")),
+            ("description", text("Resource description.")),
         ]),
     );
     // The reference lists this route with two ways to read it, so ours has them, too.
@@ -61,18 +61,19 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let Some(user) = call.user().cloned() else { return Err(call.forbidden().into()) };
     // A key is for a program and may be good for reading only; a link signs in to everything.
     if matches!(call.visit.identity.via, Via::ConsumerKey { .. }) {
-        let message =
-            "A consumer key cannot ask for a link; sign in, or use an application password.";
+        let message = "A consumer key cannot request a sign-in link; sign in, or use an \
+                       application password.";
         return Err(Refusal::new(403, FAILED, message).into());
     }
     if !mail::is_on(call.site) {
-        let message = "Mail is off here; ask the operator to set mail.relay.";
+        let message = "E-mail is turned off; ask the operator to set mail.relay.";
         return Err(Refusal::new(409, FAILED, message).into());
     }
     let (site, now) = (call.site, call.now());
     let home = site.address_for_emails(call.options());
     if magic_link::sent_lately(call.conn()?, user.id(), now)? >= magic_link::PER_HOUR_MAX {
-        let message = "Several links were sent within the hour; use one of them, or wait.";
+        let message =
+            "Too many links were sent in the past hour; use one of them, or try again later.";
         return Err(Refusal::new(429, FAILED, message).into());
     }
     let path = magic_link::make(call.conn()?, site.vault(), user.id(), now)?;
@@ -81,11 +82,14 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let minutes = magic_link::LIFE.as_secs() / MINUTES_OF_SECOND;
     let paragraphs = [
         format!("Open this link on your phone to sign in as {}.", user.row.login),
-        format!("It works once, and for {minutes} minutes. If you did not ask for it, forget it."),
+        format!(
+            "The link works once and expires in {minutes} minutes. If you did not request it, \
+             ignore this e-mail."
+        ),
     ];
     let letter = Email {
         to: &user.row.email,
-        subject: "Your link to sign in",
+        subject: "Your sign-in link",
         paragraphs: &paragraphs,
         link: Some(Link { text: "Sign in", href: Address::new(&address) }),
     };

@@ -48,7 +48,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let namespace = names.analytics.as_str();
     let item = view::item();
     let at = |path: &str| Route::at(namespace, path).schema(item.document());
-    let id = |name: &str| Args::new().arg(name, Schema::integer().about("Number of the note."));
+    let id = |name: &str| Args::new().arg(name, Schema::integer().about("Note ID."));
     let base = format!("/{namespace}/admin/notes");
     let list = with_base(&base, list);
     let get = with_base(&base, get);
@@ -57,7 +57,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let dismiss = with_base(&base, dismiss);
     let dismiss_all = with_base(&base, dismiss_all);
     let update_many = with_base(&base, update_many);
-    let action = Schema::integer().about("Number of the action.");
+    let action = Schema::integer().about("Action ID.");
     let statuses = Args::new().arg("status", status_list());
     vec![
         at("/admin/notes").on(READ, list_args(&item), read(may_view, list)),
@@ -99,25 +99,29 @@ fn names_of<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str
 
 fn status_list() -> Schema {
     let statuses = names_of(NoteStatus::ALL, NoteStatus::as_str);
-    Schema::list(Schema::text().choices(&statuses)).about("Keep only notes in these states.")
+    Schema::list(Schema::text().choices(&statuses))
+        .about("Limit results to notes with these statuses.")
 }
 
 fn list_args(item: &contract::rest::Item) -> Args {
     let kinds = names_of(NoteKind::ALL, NoteKind::as_str);
     let sorts: Vec<&str> = SORTS.iter().map(|(name, _)| *name).collect();
     let text = Schema::text;
-    let order = text().default("desc").choices(&["asc", "desc"]).about("Upwards or downwards.");
-    let page = Schema::integer().default(1).min(1).about("Which page of the list to show.");
+    let order = text().default("desc").choices(&["asc", "desc"]).about("Sort order.");
+    let page = Schema::integer().default(1).min(1).about("Page of the collection.");
     let per_page = Schema::integer().default(10).min(1).max(PER_PAGE_MAX);
     Args::new()
         .arg("context", item.context_arg())
         .arg("order", order)
-        .arg("orderby", text().default("date").choices(&sorts).about("What to sort by."))
+        .arg("orderby", text().default("date").choices(&sorts).about("Field to sort by."))
         .arg("page", page)
-        .arg("per_page", per_page.about("How many notes a page has at most."))
-        .arg("type", Schema::list(text().choices(&kinds)).about("Keep only notes of these types."))
+        .arg("per_page", per_page.about("Maximum number of notes per page."))
+        .arg(
+            "type",
+            Schema::list(text().choices(&kinds)).about("Limit results to notes of these types."),
+        )
         .arg("status", status_list())
-        .arg("source", Schema::list(text()).about("Keep only notes that these raised."))
+        .arg("source", Schema::list(text()).about("Limit results to notes from these sources."))
 }
 
 fn statuses_of(call: &Call<'_>) -> Vec<NoteStatus> {

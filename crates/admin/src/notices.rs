@@ -31,13 +31,14 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn item() -> Item {
-    let dismissed = Schema::types(&["string", "null"]).about("When the user put it away, in GMT.");
+    let dismissed =
+        Schema::types(&["string", "null"]).about("When the user dismissed the notice, in GMT.");
     Item::new(
         "notice",
         Schema::object([
-            ("id", Schema::text().about("Name of the notice.")),
+            ("id", Schema::text().about("Notice name.")),
             ("dismissed", dismissed),
-            ("nonce", Schema::text().about("Token with which the user dismisses it.")),
+            ("nonce", Schema::text().about("Token for dismissing the notice.")),
         ]),
     )
 }
@@ -72,7 +73,7 @@ fn dismiss(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (vault, now) = (call.site.vault(), call.now());
     let is_own = with_holder(call, |holder| nonce::is_valid(vault, ACTION, holder, now, given));
     if !is_own {
-        let message = "The page was open for too long; reload it and try again.";
+        let message = "The page has expired; reload it and try again.";
         return Err(Refusal::new(401, "unauthorized", message).into());
     }
     let id = call.params.text("notice_id").unwrap_or_default().to_owned();

@@ -29,7 +29,7 @@ const MASK: &str = "••••••••";
 
 /// How a value gets to where it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum Access {
     /// It is kept as it is, if it fits the type of the option.
     Own,
     /// It is a setting of this group, which checks it.
@@ -43,64 +43,64 @@ enum Door {
 }
 
 /// What everybody who runs the shop may use.
-const SHOP: &[(&str, Door)] = &[
-    ("woocommerce_task_list_hidden", Door::HiddenList("setup")),
-    ("woocommerce_extended_task_list_hidden", Door::HiddenList("extended")),
-    ("woocommerce_task_list_keep_completed", Door::Own),
-    ("woocommerce_task_list_prompt_shown", Door::Own),
-    ("woocommerce_task_list_welcome_modal_dismissed", Door::Own),
-    ("woocommerce_task_list_hidden_lists", Door::Own),
-    ("woocommerce_task_list_completed_lists", Door::Own),
-    ("woocommerce_task_list_dismissed_tasks", Door::Own),
-    ("woocommerce_task_list_remind_me_later_tasks", Door::Own),
-    ("woocommerce_task_list_tracked_completed_tasks", Door::Own),
-    ("woocommerce_task_list_tracked_completed_actions", Door::Own),
-    ("woocommerce_onboarding_profile", Door::Own),
-    ("woocommerce_allow_tracking", Door::Own),
-    ("woocommerce_demo_store", Door::Own),
-    ("woocommerce_demo_store_notice", Door::Own),
-    ("woocommerce_default_homepage_layout", Door::Own),
-    ("woocommerce_no_sales_tax", Door::Own),
-    ("woocommerce_show_marketplace_suggestions", Door::Own),
-    ("woocommerce_setting_payments_recommendations_hidden", Door::Own),
-    ("woocommerce_settings_shipping_recommendations_hidden", Door::Own),
-    ("woocommerce_admin_created_default_shipping_zones", Door::Own),
-    ("woocommerce_admin_reviewed_default_shipping_zones", Door::Own),
-    ("woocommerce_coming_soon", Door::Own),
-    ("woocommerce_store_pages_only", Door::Own),
-    ("woocommerce_private_link", Door::Own),
-    ("woocommerce_share_key", Door::Own),
-    ("woocommerce_show_lys_tour", Door::Own),
-    ("woocommerce_admin_customize_store_completed", Door::Own),
-    ("woocommerce_admin_customize_store_completed_theme_id", Door::Own),
-    ("woocommerce_admin_customize_store_survey_completed", Door::Own),
-    ("woocommerce_ces_shown_for_actions", Door::Own),
-    ("woocommerce_ces_tracks_queue", Door::Own),
-    ("woocommerce_ces_product_feedback_shown", Door::Own),
-    ("woocommerce_marketing_overview_welcome_hidden", Door::Own),
-    ("woocommerce_admin_dismissed_mobile_app_modal", Door::Own),
-    ("woocommerce_block_product_tour_shown", Door::Own),
-    ("woocommerce_revenue_report_date_tour_shown", Door::Own),
-    ("woocommerce_orders_report_date_tour_shown", Door::Own),
-    ("woocommerce_product_tour_modal_hidden", Door::Own),
-    ("woocommerce_remote_variant_assignment", Door::Own),
-    ("woocommerce_bacs_accounts", Door::Own),
-    ("woocommerce_stripe_settings", Door::Own),
-    ("woocommerce-ppcp-settings", Door::Own),
-    ("woocommerce_woopayments_nox_profile", Door::Own),
-    ("wc_connect_options", Door::Own),
-    ("blogname", Door::Own),
-    ("date_format", Door::Own),
-    ("time_format", Door::Own),
-    ("woocommerce_default_country", Door::Setting("general")),
-    ("woocommerce_calc_taxes", Door::Setting("general")),
-    ("woocommerce_weight_unit", Door::Setting("products")),
-    ("woocommerce_dimension_unit", Door::Setting("products")),
-    ("woocommerce_manage_stock", Door::Setting("products")),
-    ("woocommerce_date_type", Door::Setting("wc_admin")),
-    ("woocommerce_bacs_settings", Door::Gateway("bacs")),
-    ("woocommerce_gateway_order", Door::Shut),
-    ("woocommerce_admin_install_timestamp", Door::Shut),
+const SHOP: &[(&str, Access)] = &[
+    ("woocommerce_task_list_hidden", Access::HiddenList("setup")),
+    ("woocommerce_extended_task_list_hidden", Access::HiddenList("extended")),
+    ("woocommerce_task_list_keep_completed", Access::Own),
+    ("woocommerce_task_list_prompt_shown", Access::Own),
+    ("woocommerce_task_list_welcome_modal_dismissed", Access::Own),
+    ("woocommerce_task_list_hidden_lists", Access::Own),
+    ("woocommerce_task_list_completed_lists", Access::Own),
+    ("woocommerce_task_list_dismissed_tasks", Access::Own),
+    ("woocommerce_task_list_remind_me_later_tasks", Access::Own),
+    ("woocommerce_task_list_tracked_completed_tasks", Access::Own),
+    ("woocommerce_task_list_tracked_completed_actions", Access::Own),
+    ("woocommerce_onboarding_profile", Access::Own),
+    ("woocommerce_allow_tracking", Access::Own),
+    ("woocommerce_demo_store", Access::Own),
+    ("woocommerce_demo_store_notice", Access::Own),
+    ("woocommerce_default_homepage_layout", Access::Own),
+    ("woocommerce_no_sales_tax", Access::Own),
+    ("woocommerce_show_marketplace_suggestions", Access::Own),
+    ("woocommerce_setting_payments_recommendations_hidden", Access::Own),
+    ("woocommerce_settings_shipping_recommendations_hidden", Access::Own),
+    ("woocommerce_admin_created_default_shipping_zones", Access::Own),
+    ("woocommerce_admin_reviewed_default_shipping_zones", Access::Own),
+    ("woocommerce_coming_soon", Access::Own),
+    ("woocommerce_store_pages_only", Access::Own),
+    ("woocommerce_private_link", Access::Own),
+    ("woocommerce_share_key", Access::Own),
+    ("woocommerce_show_lys_tour", Access::Own),
+    ("woocommerce_admin_customize_store_completed", Access::Own),
+    ("woocommerce_admin_customize_store_completed_theme_id", Access::Own),
+    ("woocommerce_admin_customize_store_survey_completed", Access::Own),
+    ("woocommerce_ces_shown_for_actions", Access::Own),
+    ("woocommerce_ces_tracks_queue", Access::Own),
+    ("woocommerce_ces_product_feedback_shown", Access::Own),
+    ("woocommerce_marketing_overview_welcome_hidden", Access::Own),
+    ("woocommerce_admin_dismissed_mobile_app_modal", Access::Own),
+    ("woocommerce_block_product_tour_shown", Access::Own),
+    ("woocommerce_revenue_report_date_tour_shown", Access::Own),
+    ("woocommerce_orders_report_date_tour_shown", Access::Own),
+    ("woocommerce_product_tour_modal_hidden", Access::Own),
+    ("woocommerce_remote_variant_assignment", Access::Own),
+    ("woocommerce_bacs_accounts", Access::Own),
+    ("woocommerce_stripe_settings", Access::Own),
+    ("woocommerce-ppcp-settings", Access::Own),
+    ("woocommerce_woopayments_nox_profile", Access::Own),
+    ("wc_connect_options", Access::Own),
+    ("blogname", Access::Own),
+    ("date_format", Access::Own),
+    ("time_format", Access::Own),
+    ("woocommerce_default_country", Access::Setting("general")),
+    ("woocommerce_calc_taxes", Access::Setting("general")),
+    ("woocommerce_weight_unit", Access::Setting("products")),
+    ("woocommerce_dimension_unit", Access::Setting("products")),
+    ("woocommerce_manage_stock", Access::Setting("products")),
+    ("woocommerce_date_type", Access::Setting("wc_admin")),
+    ("woocommerce_bacs_settings", Access::Gateway("bacs")),
+    ("woocommerce_gateway_order", Access::Shut),
+    ("woocommerce_admin_install_timestamp", Access::Shut),
 ];
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -117,23 +117,23 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 /// The names that the shop's managers read and set. Each is an option of the site, of this crate or
 /// another.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let stored = SHOP.iter().filter(|(_, door)| !matches!(door, Door::HiddenList(_)));
+    let stored = SHOP.iter().filter(|(_, access)| !matches!(access, Access::HiddenList(_)));
     stored.map(|(name, _)| *name)
 }
 
-fn door(name: &str) -> Option<Door> {
-    SHOP.iter().find(|(known, _)| *known == name).map(|(_, door)| *door)
+fn access(name: &str) -> Option<Access> {
+    SHOP.iter().find(|(known, _)| *known == name).map(|(_, access)| *access)
 }
 
 /// The names in the query; nothing if it does not say.
-fn wanted(call: &Call<'_>) -> Option<Vec<String>> {
+fn requested_names(call: &Call<'_>) -> Option<Vec<String>> {
     let names = call.params.text("options")?.split(',').map(str::trim);
     Some(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let Some(names) = wanted(call) else {
-        let message = "Name the options, with commas between them, as options=.";
+    let Some(names) = requested_names(call) else {
+        let message = "options is required: list option names, separated by commas.";
         return Err(Refusal::new(400, CANNOT_VIEW, message).into());
     };
     if names.len() > NAMES_MAX {
@@ -143,27 +143,27 @@ fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
     let is_administrator = call.can(Capability::ManageOptions);
     let may = |name: &String| {
         let is_listed = options::definition(name).is_some();
-        (is_manager && door(name).is_some()) || (is_administrator && is_listed)
+        (is_manager && access(name).is_some()) || (is_administrator && is_listed)
     };
     if is_manager && names.iter().all(may) {
         return Ok(());
     }
-    Err(call.deny(CANNOT_VIEW, "You are not allowed to see these options.").into())
+    Err(call.deny(CANNOT_VIEW, "You are not allowed to view these options.").into())
 }
 
 fn too_many(code: &'static str) -> Refusal {
-    Refusal::new(400, code, format!("Name {NAMES_MAX} options at most in one request."))
+    Refusal::new(400, code, format!("Request at most {NAMES_MAX} options at once."))
 }
 
 fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let names = wanted(call).unwrap_or_default();
+    let names = requested_names(call).unwrap_or_default();
     let stored = Options::read(call.conn()?)?;
     let is_administrator = call.can(Capability::ManageOptions);
     let shown = names.into_iter().map(|name| {
         let is_masked =
             !is_administrator && options::definition(&name).is_some_and(|option| option.is_secret);
-        let value = match door(&name) {
-            Some(Door::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
+        let value = match access(&name) {
+            Some(Access::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
             _ => as_clients_know(stored.get(&name)),
         };
         let is_set = value != Value::Bool(false);
@@ -203,14 +203,14 @@ fn changes<'c>(call: &'c Call<'_>) -> Option<Vec<(&'c String, &'c Value)>> {
 /// Who changes nothing needs no right to it.
 fn may_write(call: &mut Call<'_>) -> Result<(), Stop> {
     let Some(changes) = changes(call) else {
-        let message = "Send a JSON object of options with their values.";
+        let message = "Send a JSON object of option names and values.";
         return Err(Refusal::new(400, CANNOT_UPDATE, message).into());
     };
     if changes.len() > NAMES_MAX {
         return Err(too_many(CANNOT_UPDATE).into());
     }
     let is_manager = call.can(Capability::ManageWoocommerce);
-    let is_open = |name: &str| door(name).is_some_and(|door| door != Door::Shut);
+    let is_open = |name: &str| access(name).is_some_and(|access| access != Access::Shut);
     if changes.iter().all(|(name, _)| is_manager && is_open(name)) {
         return Ok(());
     }
@@ -223,24 +223,24 @@ fn update(call: &mut Call<'_>, commerce: &str) -> Result<Reply, Stop> {
     let accepted = accept_all(&given)?;
     let mut results = Map::new();
     for (name, value) in accepted {
-        let is_changed = match door(&name) {
-            Some(Door::Own) => options::change(call.conn()?, &name, &value)?,
-            Some(Door::HiddenList(list)) => {
+        let is_changed = match access(&name) {
+            Some(Access::Own) => options::change(call.conn()?, &name, &value)?,
+            Some(Access::HiddenList(list)) => {
                 tasks::set_list_hidden(call.conn()?, list, loose::to_bool(&value))?;
                 // The option itself never changes: the list it is about does.
                 false
             }
-            Some(Door::Setting(group)) => {
+            Some(Access::Setting(group)) => {
                 let path = format!("/{commerce}/settings/{group}/{name}");
                 change_elsewhere(call, (&name, &path), json!({ "value": value }))?
             }
-            Some(Door::Gateway(id)) => {
+            Some(Access::Gateway(id)) => {
                 let path = format!("/{commerce}/payment_gateways/{id}");
                 let enabled = value.get("enabled").is_some_and(|enabled| enabled == "yes");
                 let body = json!({ "settings": value, "enabled": enabled });
                 change_elsewhere(call, (&name, &path), body)?
             }
-            Some(Door::Shut) | None => false,
+            Some(Access::Shut) | None => false,
         };
         results.insert(name, json!(is_changed));
     }
@@ -279,9 +279,9 @@ fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {
     if value.to_string().len() > VALUE_BYTES_MAX {
         return Err("The value is too long.");
     }
-    let kind = match door(name) {
-        Some(Door::HiddenList(_)) => Kind::YesNo,
-        Some(Door::Own) => options::definition(name).map_or(Kind::Text, |option| option.kind),
+    let kind = match access(name) {
+        Some(Access::HiddenList(_)) => Kind::YesNo,
+        Some(Access::Own) => options::definition(name).map_or(Kind::Text, |option| option.kind),
         // Whoever is in charge of it looks at it.
         _ => return Ok(value.clone()),
     };
@@ -290,14 +290,14 @@ fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {
         (Kind::YesNo, Value::String(text)) if matches!(text.as_str(), "yes" | "no" | "") => {
             Ok(value.clone())
         }
-        (Kind::YesNo, _) => Err("Say yes or no."),
+        (Kind::YesNo, _) => Err("Must be yes or no."),
         (Kind::Text | Kind::Decimal, Value::String(text)) => Ok(json!(clean::textarea_field(text))),
-        (Kind::Text | Kind::Decimal, _) => Err("Send a text."),
+        (Kind::Text | Kind::Decimal, _) => Err("Must be a string."),
         (Kind::Integer, value) if loose::is_whole(value) => Ok(json!(loose::to_int(value))),
-        (Kind::Integer, _) => Err("Send a whole number."),
+        (Kind::Integer, _) => Err("Must be a whole number."),
         (Kind::Switch, value) => Ok(json!(loose::to_bool(value))),
         (Kind::Json, Value::Array(_) | Value::Object(_)) => Ok(value.clone()),
-        (Kind::Json, _) => Err("Send a list or an object."),
+        (Kind::Json, _) => Err("Must be a list or an object."),
     }
 }
 

@@ -66,7 +66,7 @@ impl Manifest {
     /// Reads and checks the manifest of a kind.
     pub fn read(kind: PackageKind, text: &[u8]) -> Result<Self> {
         let malformed = |error: serde_json::Error| {
-            Error::invalid(format!("the manifest of the package is wrong: {error}"))
+            Error::invalid(format!("the package's manifest is invalid: {error}"))
         };
         match kind {
             PackageKind::Plugin => {
@@ -130,7 +130,7 @@ impl Package {
         let mut found = MANIFESTS.iter().filter(|(name, _)| files.contains_key(*name));
         let (name, kind) = found.next().ok_or_else(|| missing("plugin.json or theme.json"))?;
         if found.next().is_some() {
-            return Err(Error::invalid("a package is a plugin or a theme, and not both"));
+            return Err(Error::invalid("a package must be a plugin or a theme, not both"));
         }
         let manifest = Manifest::read(*kind, files.get(*name).map_or(&[], Vec::as_slice))?;
         let named = match &manifest {
@@ -155,8 +155,9 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
 
 /// Each file has its checksum, and each checksum its file.
 fn check_sums(checksums: &[u8], files: &Files) -> Result<()> {
-    let stated: Checksums = serde_json::from_slice(checksums)
-        .map_err(|error| Error::invalid(format!("{CHECKSUMS} of the package is wrong: {error}")))?;
+    let stated: Checksums = serde_json::from_slice(checksums).map_err(|error| {
+        Error::invalid(format!("the package's {CHECKSUMS} is invalid: {error}"))
+    })?;
     for (path, content) in files {
         let wanted = stated.sha256.get(path);
         let wanted = wanted.ok_or_else(|| Error::invalid(format!("{path} has no checksum")))?;
@@ -172,7 +173,7 @@ fn check_sums(checksums: &[u8], files: &Files) -> Result<()> {
 
 /// Returns who signed the checksums.
 fn check_signature(checksums: &[u8], file: &[u8]) -> Result<String> {
-    let wrong = || Error::invalid("the signature of the package is wrong");
+    let wrong = || Error::invalid("the package's signature is invalid");
     let stated: Signature = serde_json::from_slice(file).map_err(|_| wrong())?;
     let key = BASE64.decode(stated.key.as_bytes()).map_err(|_| wrong())?;
     let bytes = BASE64.decode(stated.signature.as_bytes()).map_err(|_| wrong())?;
@@ -184,8 +185,12 @@ fn check_trust(signer: Option<&str>, trust: &Trust) -> Result<()> {
     match signer {
         _ if trust.keys.is_empty() => Ok(()),
         Some(signer) if is_known(signer) => Ok(()),
-        Some(_) => Err(Error::invalid("the package is signed by somebody whom nobody trusts here")),
-        None => Err(Error::invalid("the package is not signed, and only signed ones are taken")),
+        Some(_) => {
+            Err(Error::invalid("the package is signed with a key that this site does not trust"))
+        }
+        None => {
+            Err(Error::invalid("the package is not signed, and this site requires signed packages"))
+        }
     }
 }
 
@@ -204,9 +209,8 @@ pub fn pack(files: &Files, signer: Option<&Signer>) -> Result<Vec<u8>> {
         all.push((SIGNATURE, written(&signature)?));
     }
     all.push((CHECKSUMS, checksums));
-    let failed = |error: zip::result::ZipError| {
-        Error::internal("a package cannot be written").because(error)
-    };
+    let failed =
+        |error: zip::result::ZipError| Error::internal("cannot write the package").because(error);
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default());
@@ -220,7 +224,7 @@ pub fn pack(files: &Files, signer: Option<&Signer>) -> Result<Vec<u8>> {
 
 fn written(value: &impl Serialize) -> Result<Vec<u8>> {
     serde_json::to_vec(value)
-        .map_err(|error| Error::internal("a package cannot be written").because(error))
+        .map_err(|error| Error::internal("cannot write the package").because(error))
 }
 
 #[cfg(test)]

@@ -37,9 +37,9 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let (own, offered) = (gateways.clone(), Arc::clone(catalogue));
     let order = move |call: &mut Call<'_>| set_order(call, &own);
     let providers = move |call: &mut Call<'_>| providers(call, &gateways, &offered.known());
-    let map = Schema::map().required().about("Ways to pay with their places.");
+    let map = Schema::map().required().about("Payment methods and their positions.");
     let context = Schema::text().about("Where it was dismissed.");
-    let untracked = Schema::boolean().default(false).about("Whether to keep this to ourselves.");
+    let untracked = Schema::boolean().default(false).about("Whether to opt out of tracking.");
     let mut routes = vec![
         at("/country").on(
             EDIT,
@@ -82,7 +82,7 @@ fn location() -> Schema {
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to change how the store is paid.";
+    let message = "You are not allowed to change payment settings.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_create", message)
 }
 
@@ -157,7 +157,7 @@ fn set_order(call: &mut Call<'_>, gateways: &str) -> Result<Reply, Stop> {
     let wanted = wanted.unwrap_or_default();
     let is_place = |place: &Value| loose::is_whole(place) && loose::to_int(place) >= 0;
     if wanted.len() > ORDERED_MAX || !wanted.values().all(is_place) {
-        let message = "Give a whole number as the place of each way to pay.";
+        let message = "The position of each payment method must be an integer.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_order_map", message).into());
     }
     let known = call.ask(Verb::Get, gateways, Map::new())?;

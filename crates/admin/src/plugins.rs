@@ -59,7 +59,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path).schema(plugin_schema());
     let list_args = Args::new()
         .arg("plugins", slug_list().required())
-        .arg("source", Schema::text().about("Who asks."));
+        .arg("source", Schema::text().about("Source of the request."));
     let mut routes = vec![
         at("/plugins/install").on(EDIT, Args::new(), at_once(catalogue, Task::Install)),
         at("/plugins/install/status").on(READ, Args::new(), jobs(Task::Install)),
@@ -103,26 +103,26 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn slug_list() -> Schema {
-    Schema::list(Schema::text()).about("Names of the plugins.")
+    Schema::list(Schema::text()).about("Plugin slugs.")
 }
 
 fn plugin_schema() -> Value {
     let text = |about: &'static str| Schema::text().about(about).readonly();
     let schema = Schema::object([
-        ("slug", text("What the plugin is called in addresses.")),
-        ("name", text("Its name.")),
-        ("status", text("Whether it is installed or active.")),
+        ("slug", text("Plugin slug.")),
+        ("name", text("Plugin name.")),
+        ("status", text("Whether the plugin is installed or active.")),
     ]);
     contract::rest::Item::new("plugins", schema).document()
 }
 
-/// What an operation knows that looks at the catalogue.
-pub(crate) struct Asking<'a> {
+/// A request with the packages that the catalogue offers.
+pub(crate) struct CatalogueRequest<'a> {
     pub(crate) later: &'a Later,
     pub(crate) offers: &'a [Offer],
 }
 
-type Look = fn(&mut dyn Conn, &Asking<'_>) -> Outcome;
+type Look = fn(&mut dyn Conn, &CatalogueRequest<'_>) -> Outcome;
 
 /// An operation that reads what the catalogue offers now, and the storage.
 pub(crate) fn with_offers<P>(catalogue: &Arc<Catalogue>, permit: P, look: Look) -> Action
@@ -130,22 +130,22 @@ where
     P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
 {
     let catalogue = Arc::clone(catalogue);
-    later(permit, move |asked: Later| {
+    later(permit, move |request: Later| {
         let catalogue = Arc::clone(&catalogue);
         async move {
-            let offers = catalogue.offers(&asked.site).await;
-            let store = asked.site.store().clone();
+            let offers = catalogue.offers(&request.site).await;
+            let store = request.site.store().clone();
             let looked = store.read(move |conn| {
-                let asking = Asking { later: &asked, offers: &offers };
-                undone_or_told(look(conn, &asking))
+                let request = CatalogueRequest { later: &request, offers: &offers };
+                split_refusal(look(conn, &request))
             });
             looked.await?.map_err(Stop::from)
         }
     })
 }
 
-/// What is ours to fail with, apart from what is the caller's to mend.
-pub(crate) fn undone_or_told<T>(outcome: Result<T, Stop>) -> Result<Result<T, Refusal>, Error> {
+/// Separates a refusal, which the caller can fix, from a failure.
+pub(crate) fn split_refusal<T>(outcome: Result<T, Stop>) -> Result<Result<T, Refusal>, Error> {
     match outcome {
         Ok(value) => Ok(Ok(value)),
         Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
@@ -163,7 +163,7 @@ pub(crate) fn named(params: &Params) -> Result<Vec<String>, Stop> {
         }
     }
     if slugs.is_empty() || slugs.len() > PLUGINS_MAX {
-        let message = format!("Name between one and {PLUGINS_MAX} plugins.");
+        let message = format!("List 1 to {PLUGINS_MAX} plugins.");
         return Err(Refusal::new(404, "woocommerce_rest_invalid_plugins", message).into());
     }
     Ok(slugs)
@@ -172,12 +172,12 @@ pub(crate) fn named(params: &Params) -> Result<Vec<String>, Stop> {
 /// Installs or activates while the client waits, unless it does not want to.
 fn at_once(catalogue: &Arc<Catalogue>, task: Task) -> Action {
     let catalogue = Arc::clone(catalogue);
-    later(may_install, move |asked: Later| {
+    later(may_install, move |request: Later| {
         let catalogue = Arc::clone(&catalogue);
         async move {
-            let plugins = named(&asked.params)?;
-            if asked.params.flag("async") {
-                let (job_id, _) = enqueue(&asked, task, plugins.clone()).await?;
+            let plugins = named(&request.params)?;
+            if request.params.flag("async") {
+                let (job_id, _) = enqueue(&request, task, plugins.clone()).await?;
                 let message = match task {
                     Task::Activate => "The plugins will be activated in the background.",
                     Task::Install | Task::Both => {
@@ -188,8 +188,8 @@ fn at_once(catalogue: &Arc<Catalogue>, task: Task) -> Action {
                 return Ok(Reply::new(json!({ "data": data, "message": message })));
             }
             let body = match task {
-                Task::Activate => now::activate(&asked, &plugins).await?,
-                Task::Install | Task::Both => now::install(&asked, &catalogue, &plugins).await?,
+                Task::Activate => now::activate(&request, &plugins).await?,
+                Task::Install | Task::Both => now::install(&request, &catalogue, &plugins).await?,
             };
             Ok(Reply::new(body))
         }
@@ -198,28 +198,28 @@ fn at_once(catalogue: &Arc<Catalogue>, task: Task) -> Action {
 
 fn install_and_activate(catalogue: &Arc<Catalogue>) -> Action {
     let catalogue = Arc::clone(catalogue);
-    later(may_install_and_activate, move |asked: Later| {
+    later(may_install_and_activate, move |request: Later| {
         let catalogue = Arc::clone(&catalogue);
         async move {
-            let plugins = named(&asked.params)?;
-            now::install_and_activate(&asked, &catalogue, &plugins).await.map(Reply::new)
+            let plugins = named(&request.params)?;
+            now::install_and_activate(&request, &catalogue, &plugins).await.map(Reply::new)
         }
     })
 }
 
-async fn in_background(asked: Later) -> Outcome {
-    let plugins = named(&asked.params)?;
+async fn in_background(request: Later) -> Outcome {
+    let plugins = named(&request.params)?;
     let pending: Map<String, Value> = plugins
         .iter()
         .map(|slug| (slug.clone(), json!({ "status": "pending", "errors": [] })))
         .collect();
-    let (job_id, status) = enqueue(&asked, Task::Both, plugins).await?;
+    let (job_id, status) = enqueue(&request, Task::Both, plugins).await?;
     Ok(Reply::new(json!({ "job_id": job_id, "status": status, "plugins": pending })))
 }
 
 /// Starts a job, and returns what it is called and its state.
 async fn enqueue(
-    asked: &Later,
+    request: &Later,
     task: Task,
     plugins: Vec<String>,
 ) -> Result<(String, &'static str), Stop> {
@@ -229,14 +229,14 @@ async fn enqueue(
     job_id.truncate(JOB_ID_LENGTH);
     let arguments = Arguments {
         plugins,
-        source: asked.params.text("source").map(str::to_owned),
-        user_id: asked.visit.identity.user.as_ref().map_or(0, |user| user.id()),
+        source: request.params.text("source").map(str::to_owned),
+        user_id: request.visit.identity.user.as_ref().map_or(0, |user| user.id()),
     };
-    let (key, now) = (job_id.clone(), asked.visit.now);
+    let (key, now) = (job_id.clone(), request.visit.now);
     let start = move |conn: &mut dyn Conn| {
         frame::jobs::enqueue(conn, task.kind(), Some(&key), &arguments, now)
     };
-    asked.site.store().write(start).await?;
+    request.site.store().write(start).await?;
     Ok((job_id, job::state_name(background_job::JobState::Queued)))
 }
 

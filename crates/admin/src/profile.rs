@@ -46,8 +46,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, &format!("/onboarding/profile{path}"));
     let mut steps = STEPS.to_vec();
     steps.push(STEPS_AGAIN);
-    let step = Schema::text().choices(&steps).required().about("The step that is done.");
-    let country = Schema::text().required().about("Code of the country, of two letters.");
+    let step = Schema::text().choices(&steps).required().about("The completed step.");
+    let country = Schema::text().required().about("Two-letter country code.");
     let continents = format!("/{}/data/continents", names.commerce_v3);
     let measure = move |call: &mut Call<'_>| measure(call, &continents);
     let document = Item::new("onboarding_profile", Schema::object(fields())).document();
@@ -77,24 +77,24 @@ fn fields() -> Vec<(&'static str, Schema)> {
     let texts = |about: &str| Schema::list(Schema::text()).about(about);
     let platforms = Schema::types(&["array", "null"])
         .keyword("items", Schema::types(&["string", "null"]))
-        .about("Where else the owner sells.");
+        .about("Other sales channels.");
     vec![
         ("completed", flag("Whether the profile is complete.")),
-        ("skipped", flag("Whether the owner passed it over.")),
+        ("skipped", flag("Whether the profile was skipped.")),
         ("industry", texts("What the store sells.")),
-        ("business_extensions", texts("Extensions that the owner chose.")),
-        ("is_agree_marketing", flag("Whether the owner wants to get mail.")),
-        ("store_email", text("Where mail for the owner goes.")),
-        ("is_store_country_set", flag("Whether the country was chosen.")),
-        ("is_plugins_page_skipped", flag("Whether the choice of extensions was passed over.")),
-        ("business_choice", text("How far the business is.")),
-        ("selling_online_answer", text("Whether the owner sells online already.")),
+        ("business_extensions", texts("Selected extensions.")),
+        ("is_agree_marketing", flag("Whether the owner wants to receive e-mail.")),
+        ("store_email", text("The owner's e-mail address.")),
+        ("is_store_country_set", flag("Whether the country was set.")),
+        ("is_plugins_page_skipped", flag("Whether selecting extensions was skipped.")),
+        ("business_choice", text("Stage of the business.")),
+        ("selling_online_answer", text("Whether the owner already sells online.")),
         ("selling_platforms", platforms),
     ]
 }
 
 fn profile_args() -> Args {
-    let context = Schema::text().choices(&["view"]).default("view").about("What to show.");
+    let context = Schema::text().choices(&["view"]).default("view").about("Fields to return.");
     let args = fields().into_iter().fold(Args::new(), |args, (name, schema)| {
         let treatment = if name == "store_email" { Treatment::Checked(IS_EMAIL) } else { KEPT };
         args.treated(name, schema, treatment)
@@ -111,7 +111,7 @@ const IS_EMAIL: Checker = |value, _| match value.as_str() {
 };
 
 fn no_email() -> Fault {
-    Fault::new("rest_invalid_email", "Give an e-mail address such as shop@example.com.")
+    Fault::new("rest_invalid_email", "Enter an e-mail address such as shop@example.com.")
 }
 
 fn stored(call: &mut Call<'_>, option: &str) -> Result<Map<String, Value>, Stop> {
@@ -146,11 +146,11 @@ fn update(call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let profile = Value::Object(profile);
     if profile.to_string().len() > PROFILE_BYTES_MAX {
-        let message = "The profile is too long; tell less.";
+        let message = "The profile is too long; shorten it.";
         return Err(Refusal::new(400, "woocommerce_rest_profile_too_long", message).into());
     }
     options::set(call.conn()?, PROFILE, &profile)?;
-    let message = "The profile has been saved.";
+    let message = "The profile was saved.";
     Ok(Reply::new(json!({ "status": "success", "message": message })))
 }
 
@@ -208,7 +208,7 @@ fn measure(call: &mut Call<'_>, continents: &str) -> Result<Reply, Stop> {
     let is_wanted = |country: &&Value| country.get("code").is_some_and(|code| code == wanted);
     let found = countries.find(is_wanted).filter(|country| country.get("currency_code").is_some());
     let Some(country) = found else {
-        let message = "Give the code of a country, two capital letters such as US.";
+        let message = "Enter a two-letter country code such as US.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_country_code", message).into());
     };
     for (option, word) in MEASURES {

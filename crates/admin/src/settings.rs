@@ -1,21 +1,21 @@
-//! What an operator may choose about administration: where plugins and themes come from.
+//! The operator's settings for administration: where plugins and themes come from.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where plugins, themes and what the marketplace sells come from.
+/// Sources of plugins, themes and marketplace products.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// A folder with packages (`*.zip`) that are offered besides the bundled ones.
+    /// Folder with packages (`*.zip`) offered in addition to the bundled ones.
     pub catalogue_folder: Option<PathBuf>,
-    /// Address of a list of packages that are offered besides the bundled ones.
+    /// URL of a package list offered in addition to the bundled packages.
     pub catalogue_url: Option<String>,
-    /// Public keys (Ed25519, base64). With any, packages that are not bundled must be signed by one
+    /// Public keys (Ed25519, base64). If set, packages that are not bundled must be signed with one
     /// of them.
     pub trusted_keys: Vec<String>,
-    /// Address of a marketplace, such as `https://market.example`. Empty: the bundled one.
+    /// URL of a marketplace, such as `https://market.example`. Default: the bundled one.
     pub marketplace_url: Option<String>,
 }

@@ -16,7 +16,7 @@ use crate::catalogue::{Catalogue, Offer};
 use crate::country;
 use crate::package::manifest::ShippingPartner;
 use crate::plugins::lifecycle;
-use crate::plugins::{Asking, may_install, with_offers};
+use crate::plugins::{CatalogueRequest, may_install, with_offers};
 
 /// Whether people have had enough of suggestions for payments.
 const HIDDEN: &str = "woocommerce_setting_payments_recommendations_hidden";
@@ -30,7 +30,7 @@ const PICTURE: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/s
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path);
     let forced = || {
-        let about = "Show the suggestions that come with the shop, whatever people chose.";
+        let about = "Return the default suggestions, regardless of the user's choices.";
         Args::new().arg("force_default_suggestions", Schema::boolean().about(about))
     };
     vec![
@@ -53,19 +53,19 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see suggestions.";
+    let message = "You are not allowed to view suggestions.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_invalid_user", message)
 }
 
 /// Whether people want suggestions; they do until they say otherwise.
-pub(crate) fn are_wanted(options: &Options) -> bool {
+pub(crate) fn are_enabled(options: &Options) -> bool {
     options.text(WANTED) != "no"
 }
 
-fn gateways(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
-    let options = &asking.later.visit.options;
-    let is_forced = asking.later.params.flag("force_default_suggestions");
-    let from = (&*asking.later.visit, asking.offers);
+fn gateways(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
+    let options = &request.later.visit.options;
+    let is_forced = request.later.params.flag("force_default_suggestions");
+    let from = (&*request.later.visit, request.offers);
     Ok(Reply::new(suggested(conn, from, &country::of(options), is_forced)?))
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn suggested(
     is_forced: bool,
 ) -> Result<Vec<Value>> {
     let options = &visit.options;
-    let is_shown = options.text(HIDDEN) != "yes" && are_wanted(options);
+    let is_shown = options.text(HIDDEN) != "yes" && are_enabled(options);
     if !is_shown && !is_forced {
         return Ok(Vec::new());
     }
@@ -160,10 +160,10 @@ fn dismiss(call: &mut Call<'_>) -> Outcome {
 
 /// Those who are at home in the shop's country come first. Where suggestions are off, those that
 /// come with the shop are shown still, as clients know it.
-fn partners(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
-    let options = &asking.later.visit.options;
+fn partners(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
+    let options = &request.later.visit.options;
     let only_bundled =
-        !are_wanted(options) || asking.later.params.flag("force_default_suggestions");
+        !are_enabled(options) || request.later.params.flag("force_default_suggestions");
     let country = country::of(options);
     let mut found: Vec<(ShippingPartner, String, String)> = Vec::new();
     for plugin in lifecycle::active(conn)?.into_iter().filter(|_| !only_bundled) {
@@ -171,7 +171,7 @@ fn partners(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
         let partners = plugin.manifest.contributes.shipping_partners.into_iter();
         found.extend(partners.map(|partner| (partner, slug.clone(), String::new())));
     }
-    let offers = asking.offers.iter().filter(|offer| !only_bundled || offer.is_bundled());
+    let offers = request.offers.iter().filter(|offer| !only_bundled || offer.is_bundled());
     for (offer, plugin) in offers.filter_map(|offer| Some((offer, offer.plugin()?))) {
         for partner in &plugin.contributes.shipping_partners {
             match found.iter_mut().find(|(known, _, _)| known.id == partner.id) {

@@ -53,9 +53,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let base = "/onboarding/tasks";
     let at = |path: &str| Route::at(&names.admin, &format!("{base}{path}"));
     let action = |name: &str| at(&format!(r"/(?P<id>[a-z0-9_\-]+)/{name}"));
-    let extended = Schema::typed("array").about("Tasks of the client's own.");
-    let task_list = Schema::text().about("The list of the task.");
-    let duration = Schema::text().about("For how long: hour, day or week.");
+    let extended = Schema::typed("array").about("Additional tasks of the client.");
+    let task_list = Schema::text().about("The task's list.");
+    let duration = Schema::text().about("How long: hour, day or week.");
     let snooze_args = Args::new()
         .treated("duration", duration, Treatment::Checked(IS_DURATION))
         .arg("task_list_id", task_list);
@@ -92,16 +92,16 @@ fn list_args() -> Args {
     let ids = LISTS.iter().map(|list| list.id);
     let (own, known): (Vec<&str>, Vec<&str>) = ids.partition(|id| *id == BOARDWALK);
     let id = Schema::any().choices(&known).own_choices(&own).keyword("type", "string");
-    Args::new().arg("ids", Schema::list(id).about("Only these lists."))
+    Args::new().arg("ids", Schema::list(id).about("Limit results to these lists."))
 }
 
 fn may_use(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to use the tasks.";
+    let message = "You are not allowed to manage tasks.";
     call.need(Capability::ManageWoocommerce, CANNOT_CREATE, message)
 }
 
 fn may_hide(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to hide or show lists of tasks.";
+    let message = "You are not allowed to hide or show task lists.";
     call.need(Capability::ManageWoocommerce, CANNOT_UPDATE, message)
 }
 
@@ -158,7 +158,7 @@ fn id_of(call: &Call<'_>) -> String {
 }
 
 fn list_of(id: &str, code: &'static str) -> Result<&'static List, Refusal> {
-    let message = "There is no such list of tasks.";
+    let message = "Task list not found.";
     LISTS.iter().find(|list| list.id == id).ok_or_else(|| Refusal::new(404, code, message))
 }
 
@@ -218,7 +218,7 @@ fn act_on(call: &mut Call<'_>, gateways: &str, deed: Deed) -> Result<Reply, Stop
     let found = find(&id, wanted_list.as_deref());
     let is_optional = found.is_none_or(|(_, task)| task.is_optional);
     if deed != Deed::Act && !is_optional {
-        let message = "This task cannot be dismissed or put off.";
+        let message = "This task cannot be dismissed or snoozed.";
         return Err(Refusal::new(404, "woocommerce_rest_invalid_task", message).into());
     }
     let now = call.now();
@@ -227,8 +227,8 @@ fn act_on(call: &mut Call<'_>, gateways: &str, deed: Deed) -> Result<Reply, Stop
             state::set(call.conn()?, Mark::Dismissed, &id, is_dismissed)?;
         }
         Deed::Snooze(true) => {
-            let asked = call.params.text("duration").unwrap_or(DURATION_USUAL);
-            let found = DURATIONS.iter().find(|(name, _)| *name == asked);
+            let duration = call.params.text("duration").unwrap_or(DURATION_USUAL);
+            let found = DURATIONS.iter().find(|(name, _)| *name == duration);
             let until = found.map(|(_, duration)| now.plus(*duration));
             state::snooze(call.conn()?, &id, until, now)?;
         }

@@ -21,7 +21,7 @@ use types::{Capability, Error, Kind, Result, Timestamp};
 use crate::catalogue::{Catalogue, picture};
 use crate::package::{Manifest, ThemeManifest};
 use crate::plugins::lifecycle;
-use crate::plugins::{Asking, with_offers};
+use crate::plugins::{CatalogueRequest, with_offers};
 use crate::rows::package::{self, PackageKind, PackageRow};
 use crate::upload::{self, put_new};
 
@@ -29,21 +29,20 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let at = |path: &str| Route::at(&names.admin, path);
     let own = |path: &str| Route::at(&names.docs, path);
     let context = Schema::text().default("view").choices(&["view", "edit"]);
-    let context = context.about("Which view of the theme to show.");
-    let upload_args =
-        upload::with_file(Args::new().arg("context", context), "The archive of the theme.");
-    let slug = Args::new().arg("slug", Schema::text().about("Name of the theme."));
+    let context = context.about("Scope of the response.");
+    let upload_args = upload::with_file(Args::new().arg("context", context), "The theme archive.");
+    let slug = Args::new().arg("slug", Schema::text().about("Theme slug."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     vec![
         at("/themes").on(
             EDIT,
             upload_args,
-            later(may_upload, move |asked| receive(asked, Arc::clone(&of_upload))),
+            later(may_upload, move |request| receive(request, Arc::clone(&of_upload))),
         ),
         at("/onboarding/themes/install").on(
             EDIT,
             Args::new(),
-            later(may_install, move |asked| install(asked, Arc::clone(&of_install))),
+            later(may_install, move |request| install(request, Arc::clone(&of_install))),
         ),
         at("/onboarding/themes/activate").on(EDIT, Args::new(), write(may_switch, activate)),
         own("/themes").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
@@ -71,15 +70,15 @@ fn may_switch(call: &mut Call<'_>) -> Result<(), Stop> {
 fn read_manifest(row: &PackageRow) -> Result<ThemeManifest> {
     match Manifest::read(PackageKind::Theme, row.manifest.as_bytes())? {
         Manifest::Theme(theme) => Ok(*theme),
-        Manifest::Plugin(_) => Err(Error::internal("a plugin is kept as a theme")),
+        Manifest::Plugin(_) => Err(Error::internal("a plugin is stored as a theme")),
     }
 }
 
 /// Takes the archive of a form. What is wrong with it is told in the answer, as clients know it.
-async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    let told = match upload::take(&asked, &catalogue, PackageKind::Theme).await? {
+async fn receive(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let told = match upload::take(&request, &catalogue, PackageKind::Theme).await? {
         Ok(slug) => {
-            let message = "The theme is installed.";
+            let message = "The theme was installed.";
             json!({ "status": "success", "message": message, "theme": slug })
         }
         Err(message) => json!({ "status": "error", "message": message }),
@@ -92,18 +91,18 @@ fn slug_of(text: Option<&str>) -> String {
 }
 
 /// Installs a theme of the catalogue. One that is there already is fine, whoever is away.
-async fn install(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    let slug = slug_of(asked.params.text("theme"));
+async fn install(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    let slug = slug_of(request.params.text("theme"));
     let wanted = slug.clone();
     let find = move |conn: &mut dyn Conn| package::get(conn, PackageKind::Theme, &wanted);
-    let row = if let Some(row) = asked.site.store().read(find.clone()).await? {
+    let row = if let Some(row) = request.site.store().read(find.clone()).await? {
         row
     } else {
-        let obtained = catalogue.obtain(&asked.site, PackageKind::Theme, &slug).await;
-        let (obtained, now) = (obtained.map_err(not_installed)?, asked.visit.now);
-        asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
-        let installed = asked.site.store().read(find).await?;
-        installed.ok_or_else(|| Error::internal("an installed theme is gone"))?
+        let obtained = catalogue.obtain(&request.site, PackageKind::Theme, &slug).await;
+        let (obtained, now) = (obtained.map_err(not_installed)?, request.visit.now);
+        request.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+        let installed = request.site.store().read(find).await?;
+        installed.ok_or_else(|| Error::internal("an installed theme no longer exists"))?
     };
     let name = read_manifest(&row)?.name;
     Ok(Reply::new(json!({ "slug": slug, "name": name, "status": "success" })))
@@ -122,7 +121,7 @@ fn activate(call: &mut Call<'_>) -> Outcome {
     let now = call.now();
     let conn = call.conn()?;
     let Some(theme) = switch(conn, &slug, now)? else {
-        let message = "Install the theme first; none of this name is.";
+        let message = "The theme is not installed; install it first.";
         return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
     };
     let mut body = json!({ "slug": slug, "name": theme.name, "status": "success" });
@@ -147,7 +146,7 @@ pub(crate) fn switch(
     package::put(conn, &row)?;
     let shown = tokens(conn, &theme)?;
     options::set(conn, THEME_OPTION, &shown)?;
-    lifecycle::tell(conn, "theme.activated", &row, now)?;
+    lifecycle::append_event(conn, "theme.activated", &row, now)?;
     Ok(Some(theme))
 }
 
@@ -194,14 +193,14 @@ fn remove(call: &mut Call<'_>) -> Outcome {
     let now = call.now();
     let conn = call.conn()?;
     let Some(row) = package::get(conn, PackageKind::Theme, &slug)? else {
-        let message = "No theme of this name is installed.";
+        let message = "Theme not found.";
         return Err(Refusal::new(404, "woocommerce_rest_invalid_theme", message).into());
     };
     if row.is_active {
         options::set(conn, THEME_OPTION, &Value::Null)?;
     }
     package::remove(conn, PackageKind::Theme, &slug)?;
-    lifecycle::tell(conn, "theme.removed", &row, now)?;
+    lifecycle::append_event(conn, "theme.removed", &row, now)?;
     Ok(Reply::new(json!({ "deleted": true, "slug": slug })))
 }
 
@@ -212,10 +211,10 @@ fn current(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Everything that is offered or installed.
-fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let mut installed = package::list(conn, PackageKind::Theme)?;
     let mut items = Vec::new();
-    for offer in asking.offers {
+    for offer in request.offers {
         let Manifest::Theme(theme) = &offer.manifest else { continue };
         let found = installed.iter().position(|row| row.slug == theme.slug);
         let own = found.map(|place| installed.remove(place));

@@ -22,12 +22,12 @@ pub(crate) fn with_file(args: Args, about: &'static str) -> Args {
 
 /// Installs the package of the form and gives its slug, or what is wrong with it.
 pub(crate) async fn take(
-    asked: &Later,
+    request: &Later,
     catalogue: &Arc<Catalogue>,
     kind: PackageKind,
 ) -> std::result::Result<std::result::Result<String, String>, Stop> {
-    let Some(file) = asked.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
-        let message = "Send the archive as the file `pluginzip` of a form.";
+    let Some(file) = request.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
+        let message = "Upload the archive as the form field `pluginzip`.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_file", message).into());
     };
     let package = match catalogue.unpack(file.bytes.clone()).await {
@@ -37,18 +37,20 @@ pub(crate) async fn take(
     };
     if package.manifest.kind() != kind {
         let told = match kind {
-            PackageKind::Theme => "this package is a plugin, and no theme",
-            PackageKind::Plugin => "this package is a theme, and no plugin",
+            PackageKind::Theme => "this package is a plugin, not a theme",
+            PackageKind::Plugin => "this package is a theme, not a plugin",
         };
         return Ok(Err(told.to_owned()));
     }
-    let (slug, now) = (package.manifest.slug().to_owned(), asked.visit.now);
+    let (slug, now) = (package.manifest.slug().to_owned(), request.visit.now);
     if catalogue.is_bundled(kind, &slug) {
-        return Ok(Err(format!("`{slug}` comes with the program; give yours another name")));
+        return Ok(Err(format!("`{slug}` is bundled with Boardwalk; choose another name")));
     }
     let obtained = Obtained { package, origin: "upload" };
-    let is_new = asked.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
-    Ok(is_new.then_some(slug).ok_or_else(|| String::from("one of this name is installed already")))
+    let is_new = request.site.store().write(move |conn| put_new(conn, &obtained, now)).await?;
+    Ok(is_new
+        .then_some(slug)
+        .ok_or_else(|| String::from("a package with this name is already installed")))
 }
 
 /// Installs the package unless there is one of its kind and name. Returns whether it did.

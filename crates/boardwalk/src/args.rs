@@ -41,7 +41,7 @@ pub(crate) struct Common {
     /// PostgreSQL URL [default: SQLite files in the data folder]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "URL")]
     pub(crate) database: Option<String>,
-    /// Which environment to work on [default: sandbox; `serve` runs both]
+    /// Environment to use [default: sandbox; `serve` runs both]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "ENVIRONMENT")]
     pub(crate) environment: Option<Environment>,
     /// Configuration file [default: boardwalk.toml in the data folder, if there is one]
@@ -60,75 +60,75 @@ impl Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the server: sandbox and production, or the one environment that is named
+    /// Run the server for sandbox and production, or for one environment
     Serve(Serve),
-    /// Make a sandbox with an ISO, merchants and a shop with orders, and serve it
+    /// Create a sandbox with an ISO, merchants and a shop with orders, and run it
     Demo(Demo),
     /// Register and list ISOs
     #[command(subcommand)]
     Iso(Iso),
-    /// Export the audit log, and take old entries off line
+    /// Export the audit log and purge old entries
     #[command(subcommand)]
     Audit(Audit),
-    /// Make, list, rotate and revoke API keys
+    /// Create, list, rotate and revoke API keys
     #[command(subcommand)]
     Key(Key),
-    /// Make and list templates of terminal parameters
+    /// Create and list templates of terminal parameters
     #[command(subcommand)]
     Template(Template),
-    /// Decide on merchants that wait for a review
+    /// Review merchants
     #[command(subcommand)]
     Merchant(Merchant),
-    /// Make and list users of the site, and their credentials
+    /// Manage the site's users and their credentials
     #[command(subcommand)]
     User(User),
-    /// Onboard the rows of a JSON-lines or CSV file, with a result for each
+    /// Onboard merchants from a JSON Lines or CSV file
     Onboard(Onboard),
     /// Import records
     #[command(subcommand)]
     Import(Import),
-    /// Write reports into files
+    /// Export reports to files
     #[command(subcommand)]
     Export(Export),
-    /// Pack and check plugins and themes, for their authors
+    /// Pack, check and sign plugins and themes
     #[command(subcommand)]
     Plugin(Plugin),
-    /// Try how mail is sent
+    /// Test e-mail delivery
     #[command(subcommand)]
     Mail(Mail),
     /// Print the OpenAPI 3.1 document
     Openapi {
-        /// Which interface to describe
+        /// Interface to describe
         #[arg(long, value_enum, default_value_t = Interface::Onboarding)]
         interface: Interface,
     },
-    /// Copy an environment into a file, also while it is being served
+    /// Back up an environment to a file, even while the server is running
     Backup {
-        /// The file to write; it must not exist
+        /// Output file; must not exist
         file: PathBuf,
     },
-    /// Fill an empty environment from a backup; the engine may be another one
+    /// Restore a backup to an empty environment, on either database engine
     Restore {
-        /// The file to read
+        /// Backup file
         file: PathBuf,
     },
-    /// Check the installation and say what to mend
+    /// Check the installation and suggest fixes
     Doctor,
     /// Show the configuration
     #[command(subcommand)]
     Config(Config),
     /// Print shell completions
     Completions {
-        /// The shell to complete for
+        /// Shell
         shell: Shell,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mail {
-    /// Queue a letter that says that mail works; a running server sends it
+    /// Queue a test e-mail; a running server sends it
     Test {
-        /// Address to write to
+        /// Recipient
         #[arg(long, value_name = "ADDRESS")]
         to: String,
     },
@@ -136,88 +136,88 @@ pub(crate) enum Mail {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Serve {
-    /// Address of the sandbox, or of the one environment that is named
+    /// Listen address of the sandbox, or of the environment given with --environment
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Address of production
+    /// Listen address of production
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen_production: Option<SocketAddr>,
-    /// Address of liveness, readiness and metrics
+    /// Listen address of liveness, readiness and metrics
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin_listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Demo {
-    /// Address to serve on
+    /// Listen address
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Address of liveness, readiness and metrics
+    /// Listen address of liveness, readiness and metrics
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin_listen: Option<SocketAddr>,
     #[arg(
         long,
         value_name = "N",
         value_parser = value_parser!(u64).range(..=ORDERS_MAX),
-        help = format!("How many orders the shop of a new demo has [default: {ORDERS_DEFAULT}]")
+        help = format!("Number of orders in a new demo shop [default: {ORDERS_DEFAULT}]")
     )]
     pub(crate) orders: Option<u64>,
     #[arg(
         long,
         value_name = "S",
-        help = format!("Number from which a new shop is drawn [default: {SEED_DEFAULT}]")
+        help = format!("Random seed for a new demo shop [default: {SEED_DEFAULT}]")
     )]
     pub(crate) seed: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum User {
-    /// Make a user
+    /// Create a user
     Create(UserCreate),
-    /// List the users
+    /// List users
     List {
         /// Only users with this role
         #[arg(long, value_enum)]
         role: Option<Role>,
     },
-    /// Make an application password; it is shown this once
+    /// Create an application password; it is shown only once
     AppPassword {
-        /// Whose password it is
+        /// Login of the user
         #[arg(long)]
         login: String,
-        /// The program that it is for
+        /// Program that uses the password
         #[arg(long)]
         name: String,
     },
-    /// Make a consumer key with its secret; both are shown this once
+    /// Create a consumer key and secret; they are shown only once
     ConsumerKey {
-        /// Whose key it is
+        /// Login of the user
         #[arg(long)]
         login: String,
-        /// What it may be used for
+        /// Permissions of the key
         #[arg(long, value_enum)]
         permissions: KeyPermissions,
-        /// What it is for
+        /// Description of the key
         #[arg(long, default_value = "Consumer key")]
         description: String,
     },
-    /// List the application passwords and consumer keys of a user
+    /// List a user's application passwords and consumer keys
     Credentials {
-        /// Whose they are
+        /// Login of the user
         #[arg(long)]
         login: String,
     },
-    /// End an application password or a consumer key at once
+    /// Revoke an application password or a consumer key immediately
     Revoke {
-        /// Whose it is
+        /// Login of the user
         #[arg(long)]
         login: String,
-        /// Its id, as `user credentials` shows it
+        /// Id, as shown by `user credentials`
         id: String,
     },
-    /// Set the password with which a user signs in on the site, read from standard input
+    /// Set a user's password, read from standard input
     SetPassword {
-        /// Whose password it is
+        /// Login of the user
         #[arg(long)]
         login: String,
     },
@@ -233,94 +233,94 @@ pub(crate) enum KeyPermissions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Import {
-    /// Import a whole site from a bundle, its ids kept
+    /// Import a whole site from a bundle and keep its ids
     Bundle {
-        /// The bundle, a JSON file
+        /// JSON file of the bundle
         file: PathBuf,
     },
-    /// Import orders, products, customers and what belongs to them, as JSON lines or CSV in the
-    /// shape of the REST bodies
+    /// Import orders, products, customers and related records from JSON Lines or CSV files that
+    /// have the fields of the REST interface
     Orders(ImportOrders),
-    /// Import a live store through its REST interface, its ids kept
+    /// Import a live store through its REST interface and keep its ids
     Woocommerce(ImportWoocommerce),
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportWoocommerce {
-    /// Address of the store
+    /// URL of the store
     #[arg(long, value_name = "URL")]
     pub(crate) url: url::Url,
-    /// A consumer key of the store that may read
+    /// Consumer key of the store with read permission
     #[arg(long, value_name = "KEY")]
     pub(crate) consumer_key: String,
-    /// The secret of the consumer key; `-` reads it from standard input, where no other user of the
-    /// machine sees it
+    /// Consumer secret; `-` reads it from standard input, which hides it from other users of the
+    /// machine
     #[arg(long, value_name = "SECRET")]
     pub(crate) consumer_secret: String,
-    /// Only products, coupons and orders that were changed after this time, such as
-    /// 2026-03-31T12:00:00Z; what is here already becomes what the store says
+    /// Import only products, coupons and orders modified after this time, such as
+    /// 2026-03-31T12:00:00Z; existing records are updated
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<Timestamp>,
-    /// Go on where an import from the same store was cut
+    /// Resume an interrupted import from the same store
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Also ask a store that is not on the public internet, or without encryption
+    /// Allow stores on private networks and without TLS
     #[arg(long)]
     pub(crate) allow_private: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportOrders {
-    /// JSON lines (.jsonl) or CSV (.csv)
+    /// JSON Lines (.jsonl) or CSV (.csv) files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Leave out rows with faults, and tell of them; otherwise one fault keeps all rows out
+    /// Skip rows with errors and list them; without this option, any error cancels the import
     #[arg(long)]
     pub(crate) skip_bad: bool,
-    /// Go on where an import of the same files was cut
+    /// Resume an interrupted import of the same files
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Where the records come from: files of one source refer to each other by their own numbers
+    /// Name of the source; files from the same source can refer to each other's ids
     #[arg(long, value_name = "NAME", default_value = "files")]
     pub(crate) source: String,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Onboard {
-    /// The file; its name ends in .jsonl, .ndjson or .csv
+    /// File to onboard (.jsonl, .ndjson or .csv)
     pub(crate) file: PathBuf,
-    /// The ISO whose merchants they are
+    /// ISO of the merchants
     #[arg(long, value_name = "ID")]
     pub(crate) iso: String,
-    /// Where to write what became of each row, as JSON lines
+    /// File for the result of each row, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-    /// Go on with a file that was begun before: try the rows that are not onboarded yet
+    /// Resume an interrupted file: process the rows that are not onboarded yet
     #[arg(long)]
     pub(crate) resume: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct UserCreate {
-    /// Name to log in with
+    /// Login name
     #[arg(long)]
     pub(crate) login: String,
     /// E-mail address
     #[arg(long)]
     pub(crate) email: String,
-    /// What the user may do
+    /// Role of the user
     #[arg(long, value_enum)]
     pub(crate) role: Role,
-    /// The ISO of an `iso_admin` or `iso_staff`
+    /// ISO of an `iso_admin` or `iso_staff`
     #[arg(long, value_name = "ID")]
     pub(crate) iso: Option<String>,
-    /// The merchant of a merchant user
+    /// Merchant of a `merchant` user
     #[arg(long, value_name = "ID")]
     pub(crate) merchant: Option<String>,
-    /// The store of a store user
+    /// Store of a `store` user
     #[arg(long, value_name = "ID")]
     pub(crate) store: Option<String>,
-    /// Read the password from standard input; without it the user has none yet
+    /// Read the password from standard input; without this option the user has no password
     #[arg(long)]
     pub(crate) password_stdin: bool,
 }
@@ -343,7 +343,7 @@ pub(crate) enum Role {
 pub(crate) enum Interface {
     /// Merchants, stores and TPNs
     Onboarding,
-    /// The site's REST interface, under the names that the settings give it
+    /// The site's REST interface, with the configured names
     Rest,
 }
 
@@ -354,7 +354,7 @@ pub(crate) enum Config {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| String::from("write an address and a port, such as 127.0.0.1:8080"))
+    text.parse().map_err(|_| String::from("expected an address and a port, such as 127.0.0.1:8080"))
 }
 
 fn key_life(text: &str) -> Result<KeyLife, String> {
@@ -362,11 +362,14 @@ fn key_life(text: &str) -> Result<KeyLife, String> {
 }
 
 fn moment(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| String::from("write a time such as 2026-03-31T12:00:00Z"))
+    Timestamp::parse(text)
+        .ok_or_else(|| String::from("expected a time such as 2026-03-31T12:00:00Z"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no duration; write a number and d, h, m or s: 30d");
+    let wrong = || {
+        format!("`{text}` is not a duration; use a number followed by d, h, m or s, such as 30d")
+    };
     let unit = text.chars().last().ok_or_else(wrong)?;
     let seconds_per_unit = match unit {
         'd' => 24 * 60 * 60,

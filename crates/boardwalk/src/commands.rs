@@ -40,9 +40,8 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
                     frame::openapi::document(&settings, routes)?
                 }
             };
-            let text = serde_json::to_string_pretty(&document).map_err(|error| {
-                Error::internal("the document cannot be written").because(error)
-            })?;
+            let text = serde_json::to_string_pretty(&document)
+                .map_err(|error| Error::internal("cannot serialize the document").because(error))?;
             output::document(&text);
             return Ok(());
         }
@@ -70,7 +69,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             let config = config.without_secrets();
             let text = config::print(&config)?;
             let object = serde_json::to_value(&config).map_err(|error| {
-                Error::internal("the configuration cannot be printed").because(error)
+                Error::internal("cannot print the configuration").because(error)
             })?;
             printer.result(&object, text.trim_end());
             Ok(())

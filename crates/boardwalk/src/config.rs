@@ -29,36 +29,36 @@ const DATA_DEFAULT: &str = "boardwalk-data";
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Where records are kept.
+    /// Database.
     pub(crate) database: Database,
-    /// Where the environments listen.
+    /// Listen addresses of the environments.
     pub(crate) listen: Listen,
     /// The HTTP server.
     pub(crate) server: server::Settings,
-    /// Choices where the onboarding interface leaves one.
+    /// Onboarding interface.
     pub(crate) onboarding: onboarding::Settings,
-    /// The site: its address, its names, and how it treats browsers of other sites.
+    /// Site: its URL, names and cross-origin rules.
     pub(crate) site: frame::Settings,
-    /// How reports are made.
+    /// Reports.
     pub(crate) analytics: analytics::Settings,
-    /// How mail is sent. Without a relay there is none.
+    /// Outgoing e-mail. Without a relay, none is sent.
     pub(crate) mail: server::mail::MailSettings,
-    /// Where plugins, themes and what the marketplace sells come from.
+    /// Sources of plugins, themes and marketplace products.
     pub(crate) admin: admin::Settings,
-    /// What is written to standard error.
+    /// Log, written to standard error.
     pub(crate) log: Log,
-    /// The data folder; given by flag or variable only.
+    /// Data folder; set only by flag or environment variable.
     #[serde(skip)]
     pub(crate) data: PathBuf,
 }
 
-/// Where records are kept.
+/// Database.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Database {
-    /// A postgres:// URL. Empty: SQLite files in the data folder.
+    /// A postgres:// URL. Default: SQLite files in the data folder.
     pub(crate) url: Option<String>,
-    /// Connections that may write at once, on PostgreSQL.
+    /// Maximum number of concurrent write connections to PostgreSQL.
     pub(crate) connections: usize,
 }
 
@@ -68,13 +68,13 @@ impl Default for Database {
     }
 }
 
-/// Where the environments listen.
+/// Listen addresses of the environments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Listen {
-    /// Address of the sandbox.
+    /// Listen address of the sandbox.
     pub(crate) sandbox: SocketAddr,
-    /// Address of production.
+    /// Listen address of production.
     pub(crate) production: SocketAddr,
 }
 
@@ -85,14 +85,14 @@ impl Default for Listen {
     }
 }
 
-/// What is written to standard error.
+/// Log, written to standard error.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Log {
-    /// The least level to write: error, warn, info, debug or trace, or a filter such as
+    /// Minimum level: error, warn, info, debug or trace, or a filter such as
     /// `info,store=debug`.
     pub(crate) level: String,
-    /// Write JSON lines. Without it: JSON unless standard error is a terminal.
+    /// Write JSON Lines. Default: JSON unless standard error is a terminal.
     pub(crate) json: Option<bool>,
 }
 
@@ -158,7 +158,7 @@ fn layered(file: &Table, path: &Path, variables: &[(String, OsString)]) -> Resul
     let what = match variables.iter().map(|(name, _)| name.as_str()).find(is_to_blame) {
         Some(name) => format!("the environment variable {name}"),
         None if variables.is_empty() => format!("the configuration file {}", path.display()),
-        None => format!("the configuration, of {} and of variables,", path.display()),
+        None => format!("the configuration ({} and environment variables)", path.display()),
     };
     Err(Error::invalid(format!("{what} is wrong")).because(error))
 }
@@ -189,7 +189,7 @@ fn read_file(named: Option<&Path>, data: &Path) -> Result<(Table, PathBuf)> {
         }
         Err(error) if error.kind() == ErrorKind::PermissionDenied && is_closed(data) => {
             let message = format!(
-                "this user may not look into the data folder {}; run as the user that owns it",
+                "no permission to read the data folder {}; run as the user that owns it",
                 data.display()
             );
             return Err(Error::invalid(message).because(error));
@@ -218,7 +218,7 @@ fn set_from_variable(
     value: &OsString,
 ) -> Result<()> {
     let wrong = |what: &str| Error::invalid(format!("the environment variable {name} {what}"));
-    let unknown = "names no setting; `boardwalk config print` without it lists them all";
+    let unknown = "is not a setting; remove it and run `boardwalk config print` for a list";
     let text = value.to_str().ok_or_else(|| wrong("is not valid UTF-8"))?;
     let key = name.strip_prefix(PREFIX).unwrap_or(name).to_ascii_lowercase();
     let parts: Vec<&str> = key.split("__").collect();
@@ -261,10 +261,10 @@ fn parse_value(text: &str) -> Value {
 
 /// The configuration as a commented file, derived from the types and their doc comments.
 pub(crate) fn print(config: &Config) -> Result<String> {
-    let unprintable = |error| Error::internal("the configuration cannot be printed").because(error);
+    let unprintable = |error| Error::internal("cannot print the configuration").because(error);
     let values = Table::try_from(config).map_err(unprintable)?;
     let schema = schema();
-    let mut text = String::from("# Boardwalk configuration. Values are those in force.\n");
+    let mut text = String::from("# Boardwalk configuration, with the values in effect.\n");
     print_table(&mut text, "", &schema, &values);
     Ok(text)
 }

@@ -39,8 +39,8 @@ pub(crate) fn open_existing(config: &Config, environment: Environment) -> Result
     };
     if missing {
         return Err(Error::not_found(format!(
-            "there is no {environment} environment in {}; name another folder with --data, or make \
-             one with `boardwalk serve` or `boardwalk iso create`",
+            "there is no {environment} environment in {}; choose another folder with --data, or \
+             create one with `boardwalk serve` or `boardwalk iso create`",
             config.data.display()
         )));
     }
@@ -55,7 +55,7 @@ pub(crate) fn location(config: &Config, environment: Environment) -> Result<Loca
 /// Only the owner may look into the data folder.
 pub(crate) fn make_folder(data: &Path) -> Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(|error| {
-        let message = format!("cannot make the data folder {}", data.display());
+        let message = format!("cannot create the data folder {}", data.display());
         Error::invalid(message).because(error)
     })
 }
@@ -68,8 +68,8 @@ pub(crate) fn key_file(data: &Path) -> PathBuf {
 pub(crate) fn existing_master_key(data: &Path) -> Result<MasterKey> {
     find_master_key(data)?.ok_or_else(|| {
         Error::invalid(format!(
-            "there is no master key; put the one that the data was sealed with into {} (mode \
-             0600) or into {MASTER_KEY_VARIABLE} first",
+            "the master key is missing; put the key that the data was encrypted with into {} \
+             (mode 0600) or {MASTER_KEY_VARIABLE}",
             key_file(data).display()
         ))
     })
@@ -79,7 +79,7 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
     if let Some(text) = std::env::var_os(MASTER_KEY_VARIABLE) {
         let text = text.to_str().unwrap_or_default();
         return MasterKey::from_text(text).map(Some).map_err(|error| {
-            Error::invalid(format!("{MASTER_KEY_VARIABLE} is no master key")).because(error)
+            Error::invalid(format!("{MASTER_KEY_VARIABLE} is not a master key")).because(error)
         });
     }
     let path = key_file(data);
@@ -87,7 +87,7 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
         Ok(text) => {
             check_permissions(&path)?;
             MasterKey::from_text(text.trim()).map(Some).map_err(|error| {
-                Error::invalid(format!("{} is no master key", path.display())).because(error)
+                Error::invalid(format!("{} is not a master key", path.display())).because(error)
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -104,7 +104,7 @@ fn check_permissions(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "others may read the master key {0}; run `chmod 600 {0}`",
+        "other users can read the master key {0}; run `chmod 600 {0}`",
         path.display()
     )))
 }
@@ -118,8 +118,8 @@ fn make_key(data: &Path, location: &Location) -> Result<MasterKey> {
             return Ok(key);
         }
         return Err(Error::invalid(format!(
-            "there is a database {database} but no master key; put the key back into {} or into \
-             {MASTER_KEY_VARIABLE}",
+            "the database {database} exists but its master key is missing; restore the key to {} \
+             or {MASTER_KEY_VARIABLE}",
             path.display(),
         )));
     }

@@ -24,7 +24,7 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
     let wrong = || {
         let levels = "use error, warn, info, debug or trace";
-        Error::invalid(format!("log.level `{}` is no level; {levels}", log.level))
+        Error::invalid(format!("log.level `{}` is not a log level; {levels}", log.level))
     };
     // A bare word would be read as the name of a module, and everything else be silent.
     let mut bare = log.level.split(',').map(str::trim).filter(|part| !part.contains('='));
@@ -57,5 +57,10 @@ fn note_panic(panic: &PanicHookInfo<'_>) {
     let thread = thread.name().unwrap_or("unnamed");
     let place = panic.location().map(ToString::to_string);
     let message = panic.payload_as_str();
-    tracing::error!(panic = message, thread, place, "a check failed; this is a fault of ours");
+    tracing::error!(
+        panic = message,
+        thread,
+        place,
+        "an assertion failed; this is a bug in Boardwalk"
+    );
 }

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     match commands::run(args, &printer) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // What the caller can mend is said in one sentence; the rest needs its causes.
+            // An error that the caller can fix is one sentence; the rest needs its causes.
             match error.kind() {
                 Kind::Conflict | Kind::NotFound => output::failure(&error.to_string()),
                 _ => output::failure(&error.report()),

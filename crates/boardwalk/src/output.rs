@@ -45,7 +45,7 @@ impl Printer {
             return document(&serde_json::json!({ name: objects }).to_string());
         }
         if rows.is_empty() {
-            return document("There are none yet.");
+            return document("No entries.");
         }
         let mut table = Table::new();
         // One rule below the headings, and none between the rows.
@@ -66,7 +66,7 @@ pub(crate) fn document(text: &str) {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            failure(&format!("the result could not be written: {error}"));
+            failure(&format!("cannot write the result: {error}"));
             std::process::exit(1);
         }
         _ => {}

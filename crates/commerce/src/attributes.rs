@@ -18,7 +18,7 @@ use types::{Capability, Error};
 
 use crate::common::version::Version;
 use crate::common::{args, events};
-use crate::resource::{self, Act, Farewell, Listed, Resource, Rights};
+use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::attributes;
 
@@ -56,15 +56,16 @@ pub(crate) fn routes_by_slug(names: &Names) -> impl IntoIterator<Item = Route<Ac
 
 fn item() -> Item {
     let text = |about: &str| Schema::text().about(about).context(BOTH);
-    let archives = Schema::boolean().default(false).about("Whether its values have pages.");
+    let archives =
+        Schema::boolean().default(false).about("Whether archive pages for its terms are enabled.");
     Item::new(
         "product_attribute",
         Schema::object([
-            ("id", Schema::integer().about("Number of the attribute.").context(BOTH).readonly()),
-            ("name", text("What people read.")),
-            ("slug", text("Its part of addresses.")),
-            ("type", text("How a value is chosen.").default("select").choices(&KINDS)),
-            ("order_by", text("How its values are sorted.").default("menu_order").choices(&ORDERS)),
+            ("id", Schema::integer().about("Attribute ID.").context(BOTH).readonly()),
+            ("name", text("Attribute name.")),
+            ("slug", text("Attribute slug.")),
+            ("type", text("How a term is selected.").default("select").choices(&KINDS)),
+            ("order_by", text("Sort order of its terms.").default("menu_order").choices(&ORDERS)),
             ("has_archives", archives.context(BOTH)),
         ]),
     )
@@ -128,8 +129,8 @@ impl Resource for Attributes {
         true
     }
 
-    fn farewell(&self) -> Farewell {
-        Farewell::WithHints
+    fn deletion_reply(&self) -> DeletionReply {
+        DeletionReply::WithHints
     }
 
     fn refuses_unknown_first(&self) -> bool {
@@ -192,19 +193,19 @@ impl Resource for Attributes {
     }
 
     fn create(&self, call: &mut Call<'_>) -> Result<Attribute, Stop> {
-        let blank = AttributeRow {
+        let empty_row = AttributeRow {
             kind: String::from("select"),
             order_by: String::from("menu_order"),
             ..AttributeRow::default()
         };
-        let mut row = changed(call, blank, "woocommerce_rest_cannot_create")?;
+        let mut row = changed(call, empty_row, "woocommerce_rest_cannot_create")?;
         if let Some(id) = call.kept_id() {
             row.attribute_id = id;
             attribute::insert_with_id(call.conn()?, &row)?;
         } else {
             row.attribute_id = attribute::insert(call.conn()?, &row)?;
         }
-        tell(call, "attribute.created", &row)?;
+        append_event(call, "attribute.created", &row)?;
         Ok(Attribute::Shop(row))
     }
 
@@ -218,7 +219,7 @@ impl Resource for Attributes {
             product::rename_attribute(call.conn()?, &from, &to)?;
             own::rename_in_products(call.conn()?, &from, &to)?;
         }
-        tell(call, "attribute.updated", &row)?;
+        append_event(call, "attribute.updated", &row)?;
         Ok(Attribute::Shop(row))
     }
 
@@ -230,7 +231,7 @@ impl Resource for Attributes {
         let row = shop(record)?;
         term::delete_taxonomy(call.conn()?, &attribute::taxonomy(&row.name))?;
         attribute::delete(call.conn()?, row.attribute_id)?;
-        tell(call, "attribute.deleted", &row)?;
+        append_event(call, "attribute.deleted", &row)?;
         Ok(())
     }
 }
@@ -238,11 +239,11 @@ impl Resource for Attributes {
 fn shop(record: Attribute) -> Result<AttributeRow, Error> {
     match record {
         Attribute::Shop(row) => Ok(row),
-        Attribute::Own(_) => Err(Error::internal("an own attribute has no number")),
+        Attribute::Own(_) => Err(Error::internal("a product-level attribute has no id")),
     }
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, row: &AttributeRow) -> Result<(), Error> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, row: &AttributeRow) -> Result<(), Error> {
     let payload = json!({ "taxonomy": attribute::taxonomy(&row.name) });
     events::append(call, kind, row.attribute_id, &payload)
 }
@@ -260,10 +261,10 @@ fn changed(
         Some(clean::text_field(&text)).filter(|text| !text.is_empty())
     };
     let one_of = |name: &str, known: &[&str]| {
-        let asked = call.params.text(name)?;
-        known.contains(&asked).then(|| asked.to_owned())
+        let requested = call.params.text(name)?;
+        known.contains(&requested).then(|| requested.to_owned())
     };
-    let (name, asked) = (text("name"), text("slug"));
+    let (name, requested) = (text("name"), text("slug"));
     row.kind = one_of("type", &KINDS).unwrap_or(row.kind);
     row.order_by = one_of("order_by", &ORDERS).unwrap_or(row.order_by);
     if call.params.get("has_archives").is_some() {
@@ -272,29 +273,29 @@ fn changed(
     let is_named = name.is_some();
     row.label = name.unwrap_or(row.label);
     if row.label.is_empty() {
-        return Err(refuse("Give the attribute a name."));
+        return Err(refuse("A name is required."));
     }
     if row.label.chars().count() > NAME_LENGTH_MAX {
-        return Err(refuse("Choose a shorter name."));
+        return Err(refuse("The name is too long; use a shorter one."));
     }
-    if let Some(asked) = asked {
-        let slug = slug_of(&asked);
+    if let Some(requested) = requested {
+        let slug = slug_of(&requested);
         slug.strip_prefix(PREFIX).unwrap_or(&slug).clone_into(&mut row.name);
     } else if is_named {
         row.name = slug_of(&row.label);
     }
     if row.name.is_empty() {
-        return Err(refuse("Give the attribute a slug with letters in it."));
+        return Err(refuse("The slug must contain at least one letter."));
     }
     if row.name.len() > SLUG_LENGTH_MAX {
-        return Err(refuse("Choose a shorter slug: 28 bytes at most."));
+        return Err(refuse("The slug is too long; use at most 28 bytes."));
     }
     if reserved::NAMES.contains(&row.name.as_str()) {
-        return Err(refuse("This slug has another meaning on the site; choose another one."));
+        return Err(refuse("This slug is reserved; choose another one."));
     }
     let other = attribute::find_by_name(call.conn()?, &row.name)?;
     if other.is_some_and(|other| other.attribute_id != before.attribute_id) {
-        return Err(refuse("Another attribute has this slug; choose another one."));
+        return Err(refuse("This slug is already in use; choose another one."));
     }
     Ok(row)
 }

@@ -115,7 +115,7 @@ impl Resource for Coupons {
             }
             None => coupon.insert(call.conn()?)?,
         }
-        tell(call, "coupon.created", &coupon)?;
+        append_event(call, "coupon.created", &coupon)?;
         Ok(coupon)
     }
 
@@ -125,7 +125,7 @@ impl Resource for Coupons {
         write::apply(self.version, call, &mut coupon)?;
         if coupon != before {
             coupon.update(call.conn()?)?;
-            tell(call, "coupon.updated", &coupon)?;
+            append_event(call, "coupon.updated", &coupon)?;
         }
         Ok(coupon)
     }
@@ -142,16 +142,16 @@ impl Resource for Coupons {
             meta::add(call.conn()?, &mut coupon.details.meta_data, key, json!(value))?;
         }
         coupon.update(call.conn()?)?;
-        Ok(tell(call, "coupon.deleted", &coupon)?)
+        Ok(append_event(call, "coupon.deleted", &coupon)?)
     }
 
     fn delete(&self, call: &mut Call<'_>, coupon: Coupon) -> Result<(), Stop> {
         shop_rows::coupon::delete(call.conn()?, coupon.row.coupon_id)?;
-        Ok(tell(call, "coupon.deleted", &coupon)?)
+        Ok(append_event(call, "coupon.deleted", &coupon)?)
     }
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, coupon: &Coupon) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, coupon: &Coupon) -> types::Result<()> {
     let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
     events::append(call, kind, coupon.row.coupon_id, &payload)
 }

@@ -68,7 +68,7 @@ struct Counted {
 impl Customers {
     fn counted(&self, call: &mut Call<'_>, customer: Customer) -> Result<Counted, Stop> {
         let mut counted = self.counted_all(call, vec![customer])?;
-        let missing = || types::Error::internal("a customer went missing");
+        let missing = || types::Error::internal("a customer was deleted while it was read");
         Ok(counted.pop().ok_or_else(missing)?)
     }
 
@@ -120,7 +120,7 @@ impl Resource for Customers {
     }
 
     fn delete_args(&self) -> Args {
-        let reassign = Schema::integer().default(0).about("The user who gets the posts.");
+        let reassign = Schema::integer().default(0).about("User to reassign posts to.");
         Args::new().arg("reassign", reassign)
     }
 
@@ -128,7 +128,7 @@ impl Resource for Customers {
         false
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -163,14 +163,14 @@ impl Resource for Customers {
 
     fn create(&self, call: &mut Call<'_>) -> Result<Counted, Stop> {
         let customer = write::create(self.version, call)?;
-        tell(call, "customer.created", &customer)?;
+        append_event(call, "customer.created", &customer)?;
         self.counted(call, customer)
     }
 
     fn update(&self, call: &mut Call<'_>, record: Counted) -> Result<Counted, Stop> {
         let customer = write::update(self.version, call, &record.customer)?;
         if customer != record.customer {
-            tell(call, "customer.updated", &customer)?;
+            append_event(call, "customer.updated", &customer)?;
         }
         Ok(Counted { customer, ..record })
     }
@@ -184,7 +184,7 @@ impl Resource for Customers {
         let heir = heir(call, &customer)?;
         frame::users::remove_user(call, &customer.user, heir)?;
         shop_rows::order::detach_customer(call.conn()?, customer.user.user_id)?;
-        Ok(tell(call, "customer.deleted", &customer)?)
+        Ok(append_event(call, "customer.deleted", &customer)?)
     }
 
     fn check_item(
@@ -213,11 +213,11 @@ fn heir(call: &mut Call<'_>, customer: &Customer) -> Result<Option<i64>, Stop> {
     if exists && heir != customer.user.user_id {
         return Ok(Some(heir));
     }
-    let message = "Name another user who exists and gets the posts.";
+    let message = "Reassign posts to another existing user.";
     Err(Refusal::new(400, "woocommerce_rest_customer_invalid_reassign", message).into())
 }
 
 /// Names and addresses are personal: followers look them up by the id.
-fn tell(call: &mut Call<'_>, kind: &'static str, customer: &Customer) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, customer: &Customer) -> types::Result<()> {
     events::append(call, kind, customer.user.user_id, &json!({}))
 }

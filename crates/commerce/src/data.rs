@@ -18,13 +18,13 @@ use crate::managers::{linked, may_view};
 
 /// The tables that the index names, with what is in them.
 const COMMERCE_TABLES: &[(&str, &str)] = &[
-    ("continents", "Continents with their countries, and how those write money."),
-    ("countries", "Countries with their states."),
-    ("currencies", "Currencies with their symbols."),
+    ("continents", "Continents, their countries and currency formats."),
+    ("countries", "Countries and their states."),
+    ("currencies", "Currencies and their symbols."),
 ];
 /// What analytics has on top.
 const ANALYTICS_TABLES: &[(&str, &str)] =
-    &[("download-ips", "Addresses from which files were downloaded.")];
+    &[("download-ips", "IP addresses that files were downloaded from.")];
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let (commerce, analytics) = (names.commerce_v3.as_str(), names.analytics.as_str());
@@ -55,8 +55,8 @@ fn index(namespace: &str, more: &'static [(&str, &str)]) -> Route<Action> {
     let item = Item::new(
         "data_index",
         Schema::object([
-            ("slug", shown(Schema::text(), "Name of the table.")),
-            ("description", shown(Schema::text(), "What is in the table.")),
+            ("slug", shown(Schema::text(), "Resource name.")),
+            ("description", shown(Schema::text(), "Resource description.")),
         ]),
     );
     let base = format!("/{namespace}/data");
@@ -81,7 +81,7 @@ fn links(call: &Call<'_>, base: &str, code: &str) -> Links {
 }
 
 fn unknown_location() -> Stop {
-    let message = "There is no such place in the table.";
+    let message = "Location not found.";
     Refusal::new(404, "woocommerce_rest_data_invalid_location", message).into()
 }
 

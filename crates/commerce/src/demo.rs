@@ -141,7 +141,7 @@ pub fn make(site: &Arc<Site>, plan: &Plan, progress: &mut dyn FnMut(u64)) -> Res
             site.store().write_blocking(move |conn| writing::batch(conn, &batch, now))?;
             progress(orders);
         }
-        making.join().map_err(|_| Error::internal("the making of orders broke off"))??;
+        making.join().map_err(|_| Error::internal("creating the demo's orders failed"))??;
         Ok::<u64, Error>(orders)
     })?;
     let tally = std::mem::take(&mut sales.tally);
@@ -159,7 +159,7 @@ fn check(plan: &Plan) -> Result<()> {
         return Err(Error::invalid(format!("a demo has at most {ORDERS_MAX} orders")));
     }
     if !(1..=DAYS_MAX).contains(&plan.days) {
-        return Err(Error::invalid(format!("a demo lasts from one to {DAYS_MAX} days")));
+        return Err(Error::invalid(format!("a demo covers 1 to {DAYS_MAX} days")));
     }
     Ok(())
 }
@@ -179,7 +179,9 @@ fn found(site: &Arc<Site>, plan: &Plan) -> Result<Foundation> {
     site.store().write_blocking(move |conn| {
         let site = &site_of_transaction;
         if standing(conn)? != Standing::Empty {
-            return Err(Error::conflict("there are records already; choose an empty data folder"));
+            return Err(Error::conflict(
+                "the data folder already contains records; choose an empty one",
+            ));
         }
         let owner = owner(conn, plan.owner_id)?;
         fact::get_or_set(conn, BEGUN, &plan.until.to_string())?;
@@ -197,6 +199,6 @@ fn found(site: &Arc<Site>, plan: &Plan) -> Result<Foundation> {
 }
 
 fn owner(conn: &mut dyn Conn, user_id: i64) -> Result<UserRow> {
-    let missing = || Error::not_found("there is no user to own the demo; make one first");
+    let missing = || Error::not_found("no user can own the demo; create one first");
     user::get(conn, user_id)?.ok_or_else(missing)
 }

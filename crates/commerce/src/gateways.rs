@@ -15,14 +15,14 @@ use self::table::{GATEWAYS, Gateway};
 use crate::managers::{linked, may_edit, may_view, with_total};
 use crate::settings::kind::{self, accept};
 
-/// Where the places of the ways to pay are kept.
+/// Option with the positions of the payment methods.
 const ORDER: &str = "woocommerce_gateway_order";
 
-/// A namespace in which the ways to pay appear.
-struct Place {
+/// A namespace that serves payment methods.
+struct Endpoint {
     namespace: String,
-    /// Tells what a way to pay can do.
-    tells_supports: bool,
+    /// Whether items list the features that a payment method supports.
+    shows_supports: bool,
     item: CompiledItem,
 }
 
@@ -31,48 +31,49 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     versions.into_iter().flat_map(|(namespace, supports)| routes_of(namespace, supports)).collect()
 }
 
-fn routes_of(namespace: &str, tells_supports: bool) -> [Route<Action>; 2] {
-    let item = item::item(tells_supports);
-    let compiled = || item.compile().expect("the schema is written down right");
-    let place = || Place { namespace: namespace.to_owned(), tells_supports, item: compiled() };
-    macro_rules! of_place {
+fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
+    let item = item::item(shows_supports);
+    let compiled = || item.compile().expect("the schema is well formed");
+    let endpoint =
+        || Endpoint { namespace: namespace.to_owned(), shows_supports, item: compiled() };
+    macro_rules! on_endpoint {
         ($operation:path) => {{
-            let place = place();
-            move |call: &mut Call<'_>| $operation(&place, call)
+            let endpoint = endpoint();
+            move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
     let document = item.document();
     let context = || Args::new().arg("context", item.context_arg());
-    let id = || Args::new().arg("id", Schema::text().about("Id of the way to pay."));
+    let id = || Args::new().arg("id", Schema::text().about("Payment method ID."));
     let update = id().with(item.update_args()).treat("order", Treatment::Own(absint));
     [
         Route::at(namespace, "/payment_gateways")
-            .on(READ, context(), read(may_view, of_place!(list)))
+            .on(READ, context(), read(may_view, on_endpoint!(list)))
             .schema(document.clone()),
         Route::at(namespace, r"/payment_gateways/(?P<id>[\w-]+)")
-            .on(READ, id().with(context()), read(may_view, of_place!(get)))
-            .on(EDIT, update, write(may_edit, of_place!(edit)))
+            .on(READ, id().with(context()), read(may_view, on_endpoint!(get)))
+            .on(EDIT, update, write(may_edit, on_endpoint!(edit)))
             .schema(document),
     ]
 }
 
-fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
     let items = GATEWAYS.iter().map(|gateway| {
-        let body = item::body(call, &options, gateway, place.tells_supports);
-        let body = place.item.filter_by_context(body, &call.context());
-        linked(body, item::links(call, &place.namespace, gateway))
+        let body = item::body(call, &options, gateway, endpoint.shows_supports);
+        let body = endpoint.item.filter_by_context(body, &call.context());
+        linked(body, item::links(call, &endpoint.namespace, gateway))
     });
     Ok(with_total(items.collect()))
 }
 
-fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let gateway = find(call)?;
     let context = call.context();
-    reply(place, call, gateway, &context)
+    reply(endpoint, call, gateway, &context)
 }
 
-fn edit(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let gateway = find(call)?;
     let stored = Options::read(call.conn()?)?;
     let mut settings = item::stored(&stored, gateway);
@@ -85,7 +86,7 @@ fn edit(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     for name in ["title", "description"] {
         if let Some(text) = call.params.text(name) {
-            let text = accept(kind::Kind::Textarea, &json!(text), &[], None)?;
+            let text = accept(kind::SettingType::Textarea, &json!(text), &[], None)?;
             settings.insert(name.to_owned(), text);
         }
     }
@@ -98,7 +99,7 @@ fn edit(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         places.insert(gateway.id.to_owned(), json!(order));
         options::set(call.conn()?, ORDER, &Value::Object(places))?;
     }
-    reply(place, call, gateway, "view")
+    reply(endpoint, call, gateway, "view")
 }
 
 /// Takes over the settings that the way to pay has; one that does not fit refuses all of them.
@@ -116,21 +117,21 @@ fn change(
 }
 
 fn reply(
-    place: &Place,
+    endpoint: &Endpoint,
     call: &mut Call<'_>,
     gateway: &Gateway,
     context: &str,
 ) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
-    let body = item::body(call, &options, gateway, place.tells_supports);
-    let body = place.item.filter_by_context(body, context);
-    Ok(Reply::new(body).links(item::links(call, &place.namespace, gateway)))
+    let body = item::body(call, &options, gateway, endpoint.shows_supports);
+    let body = endpoint.item.filter_by_context(body, context);
+    Ok(Reply::new(body).links(item::links(call, &endpoint.namespace, gateway)))
 }
 
 fn find(call: &Call<'_>) -> Result<&'static Gateway, Refusal> {
     let id = call.params.path().get("id").and_then(Value::as_str).unwrap_or_default();
     GATEWAYS.iter().find(|gateway| gateway.id == id).ok_or_else(|| {
-        let message = "There is no such way to pay.";
+        let message = "Payment method not found.";
         Refusal::new(404, "woocommerce_rest_payment_gateway_invalid", message)
     })
 }

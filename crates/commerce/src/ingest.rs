@@ -1,22 +1,22 @@
-//! Records of another shop, in great numbers: the one way in for imports and for demo data.
+//! Bulk import of records from another shop; demo data uses it, too.
 //!
-//! A [`Record`] is a kind and a body with the fields that the interface shows of such a record. It
-//! is checked by the schemas of the interface, then written in one large transaction with others.
+//! A [`Record`] is a kind and a body with the fields that the interface shows for it. It is checked
+//! by the schemas of the interface, then written with others in one large transaction.
 //!
-//! - **What a record says counts**, also fields that a client cannot write: dates, sums of orders,
-//!   sales of products, uses of coupons. What it leaves out is calculated. Records move nothing:
-//!   an imported order takes nothing from the stock.
-//! - **A number is kept if it is free.** A record that finds its number taken gets the next one,
-//!   and the number that it had is remembered for the [source](Importer::new), so that whatever
-//!   refers to it finds it. A record that is there already (the same e-mail address of a customer,
-//!   the same code of a coupon, the same key of an order…) is left alone, or replaced if
-//!   [`Manner::replace`] says so. A reference to something that never was imported stays as it is.
+//! - **A record's fields are kept**, including those that a client cannot write: dates, order
+//!   totals, product sales, coupon uses. Missing fields are calculated. Importing has no side
+//!   effects: an imported order takes nothing from the stock.
+//! - **An id is kept if it is free.** Otherwise the record gets the next free id, and its original
+//!   id is remembered for the [source](Importer::new), so that references to it are resolved. A
+//!   record that already exists (the same e-mail address of a customer, the same coupon code, the
+//!   same order key…) is skipped, or updated if [`ImportPolicy::replace`] is set. A reference to
+//!   something that was never imported stays as it is.
 //! - **Every record appends its event in the transaction of its batch**: `order.imported`,
 //!   `refund.imported`, `product.imported`, `customer.imported`, `coupon.imported`,
 //!   `term.imported`, `attribute.imported`, `tax_rate.imported`, `review.imported`; and
-//!   `….updated` for what was replaced. Payloads are those of `….created`. Webhooks are told of
-//!   `….created` only, so a past that is brought in is not news to them. A bundle appends one event
-//!   `site.imported` in place of all: who follows the feed reads everything again.
+//!   `….updated` for updated records. Payloads are those of `….created`. Webhooks fire on
+//!   `….created` only, so imports do not fire them. A bundle appends a single event
+//!   `site.imported`, upon which followers of the feed read everything again.
 //!
 //! [`Importer::check`] needs no database and may run on several threads; [`Importer::write`] is
 //! one transaction.
@@ -38,8 +38,8 @@ use serde_json::{Map, Value};
 use shop_rows::import::{self, Progress};
 use types::{Result, Timestamp};
 
-pub use self::kinds::Kind;
-use crate::orders::history::{Reader, Told};
+pub use self::kinds::RecordKind;
+use crate::orders::history::{ImportedOrder, Reader};
 
 /// Records that one call of [`Importer::write`] takes at most.
 pub const BATCH_MAX: usize = 10_000;
@@ -47,7 +47,7 @@ pub const BATCH_MAX: usize = 10_000;
 /// A record of another shop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    pub kind: Kind,
+    pub kind: RecordKind,
     pub body: Map<String, Value>,
     /// Where it stands in what is being imported, for people: the number of its line.
     pub line: u64,
@@ -55,7 +55,7 @@ pub struct Record {
 
 impl Record {
     /// A record that stands nowhere in particular. A body that is no object has no fields.
-    pub fn new(kind: Kind, body: Value) -> Self {
+    pub fn new(kind: RecordKind, body: Value) -> Self {
         let body = match body {
             Value::Object(body) => body,
             _ => Map::new(),
@@ -73,57 +73,57 @@ pub struct Checked {
 
 #[derive(Debug)]
 enum Content {
-    Order(Box<Told>),
-    Refund(Box<Told>),
-    Other(Kind, Map<String, Value>),
+    Order(Box<ImportedOrder>),
+    Refund(Box<ImportedOrder>),
+    Other(RecordKind, Map<String, Value>),
 }
 
 impl Checked {
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> RecordKind {
         match &self.content {
-            Content::Order(_) => Kind::Order,
-            Content::Refund(_) => Kind::Refund,
+            Content::Order(_) => RecordKind::Order,
+            Content::Refund(_) => RecordKind::Refund,
             Content::Other(kind, _) => *kind,
         }
     }
 }
 
-/// What is wrong with a record.
+/// An error in a record.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Fault {
+pub struct RecordError {
     pub line: u64,
     /// The field, if it is about one.
     pub field: Option<String>,
     pub message: String,
 }
 
-/// What to do with records that cannot simply be added.
+/// How records that cannot simply be inserted are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Leave out records with faults. Otherwise one of them undoes its whole batch.
+pub struct ImportPolicy {
+    /// Skip records with errors. Otherwise one of them rolls back its whole batch.
     pub skip_bad: bool,
-    /// Let records that are there already become what the record says.
+    /// Update existing records.
     pub replace: bool,
 }
 
-/// How far the import will have come with a batch.
+/// The import's progress after a batch.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What the import is known by.
+    /// Name of the import.
     pub name: String,
     pub done: i64,
     /// A JSON object.
     pub details: String,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Records that were added, or replaced, by their kind.
-    pub written: BTreeMap<Kind, u64>,
+    pub written: BTreeMap<RecordKind, u64>,
     /// Records that were there already and left alone.
     pub present: u64,
-    pub faults: Vec<Fault>,
+    pub errors: Vec<RecordError>,
     /// Whether the batch was undone because of its faults.
     pub undone: bool,
 }
@@ -133,30 +133,34 @@ pub struct Outcome {
 pub struct Importer {
     site: Arc<Site>,
     source: String,
-    manner: Manner,
+    manner: ImportPolicy,
     reader: Reader,
 }
 
 impl Importer {
     /// `source` names where the records come from, such as the address of a shop: numbers that
     /// could not be kept are remembered for it. Blocks.
-    pub fn new(site: Arc<Site>, source: &str, manner: Manner) -> Result<Self> {
+    pub fn new(site: Arc<Site>, source: &str, manner: ImportPolicy) -> Result<Self> {
         let options = site.store().read_blocking(Options::read)?;
         let reader = Reader::new(options, site.clock().now())?;
         Ok(Self { source: source.to_owned(), manner, reader, site })
     }
 
     /// Checks the fields of a record. Of several things that are wrong, all are told.
-    pub fn check(&self, record: Record) -> std::result::Result<Checked, Vec<Fault>> {
+    pub fn check(&self, record: Record) -> std::result::Result<Checked, Vec<RecordError>> {
         let Record { kind, body, line } = record;
-        let told = match kind {
-            Kind::Order => self.reader.order(body).map(|told| Content::Order(Box::new(told))),
-            Kind::Refund => self.reader.refund(body).map(|told| Content::Refund(Box::new(told))),
+        let imported = match kind {
+            RecordKind::Order => {
+                self.reader.order(body).map(|imported| Content::Order(Box::new(imported)))
+            }
+            RecordKind::Refund => {
+                self.reader.refund(body).map(|imported| Content::Refund(Box::new(imported)))
+            }
             kind => others::check(&self.site, kind, body).map(|body| Content::Other(kind, body)),
         };
-        match told {
+        match imported {
             Ok(content) => Ok(Checked { line, content }),
-            Err(refusal) => Err(faults(line, &refusal)),
+            Err(refusal) => Err(errors(line, &refusal)),
         }
     }
 
@@ -178,7 +182,7 @@ impl Importer {
             };
             batch.write(conn, &records)?;
             let mut outcome = batch.outcome;
-            outcome.undone = !manner.skip_bad && !outcome.faults.is_empty();
+            outcome.undone = !manner.skip_bad && !outcome.errors.is_empty();
             if outcome.undone {
                 outcome.written.clear();
                 return Ok(Err(outcome));
@@ -215,15 +219,15 @@ impl Importer {
             for record in records.by_ref().take(BATCH_MAX) {
                 match self.check(record) {
                     Ok(record) => checked.push(record),
-                    Err(faults) => wrong.extend(faults),
+                    Err(errors) => wrong.extend(errors),
                 }
             }
             if !wrong.is_empty() && !self.manner.skip_bad {
-                all.faults.extend(wrong);
+                all.errors.extend(wrong);
                 all.undone = true;
                 break;
             }
-            all.faults.extend(wrong);
+            all.errors.extend(wrong);
             all.add(self.write(checked, None)?);
         }
         Ok(all)
@@ -237,7 +241,7 @@ impl Outcome {
             *self.written.entry(kind).or_default() += count;
         }
         self.present += other.present;
-        self.faults.extend(other.faults);
+        self.errors.extend(other.errors);
         self.undone |= other.undone;
     }
 }
@@ -247,17 +251,17 @@ struct Batch<'b> {
     site: &'b Site,
     visit: &'b Visit,
     source: &'b str,
-    manner: Manner,
+    manner: ImportPolicy,
     now: Timestamp,
     outcome: Outcome,
 }
 
 impl Batch<'_> {
     fn write(&mut self, conn: &mut dyn Conn, records: &[Checked]) -> Result<()> {
-        let (mut told, mut refunds) = (Vec::new(), Vec::new());
+        let (mut imported, mut refunds) = (Vec::new(), Vec::new());
         for record in records {
             match &record.content {
-                Content::Order(order) => told.push((record.line, order.as_ref())),
+                Content::Order(order) => imported.push((record.line, order.as_ref())),
                 Content::Refund(refund) => refunds.push((record.line, refund.as_ref())),
                 Content::Other(kind, body) if !kind.follows_orders() => {
                     self.write_other(conn, record.line, *kind, body)?;
@@ -265,7 +269,7 @@ impl Batch<'_> {
                 Content::Other(..) => {}
             }
         }
-        self.write_orders(conn, &told)?;
+        self.write_orders(conn, &imported)?;
         self.write_refunds(conn, &refunds)?;
         for record in records {
             if let Content::Other(kind, body) = &record.content
@@ -277,7 +281,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn wrote(&mut self, kind: Kind, count: usize) {
+    fn wrote(&mut self, kind: RecordKind, count: usize) {
         if count > 0 {
             let count = u64::try_from(count).unwrap_or(u64::MAX);
             *self.outcome.written.entry(kind).or_default() += count;
@@ -285,14 +289,14 @@ impl Batch<'_> {
     }
 
     /// Where numbers of records of the kind are remembered.
-    fn space(&self, kind: Kind) -> (&str, &'static str) {
+    fn space(&self, kind: RecordKind) -> (&str, &'static str) {
         (self.source, kind.name())
     }
 }
 
-/// What a refusal says, field by field where it does.
-fn faults(line: u64, refusal: &Refusal) -> Vec<Fault> {
-    let fault = |field: Option<&str>, message: &str| Fault {
+/// The errors of a refusal, by field where it names fields.
+fn errors(line: u64, refusal: &Refusal) -> Vec<RecordError> {
+    let error = |field: Option<&str>, message: &str| RecordError {
         line,
         field: field.map(str::to_owned),
         message: message.to_owned(),
@@ -304,12 +308,12 @@ fn faults(line: u64, refusal: &Refusal) -> Vec<Fault> {
     match params {
         Some(Value::Object(params)) => params
             .iter()
-            .map(|(name, message)| fault(Some(name), message.as_str().unwrap_or_default()))
+            .map(|(name, message)| error(Some(name), message.as_str().unwrap_or_default()))
             .collect(),
         Some(Value::Array(missing)) => {
             let names = missing.iter().filter_map(Value::as_str);
-            names.map(|name| fault(Some(name), "This field must be given.")).collect()
+            names.map(|name| error(Some(name), "This field is required.")).collect()
         }
-        _ => vec![fault(None, &refusal.message)],
+        _ => vec![error(None, &refusal.message)],
     }
 }

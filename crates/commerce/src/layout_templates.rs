@@ -9,11 +9,11 @@ use serde_json::json;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let namespace = &names.commerce_v3;
-    let area = Schema::text().about("Where the layouts are used.").default("");
-    let id = Schema::text().about("Id of the layout.");
+    let area = Schema::text().about("Area that the layouts are used in.").default("");
+    let id = Schema::text().about("Layout template ID.");
     let list = |_: &mut Call<'_>| Ok(Reply::new(json!([])));
     let one = |_: &mut Call<'_>| {
-        let message = "There is no such layout.";
+        let message = "Layout template not found.";
         Err(Refusal::new(404, "woocommerce_rest_layout_template_invalid_id", message).into())
     };
     vec![

@@ -9,10 +9,10 @@ mod coupons;
 mod discounts;
 mod downloads;
 pub(crate) mod effects;
+mod emails;
 mod goods;
 pub(crate) mod history;
 mod legacy;
-mod letters;
 mod lines;
 mod list;
 mod money;
@@ -22,7 +22,7 @@ mod receipt;
 mod record;
 mod refunds;
 mod schema;
-mod status;
+pub(crate) mod status;
 mod taxes;
 mod till;
 mod totals;
@@ -44,9 +44,7 @@ use self::effects::Before;
 use self::goods::Goods;
 pub(crate) use self::origin::origin;
 pub use self::receipt::ReceiptPages;
-use self::record::TRASH;
 pub use self::record::{Address, Details, Line, LineDetails, Order, Receipt, TaxShare};
-pub(crate) use self::status::STATUSES;
 pub(crate) use self::till::{KEY_BYTES, Till, count, event, order_key, status_note};
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;
@@ -73,7 +71,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     }
     routes.push(status::route(&names.commerce_v3));
     routes.push(receipt::route(&names.commerce_v3));
-    routes.extend(letters::routes(&names.commerce_v3));
+    routes.extend(emails::routes(&names.commerce_v3));
     routes.push(refunds::route_of_all(&names.commerce_v3));
     routes
 }
@@ -111,7 +109,7 @@ fn load(call: &mut Call<'_>, orders: Vec<Order>) -> Result<Vec<Loaded>> {
 
 fn load_one(call: &mut Call<'_>, order: Order) -> Result<Loaded, Stop> {
     let loaded = load(call, vec![order])?.pop();
-    Ok(loaded.ok_or_else(|| types::Error::internal("an order got lost while it was read"))?)
+    Ok(loaded.ok_or_else(|| types::Error::internal("an order was deleted while it was read"))?)
 }
 
 impl Resource for Orders {
@@ -154,7 +152,7 @@ impl Resource for Orders {
         defaults
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -209,7 +207,7 @@ impl Resource for Orders {
     }
 
     fn is_trashed(&self, loaded: &Loaded) -> bool {
-        loaded.order.row.status == TRASH
+        loaded.order.row.status == status::TRASH
     }
 
     fn create(&self, call: &mut Call<'_>) -> Result<Loaded, Stop> {
@@ -226,7 +224,7 @@ impl Resource for Orders {
         let now = moments::now(call);
         let mut order = loaded.order;
         let before = Before::same(&order);
-        let status = std::mem::replace(&mut order.row.status, TRASH.to_owned());
+        let status = std::mem::replace(&mut order.row.status, status::TRASH.to_owned());
         let seconds = now.as_micros().div_euclid(1_000_000).to_string();
         let notes = [(TRASH_STATUS, format!("wc-{status}")), (TRASH_TIME, seconds)];
         for (key, value) in notes {
@@ -236,7 +234,7 @@ impl Resource for Orders {
         order.row.modified = now;
         effects::settle(call, &mut order, &before)?;
         let order = order.update(call.conn()?)?;
-        Ok(effects::tell(call, "order.deleted", &order)?)
+        Ok(effects::append_event(call, "order.deleted", &order)?)
     }
 
     fn delete(&self, call: &mut Call<'_>, loaded: Loaded) -> Result<(), Stop> {
@@ -248,6 +246,6 @@ impl Resource for Orders {
             crate::common::events::append(call, "refund.deleted", refund.order_id, &payload)?;
         }
         shop_rows::order::delete(call.conn()?, order.id())?;
-        Ok(effects::tell(call, "order.deleted", &order)?)
+        Ok(effects::append_event(call, "order.deleted", &order)?)
     }
 }

@@ -120,10 +120,10 @@ impl Resource for Products {
         if self.version == Version::One {
             first::take_conditions(call, || self.list_args());
         }
-        let wanted = filter::of_products(call, self.version)?;
-        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let filter = filter::of_products(call, self.version)?;
+        let (rows, total) = product::list(call.conn()?, &filter)?;
         let mut records = of_rows(call, rows)?;
-        if wanted.low_stock.is_some() {
+        if filter.low_stock.is_some() {
             loaded::add_last_orders(call.conn()?, &mut records)?;
         }
         Ok(Listed { records, total })

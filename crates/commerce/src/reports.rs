@@ -19,14 +19,14 @@ use crate::managers::linked;
 
 /// What every version has, with what is in it.
 const REPORTS: &[(&str, &str)] =
-    &[("sales", "What was sold, day by day."), ("top_sellers", "What sold best.")];
+    &[("sales", "Sales by day or month."), ("top_sellers", "Top sellers.")];
 /// What the third version lists on top. The last three of them never had a route of their own.
 const MORE_REPORTS: &[(&str, &str)] = &[
-    ("orders/totals", "Orders by status."),
-    ("products/totals", "Products by kind."),
-    ("customers/totals", "Customers who have paid, and who have not."),
-    ("coupons/totals", "Coupons by kind of discount."),
-    ("reviews/totals", "Reviews by rating."),
+    ("orders/totals", "Order totals by status."),
+    ("products/totals", "Product totals by type."),
+    ("customers/totals", "Paying and non-paying customers."),
+    ("coupons/totals", "Coupon totals by discount type."),
+    ("reviews/totals", "Review totals by rating."),
     ("categories/totals", "Categories."),
     ("tags/totals", "Tags."),
     ("attributes/totals", "Attributes."),
@@ -50,8 +50,8 @@ fn index(namespace: &str, more: &'static [(&str, &str)]) -> Route<Action> {
     let item = Item::new(
         "report",
         Schema::object([
-            ("slug", shown(Schema::text(), "Name of the report.")),
-            ("description", shown(Schema::text(), "What the report tells.")),
+            ("slug", shown(Schema::text(), "Report name.")),
+            ("description", shown(Schema::text(), "Report description.")),
         ]),
     );
     let context = Args::new().arg("context", item.context_arg());
@@ -79,7 +79,7 @@ fn shown(schema: Schema, about: &str) -> Schema {
 }
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    let (code, message) = ("woocommerce_rest_cannot_view", "You are not allowed to see reports.");
+    let (code, message) = ("woocommerce_rest_cannot_view", "You are not allowed to view reports.");
     // These sums are of the whole shop.
     if call.is_bound() {
         return Err(call.deny(code, message).into());

@@ -45,14 +45,14 @@ pub enum Act {
     Delete,
 }
 
-/// How a deletion is answered.
+/// What the reply to a deletion contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Farewell {
-    /// With the item as it was.
+pub enum DeletionReply {
+    /// The item as it was.
     AsItWas,
-    /// With the item as it was, and with what the caller could do there.
+    /// The item as it was, with hints on what the caller can do.
     WithHints,
-    /// With the item inside of a note that it was deleted; one in the trash as it is there.
+    /// The item as `previous`, with `deleted`; an item in the trash as it is.
     Noted,
 }
 
@@ -117,8 +117,8 @@ pub trait Resource: Send + Sync + Debug + 'static {
     }
 
     /// What becomes of the answer to a deletion.
-    fn farewell(&self) -> Farewell {
-        Farewell::AsItWas
+    fn deletion_reply(&self) -> DeletionReply {
+        DeletionReply::AsItWas
     }
 
     /// What must hold of the path before anything else is looked at, even for nobody.
@@ -177,7 +177,7 @@ pub trait Resource: Send + Sync + Debug + 'static {
 
     /// Whether anybody at all is told that there is no record of an id. Otherwise callers without
     /// the right are refused first.
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         true
     }
 
@@ -203,9 +203,9 @@ pub(crate) fn defaults(args: &Args) -> Map<String, Value> {
     requests::defaults(args)
 }
 
-/// A resource in its place: the namespace and the path at which it is served.
+/// A resource with the namespace and the path at which it is served.
 #[derive(Debug)]
-struct Place<R> {
+struct Endpoint<R> {
     resource: R,
     namespace: String,
     /// After the namespace, such as `/coupons`; may hold path variables.
@@ -226,58 +226,59 @@ pub fn routes<R: Resource>(
     let document = resource.item().document();
     let defaults = resource.batch_defaults();
     let (namespace_name, path_name) = (namespace.to_owned(), path.to_owned());
-    let place = Place { resource, namespace: namespace_name, path: path_name, item, defaults };
-    let place = Arc::new(place);
-    let id = || Schema::integer().about("Unique number of the resource.");
-    let context = || place.resource.item().context_arg();
-    let on_path = || place.resource.path_args();
+    let endpoint =
+        Endpoint { resource, namespace: namespace_name, path: path_name, item, defaults };
+    let endpoint = Arc::new(endpoint);
+    let id = || Schema::integer().about("Resource ID.");
+    let context = || endpoint.resource.item().context_arg();
+    let on_path = || endpoint.resource.path_args();
     let with_id = || on_path().arg("id", id());
     let force = Schema::boolean()
-        .default(place.resource.is_forced())
-        .about("Whether to delete for good instead of moving to the trash.");
-    macro_rules! of_place {
+        .default(endpoint.resource.is_forced())
+        .about("Whether to delete permanently instead of moving to the trash.");
+    macro_rules! on_endpoint {
         ($operation:path) => {{
-            let place = Arc::clone(&place);
-            move |call: &mut Call<'_>| $operation(&place, call)
+            let endpoint = Arc::clone(&endpoint);
+            move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
-    let list_args = on_path().arg("context", context()).with(place.resource.list_args());
-    let create_args = on_path().with(requests::args(place.resource.create_args()));
-    let update_args = || requests::args(place.resource.update_args());
+    let list_args = on_path().arg("context", context()).with(endpoint.resource.list_args());
+    let create_args = on_path().with(requests::args(endpoint.resource.create_args()));
+    let update_args = || requests::args(endpoint.resource.update_args());
     let collection = Route::at(namespace, path)
-        .on(READ, list_args, read(of_place!(permit::may_list), of_place!(list)))
-        .on(CREATE, create_args, write(of_place!(permit::may_create), of_place!(create)))
+        .on(READ, list_args, read(on_endpoint!(permit::may_list), on_endpoint!(list)))
+        .on(CREATE, create_args, write(on_endpoint!(permit::may_create), on_endpoint!(create)))
         .schema(document.clone());
     let one = Route::at(namespace, &format!(r"{path}/(?P<id>[\d]+)"))
         .on(
             READ,
             with_id().arg("context", context()),
-            read(of_place!(permit::may_read), of_place!(get)),
+            read(on_endpoint!(permit::may_read), on_endpoint!(get)),
         )
         .on(
             EDIT,
             with_id().with(update_args()),
-            write(of_place!(permit::may_edit), of_place!(update)),
+            write(on_endpoint!(permit::may_edit), on_endpoint!(update)),
         )
         .on(
             DELETE,
-            with_id().arg("force", force).with(place.resource.delete_args()),
-            write(of_place!(permit::may_delete), of_place!(delete)),
+            with_id().arg("force", force).with(endpoint.resource.delete_args()),
+            write(on_endpoint!(permit::may_delete), on_endpoint!(delete)),
         )
         .schema(document);
-    if !place.resource.has_batch() {
+    if !endpoint.resource.has_batch() {
         return Ok(vec![collection, one]);
     }
     let batch_args = on_path().with(update_args());
     let batch = Route::at(namespace, &format!("{path}/batch")).on(
         EDIT,
         batch_args,
-        write(of_place!(permit::may_batch), of_place!(batch::run)),
+        write(on_endpoint!(permit::may_batch), on_endpoint!(batch::run)),
     );
     Ok(vec![collection, one, batch])
 }
 
-impl<R: Resource> Place<R> {
+impl<R: Resource> Endpoint<R> {
     /// The collection's REST path, with the path variables of the call filled in.
     fn base(&self, call: &Call<'_>) -> String {
         let mut path = format!("/{}{}", self.namespace, self.path);
@@ -304,7 +305,7 @@ impl<R: Resource> Place<R> {
 
     fn unknown(&self, act: Act) -> Refusal {
         let (status, code) = self.resource.unknown_id(act);
-        Refusal::new(status, code, "There is nothing with this id.")
+        Refusal::new(status, code, "Resource not found.")
     }
 
     fn reply(&self, call: &mut Call<'_>, record: &R::Record, context: &str) -> Result<Reply, Stop> {
@@ -316,87 +317,87 @@ impl<R: Resource> Place<R> {
     }
 }
 
-fn list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let Listed { records, total } = place.resource.list(call)?;
-    let (base, context) = (place.base(call), call.context());
+fn list<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let Listed { records, total } = endpoint.resource.list(call)?;
+    let (base, context) = (endpoint.base(call), call.context());
     let wants_links = Fields::read(&call.params).is_none_or(|fields| fields.includes("_links"));
     let mut items = Vec::with_capacity(records.len());
     for record in &records {
-        let mut body = place.body(call, record, &context)?;
-        let links = place.resource.links(call, record, &base).into_value();
+        let mut body = endpoint.body(call, record, &context)?;
+        let links = endpoint.resource.links(call, record, &base).into_value();
         if let (true, Value::Object(members), Some(links)) = (wants_links, &mut body, links) {
             members.insert(String::from("_links"), links);
         }
         items.push(body);
     }
     let reply = Reply::new(items);
-    if !place.resource.has_pages() {
+    if !endpoint.resource.has_pages() {
         return Ok(reply.header("x-wp-total", total.to_string()).header("x-wp-totalpages", "1"));
     }
     Ok(with_totals(reply, call, &base, total))
 }
 
-fn get<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, Act::Read)?;
+fn get<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = endpoint.item_of(call, Act::Read)?;
     let context = call.context();
-    place.reply(call, &record, &context)
+    endpoint.reply(call, &record, &context)
 }
 
-fn create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn create<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
-        let code = format!("woocommerce_rest_{}_exists", place.resource.word());
-        let message = "An id cannot be chosen; leave it out.";
+        let code = format!("woocommerce_rest_{}_exists", endpoint.resource.word());
+        let message = "The ID of a new resource cannot be set.";
         return Err(Refusal::new(400, code, message).into());
     }
-    let record = place.resource.create(call)?;
-    let reply = place.reply(call, &record, "edit")?;
-    let base = place.resource.location(&place.base(call));
-    let location = format!("{base}/{}", place.resource.id(&record));
+    let record = endpoint.resource.create(call)?;
+    let reply = endpoint.reply(call, &record, "edit")?;
+    let base = endpoint.resource.location(&endpoint.base(call));
+    let location = format!("{base}/{}", endpoint.resource.id(&record));
     let location = call.visit.rest(&location);
     Ok(Reply { status: 201, ..reply }.header("location", location))
 }
 
-fn update<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, Act::Edit)?;
-    let record = place.resource.update(call, record)?;
-    place.reply(call, &record, "edit")
+fn update<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = endpoint.item_of(call, Act::Edit)?;
+    let record = endpoint.resource.update(call, record)?;
+    endpoint.reply(call, &record, "edit")
 }
 
-fn delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, Act::Delete)?;
-    let id = place.resource.id(&record);
-    let mut reply = place.reply(call, &record, "edit")?;
-    let farewell = place.resource.farewell();
-    if farewell == Farewell::WithHints {
-        reply = with_hints(reply, call, &format!("{}/{id}", place.base(call)))?;
+fn delete<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = endpoint.item_of(call, Act::Delete)?;
+    let id = endpoint.resource.id(&record);
+    let mut reply = endpoint.reply(call, &record, "edit")?;
+    let deletion_reply = endpoint.resource.deletion_reply();
+    if deletion_reply == DeletionReply::WithHints {
+        reply = with_hints(reply, call, &format!("{}/{id}", endpoint.base(call)))?;
     }
     if call.params.flag("force") {
-        place.resource.delete(call, record)?;
-        if farewell == Farewell::Noted {
+        endpoint.resource.delete(call, record)?;
+        if deletion_reply == DeletionReply::Noted {
             let previous = Reply { links: Links::default(), ..reply }.into_json().2;
             return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
         }
         return Ok(reply);
     }
-    if !place.resource.has_trash() {
+    if !endpoint.resource.has_trash() {
         // No answer of ours is a 5xx: those are for failures.
-        let message = "This cannot be put into the trash; set force to delete it.";
+        let message = "This resource cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
-    if place.resource.is_trashed(&record) {
-        let message = "This is in the trash already; set force to delete it.";
+    if endpoint.resource.is_trashed(&record) {
+        let message = "This resource is already in the trash; set force to delete it permanently.";
         return Err(Refusal::new(410, "woocommerce_rest_already_trashed", message).into());
     }
-    place.resource.trash(call, record)?;
-    match farewell {
-        Farewell::Noted => get_again(place, call),
+    endpoint.resource.trash(call, record)?;
+    match deletion_reply {
+        DeletionReply::Noted => get_again(endpoint, call),
         _ => Ok(reply),
     }
 }
 
-fn get_again<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let record = place.item_of(call, Act::Delete)?;
-    place.reply(call, &record, "edit")
+fn get_again<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let record = endpoint.item_of(call, Act::Delete)?;
+    endpoint.reply(call, &record, "edit")
 }
 
 /// What is allowed at a path is known only as long as the item is there.

@@ -19,7 +19,7 @@ use types::{Capability, Error};
 use crate::common::{moments, paging};
 
 use crate::common::version::Version;
-use crate::resource::{self, Act, Farewell, Listed, Resource, Rights};
+use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::reviews;
 
@@ -89,7 +89,7 @@ fn product_of(call: &mut Call<'_>, product_id: i64) -> Result<ProductRow, Stop> 
     let found = shop_rows::product::get(call.conn()?, product_id)?;
     let found = found.filter(|product| product.kind != VARIATION);
     found.ok_or_else(|| {
-        let message = "There is no product with this number.";
+        let message = "Product not found.";
         Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into()
     })
 }
@@ -167,8 +167,8 @@ impl Resource for Reviews {
         item::list_args()
     }
 
-    fn farewell(&self) -> Farewell {
-        Farewell::Noted
+    fn deletion_reply(&self) -> DeletionReply {
+        DeletionReply::Noted
     }
 
     fn unknown_id(&self, _: Act) -> (u16, String) {
@@ -305,10 +305,10 @@ impl Resource for ReviewsBelow {
 
     fn path_args(&self) -> Args {
         let id = |about: &str| Schema::integer().about(about);
-        let args = Args::new().arg("product_id", id("Number of the product."));
+        let args = Args::new().arg("product_id", id("Product ID."));
         match self.version {
             // It names the review wherever it names the product.
-            Version::One => args.arg("id", id("Unique number of the resource.")),
+            Version::One => args.arg("id", id("Resource ID.")),
             _ => args,
         }
     }

@@ -14,7 +14,7 @@ use frame::action::{memory, read, write};
 use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 
-use self::kind::Kind;
+use self::kind::SettingType;
 use self::table::{GROUPS, Group, Setting};
 use crate::managers::{linked, may_edit, may_view};
 use crate::resource::ITEMS_MAX;
@@ -54,9 +54,9 @@ fn routes_of(version: &Version) -> Vec<Route<Action>> {
         }};
     }
     let namespace = &version.namespace;
-    let group = || Args::new().arg("group", Schema::text().about("Id of the group."));
+    let group = || Args::new().arg("group", Schema::text().about("Group ID."));
     let value = |args: Args| args.treated("value", item::value_schema(), Treatment::None);
-    let id = || Schema::text().about("Id of the setting.");
+    let id = || Schema::text().about("Setting ID.");
     let document = item::setting().document();
     let mut routes = Vec::new();
     if version.has_groups {
@@ -130,54 +130,54 @@ fn update(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// Changes settings of one group. Where there is something to change, all else is passed over.
 fn batch_of_group(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let group_id = path_text(call, "group_id").to_owned();
-    let mut wanted = batch_items(call);
-    if !wanted.update.is_empty() {
-        (wanted.create, wanted.delete) = (Vec::new(), Vec::new());
+    let mut batch = batch_items(call);
+    if !batch.update.is_empty() {
+        (batch.create, batch.delete) = (Vec::new(), Vec::new());
     }
-    for item in wanted.update.iter_mut().filter_map(Value::as_object_mut) {
+    for item in batch.update.iter_mut().filter_map(Value::as_object_mut) {
         item.entry("group_id").or_insert_with(|| json!(group_id));
     }
-    run_batch(version, call, wanted)
+    run_batch(version, call, batch)
 }
 
 fn batch(version: &Version, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let wanted = batch_items(call);
-    run_batch(version, call, wanted)
+    let batch = batch_items(call);
+    run_batch(version, call, batch)
 }
 
-/// What a batch asks for.
-struct Wanted {
+/// The items of a batch request.
+struct BatchRequest {
     create: Vec<Value>,
     update: Vec<Value>,
     delete: Vec<Value>,
 }
 
-fn batch_items(call: &Call<'_>) -> Wanted {
+fn batch_items(call: &Call<'_>) -> BatchRequest {
     let items = |name: &str| match call.params.get(name) {
         Some(Value::Array(items)) => items.clone(),
         Some(Value::Object(members)) => members.values().cloned().collect(),
         _ => Vec::new(),
     };
-    Wanted { create: items("create"), update: items("update"), delete: items("delete") }
+    BatchRequest { create: items("create"), update: items("update"), delete: items("delete") }
 }
 
 /// Settings can be changed, and neither made nor deleted. A change that is refused leaves the
 /// others alone.
-fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<Reply, Stop> {
-    if wanted.create.len() + wanted.update.len() + wanted.delete.len() > ITEMS_MAX {
-        let message = format!("A batch may have {ITEMS_MAX} items at most.");
+fn run_batch(version: &Version, call: &mut Call<'_>, batch: BatchRequest) -> Result<Reply, Stop> {
+    if batch.create.len() + batch.update.len() + batch.delete.len() > ITEMS_MAX {
+        let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
     }
     let fixed = || {
-        let message = "Settings can be changed only; send them as update.";
+        let message = "Settings can only be updated; send them in update.";
         Refusal::new(405, "invalid-method", message)
     };
     let failed = |id: Value, refusal: &Refusal| json!({ "id": id, "error": refusal.body() });
     let mut results = Map::new();
-    let created: Vec<Value> = wanted.create.iter().map(|_| failed(json!(0), &fixed())).collect();
+    let created: Vec<Value> = batch.create.iter().map(|_| failed(json!(0), &fixed())).collect();
     let mut updated = Vec::new();
-    for item in wanted.update.iter().filter_map(Value::as_object) {
+    for item in batch.update.iter().filter_map(Value::as_object) {
         updated.push(match update_one(version, call, item) {
             Ok(reply) => reply.into_json().2,
             Err(Stop::Refused(refusal)) => {
@@ -186,7 +186,7 @@ fn run_batch(version: &Version, call: &mut Call<'_>, wanted: Wanted) -> Result<R
             Err(failure) => return Err(failure),
         });
     }
-    let ids = wanted.delete.iter().map(contract::rest::loose::to_int).filter(|id| *id != 0);
+    let ids = batch.delete.iter().map(contract::rest::loose::to_int).filter(|id| *id != 0);
     let deleted: Vec<Value> = ids.map(|id| failed(json!(id), &fixed())).collect();
     for (name, list) in [("create", created), ("update", updated), ("delete", deleted)] {
         if !list.is_empty() {
@@ -258,12 +258,12 @@ fn path_text<'c>(call: &'c Call<'_>, name: &str) -> &'c str {
 }
 
 fn offers(version: &Version, setting: &Setting) -> bool {
-    version.is_current || setting.kind != Kind::Page
+    version.is_current || setting.kind != SettingType::Page
 }
 
 fn group_of(id: &str) -> Result<&'static Group, Refusal> {
     GROUPS.iter().find(|group| group.id == id).ok_or_else(|| {
-        let message = "There is no such group of settings.";
+        let message = "Settings group not found.";
         Refusal::new(404, "rest_setting_setting_group_invalid", message)
     })
 }
@@ -277,7 +277,7 @@ fn find(
     let mut offered = group.settings.iter().filter(|setting| offers(version, setting));
     let found = offered.find(|setting| setting.id == id);
     let invalid = || {
-        let message = "There is no such setting in this group.";
+        let message = "Setting not found.";
         Refusal::new(404, "rest_setting_setting_invalid", message)
     };
     Ok((group, found.ok_or_else(invalid)?))

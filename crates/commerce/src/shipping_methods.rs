@@ -17,25 +17,21 @@ pub(crate) struct Method {
 }
 
 pub(crate) static METHODS: &[Method] = &[
-    Method {
-        id: "flat_rate",
-        title: "Flat rate",
-        about: "A fixed price for the order or for each of its goods.",
-    },
+    Method { id: "flat_rate", title: "Flat rate", about: "A fixed rate per order or per item." },
     Method {
         id: "free_shipping",
         title: "Free shipping",
-        about: "No price at all, for everybody or from some sum on or with a coupon.",
+        about: "Free shipping, for all orders, from a minimum amount or with a coupon.",
     },
     Method {
         id: "local_pickup",
         title: "Local pickup",
-        about: "The customer fetches the order from the shop.",
+        about: "Customers pick up their orders at the store.",
     },
     Method {
         id: "pickup_location",
-        title: "Pickup places",
-        about: "The customer fetches the order from a place of choice.",
+        title: "Pickup locations",
+        about: "Customers pick up their orders at a location of their choice.",
     },
 ];
 
@@ -46,13 +42,13 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 fn routes_of(namespace: &str) -> [Route<Action>; 2] {
     let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
     let fields = [
-        ("id", text("Id of the way of shipping.")),
-        ("title", text("Its name.")),
-        ("description", text("How it works.")),
+        ("id", text("Shipping method ID.")),
+        ("title", text("Shipping method name.")),
+        ("description", text("Shipping method description.")),
     ];
     let item = Item::new("shipping_method", Schema::object(fields));
     let context = || Args::new().arg("context", item.context_arg());
-    let id = Args::new().arg("id", Schema::text().about("Id of the way of shipping."));
+    let id = Args::new().arg("id", Schema::text().about("Shipping method ID."));
     let base = format!("/{namespace}/shipping_methods");
     let base_of_one = base.clone();
     let list = move |call: &mut Call<'_>| {
@@ -77,7 +73,7 @@ fn find(call: &Call<'_>) -> Result<&'static Method, Stop> {
     let id = call.params.text("id").unwrap_or_default();
     let found = METHODS.iter().find(|method| method.id == id);
     let invalid = || {
-        let message = "There is no such way of shipping.";
+        let message = "Shipping method not found.";
         Refusal::new(404, "woocommerce_rest_shipping_method_invalid", message)
     };
     Ok(found.ok_or_else(invalid)?)

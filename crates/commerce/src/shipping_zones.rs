@@ -17,7 +17,7 @@ use crate::common::events;
 
 /// The zone that is always there.
 const REST_OF_WORLD: i64 = 0;
-const REST_OF_WORLD_NAME: &str = "Places that no other zone covers";
+const REST_OF_WORLD_NAME: &str = "Locations not covered by your other zones";
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let of = |namespace: &str| {
@@ -32,7 +32,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 /// A shop that ships nothing has no zones to speak of.
 fn check_shipping(call: &Call<'_>) -> Result<(), Stop> {
     if call.options().text("woocommerce_ship_to_countries") == "disabled" {
-        let message = "This shop ships nothing.";
+        let message = "Shipping is disabled.";
         return Err(Refusal::new(404, "rest_no_route", message).into());
     }
     Ok(())
@@ -44,15 +44,15 @@ fn need(call: &Call<'_>, code: &'static str, message: &'static str) -> Result<()
 }
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    need(call, "woocommerce_rest_cannot_view", "You are not allowed to see shipping zones.")
+    need(call, "woocommerce_rest_cannot_view", "You are not allowed to view shipping zones.")
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    need(call, "woocommerce_rest_cannot_create", "You are not allowed to make shipping zones.")
+    need(call, "woocommerce_rest_cannot_create", "You are not allowed to create shipping zones.")
 }
 
 fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
-    need(call, "woocommerce_rest_cannot_edit", "You are not allowed to change shipping zones.")
+    need(call, "woocommerce_rest_cannot_edit", "You are not allowed to edit shipping zones.")
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
@@ -66,7 +66,7 @@ fn zone_of(call: &mut Call<'_>, variable: &str) -> Result<ZoneRow, Stop> {
         REST_OF_WORLD => Some(rest_of_world()),
         zone_id => shipping::zone_get(call.conn()?, zone_id)?,
     };
-    let message = "There is no such shipping zone.";
+    let message = "Shipping zone not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_shipping_zone_invalid", message);
     Ok(zone.ok_or_else(unknown)?)
 }
@@ -76,7 +76,7 @@ fn rest_of_world() -> ZoneRow {
 }
 
 /// Tells followers that a zone, its places or its methods are not what they were.
-fn tell(call: &mut Call<'_>, kind: &'static str, zone_id: i64) -> Result<(), Stop> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, zone_id: i64) -> Result<(), Stop> {
     Ok(events::append(call, kind, zone_id, &serde_json::json!({}))?)
 }
 
@@ -85,7 +85,7 @@ fn need_force(call: &Call<'_>) -> Result<(), Stop> {
     if call.params.flag("force") {
         return Ok(());
     }
-    let message = "This cannot be put into the trash; set force to delete it.";
+    let message = "This resource cannot be moved to the trash; set force to delete it.";
     // No answer of ours is a 5xx: those are for failures.
     Err(Refusal::new(400, "rest_trash_not_supported", message).into())
 }

@@ -68,7 +68,7 @@ impl Resource for TaxRates {
     }
 
     fn list_args(&self) -> Args {
-        let class = schema::class().about("Keep only the rates of this class.");
+        let class = schema::class().about("Limit results to rates of this class.");
         let shared = args::paging()
             .with(args::offset())
             .with(args::order("asc", &["order"]))
@@ -77,10 +77,10 @@ impl Resource for TaxRates {
         if self.version != Version::Analytics {
             return shared;
         }
-        let search = Schema::text().about("Keep only rates whose code has this in it.");
+        let search = Schema::text().about("Limit results to rates whose code contains this.");
         shared
             .arg("search", search)
-            .arg("include", args::id_list("Keep only the rates with these ids."))
+            .arg("include", args::id_list("Limit results to rates with these IDs."))
     }
 
     fn has_trash(&self) -> bool {
@@ -92,7 +92,7 @@ impl Resource for TaxRates {
         (status, String::from("woocommerce_rest_invalid_id"))
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -101,7 +101,7 @@ impl Resource for TaxRates {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<TaxRate>, Stop> {
-        let class = classes::wanted(call)?;
+        let class = classes::requested_class(call)?;
         let params = &call.params;
         let direction = match self.version {
             // The reference does not look at the direction here.
@@ -152,7 +152,7 @@ impl Resource for TaxRates {
             rate.row.rate_id = tax_rate::insert(call.conn()?, &rate.row)?;
         }
         rate.store_locations(call.conn()?)?;
-        tell(call, "tax_rate.created", &rate)?;
+        append_event(call, "tax_rate.created", &rate)?;
         Ok(rate)
     }
 
@@ -163,7 +163,7 @@ impl Resource for TaxRates {
         if rate != before {
             tax_rate::update(call.conn()?, &rate.row)?;
             rate.store_locations(call.conn()?)?;
-            tell(call, "tax_rate.updated", &rate)?;
+            append_event(call, "tax_rate.updated", &rate)?;
         }
         Ok(rate)
     }
@@ -174,11 +174,11 @@ impl Resource for TaxRates {
 
     fn delete(&self, call: &mut Call<'_>, rate: TaxRate) -> Result<(), Stop> {
         tax_rate::delete(call.conn()?, rate.row.rate_id)?;
-        Ok(tell(call, "tax_rate.deleted", &rate)?)
+        Ok(append_event(call, "tax_rate.deleted", &rate)?)
     }
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, rate: &TaxRate) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, rate: &TaxRate) -> types::Result<()> {
     let payload = json!({ "code": rate.row.code(), "class": rate.row.class });
     events::append(call, kind, rate.row.rate_id, &payload)
 }

@@ -21,7 +21,7 @@ use crate::common::{args, paging};
 use crate::resource::{self, Act, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::{categories, default_category, put};
-pub(crate) use self::write::blank;
+pub(crate) use self::write::empty_row;
 
 /// The taxonomy of product categories.
 pub const CATEGORY: &str = "product_cat";
@@ -33,7 +33,7 @@ pub const DEFAULT_CATEGORY: &str = "default_product_cat";
 
 /// Which terms a collection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TermKind {
     Category,
     Tag,
     ShippingClass,
@@ -42,7 +42,7 @@ enum Kind {
     AttributeTerm,
 }
 
-impl Kind {
+impl TermKind {
     /// The taxonomy, unless the path decides about it.
     fn taxonomy(self) -> Option<&'static str> {
         match self {
@@ -91,8 +91,13 @@ impl Kind {
     }
 }
 
-const KINDS: [Kind; 5] =
-    [Kind::Brand, Kind::AttributeTerm, Kind::Category, Kind::ShippingClass, Kind::Tag];
+const KINDS: [TermKind; 5] = [
+    TermKind::Brand,
+    TermKind::AttributeTerm,
+    TermKind::Category,
+    TermKind::ShippingClass,
+    TermKind::Tag,
+];
 
 /// A term and how many products it has.
 #[derive(Debug)]
@@ -109,7 +114,7 @@ impl From<TermRow> for Term {
 
 #[derive(Debug)]
 struct Terms {
-    kind: Kind,
+    kind: TermKind,
     version: Version,
     item: Item,
 }
@@ -123,7 +128,7 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
         name: String::from("Uncategorized"),
         slug: String::from("uncategorized"),
         taxonomy: CATEGORY.to_owned(),
-        ..blank()
+        ..empty_row()
     };
     let id = match term::find_by_slug(conn, CATEGORY, &category.slug)? {
         Some(known) => known.term_id,
@@ -140,7 +145,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             let terms = Terms { kind, version, item: item::item(kind, version) };
             let made = resource::routes(namespace, kind.path(), terms);
             routes.extend(made.expect("the schema of a term is well formed"));
-            if kind == Kind::ShippingClass && version == Version::Three {
+            if kind == TermKind::ShippingClass && version == Version::Three {
                 routes.push(suggest::route(namespace));
             }
         }
@@ -151,12 +156,13 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 /// The parameters of a list of terms, but for `context`.
 pub(crate) fn list_args() -> Args {
     let orders = ["name", "id", "include", "slug", "term_group", "description", "count"];
-    let hide = Schema::boolean().default(false).about("Leave out terms that no product bears.");
-    let parent = Schema::integer().about("Keep only the terms that lie in this one.");
-    let product = Schema::integer().default(Value::Null).about("Keep only terms of this product.");
+    let hide = Schema::boolean().default(false).about("Exclude terms without products.");
+    let parent = Schema::integer().about("Limit results to terms with this parent.");
+    let product =
+        Schema::integer().default(Value::Null).about("Limit results to terms of this product.");
     let slug = Schema::types(&["string", "array"])
         .keyword("items", Schema::text())
-        .about("Keep only the terms with these slugs.");
+        .about("Limit results to terms with these slugs.");
     args::paging()
         .with(args::search())
         .with(args::ids())
@@ -190,7 +196,7 @@ impl Terms {
 
 /// The refusal for an attribute that there is not.
 pub(crate) fn unknown_taxonomy() -> Refusal {
-    Refusal::new(404, "woocommerce_rest_taxonomy_invalid", "There is no such attribute.")
+    Refusal::new(404, "woocommerce_rest_taxonomy_invalid", "Attribute not found.")
 }
 
 fn order(name: &str) -> TermOrder {
@@ -236,8 +242,8 @@ impl Resource for Terms {
 
     fn path_args(&self) -> Args {
         match self.kind {
-            Kind::AttributeTerm => {
-                let about = "Number of the attribute to which the terms belong.";
+            TermKind::AttributeTerm => {
+                let about = "Attribute ID.";
                 Args::new().arg("attribute_id", Schema::integer().about(about))
             }
             _ => Args::new(),
@@ -269,7 +275,7 @@ impl Resource for Terms {
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Term>, Stop> {
         let taxonomy = self.known_taxonomy(call)?;
         let params = &call.params;
-        let wanted = TermFilter {
+        let filter = TermFilter {
             taxonomies: vec![taxonomy.clone()],
             search: params.text("search").filter(|text| !text.is_empty()).map(str::to_owned),
             include: params.ints("include"),
@@ -283,7 +289,7 @@ impl Resource for Terms {
             page: paging::page(call),
             ..TermFilter::default()
         };
-        let (rows, total) = term::list(call.conn()?, &wanted)?;
+        let (rows, total) = term::list(call.conn()?, &filter)?;
         let mut records: Vec<Term> = rows.into_iter().map(Term::from).collect();
         if self.kind.counts_below() && !records.is_empty() {
             let counts = product::counts_by_term(call.conn()?, &taxonomy)?;

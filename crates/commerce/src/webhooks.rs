@@ -68,7 +68,7 @@ impl Resource for Webhooks {
     }
 
     fn create_args(&self) -> Args {
-        let url = Schema::text().about("Where to send what happened.").required();
+        let url = Schema::text().about("Delivery URL.").required();
         let args = self.item.create_args().revise("topic", Schema::required);
         args.arg("delivery_url", url)
     }
@@ -81,7 +81,7 @@ impl Resource for Webhooks {
         false
     }
 
-    fn tells_unknown_ids(&self) -> bool {
+    fn reports_unknown_ids(&self) -> bool {
         false
     }
 
@@ -90,8 +90,8 @@ impl Resource for Webhooks {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<WebhookRow>, Stop> {
-        let wanted = list::filter(call);
-        let (records, total) = webhook::list(call.conn()?, &wanted)?;
+        let filter = list::filter(call);
+        let (records, total) = webhook::list(call.conn()?, &filter)?;
         Ok(Listed { records, total })
     }
 
@@ -111,14 +111,14 @@ impl Resource for Webhooks {
 
     fn create(&self, call: &mut Call<'_>) -> Result<WebhookRow, Stop> {
         let webhook = write::create(self.version, call)?;
-        tell(call, "webhook.created", &webhook)?;
+        append_event(call, "webhook.created", &webhook)?;
         Ok(webhook)
     }
 
     fn update(&self, call: &mut Call<'_>, webhook: WebhookRow) -> Result<WebhookRow, Stop> {
         let changed = write::update(call, &webhook)?;
         if changed != webhook {
-            tell(call, "webhook.updated", &changed)?;
+            append_event(call, "webhook.updated", &changed)?;
         }
         Ok(changed)
     }
@@ -130,11 +130,15 @@ impl Resource for Webhooks {
     fn delete(&self, call: &mut Call<'_>, webhook: WebhookRow) -> Result<(), Stop> {
         webhook::delete(call.conn()?, webhook.webhook_id)?;
         webhook_delivery::forget(call.conn()?, &webhook::endpoint(webhook.webhook_id))?;
-        Ok(tell(call, "webhook.deleted", &webhook)?)
+        Ok(append_event(call, "webhook.deleted", &webhook)?)
     }
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, webhook: &WebhookRow) -> types::Result<()> {
+fn append_event(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    webhook: &WebhookRow,
+) -> types::Result<()> {
     events::append(call, kind, webhook.webhook_id, &json!({}))
 }
 

@@ -206,8 +206,9 @@ async fn handle<Cx: Sync, E: Endpoint<Cx>>(
     })?;
     let mut answer = params.handle(cx).await?;
     headers.append(&mut answer.headers);
-    serde_json::to_vec(&answer.body)
-        .map_err(|error| Error::internal("reply cannot be written as JSON").because(error).into())
+    serde_json::to_vec(&answer.body).map_err(|error| {
+        Error::internal("the reply cannot be serialized as JSON").because(error).into()
+    })
 }
 
 fn params_schema_of<T: JsonSchema>() -> Value {

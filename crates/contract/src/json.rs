@@ -33,8 +33,8 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
 fn told(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     match error.classify() {
-        Category::Syntax => format!("it is no JSON from line {line}, column {column} on"),
-        Category::Eof => format!("it is cut off at line {line}, column {column}"),
+        Category::Syntax => format!("it is invalid JSON from line {line}, column {column}"),
+        Category::Eof => format!("it ends unexpectedly at line {line}, column {column}"),
         Category::Data | Category::Io => error.to_string(),
     }
 }

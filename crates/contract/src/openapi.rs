@@ -91,16 +91,16 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
             "headers": header_components(about),
             "securitySchemes": {
                 "apiKey": authorization(
-                    "The word `api-key`, a blank and the key: `api-key bw_test_…`."
+                    "`api-key`, a space and the key: `api-key bw_test_…`."
                 ),
                 "deviceToken": authorization(
-                    "The words `device-token`, a blank and the token that pairing gave."
+                    "`device-token`, a space and the token issued when the device was paired."
                 ),
-                "pairingCode": authorization("The words `pairing-code`, a blank and the code."),
+                "pairingCode": authorization("`pairing-code`, a space and the code."),
                 "session": session_scheme(),
                 "nonce": {
                     "type": "apiKey", "in": "header", "name": "X-WP-Nonce",
-                    "description": "The nonce of the session, which `/session/nonce` tells.",
+                    "description": "The session's nonce, from `/session/nonce`.",
                 },
             },
         },
@@ -112,8 +112,8 @@ pub(crate) fn session_scheme() -> Value {
     let [name, sandbox] =
         [Environment::Production, Environment::Sandbox].map(Environment::session_cookie);
     let description = format!(
-        "The session of somebody who signed in; without a nonce it counts as nobody's. In the \
-         sandbox the cookie is `{sandbox}`."
+        "A signed-in user's session; ignored without a nonce. In the sandbox the cookie is \
+         `{sandbox}`."
     );
     json!({ "type": "apiKey", "in": "cookie", "name": name, "description": description })
 }
@@ -123,7 +123,7 @@ const BLANK: &str = "Blank";
 
 fn blank_schema() -> Value {
     json!({
-        "description": "Null and blanks are the same as leaving it out.",
+        "description": "Null and whitespace are treated as absent.",
         "type": ["string", "null"],
         "pattern": "^\\s*$",
     })

@@ -72,7 +72,7 @@ impl<Cx: Sync> Compiled<Cx> {
         for variable in entry.route.path_variables() {
             let property = schema.properties.iter().find(|property| property.name == variable);
             if !property.is_some_and(|property| property.required) {
-                return Err(format!("the path variable `{variable}` is no required parameter"));
+                return Err(format!("the path variable `{variable}` is not a required parameter"));
             }
         }
         check_described(&params_document, "")?;

@@ -86,7 +86,7 @@ impl Response {
 
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.body)
-            .with_context(|| format!("the answer {} is no JSON: {}", self.status, self.text()))
+            .with_context(|| format!("response {} is not JSON: {}", self.status, self.text()))
     }
 }
 
@@ -235,11 +235,11 @@ struct Base {
 impl Base {
     fn parse(url: &str) -> Result<Self> {
         let Some(rest) = url.strip_prefix("http://") else {
-            bail!("`{url}` is no base URL; it must start with http://");
+            bail!("`{url}` is not a base URL; it must start with http://");
         };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         if authority.is_empty() || authority.contains(['@', '?', '#']) {
-            bail!("`{url}` names no host");
+            bail!("`{url}` has no host");
         }
         let host_end = authority.rfind(']').unwrap_or(0);
         let has_port = authority.split_at(host_end).1.contains(':');

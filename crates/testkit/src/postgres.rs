@@ -48,7 +48,7 @@ pub fn shared() -> &'static Cluster {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
     SHARED.get_or_init(|| match Cluster::fast() {
         Ok(cluster) => cluster,
-        #[expect(clippy::panic, reason = "a test without its database cannot go on")]
+        #[expect(clippy::panic, reason = "a test cannot run without its database")]
         Err(error) => panic!("cannot start PostgreSQL for the tests: {error:#}"),
     })
 }
@@ -144,7 +144,7 @@ impl Cluster {
         start.arg("--pgdata").arg(self.folder.join("data")).arg("--log").arg(&log);
         succeed(start).with_context(|| {
             let said = fs::read_to_string(&log).unwrap_or_default();
-            format!("cannot start PostgreSQL, whose log says:\n{said}")
+            format!("cannot start PostgreSQL; its log:\n{said}")
         })?;
         Ok(())
     }

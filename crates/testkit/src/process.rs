@@ -55,11 +55,11 @@ impl Server {
     }
 
     /// The base URL of an environment that was waited for.
-    #[expect(clippy::panic, reason = "the test asks for an environment that it did not start")]
+    #[expect(clippy::panic, reason = "the test uses an environment that it did not start")]
     pub fn url(&self, environment: &str) -> &str {
         match self.urls.get(environment) {
             Some(url) => url,
-            None => panic!("the server was not asked to be ready in `{environment}`"),
+            None => panic!("readiness in `{environment}` was not requested"),
         }
     }
 
@@ -93,7 +93,9 @@ impl Server {
         self.signal("TERM")?;
         match wait(&mut self.child, deadline)? {
             Some(status) => Ok(status),
-            None => bail!("the server still runs {deadline:?} after SIGTERM\n{}", self.stderr()),
+            None => {
+                bail!("the server is still running {deadline:?} after SIGTERM\n{}", self.stderr())
+            }
         }
     }
 
@@ -112,7 +114,7 @@ impl Server {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(line) = lines.recv_timeout(left) else {
                 let state = match wait(&mut self.child, Duration::from_millis(200))? {
-                    Some(status) => format!("the server ended ({status}) before it was ready"),
+                    Some(status) => format!("the server exited ({status}) before it was ready"),
                     None => format!("the server was not ready within {READY_TIMEOUT:?}"),
                 };
                 bail!("{state}; it wrote:\n{}", self.stderr());
@@ -187,7 +189,7 @@ pub fn run_command(mut command: Command, stdin: &[u8]) -> Result<Output> {
         child.kill()?;
         child.wait()?;
         let complaint = String::from_utf8_lossy(&contents(&mut stderr)?).into_owned();
-        bail!("{command:?} did not end within {RUN_TIMEOUT:?}: {complaint}");
+        bail!("{command:?} did not exit within {RUN_TIMEOUT:?}: {complaint}");
     };
     Ok(Output { status, stdout: contents(&mut stdout)?, stderr: contents(&mut stderr)? })
 }
@@ -278,7 +280,7 @@ mod tests {
         let script = "trap '' TERM; echo ready sandbox u; while :; do sleep 0.05; done";
         let server = shell(script, &["sandbox"]).unwrap();
         let error = server.terminate(Duration::from_millis(200)).unwrap_err();
-        assert!(error.to_string().contains("still runs"), "{error}");
+        assert!(error.to_string().contains("still running"), "{error}");
     }
 
     #[test]

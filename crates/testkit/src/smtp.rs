@@ -94,7 +94,7 @@ impl Sink {
                 return Ok(got);
             }
             if Instant::now() >= deadline {
-                bail!("after {limit:?} only {} of {count} letters came", got.len());
+                bail!("only {} of {count} e-mails arrived within {limit:?}", got.len());
             }
             thread::sleep(POLL_INTERVAL);
         }
@@ -170,5 +170,5 @@ fn read_data(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Resul
         data.push_str(line.strip_prefix('.').unwrap_or(&line));
         data.push('\n');
     }
-    bail!("a letter without an end")
+    bail!("an e-mail without an end")
 }

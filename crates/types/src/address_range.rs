@@ -53,7 +53,7 @@ impl FromStr for AddressRange {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let malformed =
-            || format!("`{text}` is no address range; write 192.168.1.7, 10.0.0.0/8 or fd00::/8");
+            || format!("`{text}` is not an address range; use 192.168.1.7, 10.0.0.0/8 or fd00::/8");
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
             None => (text, None),

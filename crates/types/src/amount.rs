@@ -194,7 +194,7 @@ impl FromStr for Amount {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text).ok_or("write a decimal number such as 12.50")
+        Self::parse(text).ok_or("expected a decimal number such as 12.50")
     }
 }
 

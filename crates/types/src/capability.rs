@@ -203,7 +203,7 @@ impl FromStr for Capability {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().copied().find(|capability| capability.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no capability"))
+        found.ok_or_else(|| format!("`{text}` is not a capability"))
     }
 }
 

@@ -65,6 +65,6 @@ impl FromStr for Environment {
         Self::ALL
             .into_iter()
             .find(|environment| environment.name() == text)
-            .ok_or_else(|| format!("`{text}` is no environment; use sandbox or production"))
+            .ok_or_else(|| format!("`{text}` is not an environment; use sandbox or production"))
     }
 }

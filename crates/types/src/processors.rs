@@ -17,16 +17,16 @@ const UNITED_STATES: &[&str] = &["US"];
 
 /// All of them, in the order in which they are suggested.
 pub const PROCESSORS: &[ProcessorCard] = &[
-    card("TSYS", "Cards over TSYS"),
-    card("FRDC", "Cards over FRDC"),
-    card("WPAY", "Cards over WPAY"),
-    card("ELVN", "Cards over ELVN"),
-    card("PNWX", "Cards over PNWX"),
-    card("ZCRD", "Cards over ZCRD"),
-    card("CKNX", "Cards over CKNX"),
+    card("TSYS", "Card payments through TSYS"),
+    card("FRDC", "Card payments through FRDC"),
+    card("WPAY", "Card payments through WPAY"),
+    card("ELVN", "Card payments through ELVN"),
+    card("PNWX", "Card payments through PNWX"),
+    card("ZCRD", "Card payments through ZCRD"),
+    card("CKNX", "Card payments through CKNX"),
 ];
 
 const fn card(name: &'static str, title: &'static str) -> ProcessorCard {
-    let about = "Take cards at the counter and in the shop: bind a TPN to this processor.";
+    let about = "Accept cards in person and online: assign this processor to a TPN.";
     ProcessorCard { name, title, about, countries: UNITED_STATES }
 }

@@ -54,7 +54,7 @@ impl FromStr for Role {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.iter().copied().find(|role| role.name() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|role| role.name()).collect();
-            format!("`{text}` is no role; the roles are {}", names.join(", "))
+            format!("`{text}` is not a role; use one of {}", names.join(", "))
         })
     }
 }

@@ -62,7 +62,7 @@ impl FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.iter().copied().find(|scope| scope.name() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|scope| scope.name()).collect();
-            format!("`{text}` is no scope; the scopes are {}", names.join(", "))
+            format!("`{text}` is not a scope; use one of {}", names.join(", "))
         })
     }
 }

@@ -69,7 +69,7 @@ impl IdPermutation {
 }
 
 fn exhausted() -> Error {
-    Error::internal("no more ids of this kind are left")
+    Error::internal("no ids of this type are left")
 }
 
 fn base32(number: u64) -> String {

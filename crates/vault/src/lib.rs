@@ -126,7 +126,7 @@ impl Vault {
 
     /// Fails if the key was wrapped for another ISO, environment or master key, or was damaged.
     pub fn data_key_open(&self, iso_id: &IsoId, wrapped: &WrappedKey) -> Result<DataKey> {
-        let refused = || Error::internal("the data key of the ISO does not open");
+        let refused = || Error::internal("the ISO's data key cannot be decrypted");
         let WrappedKey(sealed) = wrapped;
         let version = KeyVersion::of_sealed(sealed).ok_or_else(refused)?;
         let key = open_with(&self.wrap_cipher, version, &wrap_aad(iso_id), sealed)
@@ -251,8 +251,9 @@ impl DataKey {
 }
 
 pub fn fill_random(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes)
-        .map_err(|cause| Error::internal("the system gives no random numbers").because(cause))
+    getrandom::fill(bytes).map_err(|cause| {
+        Error::internal("the operating system returned no random bytes").because(cause)
+    })
 }
 
 fn random_key() -> Result<Secret<[u8; KEY_LEN]>> {
@@ -302,7 +303,7 @@ fn seal_with(
     let (_, body) = sealed.split_at_mut(HEADER_LEN);
     let tag = cipher
         .encrypt_inout_detached(&XNonce::from(nonce), aad.as_bytes(), body.into())
-        .map_err(|_| Error::internal("the value is too long to be encrypted"))?;
+        .map_err(|_| Error::internal("the value is too long to encrypt"))?;
     sealed.extend_from_slice(&tag);
     Ok(sealed)
 }
@@ -314,9 +315,9 @@ fn open_with(
     sealed: &[u8],
 ) -> Result<Secret<Vec<u8>>> {
     if KeyVersion::of_sealed(sealed) != Some(version) {
-        return Err(Error::internal("a stored value has another format or key version"));
+        return Err(Error::internal("the stored value has another format or key version"));
     }
-    let refused = || Error::internal("a stored value does not open");
+    let refused = || Error::internal("the stored value cannot be decrypted");
     let (header, rest) = sealed.split_first_chunk::<HEADER_LEN>().ok_or_else(refused)?;
     let (_, nonce) = header.split_last_chunk::<NONCE_LEN>().ok_or_else(refused)?;
     let (body, tag) = rest.split_last_chunk::<TAG_LEN>().ok_or_else(refused)?;

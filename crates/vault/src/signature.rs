@@ -13,7 +13,7 @@ pub struct Signer(Ed25519KeyPair);
 impl Signer {
     pub fn from_seed(seed: &Secret<[u8; SEED_BYTES]>) -> Result<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose());
-        pair.map(Self).map_err(|_| Error::invalid("these bytes are no seed of a key"))
+        pair.map(Self).map_err(|_| Error::invalid("these bytes are not a signing key seed"))
     }
 
     /// What others check signatures with.

@@ -151,11 +151,11 @@ fn import(
     });
     let output = child.wait_with_output()?;
     let taken = started.elapsed();
-    ensure!(output.status.success(), "the import ended with {}", output.status);
+    ensure!(output.status.success(), "the import exited with {}", output.status);
     let report: Value = serde_json::from_slice(&output.stdout)?;
     let imported = report.pointer("/imported/order").and_then(Value::as_u64);
     ensure!(imported == u64::try_from(orders).ok(), "not all orders were imported: {report}");
-    let peak = watching.join().map_err(|_| anyhow::anyhow!("nobody looked at the memory"))?;
+    let peak = watching.join().map_err(|_| anyhow::anyhow!("the memory was not measured"))?;
     Ok((taken, peak))
 }
 
@@ -191,7 +191,7 @@ impl Copied {
     fn new((statement, table, key): (&str, &str, &str)) -> Result<Self> {
         let all = [db::all_statements(), shop_rows::all_statements()].concat();
         let insert = all.into_iter().find(|sql| sql.name == statement);
-        let insert = insert.with_context(|| format!("there is no statement {statement}"))?;
+        let insert = insert.with_context(|| format!("statement {statement} not found"))?;
         let columns = insert.text.split(['(', ')']).nth(1).context("no columns")?.trim();
         let select = format!(
             "SELECT {columns}, {key} FROM {table} WHERE {key} > $1 AND {key} <= $2 ORDER BY {key}"

@@ -75,8 +75,8 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn new(url: &str, key: &str) -> Result<Self> {
-        let authority = url.strip_prefix("http://").context("the server does not speak http")?;
-        let address = authority.parse().context("the server has no address")?;
+        let authority = url.strip_prefix("http://").context("the server's URL is not http")?;
+        let address = authority.parse().context("the server's URL has no address")?;
         Ok(Self { address, request: Request::new(authority, key), sent: 0 })
     }
 
@@ -120,18 +120,18 @@ impl Load {
             .body(content);
         let started = Instant::now();
         let answer = http::send(&url, &upload)?;
-        ensure!(answer.status == 200, "the file was refused: {}", answer.text());
+        ensure!(answer.status == 200, "the file was rejected: {}", answer.text());
         let answer = answer.json()?;
-        let bulk_id = answer.get("bulkId").and_then(Value::as_str).context("no id of the file")?;
+        let bulk_id = answer.get("bulkId").and_then(Value::as_str).context("the file has no id")?;
         let path = format!("/v1/bulk/onboardings/{bulk_id}");
         loop {
             let state = http::get(&url, &path, &[("Authorization", &authorization)])?.json()?;
             if state.get("status").and_then(Value::as_str) == Some("done") {
                 let succeeded = state.get("succeeded").and_then(Value::as_u64);
-                ensure!(succeeded == Some(rows), "rows of the file were refused: {state}");
+                ensure!(succeeded == Some(rows), "rows of the file were rejected: {state}");
                 return Ok(float(usize::try_from(rows)?) / started.elapsed().as_secs_f64());
             }
-            ensure!(started.elapsed() < FILE_TIME_MAX, "the file is stuck: {state}");
+            ensure!(started.elapsed() < FILE_TIME_MAX, "the file makes no progress: {state}");
             std::thread::sleep(FILE_POLL);
         }
     }
@@ -194,7 +194,7 @@ impl<'load> Run<'load> {
     fn send(&mut self, index: usize, due: Instant) -> Result<()> {
         self.load.sent += 1;
         let request = self.load.request.numbered(self.load.sent);
-        let client = self.clients.get_mut(index).context("there is no such client")?;
+        let client = self.clients.get_mut(index).context("client not found")?;
         client.send(request, due)?;
         self.under_way += 1;
         Ok(())
@@ -203,11 +203,11 @@ impl<'load> Run<'load> {
     /// Waits until something happens or the time is over; returns the clients that have answers.
     fn wait(&mut self, time: Option<Duration>) -> Result<Vec<usize>> {
         self.poll.poll(&mut self.events, Some(time.unwrap_or(SILENCE_MAX)))?;
-        ensure!(time.is_some() || !self.events.is_empty(), "no answer within {SILENCE_MAX:?}");
+        ensure!(time.is_some() || !self.events.is_empty(), "no response within {SILENCE_MAX:?}");
         let mut answered = Vec::new();
         for event in &self.events {
             let Token(index) = event.token();
-            let client = self.clients.get_mut(index).context("there is no such client")?;
+            let client = self.clients.get_mut(index).context("client not found")?;
             match client.receive()? {
                 Answer::Incomplete => continue,
                 Answer::Served(latency) => self.latencies.push(latency),

@@ -11,7 +11,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a program for the terminal talks on the terminal"
+    reason = "a command-line program prints to the terminal"
 )]
 
 mod bare;
@@ -126,8 +126,8 @@ fn run(options: &Options) -> Result<()> {
     if options.bare_server {
         return rest::serve_bare();
     }
-    let program = options.program.as_deref().context("say with --program what to measure")?;
-    let output = options.output.as_deref().context("say with --output which file to write")?;
+    let program = options.program.as_deref().context("--program is required")?;
+    let output = options.output.as_deref().context("--output is required")?;
     match options.subject {
         Subject::Onboarding => onboarding(options, program, output),
         Subject::Rest => rest::run(options, program, output),
@@ -149,7 +149,10 @@ fn onboarding(options: &Options, program: &Path, output: &Path) -> Result<()> {
         report.print();
     }
     if options.quick {
-        println!("\nA quick run: these numbers show that it works, not how fast it is.");
+        println!(
+            "\nA quick run: these numbers show that the benchmark works, not how fast the server \
+             is."
+        );
     }
     report::write_json(&reports, &plan, output)
 }

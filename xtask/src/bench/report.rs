@@ -145,7 +145,7 @@ impl<'measured> Report<'measured> {
         let samples =
             self.measured.rounds.iter().flat_map(|r| r.closed.iter().chain([&r.schedule]));
         let unserved = float(samples.map(|sample| sample.unserved).sum());
-        self.add("requests told to try again", "", unserved, Some(Target::AtMost(0.0)));
+        self.add("requests asked to retry", "", unserved, Some(Target::AtMost(0.0)));
         let flush = self.median(|round| round.flush_ms);
         self.add("disk: 4 KiB made durable", "ms", flush, None);
     }

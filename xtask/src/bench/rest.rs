@@ -96,7 +96,10 @@ pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()
     }
     report::write_json(&measured, &plan, output)?;
     if options.quick {
-        println!("\nA quick run: these numbers show that it works, not how fast it is.");
+        println!(
+            "\nA quick run: these numbers show that the benchmark works, not how fast the server \
+             is."
+        );
         return Ok(());
     }
     report::verdict(&measured)

@@ -130,7 +130,7 @@ impl Running {
 
     pub(crate) fn stop(self) -> Result<()> {
         let status = self.server.terminate(STOP_TIME_MAX)?;
-        ensure!(status.success(), "the server ended with {status}");
+        ensure!(status.success(), "the server exited with {status}");
         Ok(())
     }
 

@@ -55,10 +55,10 @@ pub(super) fn layers(tree: &Tree) -> Problems {
         } else if from != XTASK && from != TESTKIT {
             match (layer_of(from), layer_of(to)) {
                 (Some(upper), Some(lower)) if lower < upper => {}
-                (None, _) => problems.push(format!("{from} has no layer: give it one in LAYERS")),
+                (None, _) => problems.push(format!("{from} has no layer: add it to LAYERS")),
                 _ => problems.push(format!(
-                    "{from} depends on {to}, which is not below it: move what they share down, or \
-                     let them talk through the feed of changes"
+                    "{from} depends on {to}, which is not a lower layer: move the shared code \
+                     down, or use the feed of changes"
                 )),
             }
         }
@@ -77,7 +77,7 @@ pub(super) fn owned_dependencies(tree: &Tree) -> Problems {
             if to == *name && !owners.contains(&from) {
                 let owners = owners.join(", ");
                 problems.push(format!(
-                    "{from} names {to}, which belongs to {owners}: ask there for what you need"
+                    "{from} uses {to}, which belongs to {owners}: use that crate's interface"
                 ));
             }
         }

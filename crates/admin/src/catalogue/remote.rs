@@ -39,10 +39,10 @@ struct RemoteEntry {
 
 pub(super) async fn list(site: &Site, address: &str) -> Result<Vec<Offer>> {
     let url = Url::parse(address)
-        .map_err(|error| Error::invalid("admin.catalogue_url is no address").because(error))?;
+        .map_err(|error| Error::invalid("admin.catalogue_url is not a URL").because(error))?;
     let answer = fetch(site, Fetch::get(url.clone(), LIST_BYTES_MAX, LIST_TIME)).await?;
     let list: RemoteList = serde_json::from_slice(&answer.body)
-        .map_err(|error| Error::invalid("the remote catalogue is no list").because(error))?;
+        .map_err(|error| Error::invalid("the remote catalogue is not a list").because(error))?;
     let entries = list.packages.into_iter().take(LISTED_MAX);
     Ok(entries.filter_map(|entry| read_entry(&url, &entry)).collect())
 }
@@ -60,7 +60,7 @@ fn read_entry(base: &Url, entry: &RemoteEntry) -> Option<Offer> {
 pub(super) async fn archive(site: &Site, url: Url, sha256: &str) -> Result<Vec<u8>> {
     let answer = fetch(site, Fetch::get(url, ARCHIVE_BYTES_MAX, ARCHIVE_TIME)).await?;
     if !hex_sha256(&answer.body).eq_ignore_ascii_case(sha256) {
-        return Err(Error::invalid("the archive is not the one that the catalogue lists"));
+        return Err(Error::invalid("the archive does not match the one listed in the catalogue"));
     }
     Ok(answer.body)
 }
@@ -69,11 +69,12 @@ pub(super) async fn archive(site: &Site, url: Url, sha256: &str) -> Result<Vec<u
 /// tried again.
 async fn fetch(site: &Site, request: Fetch) -> Result<Fetched> {
     let answer = site.outbound().fetch(request).await.map_err(|fault| match fault {
-        FetchFault::TooLarge => Error::invalid("what the remote catalogue sent is too large"),
+        FetchFault::TooLarge => Error::invalid("the remote catalogue's response is too large"),
         FetchFault::Refused(_) => {
-            Error::invalid("the remote catalogue is at an address that is not asked").because(fault)
+            Error::invalid("requests to the remote catalogue's address are not allowed")
+                .because(fault)
         }
-        _ => Error::unavailable("the remote catalogue does not answer").because(fault),
+        _ => Error::unavailable("the remote catalogue does not respond").because(fault),
     })?;
     match answer.status {
         200 => Ok(answer),

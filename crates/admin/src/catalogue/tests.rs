@@ -21,12 +21,12 @@ type Answer = (&'static str, Result<(u16, Vec<u8>), FetchFault>);
 #[derive(Debug, Default)]
 struct FakeNetwork {
     answers: Mutex<Vec<Answer>>,
-    asked: Mutex<usize>,
+    request_count: Mutex<usize>,
 }
 
 impl Outbound for FakeNetwork {
     fn fetch(&self, request: Fetch) -> Fetching<'_> {
-        *self.asked.lock().unwrap() += 1;
+        *self.request_count.lock().unwrap() += 1;
         let answers = self.answers.lock().unwrap();
         let found = answers.iter().find(|(url, _)| *url == request.url.as_str());
         let answer = match found.map(|(_, answer)| answer.clone()) {
@@ -67,7 +67,7 @@ impl Scene {
         }
     }
 
-    fn tell(&self, answers: &[Answer]) {
+    fn respond_with(&self, answers: &[Answer]) {
         *self.network.answers.lock().unwrap() = answers.to_vec();
     }
 
@@ -125,9 +125,9 @@ fn digest(bytes: &[u8]) -> String {
 #[test]
 fn the_address_is_asked_again_after_a_while_and_believed_while_it_is_away() {
     let scene = Scene::new();
-    scene.tell(&[(LIST, Ok((200, list(&["far"], ""))))]);
+    scene.respond_with(&[(LIST, Ok((200, list(&["far"], ""))))]);
     assert_eq!(scene.offered(0), ["far"]);
-    scene.tell(&[(LIST, Ok((200, list(&["far", "further"], ""))))]);
+    scene.respond_with(&[(LIST, Ok((200, list(&["far", "further"], ""))))]);
     assert_eq!(scene.offered(10), ["far"], "it was asked a moment ago");
     assert_eq!(scene.offered(31), ["far", "further"]);
     for (seconds, down) in [
@@ -136,11 +136,15 @@ fn the_address_is_asked_again_after_a_while_and_believed_while_it_is_away() {
         (150, Ok((200, b"<html>".to_vec()))),
         (190, Ok((200, vec![b' '; 3 << 20]))),
     ] {
-        scene.tell(&[(LIST, down)]);
+        scene.respond_with(&[(LIST, down)]);
         assert_eq!(scene.offered(seconds), ["far", "further"], "at {seconds}");
     }
-    assert_eq!(*scene.network.asked.lock().unwrap(), 6, "once for each time that has passed");
-    scene.tell(&[(LIST, Ok((200, list(&[], ""))))]);
+    assert_eq!(
+        *scene.network.request_count.lock().unwrap(),
+        6,
+        "once for each time that has passed"
+    );
+    scene.respond_with(&[(LIST, Ok((200, list(&[], ""))))]);
     assert!(scene.offered(230).is_empty(), "what is listed no more is offered no more");
 }
 
@@ -160,11 +164,11 @@ fn entries_that_are_wrong_are_left_out() {
         entry(&|entry| entry["manifest"] = manifest("letters")),
     ];
     let body = json!({ "packages": packages }).to_string().into_bytes();
-    scene.tell(&[(LIST, Ok((200, body)))]);
+    scene.respond_with(&[(LIST, Ok((200, body)))]);
     assert_eq!(scene.offered(0), ["far"], "and the bundled plugin of a name stays");
     let many: Vec<String> = (0..600).map(|number| format!("far-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    scene.tell(&[(LIST, Ok((200, list(&many, ""))))]);
+    scene.respond_with(&[(LIST, Ok((200, list(&many, ""))))]);
     assert_eq!(scene.offered(60).len(), 500, "a list has an end");
 }
 
@@ -184,7 +188,7 @@ fn an_archive_must_be_what_was_listed() {
         (360, digest(&good), Err(FetchFault::Unreachable), Some(away)),
         (420, digest(&good), Ok((200, vec![0; ARCHIVE_BYTES_MAX + 1])), Some(wrong)),
     ] {
-        scene.tell(&[(LIST, Ok((200, list(&["far"], &sha256)))), (ARCHIVE, answer)]);
+        scene.respond_with(&[(LIST, Ok((200, list(&["far"], &sha256)))), (ARCHIVE, answer)]);
         let got = scene.obtained(seconds, "far");
         assert_eq!(got.as_ref().err().map(Error::kind), expected, "at {seconds}");
         let origin = got.map(|obtained| obtained.origin).ok();
@@ -203,7 +207,7 @@ fn a_folder_offers_what_is_in_it_and_whole() {
     put("broken.zip", b"no zip");
     put("large.zip", &vec![0; ARCHIVE_BYTES_MAX + 1]);
     put("readme.txt", b"not looked at");
-    scene.tell(&[(LIST, Ok((200, list(&["near", "far"], ""))))]);
+    scene.respond_with(&[(LIST, Ok((200, list(&["near", "far"], ""))))]);
     assert_eq!(scene.offered(0), ["far", "near"]);
     assert_eq!(scene.obtained(1, "near").unwrap().origin, "folder", "it wins over the address");
     assert_eq!(scene.obtained(1, "letters").unwrap().origin, "bundled", "which wins over both");

@@ -20,9 +20,9 @@ use crate::rows::catalogue_feed::{self, FeedProduct, FeedState};
 /// Products of one piece.
 const PIECE: i64 = 100;
 
-/// How far the file is.
+/// How far the file is, stored so that the job can resume.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Place {
+struct Checkpoint {
     /// The number of the last product that is in it.
     after: i64,
     parts: i64,
@@ -57,7 +57,7 @@ impl JobKind for FeedJob {
             JobState::Failed => {
                 feed.state = FeedState::Failed;
                 feed.error = Some(String::from(
-                    "The feed could not be written; ask for it again, and look into the log.",
+                    "The feed could not be generated; request it again and check the log.",
                 ));
             }
             _ => return catalogue_feed::remove(conn, &feed),
@@ -72,33 +72,33 @@ impl JobKind for FeedJob {
 
 async fn write(cx: &JobCx) -> Result<Value, Halt> {
     let order: Arc<Order> = Arc::new(cx.arguments()?);
-    let mut place: Place = if let Some(place) = cx.checkpoint()? {
-        place
+    let mut checkpoint: Checkpoint = if let Some(checkpoint) = cx.checkpoint()? {
+        checkpoint
     } else {
         let total = cx.site().store().read(catalogue_feed::products_count).await?;
-        Place { total, ..Place::default() }
+        Checkpoint { total, ..Checkpoint::default() }
     };
     loop {
         cx.check()?;
-        let (site, asked, now) = (Arc::clone(cx.site()), Arc::clone(&order), cx.now());
-        let after = place.after;
-        let read = move |conn: &mut dyn Conn| piece(&site, conn, &asked, after, now);
+        let (site, feed_order, now) = (Arc::clone(cx.site()), Arc::clone(&order), cx.now());
+        let after = checkpoint.after;
+        let read = move |conn: &mut dyn Conn| piece(&site, conn, &feed_order, after, now);
         let (products, entries) = cx.site().store().read(read).await?;
         let Some(last) = products.last() else { break };
-        let text = joined(&entries, place.parts == 0)?;
-        let next = Place {
+        let text = joined(&entries, checkpoint.parts == 0)?;
+        let next = Checkpoint {
             after: last.product_id,
-            parts: place.parts + i64::from(!text.is_empty()),
-            processed: place.processed + count(products.len()),
-            ..place
+            parts: checkpoint.parts + i64::from(!text.is_empty()),
+            processed: checkpoint.processed + count(products.len()),
+            ..checkpoint
         };
-        keep(cx, &order, place.parts, text, next).await?;
-        place = next;
+        keep(cx, &order, checkpoint.parts, text, next).await?;
+        checkpoint = next;
     }
-    let end = if place.parts == 0 { "[]" } else { "]" };
-    let next = Place { parts: place.parts + 1, ..place };
-    keep(cx, &order, place.parts, end.into(), next).await?;
-    Ok(json!({ "file": order.file_name, "processed": place.processed }))
+    let end = if checkpoint.parts == 0 { "[]" } else { "]" };
+    let next = Checkpoint { parts: checkpoint.parts + 1, ..checkpoint };
+    keep(cx, &order, checkpoint.parts, end.into(), next).await?;
+    Ok(json!({ "file": order.file_name, "processed": checkpoint.processed }))
 }
 
 fn count(number: usize) -> i64 {
@@ -111,36 +111,36 @@ async fn keep(
     order: &Arc<Order>,
     part: i64,
     text: Vec<u8>,
-    place: Place,
+    checkpoint: Checkpoint,
 ) -> Result<(), Halt> {
     let (order, now) = (Arc::clone(order), cx.now());
-    let total = place.total.max(place.processed);
-    let progress = Progress { done: place.processed, total: Some(total) };
+    let total = checkpoint.total.max(checkpoint.processed);
+    let progress = Progress { done: checkpoint.processed, total: Some(total) };
     let job_id = cx.job().job_id;
     let step = move |conn: &mut dyn Conn| {
         let feed = catalogue_feed::get(conn, &order.feed_key)?;
         let mut feed = feed
             .filter(|feed| feed.job_id == job_id)
-            .ok_or_else(|| Error::not_found("nobody wants this feed any more"))?;
+            .ok_or_else(|| Error::not_found("this feed is no longer needed"))?;
         if !text.is_empty() {
             catalogue_feed::part_put(conn, &order.file_name, part, &text)?;
         }
         feed.state = FeedState::InProgress;
-        feed.processed = place.processed;
+        feed.processed = checkpoint.processed;
         feed.total = total;
         feed.updated = now;
         catalogue_feed::put(conn, &feed)
     };
-    cx.step(progress, &place, step).await
+    cx.step(progress, &checkpoint, step).await
 }
 
 /// The entries with commas between, and what must stand before them.
 fn joined(entries: &[Value], is_first: bool) -> Result<Vec<u8>, Halt> {
     let mut text = Vec::new();
-    for (place, entry) in entries.iter().enumerate() {
-        text.push(if is_first && place == 0 { b'[' } else { b',' });
+    for (checkpoint, entry) in entries.iter().enumerate() {
+        text.push(if is_first && checkpoint == 0 { b'[' } else { b',' });
         serde_json::to_writer(&mut text, entry).map_err(|error| {
-            Halt::Failed(Error::internal("a product cannot be written").because(error))
+            Halt::Failed(Error::internal("cannot serialize a product").because(error))
         })?;
     }
     Ok(text)
@@ -190,7 +190,7 @@ fn views(
     now: Timestamp,
 ) -> Result<Vec<Value>> {
     let user = user::get(conn, order.user_id)?
-        .ok_or_else(|| Error::not_found("the one who asked for the feed is gone"))?;
+        .ok_or_else(|| Error::not_found("the user who requested the feed was deleted"))?;
     let base = format!("/{}/products", site.settings().names.commerce_v3);
     let base = if parent == 0 { base } else { format!("{base}/{parent}/variations") };
     let list: Vec<String> = ids.iter().map(i64::to_string).collect();

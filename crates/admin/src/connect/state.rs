@@ -81,8 +81,9 @@ impl Leaving<'_> {
             at_us: self.now.as_micros(),
             nonce: HEXLOWER.encode(&random),
         };
-        let text = serde_json::to_string(&stated)
-            .map_err(|error| Error::internal("a state cannot be written").because(error))?;
+        let text = serde_json::to_string(&stated).map_err(|error| {
+            Error::internal("cannot serialize a connection's state").because(error)
+        })?;
         let payload = BASE64URL_NOPAD.encode(text.as_bytes());
         Ok(format!("{payload}.{}", self.signature(&payload)))
     }
@@ -140,7 +141,7 @@ impl Leaving<'_> {
     pub(super) fn secret(&self, row: &LoginTokenRow) -> Result<Secret<String>> {
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
         let sealed = detail.get("secret").and_then(Value::as_str).unwrap_or_default();
-        let unreadable = || Error::internal("what a service said cannot be read");
+        let unreadable = || Error::internal("cannot read the service's response");
         let sealed = BASE64.decode(sealed.as_bytes()).map_err(|_| unreadable())?;
         let opened = self.site.vault().site_open(&PLACE, &sealed)?;
         let text = String::from_utf8(opened.expose().clone()).map_err(|_| unreadable())?;
@@ -155,7 +156,7 @@ pub(super) fn keep(conn: &mut dyn Conn, row: &LoginTokenRow) -> Result<(), Stop>
     let hour = i64::try_from(HOUR.as_micros()).unwrap_or(i64::MAX);
     let since = Timestamp::from_micros(row.created.as_micros().saturating_sub(hour));
     if login_token::count_since(conn, row.user_id, KIND, since)? >= PER_HOUR_MAX {
-        let message = "Connections were begun too often within the hour; wait a while.";
+        let message = "Too many connection attempts in the past hour; try again later.";
         return Err(Refusal::new(429, "boardwalk_too_many_connections", message).into());
     }
     Ok(login_token::insert(conn, row)?)

@@ -1,22 +1,22 @@
-//! What the marketplace answers, be it the bundled one or another.
+//! What the marketplace replies, be it the bundled one or another.
 
 use serde_json::Value;
 
 /// A status, and JSON.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct MarketReply {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
 
-impl Answer {
+impl MarketReply {
     pub(crate) fn is_fine(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The marketplace's own words, or ours.
+    /// The marketplace's message, or a default.
     pub(crate) fn message(&self) -> String {
-        let told = self.body.get("message").and_then(Value::as_str);
-        told.unwrap_or("The marketplace refused this.").to_owned()
+        let message = self.body.get("message").and_then(Value::as_str);
+        message.unwrap_or("The marketplace rejected the request.").to_owned()
     }
 }

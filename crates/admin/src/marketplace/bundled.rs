@@ -6,13 +6,18 @@ use std::collections::BTreeSet;
 use frame::Site;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::MarketReply;
 
 /// What it has: a number, the name of the plugin, and words about it.
 const PRODUCTS: &[(i64, &str, &str, &str)] = &[
-    (1001, "letters", "Letters", "Write to the people who bought from you."),
-    (1002, "parcels", "Parcels", "Print labels, and tell customers where their parcel is."),
-    (1003, "ledger", "Ledger", "Send every order to your bookkeeping."),
+    (1001, "letters", "Letters", "Send e-mail campaigns to your customers."),
+    (
+        1002,
+        "parcels",
+        "Parcels",
+        "Print shipping labels and keep customers up to date on their parcels.",
+    ),
+    (1003, "ledger", "Ledger", "Send every order to your accounting software."),
 ];
 /// The site's number, and that of whoever connects it.
 const SITE_ID: i64 = 1;
@@ -22,7 +27,7 @@ pub(super) fn answer(
     path: &str,
     body: Option<&Value>,
     connected: &BTreeSet<String>,
-) -> Answer {
+) -> MarketReply {
     let text = |name: &str| {
         body.and_then(|body| body.get(name)).and_then(Value::as_str).unwrap_or_default()
     };
@@ -40,14 +45,14 @@ pub(super) fn answer(
             "site_id": SITE_ID,
             "user_id": SITE_ID,
         })),
-        "oauth/access_token" => refused(403, "invalid_request_token", "This token is not known."),
+        "oauth/access_token" => refused(403, "invalid_request_token", "Unknown token."),
         "subscriptions" => fine(subscriptions(site, connected)),
         "subscriptions/activate" | "subscriptions/deactivate" => {
             let is_known = PRODUCTS.iter().any(|(id, ..)| key(site, *id) == text("product_key"));
             if is_known {
                 fine(json!({ "success": true }))
             } else {
-                refused(404, "unknown_key", "There is no such key.")
+                refused(404, "unknown_key", "Unknown key.")
             }
         }
         "orders" => {
@@ -57,7 +62,7 @@ pub(super) fn answer(
                     "order_id": id, "status": "completed", "total": "0.00",
                     "product_key": key(site, *id), "product": name, "product_slug": slug,
                 })),
-                None => refused(404, "unknown_product", "There is no such product."),
+                None => refused(404, "unknown_product", "Product not found."),
             }
         }
         _ => match preview.and_then(|id| product(id.parse().ok()?)) {
@@ -65,7 +70,7 @@ pub(super) fn answer(
                 "css": ".preview{padding:1rem}",
                 "html": format!("<div class=\"preview\"><h2>{name}</h2><p>{about}</p></div>"),
             })),
-            None => refused(404, "not_found", "There is nothing there."),
+            None => refused(404, "not_found", "Not found."),
         },
     }
 }
@@ -80,12 +85,12 @@ fn product(id: i64) -> Option<&'static (i64, &'static str, &'static str, &'stati
     PRODUCTS.iter().find(|(known, ..)| *known == id)
 }
 
-fn fine(body: Value) -> Answer {
-    Answer { status: 200, body }
+fn fine(body: Value) -> MarketReply {
+    MarketReply { status: 200, body }
 }
 
-fn refused(status: u16, code: &str, message: &str) -> Answer {
-    Answer {
+fn refused(status: u16, code: &str, message: &str) -> MarketReply {
+    MarketReply {
         status,
         body: json!({ "code": code, "message": message, "data": { "status": status } }),
     }
@@ -108,7 +113,7 @@ fn featured() -> Value {
         })
     });
     let items: Vec<Value> = items.collect();
-    let title = "Comes with the shop";
+    let title = "Included with the shop";
     json!([{ "id": "with-the-shop", "title": title, "module": "list", "items": items }])
 }
 

@@ -15,7 +15,7 @@ use types::{Error, Result, Timestamp};
 use url::Url;
 use vault::Aad;
 
-use super::answer::Answer;
+use super::answer::MarketReply;
 use super::bundled;
 use crate::package::ARCHIVE_BYTES_MAX;
 use crate::rows::marketplace::{self, ConnectionErrorRow, ConnectionRow};
@@ -30,7 +30,7 @@ const ARCHIVE_TIME: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_mins(15);
 const PAUSE_MAX: Duration = Duration::from_hours(3);
 /// Faults of the same code are noted this far apart.
-const FAULT_EVERY: Duration = Duration::from_hours(1);
+const ERROR_INTERVAL: Duration = Duration::from_hours(1);
 const NONCE_BYTES: usize = 5;
 
 /// What proves who the site is to a service.
@@ -47,20 +47,20 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    fn place(service: &str) -> Aad<'_> {
+    fn aad(service: &str) -> Aad<'_> {
         Aad { kind: "service_connection", id: service, column: "token" }
     }
 
     pub(crate) fn seal(&self, site: &Site, service: &str) -> Result<Vec<u8>> {
         let text = serde_json::to_vec(self)
-            .map_err(|error| Error::internal("a token cannot be written").because(error))?;
-        site.vault().site_seal(&Self::place(service), &text)
+            .map_err(|error| Error::internal("cannot serialize a token").because(error))?;
+        site.vault().site_seal(&Self::aad(service), &text)
     }
 
     pub(crate) fn open(site: &Site, row: &ConnectionRow) -> Result<Self> {
-        let text = site.vault().site_open(&Self::place(&row.service), &row.token_sealed)?;
+        let text = site.vault().site_open(&Self::aad(&row.service), &row.token_sealed)?;
         serde_json::from_slice(text.expose())
-            .map_err(|error| Error::internal("a token cannot be read").because(error))
+            .map_err(|error| Error::internal("cannot read a token").because(error))
     }
 }
 
@@ -83,7 +83,7 @@ impl Market {
         let url = address.map(|address| {
             // Paths are appended below it.
             Url::parse(&format!("{}/", address.trim_end_matches('/'))).map_err(|error| {
-                Error::invalid("admin.marketplace_url is no address").because(error)
+                Error::invalid("admin.marketplace_url is not a URL").because(error)
             })
         });
         Ok(Self { url: url.transpose()?, paused: Mutex::new(None) })
@@ -116,7 +116,7 @@ impl Market {
         path: &str,
         body: Option<Value>,
         account: Option<&Account>,
-    ) -> Result<Answer> {
+    ) -> Result<MarketReply> {
         let Some(base) = &self.url else {
             let connected = site.store().read(connected_keys).await?;
             return Ok(bundled::answer(site, path, body.as_ref(), &connected));
@@ -124,11 +124,11 @@ impl Market {
         let now = site.clock().now();
         let paused = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         if paused.is_some_and(|until| now < until) {
-            let message = "The marketplace asked to be left alone for a while; try again later.";
-            return Ok(Answer { status: 429, body: json!({ "message": message }) });
+            let message = "The marketplace is limiting requests; try again later.";
+            return Ok(MarketReply { status: 429, body: json!({ "message": message }) });
         }
         let url = base.join(path).map_err(|error| {
-            Error::invalid("this is no address of the marketplace").because(error)
+            Error::invalid("this is not a URL of the marketplace").because(error)
         })?;
         let mut request = Fetch::get(url, ANSWER_BYTES_MAX, ANSWER_TIME);
         request.headers = headers(account);
@@ -138,7 +138,7 @@ impl Market {
             request.headers.push((String::from("Content-Type"), String::from("application/json")));
         }
         let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not answer").because(fault)
+            Error::unavailable("the marketplace does not respond").because(fault)
         })?;
         if answer.status == 429 {
             let stated = answer.header("retry-after").and_then(|text| text.parse().ok());
@@ -148,15 +148,15 @@ impl Market {
         }
         if let (401, Some(account)) = (answer.status, account) {
             let user_id = account.row.user_id;
-            let noted = site.store().write(move |conn| note_fault(conn, user_id, now)).await?;
+            let noted = site.store().write(move |conn| record_error(conn, user_id, now)).await?;
             if let (Some(nonce), Ok(url)) = (noted, base.join("connection_errors")) {
-                tell_fault(site, url, &nonce).await;
+                report_error(site, url, &nonce).await;
             }
         }
         let body = serde_json::from_slice(&answer.body).map_err(|error| {
-            Error::unavailable("the marketplace's answer cannot be read").because(error)
+            Error::unavailable("cannot read the marketplace's response").because(error)
         })?;
-        Ok(Answer { status: answer.status, body })
+        Ok(MarketReply { status: answer.status, body })
     }
 
     /// The archive of something that was bought.
@@ -166,12 +166,12 @@ impl Market {
         slug: &str,
         account: &Account,
     ) -> Result<Vec<u8>> {
-        let unknown = || Error::not_found("the marketplace has no package of this name");
+        let unknown = || Error::not_found("the marketplace has no package with this name");
         let url = self.page(&format!("packages/{slug}.zip")).ok_or_else(unknown)?;
         let mut request = Fetch::get(url, ARCHIVE_BYTES_MAX, ARCHIVE_TIME);
         request.headers = headers(Some(account));
         let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not answer").because(fault)
+            Error::unavailable("the marketplace does not respond").because(fault)
         })?;
         if answer.status == 200 { Ok(answer.body) } else { Err(unknown()) }
     }
@@ -188,21 +188,21 @@ fn connected_keys(conn: &mut dyn Conn) -> Result<BTreeSet<String>> {
     Ok(bought.filter(|one| one.is_connected).map(|one| one.product_key).collect())
 }
 
-const FAULT: &str = "unknown_token";
+const UNKNOWN_TOKEN: &str = "unknown_token";
 
-/// Notes that the marketplace does not know the site's token any more, once an hour. Returns the
-/// nonce by which the marketplace can say that this was its doing.
-fn note_fault(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<Option<String>> {
-    let newest = marketplace::error_newest(conn, FAULT)?;
-    if newest.is_some_and(|error| now.since(error.raised) < FAULT_EVERY) {
+/// Records that the marketplace no longer knows the site's token, at most once an hour. Returns the
+/// nonce with which the marketplace can confirm that it caused this.
+fn record_error(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<Option<String>> {
+    let newest = marketplace::error_newest(conn, UNKNOWN_TOKEN)?;
+    if newest.is_some_and(|error| now.since(error.raised) < ERROR_INTERVAL) {
         return Ok(None);
     }
     let mut random = [0; NONCE_BYTES];
     vault::fill_random(&mut random)?;
     let error = ConnectionErrorRow {
         nonce: data_encoding::HEXLOWER.encode(&random),
-        code: FAULT.to_owned(),
-        message: String::from("The marketplace does not know the site's token."),
+        code: UNKNOWN_TOKEN.to_owned(),
+        message: String::from("The marketplace rejected the site's token."),
         user_id,
         raised: now,
         verified: None,
@@ -211,13 +211,13 @@ fn note_fault(conn: &mut dyn Conn, user_id: i64, now: Timestamp) -> Result<Optio
     Ok(Some(error.nonce))
 }
 
-/// Tells the marketplace of a fault. It may not care, and nothing depends on it.
-async fn tell_fault(site: &Site, url: Url, nonce: &str) {
+/// Reports an error to the marketplace. Nothing depends on the outcome.
+async fn report_error(site: &Site, url: Url, nonce: &str) {
     let mut request = Fetch::get(url, ANSWER_BYTES_MAX, ANSWER_TIME);
     request.method = Method::Post;
-    request.body = json!({ "code": FAULT, "nonce": nonce }).to_string().into_bytes();
+    request.body = json!({ "code": UNKNOWN_TOKEN, "nonce": nonce }).to_string().into_bytes();
     request.headers.push((String::from("Content-Type"), String::from("application/json")));
     if let Err(fault) = site.outbound().fetch(request).await {
-        tracing::info!(%fault, "the marketplace could not be told of a fault");
+        tracing::info!(%fault, "cannot report an error to the marketplace");
     }
 }

@@ -7,7 +7,7 @@ use frame::Site;
 use serde_json::{Map, Value, json};
 use types::{Error, Result, Timestamp};
 
-use super::answer::Answer;
+use super::answer::MarketReply;
 use super::client::{Account, Market};
 use crate::rows::marketplace::{self, SubscriptionRow};
 use crate::rows::package::{self, PackageKind, PackageRow};
@@ -28,7 +28,7 @@ pub(crate) async fn refresh(
     site: &Site,
     market: &Market,
     is_forced: bool,
-) -> Result<Option<Answer>> {
+) -> Result<Option<MarketReply>> {
     let account = site.store().read({
         let clock_now = site.clock().now();
         move |conn| {
@@ -44,12 +44,12 @@ pub(crate) async fn refresh(
         return Ok(None);
     }
     let account = Account { token: super::client::Token::open(site, &row)?, row };
-    let said = market.ask(site, "subscriptions", None, Some(&account)).await?;
-    if !said.is_fine() {
-        return Ok(Some(said));
+    let reply = market.ask(site, "subscriptions", None, Some(&account)).await?;
+    if !reply.is_fine() {
+        return Ok(Some(reply));
     }
     let (now, own_id) = (site.clock().now(), account.row.remote_site_id);
-    let list = said.body.as_array().cloned().unwrap_or_default();
+    let list = reply.body.as_array().cloned().unwrap_or_default();
     let rows: Vec<SubscriptionRow> =
         list.iter().take(KEPT_MAX).filter_map(|one| read_one(one, own_id, now)).collect();
     site.store().write(move |conn| marketplace::replace_subscriptions(conn, &rows)).await?;
@@ -223,10 +223,10 @@ pub(crate) async fn archive(site: &Site, market: &Market, slug: &str) -> Result<
         Ok((row, bought))
     });
     let (Some(row), Some(bought)) = found.await? else {
-        return Err(Error::not_found("there is no package of this name"));
+        return Err(Error::not_found("package not found"));
     };
     if bought.is_expired(now) {
-        return Err(Error::invalid("the subscription has expired; renew it at the marketplace"));
+        return Err(Error::invalid("the subscription has expired; renew it in the marketplace"));
     }
     let account = Account { token: super::client::Token::open(site, &row)?, row };
     market.archive(site, slug, &account).await

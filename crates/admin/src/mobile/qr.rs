@@ -114,7 +114,7 @@ fn refuse(status: u16, code: &'static str, message: &'static str) -> Stop {
 }
 
 fn invalid_token() -> Stop {
-    refuse(401, "invalid_token", "This code is not ours or is too old; make a new one.")
+    refuse(401, "invalid_token", "This code is invalid or has expired; create a new one.")
 }
 
 /// Neither codes nor passwords go over a connection that others read.
@@ -122,7 +122,7 @@ fn need_https(call: &Call<'_>) -> Result<(), Stop> {
     if call.visit.secure {
         return Ok(());
     }
-    Err(refuse(403, "ssl_required", "Open the site with https; without it codes are not safe."))
+    Err(refuse(403, "ssl_required", "Sign-in codes require HTTPS; open the site with https://."))
 }
 
 /// The site's address for the phone, which is refused without https.
@@ -144,7 +144,7 @@ fn make(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, now, user_id) = (call.site, call.now(), call.user_id());
     let since = Timestamp::from_micros(now.as_micros().saturating_sub(HOUR_US));
     if login_token::count_since(call.conn()?, user_id, KIND, since)? >= PER_HOUR_MAX {
-        let message = "Too many codes were made within the hour; wait a while.";
+        let message = "Too many codes were created in the past hour; try again later.";
         return Err(refuse(429, "rate_limit_exceeded", message));
     }
     let token = random::<RANDOM_BYTES>()?;
@@ -177,16 +177,16 @@ fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
     need_https(call)?;
     let (site, now) = (call.site, call.now());
     if !call.params.flag("supports_number_matching") {
-        let message = "Update the app: it must show a number that you compare.";
+        let message = "Update the app: this version cannot confirm the number shown on the screen.";
         return Err(refuse(426, "mobile_app_update_required", message));
     }
     let mut row = token_of(call, false)?.ok_or_else(invalid_token)?;
     let device = device_of(call);
     if !device.contains_key("model") && !device.contains_key("os") {
-        return Err(refuse(400, "invalid_device", "Say what device this is: model or os."));
+        return Err(refuse(400, "invalid_device", "Describe the device: model or os is required."));
     }
     let scanned = || {
-        let message = "The code was read before; make a new one.";
+        let message = "This code was already scanned; create a new one.";
         refuse(409, "qr_login_already_scanned", message)
     };
     match state_at(&row, now) {
@@ -274,13 +274,13 @@ fn approve(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, now) = (call.site, call.now());
     let mut row = token_of(call, true)?.ok_or_else(invalid_token)?;
     let not_scanned = || {
-        let message = "No phone waits to be let in; read the code first.";
+        let message = "No phone is waiting to sign in; scan the code first.";
         refuse(409, "qr_login_not_scanned", message)
     };
     match state_at(&row, now) {
         SCANNED => {}
         EXPIRED => {
-            let message = "It took too long; make a new code.";
+            let message = "The code has expired; create a new one.";
             return Err(refuse(410, "qr_login_expired", message));
         }
         _ => return Err(not_scanned()),
@@ -295,7 +295,10 @@ fn approve(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let session = row.session_hash.as_deref().map(hex).unwrap_or_default();
         kept.insert(String::from("grant"), json!(hex(&hash(site.vault(), "grant", &session))));
     } else {
-        tracing::warn!(user.id = row.user_id, "a wrong number was chosen for a phone's sign-in");
+        tracing::warn!(
+            user.id = row.user_id,
+            "a wrong number was chosen to confirm a phone's sign-in"
+        );
     }
     row.detail = Value::Object(kept).to_string();
     if !login_token::advance(call.conn()?, &row, SCANNED)? {
@@ -338,11 +341,11 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
         APPROVED => {}
         CONSUMED => return Err(invalid_token()),
         EXPIRED => {
-            let message = "It took too long; make a new code.";
+            let message = "The code has expired; create a new one.";
             return Err(refuse(401, "token_expired", message));
         }
         _ => {
-            let message = "Choose the phone's number on the screen first.";
+            let message = "Choose the number that the phone shows on the screen first.";
             return Err(refuse(412, "qr_login_not_approved", message));
         }
     }
@@ -351,11 +354,11 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let compared = |text: &str| hash(site.vault(), "compare", text);
     let granted = kept.get("grant").and_then(Value::as_str).map(compared);
     if granted != Some(compared(given)) {
-        let message = "This phone was not let in; read a new code.";
+        let message = "Sign-in was denied for this phone; scan a new code.";
         return Err(refuse(412, "invalid_exchange_grant", message));
     }
     let Some(user) = site_rows::user::get(call.conn()?, row.user_id)? else {
-        return Err(refuse(404, "user_not_found", "The user of this code is gone."));
+        return Err(refuse(404, "user_not_found", "The user of this code was deleted."));
     };
     let name = password_name(&kept, now);
     let (password, secret) =
@@ -383,8 +386,8 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
 /// What the phone's password is called among the user's others.
 fn password_name(kept: &Map<String, Value>, now: Timestamp) -> String {
     let device = kept.get("device");
-    let said = |name: &str| device?.get(name)?.as_str();
-    let device = said("model").or_else(|| said("os")).unwrap_or("phone");
+    let reply = |name: &str| device?.get(name)?.as_str();
+    let device = reply("model").or_else(|| reply("os")).unwrap_or("phone");
     let day: String = now.to_string().chars().take(10).collect();
     format!("Mobile app · {device} · {day}")
 }
@@ -394,7 +397,7 @@ fn revoke(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let uuid = call.params.text("uuid").unwrap_or_default().to_owned();
     let user_id = call.user_id();
     if !passwords::delete(call.conn()?, user_id, &uuid)? {
-        let message = "You have no such application password.";
+        let message = "Application password not found.";
         return Err(refuse(404, "application_password_not_found", message));
     }
     Ok(Reply::new(json!({ "success": true, "uuid": uuid })))

@@ -46,7 +46,7 @@ pub fn step(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
     let Some(last) = events.last() else { return Ok(0) };
     outbox::advance(conn, FOLLOWER, from, last.seq)?;
     for event in &events {
-        tell(conn, event, now)?;
+        handle_event(conn, event, now)?;
     }
     Ok(events.len())
 }
@@ -75,7 +75,7 @@ pub fn look_over(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-fn tell(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+fn handle_event(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
     match event.kind.as_str() {
         "iso.registered" => return iso_waits(conn, event, now),
         "iso.activated" | "iso.rejected" => return iso_decided(conn, event),
@@ -98,12 +98,15 @@ fn first_order(conn: &mut dyn Conn, order_id: i64, now: Timestamp) -> Result<()>
     let note = NewNote {
         name: FIRST_ORDER,
         kind: NoteKind::Info,
-        title: String::from("Your first order is here"),
-        content: String::from("Somebody has bought from your shop. Have a look and send it off."),
+        title: String::from("You received your first order"),
+        content: String::from(
+            "A customer placed the first order in your shop. Review it and prepare it for \
+             shipping.",
+        ),
         data: json!({ "order_id": order_id }),
         action: Some(NewAction::page(
             "view-order",
-            "See the order",
+            "View order",
             &format!("/portal/store/orders/{order_id}"),
         )),
     };
@@ -123,12 +126,12 @@ fn stock(conn: &mut dyn Conn, product_id: i64, now: Timestamp) -> Result<()> {
             let note = NewNote {
                 name: &name,
                 kind: NoteKind::Warning,
-                title: format!("Little is left of {}", product.name),
-                content: format!("{left} in stock. Order more before it runs out."),
+                title: format!("Low stock: {}", product.name),
+                content: format!("{left} left in stock. Reorder before it sells out."),
                 data: json!({ "product_id": product_id, "stock_quantity": left }),
                 action: Some(NewAction::page(
                     "view-product",
-                    "See the product",
+                    "View product",
                     &format!("/portal/store/products/{product_id}"),
                 )),
             };
@@ -163,12 +166,12 @@ fn webhook_disabled(conn: &mut dyn Conn, webhook_id: i64, now: Timestamp) -> Res
     let note = NewNote {
         name: &name,
         kind: NoteKind::Warning,
-        title: format!("The webhook {} was switched off", webhook.name),
+        title: format!("Webhook {} was disabled", webhook.name),
         content: String::from(
-            "Its address failed too often. Mend it, then make the webhook active again.",
+            "Too many deliveries failed. Fix its URL, then set the webhook to active again.",
         ),
         data: json!({ "webhook_id": webhook_id }),
-        action: Some(NewAction::page("read-webhooks", "Read how", WEBHOOK_GUIDE)),
+        action: Some(NewAction::page("read-webhooks", "Learn more", WEBHOOK_GUIDE)),
     };
     raise(conn, &note, now).map(drop)
 }
@@ -185,8 +188,8 @@ fn iso_waits(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Res
     let note = NewNote {
         name: &name,
         kind: NoteKind::Info,
-        title: format!("{} waits for approval", iso.name),
-        content: String::from("It registered as an ISO. An administrator decides on it."),
+        title: format!("{} is waiting for approval", iso.name),
+        content: String::from("The ISO registered and needs an administrator's decision."),
         data: json!({ "iso_id": iso_id }),
         action: Some(NewAction::page("view-isos", "Decide", "/portal/console/isos")),
     };
@@ -212,14 +215,14 @@ fn job_done(
     let (name, title, content, action) = match payload.get("kind").and_then(Value::as_str) {
         Some(jobs::REPORT_IMPORT) => (
             "report-import-finished",
-            "The figures are up to date",
-            "The reports have been made from your records again.",
-            NewAction::page("view-reports", "See the reports", "/portal/analytics"),
+            "Reports are up to date",
+            "The reports were rebuilt from your records.",
+            NewAction::page("view-reports", "View reports", "/portal/analytics"),
         ),
         Some(jobs::REPORT_EXPORT) => (
             "report-export-ready",
             "Your export is ready",
-            "The report that you asked for has been written and can be downloaded.",
+            "The report you requested is ready to download.",
             NewAction::result_of("download-report", "Download", job_id),
         ),
         _ => return Ok(()),

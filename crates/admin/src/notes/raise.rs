@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn names_bring_no_markup() {
         for (text, expected) in [
-            ("Little is left of Fish & chips, 20%ad", "Little is left of Fish & chips, 20%ad"),
-            ("Little is left of <b onclick=x()>Tea</b>", "Little is left of Tea"),
+            ("Low stock: Fish & chips, 20%ad", "Low stock: Fish & chips, 20%ad"),
+            ("Low stock: <b onclick=x()>Tea</b>", "Low stock: Tea"),
             ("a<script>alert(1)</script>", "a"),
             ("1 < 2", "1 &lt; 2"),
         ] {

@@ -45,10 +45,12 @@ pub fn tend(conn: &mut dyn Conn, now: Timestamp) -> Result<()> {
     let note = NewNote {
         name: NAME,
         kind: NoteKind::Info,
-        title: String::from("Yesterday was your best day so far"),
-        content: format!("You sold for {sold} {currency}; the record was {before} {currency}."),
+        title: String::from("Yesterday was your best day yet"),
+        content: format!(
+            "Sales reached {sold} {currency}; the previous record was {before} {currency}."
+        ),
         data: json!({ "sold": sold, "record": before, "currency": currency }),
-        action: Some(NewAction::page("view-revenue", "See the revenue", REVENUE)),
+        action: Some(NewAction::page("view-revenue", "View revenue", REVENUE)),
     };
     raise(conn, &note, now).map(drop)
 }

@@ -21,27 +21,27 @@ pub(super) fn item() -> Item {
     let text = |about: &str| shown(Schema::text(), about);
     let moment = |about: &str| shown(Schema::text(), about);
     let flag = |about: &str| shown(Schema::boolean(), about);
-    let id = Schema::integer().about("Number of the note.").context(&["view"]).readonly();
+    let id = Schema::integer().about("Note ID.").context(&["view"]).readonly();
     let fields = [
         ("id", id),
-        ("name", text("What it is about.")),
-        ("type", text("What sort of message it is.")),
-        ("locale", text("Language of its texts.")),
-        ("title", text("The message in a line.")),
-        ("content", text("The message.")),
-        ("content_data", text("What programs may want to know about it.")),
-        ("status", Schema::text().about("What became of it.").context(BOTH)),
-        ("source", text("Who raised it.")),
-        ("date_created", moment("When it was raised, in the site's time.")),
-        ("date_created_gmt", moment("When it was raised, in GMT.")),
-        ("date_reminder", moment("When it wakes, in the site's time.")),
-        ("date_reminder_gmt", moment("When it wakes, in GMT.")),
-        ("is_snoozable", flag("Whether it can be put off.")),
-        ("actions", shown(Schema::typed("array"), "What can be done about it.")),
-        ("layout", text("How it is laid out.")),
-        ("image", text("A picture beside it.")),
-        ("is_deleted", flag("Whether it was dismissed.")),
-        ("is_read", flag("Whether somebody has read it.")),
+        ("name", text("Note name.")),
+        ("type", text("Note type.")),
+        ("locale", text("Locale of the texts.")),
+        ("title", text("Title.")),
+        ("content", text("Content.")),
+        ("content_data", text("Additional data for programs.")),
+        ("status", Schema::text().about("Note status.").context(BOTH)),
+        ("source", text("Source of the note.")),
+        ("date_created", moment("Date created, in the site's time zone.")),
+        ("date_created_gmt", moment("Date created, in GMT.")),
+        ("date_reminder", moment("Date of the reminder, in the site's time zone.")),
+        ("date_reminder_gmt", moment("Date of the reminder, in GMT.")),
+        ("is_snoozable", flag("Whether the note can be snoozed.")),
+        ("actions", shown(Schema::typed("array"), "Available actions.")),
+        ("layout", text("Layout.")),
+        ("image", text("Image.")),
+        ("is_deleted", flag("Whether the note was dismissed.")),
+        ("is_read", flag("Whether the note was read.")),
     ];
     Item::new("note", Schema::object(fields))
 }

@@ -12,7 +12,7 @@ use crate::rows::admin_note::{self, NoteKind, NoteRow, NoteStatus};
 const IDS_MAX: usize = 1_000;
 
 fn unknown_note() -> Stop {
-    Refusal::new(404, "woocommerce_note_invalid_id", "There is no such note.").into()
+    Refusal::new(404, "woocommerce_note_invalid_id", "Note not found.").into()
 }
 
 /// The note that the path names, dismissed or not.
@@ -44,7 +44,7 @@ pub(super) fn update(call: &mut Call<'_>, before: NoteRow) -> Result<NoteRow, St
 
 fn invalid_status() -> Stop {
     let statuses: Vec<&str> = NoteStatus::ALL.iter().map(|status| status.as_str()).collect();
-    let message = format!("A note's status is one of {}.", statuses.join(", "));
+    let message = format!("The status must be one of {}.", statuses.join(", "));
     Refusal::new(400, "admin_note_invalid_data", message).into()
 }
 
@@ -53,7 +53,7 @@ pub(super) fn act(call: &mut Call<'_>, before: NoteRow) -> Result<NoteRow, Stop>
     let action_id = call.params.int("action_id").unwrap_or_default();
     let actions = admin_note::actions_of(call.conn()?, &[before.note_id])?;
     let unknown = || {
-        let message = "The note has no such action.";
+        let message = "Action not found.";
         Refusal::new(404, "woocommerce_note_action_invalid_id", message)
     };
     let action = actions.iter().find(|action| action.action_id == action_id);
@@ -86,8 +86,8 @@ pub(super) fn ids_of(call: &Call<'_>) -> Result<Vec<i64>, Stop> {
         Some(Value::Array(ids)) if ids.len() <= IDS_MAX => {
             Ok(ids.iter().map(loose::to_int).collect())
         }
-        Some(Value::Array(_)) => Err(refused("Name at most 1000 notes in noteIds.")),
-        _ => Err(refused("Give the numbers of the notes as a list, noteIds.")),
+        Some(Value::Array(_)) => Err(refused("noteIds must list at most 1000 notes.")),
+        _ => Err(refused("noteIds must be a list of note IDs.")),
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn ids_of(call: &Call<'_>) -> Result<Vec<i64>, Stop> {
 pub(super) fn activate_promotion(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let name = call.params.text("promo_note_name").unwrap_or_default().to_owned();
     if !call.site.settings().promo_notes.contains(&name) {
-        let message = "There is no promotion of this name.";
+        let message = "Promotion not found.";
         let code = "woocommerce_note_invalid_promo_note_name";
         return Err(Refusal::new(422, code, message).into());
     }

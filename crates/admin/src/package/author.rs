@@ -32,7 +32,8 @@ pub fn new_key() -> Result<(Secret<String>, String)> {
 
 /// Who signs with a key that was made by [`new_key`].
 pub fn signer(key: &Secret<String>) -> Result<Signer> {
-    let wrong = || Error::invalid("this is no key to sign with; make one");
+    let wrong =
+        || Error::invalid("this is not a signing key; create one with `boardwalk plugin key`");
     let bytes = BASE64.decode(key.expose().trim().as_bytes()).map_err(|_| wrong())?;
     let seed: [u8; SEED_BYTES] = bytes.try_into().map_err(|_| wrong())?;
     Signer::from_seed(&Secret::new(seed))

@@ -275,8 +275,10 @@ impl Setting {
             (SettingKind::Choice, Value::String(text)) if self.choices.contains(text) => {
                 Ok(value.clone())
             }
-            (SettingKind::Text | SettingKind::Secret, _) => refuse("a text of 4,000 bytes at most"),
-            (SettingKind::Url, _) => refuse("an address that begins with http:// or https://"),
+            (SettingKind::Text | SettingKind::Secret, _) => {
+                refuse("a string of at most 4,000 bytes")
+            }
+            (SettingKind::Url, _) => refuse("a URL that starts with http:// or https://"),
             (SettingKind::Boolean, _) => refuse("true or false"),
             (SettingKind::Integer, _) => refuse("a whole number"),
             (SettingKind::Choice, _) => refuse("one of its choices"),
@@ -338,7 +340,7 @@ impl PluginManifest {
             return Err(wrong_slug(slug));
         }
         if connections.iter().any(|one| !is_web(&one.authorize_url)) {
-            return Err(Error::invalid("a connection has no address to grant it at"));
+            return Err(Error::invalid("a connection has no authorization URL"));
         }
         let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
         let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
@@ -356,7 +358,10 @@ impl PluginManifest {
         }
         for setting in settings {
             if setting.kind == SettingKind::Secret && !setting.default.is_null() {
-                return Err(Error::invalid(format!("the secret {} has a default", setting.name)));
+                return Err(Error::invalid(format!(
+                    "the secret {} must not have a default",
+                    setting.name
+                )));
             }
             if !setting.default.is_null() {
                 setting.accept(&setting.default)?;

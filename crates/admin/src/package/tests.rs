@@ -96,12 +96,12 @@ fn what_is_broken_or_hostile_is_refused() {
         .insert(String::from("checksums.json"), br#"{"sha256": {"plugin.json": "00"}}"#.into());
     let wrong_sum: Vec<(&str, &[u8])> = wrong_sum.iter().map(|(p, c)| (&**p, &**c)).collect();
     for (archive, reason) in [
-        (b"no archive".to_vec(), "no zip archive"),
-        (Vec::new(), "no zip archive"),
-        (zeros(u64::try_from(ARCHIVE_BYTES_MAX).unwrap() + 1), "bytes at most"),
+        (b"no archive".to_vec(), "not a ZIP archive"),
+        (Vec::new(), "not a ZIP archive"),
+        (zeros(u64::try_from(ARCHIVE_BYTES_MAX).unwrap() + 1), "must not exceed"),
         (packed(&with("large", &zeros(unzip::FILE_BYTES_MAX + 1))), "too large"),
         (packed(&bomb), "too large"),
-        (packed(&many), "files at most"),
+        (packed(&many), "must not have more than"),
         (raw(&[("../outside", b"x")]), "not allowed"),
         (raw(&[("a/../../outside", b"x")]), "not allowed"),
         (raw(&[("/etc/passwd", b"x")]), "not allowed"),
@@ -111,12 +111,12 @@ fn what_is_broken_or_hostile_is_refused() {
         (raw(&wrong_sum), "checksum"),
         (packed(&Files::new()), "has no plugin.json"),
         (packed(&with("theme.json", b"{}")), "not both"),
-        (packed(&with("plugin.json", b"{")), "manifest of the package is wrong"),
+        (packed(&with("plugin.json", b"{")), "manifest is invalid"),
         (packed(&with("plugin.json", br#"{"code": "rm"}"#)), "unknown field"),
-        (packed(&with("plugin.json", br#"{"slug": "../x", "name": "X"}"#)), "is no name"),
-        (packed(&with("plugin.json", &demo(r#""uri": "javascript:alert(1)""#))), "leads elsewhere"),
-        (packed(&with("plugin.json", &demo(r#""name": "<b>Demo</b>""#))), "has markup"),
-        (packed(&with("plugin.json", &demo(&contributed("data:text/html,x")))), "leads elsewhere"),
+        (packed(&with("plugin.json", br#"{"slug": "../x", "name": "X"}"#)), "is not a valid name"),
+        (packed(&with("plugin.json", &demo(r#""uri": "javascript:alert(1)""#))), "must start with"),
+        (packed(&with("plugin.json", &demo(r#""name": "<b>Demo</b>""#))), "contains markup"),
+        (packed(&with("plugin.json", &demo(&contributed("data:text/html,x")))), "must start with"),
     ] {
         let message = refused(&archive);
         assert!(message.contains(reason), "{reason}: {message}");

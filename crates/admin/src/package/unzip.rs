@@ -24,18 +24,16 @@ const MODE_PLAIN: u32 = 0o100_000;
 /// The files of an archive by their paths.
 pub(super) fn unzip(archive: &[u8]) -> Result<Files> {
     if archive.len() > ARCHIVE_BYTES_MAX {
-        return Err(Error::invalid(format!(
-            "a package has {ARCHIVE_BYTES_MAX} bytes at most, and this one has more"
-        )));
+        return Err(Error::invalid(format!("a package must not exceed {ARCHIVE_BYTES_MAX} bytes")));
     }
     let broken =
-        |error: zip::result::ZipError| Error::invalid("this is no zip archive").because(error);
+        |error: zip::result::ZipError| Error::invalid("this is not a ZIP archive").because(error);
     let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(broken)?;
     if archive.len() > FILES_MAX {
-        return Err(Error::invalid(format!("a package has {FILES_MAX} files at most")));
+        return Err(Error::invalid(format!("a package must not have more than {FILES_MAX} files")));
     }
     if archive.has_duplicate_names() {
-        return Err(Error::invalid("two files of the package have the same path"));
+        return Err(Error::invalid("two files in the package have the same path"));
     }
     let mut files = Files::new();
     let mut left = FILES_BYTES_MAX;
@@ -49,23 +47,25 @@ pub(super) fn unzip(archive: &[u8]) -> Result<Files> {
         check_path(&path)?;
         let mode = file.unix_mode().unwrap_or(MODE_PLAIN) & MODE_TYPE;
         if file.is_symlink() || (mode != MODE_PLAIN && mode != 0) {
-            return Err(Error::invalid(format!("{path} is a link, and only files are taken")));
+            return Err(Error::invalid(format!("{path} is a link; only files are allowed")));
         }
         let method = file.compression();
         if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
-            return Err(Error::invalid(format!("{path} is neither stored nor deflated")));
+            return Err(Error::invalid(format!(
+                "{path} uses an unsupported compression method; use stored or deflated"
+            )));
         }
         let bound = left.min(FILE_BYTES_MAX);
         let mut content = Vec::new();
         // One byte more tells a file that is too large from one that just fits.
         let read = file.take(bound + 1).read_to_end(&mut content);
-        let read = read
-            .map_err(|error| Error::invalid(format!("{path} cannot be unpacked")).because(error))?;
+        let read =
+            read.map_err(|error| Error::invalid(format!("cannot unpack {path}")).because(error))?;
         let read = u64::try_from(read).unwrap_or(u64::MAX);
         if read > bound {
             return Err(Error::invalid(format!(
-                "{path} is too large: a file has {FILE_BYTES_MAX} bytes at most, and all together \
-                 {FILES_BYTES_MAX}"
+                "{path} is too large: a file must not exceed {FILE_BYTES_MAX} bytes, and all \
+                 files together {FILES_BYTES_MAX}"
             )));
         }
         left -= read;
@@ -84,7 +84,7 @@ fn check_path(path: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(
-        "a path of the package is not allowed; use letters, digits and -_. with single slashes \
-         between",
+        "a path in the package is not allowed; use letters, digits and -_. separated by single \
+         slashes",
     ))
 }

@@ -34,10 +34,10 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let on_step = |name: &str| at(&format!("/step/(?P<step>[a-zA-Z0-9_-]+)/{name}"));
     let text = |about: &str| Schema::text().about(about);
     let place = || Args::new().arg("location", location());
-    let source = || place().arg("source", text("Where the owner came from."));
+    let source = || place().arg("source", text("Where the user came from."));
     let from = || {
-        let args = place().arg("from", text("The page before this one."));
-        args.arg("source", text("Where the owner came from."))
+        let args = place().arg("from", text("Previous page."));
+        args.arg("source", text("Where the user came from."))
     };
     let eligibility = Route::at(&names.admin, "/settings/payments/woopayments/woopay-eligibility");
     vec![
@@ -93,7 +93,7 @@ fn keep(call: &mut Call<'_>, country: &str, kept: Map<String, Value>) -> Result<
     all.insert(country.to_owned(), Value::Object(kept));
     let all = Value::Object(all);
     if all.to_string().len() > PROFILE_BYTES_MAX {
-        let message = "What was filled in is too long; tell less.";
+        let message = "The data is too long; shorten it.";
         let code = "woocommerce_woopayments_onboarding_too_long";
         return Err(Refusal::new(400, code, message).into());
     }
@@ -135,7 +135,7 @@ fn step_of(call: &Call<'_>) -> Result<(&'static str, &'static [&'static str]), S
     let name = super::path_text(call, "step");
     let found = STEPS.iter().find(|(id, _)| *id == name).copied();
     found.ok_or_else(|| {
-        let message = "There is no such step.";
+        let message = "Step not found.";
         Refusal::new(404, "woocommerce_woopayments_onboarding_invalid_step", message).into()
     })
 }
@@ -150,7 +150,7 @@ fn step(call: &mut Call<'_>, wanted: Move) -> Result<Reply, Stop> {
     let (step, before) = step_of(call)?;
     let (country, mut kept) = progress(call)?;
     if let Some(missing) = before.iter().find(|id| status_of(&kept, id) != COMPLETED) {
-        let message = format!("Finish the step {missing} first.");
+        let message = format!("Complete the step {missing} first.");
         let code = "woocommerce_woopayments_onboarding_step_requirements_not_met";
         return Err(Refusal::new(409, code, message).into());
     }
@@ -186,7 +186,8 @@ fn answers(call: &Call<'_>) -> Map<String, Value> {
 /// Play money is for the sandbox: there the account to try things with is this environment.
 fn init_test(call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.site.environment() != Environment::Sandbox {
-        let message = "Try things in the sandbox; production takes real money only.";
+        let message =
+            "Test accounts are available only in the sandbox; production takes live payments.";
         let code = "woocommerce_woopayments_test_account_not_here";
         return Err(Refusal::new(409, code, message).into());
     }
@@ -211,7 +212,7 @@ fn reset(call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 fn no_verification() -> Stop {
-    let message = "Businesses are verified in onboarding: take the merchant on board there.";
+    let message = "Businesses are verified in onboarding: onboard the merchant there.";
     Refusal::new(409, "woocommerce_woopayments_onboarding_kyc_elsewhere", message).into()
 }
 

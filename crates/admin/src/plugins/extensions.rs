@@ -5,26 +5,26 @@ use db::Conn;
 use frame::action::Outcome;
 use serde_json::{Value, json};
 
-use super::{Asking, lifecycle};
+use super::{CatalogueRequest, lifecycle};
 use crate::catalogue::Offer;
 use crate::country;
 
 /// The groups with their titles.
 const GROUPS: &[(&str, &str)] = &[
-    ("obw/basics", "The basics"),
-    ("obw/grow", "Grow your shop"),
-    ("task-list/reach", "Reach more people"),
-    ("task-list/grow", "Grow with what you have"),
-    ("obw/core-profiler", "To start with"),
+    ("obw/basics", "Essentials"),
+    ("obw/grow", "Grow your store"),
+    ("task-list/reach", "Reach more customers"),
+    ("task-list/grow", "Get more from your store"),
+    ("obw/core-profiler", "Get started"),
 ];
 /// The group whose plugins tell more, since a new shop chooses among them.
 const PROFILER: &str = "obw/core-profiler";
 
-pub(super) fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+pub(super) fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let installed = lifecycle::all(conn)?;
-    let country = country::of(&asking.later.visit.options);
+    let country = country::of(&request.later.visit.options);
     let groups = GROUPS.iter().map(|(key, title)| {
-        let plugins: Vec<Value> = asking
+        let plugins: Vec<Value> = request
             .offers
             .iter()
             .filter(|offer| is_in(offer, key, &country))

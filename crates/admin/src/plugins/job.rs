@@ -166,7 +166,7 @@ impl PluginJob {
         let (site, now) = (Arc::clone(cx.site()), cx.now());
         let activate = move |conn: &mut dyn Conn| {
             let user = user::get(conn, user_id)?
-                .ok_or_else(|| Error::not_found("the one who asked for it is gone"))?;
+                .ok_or_else(|| Error::not_found("the user who requested it was deleted"))?;
             let doing = Doing { site: &site, user, now };
             attempt(conn, &mut |conn| lifecycle::activate(conn, &slug, &doing).map(drop))
         };
@@ -233,7 +233,7 @@ async fn note_down(cx: &JobCx, steps: &[Step]) -> Result<(), Halt> {
 
 fn written(steps: &[Step]) -> Result<Value, Halt> {
     serde_json::to_value(steps).map_err(|error| {
-        Halt::Failed(Error::internal("what became of plugins cannot be told").because(error))
+        Halt::Failed(Error::internal("cannot report the state of plugins").because(error))
     })
 }
 

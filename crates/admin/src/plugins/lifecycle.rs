@@ -54,7 +54,7 @@ pub(crate) fn install(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) 
         slug: slug.to_owned(),
         version: package.manifest.version().to_owned(),
         manifest: manifest
-            .map_err(|error| Error::internal("a manifest cannot be written").because(error))?,
+            .map_err(|error| Error::internal("cannot serialize a manifest").because(error))?,
         digest: package.digest.clone(),
         signer: package.signer.clone(),
         origin: (*origin).to_owned(),
@@ -64,11 +64,11 @@ pub(crate) fn install(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) 
     let files = package.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
     package::install(conn, &row, files)?;
     let told = if kind == PackageKind::Plugin { "plugin.installed" } else { "theme.installed" };
-    tell(conn, told, &row, now)
+    append_event(conn, told, &row, now)
 }
 
 /// Tells the feed of changes.
-pub(crate) fn tell(
+pub(crate) fn append_event(
     conn: &mut dyn Conn,
     kind: &'static str,
     row: &PackageRow,
@@ -106,7 +106,7 @@ pub(crate) fn activate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Re
     plugin.row.is_active = true;
     plugin.row.activated = Some(doing.now);
     keep(conn, &mut plugin, &made)?;
-    tell(conn, "plugin.activated", &plugin.row, doing.now)?;
+    append_event(conn, "plugin.activated", &plugin.row, doing.now)?;
     Ok(plugin)
 }
 
@@ -156,8 +156,9 @@ fn webhooks_path(site: &Site) -> String {
 }
 
 fn keep(conn: &mut dyn Conn, plugin: &mut Installed, made: &Made) -> Result<()> {
-    plugin.row.made = serde_json::to_string(made)
-        .map_err(|error| Error::internal("what a plugin made cannot be written").because(error))?;
+    plugin.row.made = serde_json::to_string(made).map_err(|error| {
+        Error::internal("cannot serialize what a plugin created").because(error)
+    })?;
     package::put(conn, &plugin.row)
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn deactivate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> 
     plugin.row.is_active = false;
     plugin.row.activated = None;
     keep(conn, &mut plugin, &made)?;
-    tell(conn, "plugin.deactivated", &plugin.row, doing.now)?;
+    append_event(conn, "plugin.deactivated", &plugin.row, doing.now)?;
     Ok(plugin)
 }
 
@@ -185,7 +186,7 @@ pub(crate) fn deactivate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> 
 pub(crate) fn remove(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Result<Installed> {
     let plugin = deactivate(conn, slug, doing)?;
     package::remove(conn, PackageKind::Plugin, slug)?;
-    tell(conn, "plugin.removed", &plugin.row, doing.now)?;
+    append_event(conn, "plugin.removed", &plugin.row, doing.now)?;
     Ok(plugin)
 }
 
@@ -215,6 +216,6 @@ pub(crate) fn configure(
         subscribe(conn, &plugin, &mut made, doing)?;
     }
     keep(conn, &mut plugin, &made)?;
-    tell(conn, "plugin.configured", &plugin.row, doing.now)?;
+    append_event(conn, "plugin.configured", &plugin.row, doing.now)?;
     Ok(plugin)
 }

@@ -40,12 +40,12 @@ struct Activation {
 }
 
 pub(super) async fn install(
-    asked: &Later,
+    request: &Later,
     catalogue: &Catalogue,
     plugins: &[String],
 ) -> Result<Value, Stop> {
     let Installation { installed, results, time, details, errors } =
-        install_all(asked, catalogue, plugins).await?;
+        install_all(request, catalogue, plugins).await?;
     let message = if errors.is_empty() {
         "The plugins were installed."
     } else {
@@ -63,8 +63,8 @@ pub(super) async fn install(
     }))
 }
 
-pub(super) async fn activate(asked: &Later, plugins: &[String]) -> Result<Value, Stop> {
-    let Activation { activated, active, details, errors } = activate_all(asked, plugins).await?;
+pub(super) async fn activate(request: &Later, plugins: &[String]) -> Result<Value, Stop> {
+    let Activation { activated, active, details, errors } = activate_all(request, plugins).await?;
     let message = if errors.is_empty() {
         "The plugins were activated."
     } else {
@@ -80,12 +80,12 @@ pub(super) async fn activate(asked: &Later, plugins: &[String]) -> Result<Value,
 }
 
 pub(super) async fn install_and_activate(
-    asked: &Later,
+    request: &Later,
     catalogue: &Catalogue,
     plugins: &[String],
 ) -> Result<Value, Stop> {
-    let first = install_all(asked, catalogue, plugins).await?;
-    let then = activate_all(asked, &first.installed).await?;
+    let first = install_all(request, catalogue, plugins).await?;
+    let then = activate_all(request, &first.installed).await?;
     Ok(json!({
         "install": {
             "installed": first.installed,
@@ -102,22 +102,22 @@ pub(super) async fn install_and_activate(
 }
 
 async fn install_all(
-    asked: &Later,
+    request: &Later,
     catalogue: &Catalogue,
     plugins: &[String],
 ) -> Result<Installation, Stop> {
     let mut told = Installation::default();
-    let clock = *asked.site.clock();
+    let clock = *request.site.clock();
     for slug in plugins {
         if slug == SHOP {
             told.installed.push(slug.clone());
             continue;
         }
         let wanted = slug.clone();
-        let before = asked.site.store().read(move |conn| lifecycle::get(conn, &wanted)).await?;
+        let before = request.site.store().read(move |conn| lifecycle::get(conn, &wanted)).await?;
         if before.is_none() {
             let started = clock.now();
-            match install_one(asked, catalogue, slug, started).await {
+            match install_one(request, catalogue, slug, started).await {
                 Ok(()) => {
                     let took = clock.now().since(started).as_millis();
                     told.results.insert(slug.clone(), json!(true));
@@ -131,7 +131,7 @@ async fn install_all(
         }
         told.installed.push(slug.clone());
         let wanted = slug.clone();
-        let after = asked.site.store().read(move |conn| lifecycle::get(conn, &wanted)).await?;
+        let after = request.site.store().read(move |conn| lifecycle::get(conn, &wanted)).await?;
         if let Some(plugin) = after {
             told.details.insert(slug.clone(), details(&plugin));
         }
@@ -140,32 +140,32 @@ async fn install_all(
 }
 
 async fn install_one(
-    asked: &Later,
+    request: &Later,
     catalogue: &Catalogue,
     slug: &str,
     now: Timestamp,
 ) -> Result<()> {
-    let obtained = catalogue.obtain(&asked.site, PackageKind::Plugin, slug).await?;
+    let obtained = catalogue.obtain(&request.site, PackageKind::Plugin, slug).await?;
     let install = move |conn: &mut dyn Conn| lifecycle::install(conn, &obtained, now);
-    asked.site.store().write(install).await
+    request.site.store().write(install).await
 }
 
 /// What a client is told of a failure; our own are not for clients.
 fn message_of(error: &Error) -> Result<String, Stop> {
     match error.kind() {
-        Kind::Internal => Err(Error::internal("a plugin cannot be installed").into()),
+        Kind::Internal => Err(Error::internal("cannot install a plugin").into()),
         _ => Ok(error.to_string()),
     }
 }
 
-async fn activate_all(asked: &Later, plugins: &[String]) -> Result<Activation, Stop> {
+async fn activate_all(request: &Later, plugins: &[String]) -> Result<Activation, Stop> {
     let mut told = Activation::default();
     for slug in plugins {
         if slug == SHOP {
             told.activated.push(slug.clone());
             continue;
         }
-        match activate_one(&asked.site, user_of(asked)?, slug, asked.visit.now).await? {
+        match activate_one(&request.site, user_of(request)?, slug, request.visit.now).await? {
             Ok(plugin) => {
                 told.activated.push(slug.clone());
                 told.details.insert(slug.clone(), details(&plugin));
@@ -173,14 +173,14 @@ async fn activate_all(asked: &Later, plugins: &[String]) -> Result<Activation, S
             Err(error) => told.errors.push((slug.clone(), error.to_string())),
         }
     }
-    told.active = with_shop(&asked.site.store().read(lifecycle::active).await?);
+    told.active = with_shop(&request.site.store().read(lifecycle::active).await?);
     Ok(told)
 }
 
 /// Who asks, as the storage knows them.
-pub(super) fn user_of(asked: &Later) -> Result<UserRow, Stop> {
-    let user = asked.visit.identity.user.as_ref();
-    let user = user.ok_or_else(|| Error::internal("nobody was let in"))?;
+pub(super) fn user_of(request: &Later) -> Result<UserRow, Stop> {
+    let user = request.visit.identity.user.as_ref();
+    let user = user.ok_or_else(|| Error::internal("no user is signed in"))?;
     Ok(user.row.clone())
 }
 
@@ -199,7 +199,9 @@ pub(crate) async fn activate_one(
             plugin = Some(lifecycle::activate(conn, &slug, &doing)?);
             Ok(())
         })?;
-        Ok(done.and_then(|()| plugin.ok_or_else(|| Error::internal("an activated plugin is gone"))))
+        Ok(done.and_then(|()| {
+            plugin.ok_or_else(|| Error::internal("an activated plugin no longer exists"))
+        }))
     };
     site.store().write(activate).await
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use types::{Error, Kind};
 
 use super::lifecycle::{self, Doing, Installed};
-use super::{Asking, may_install, pages, secrets, with_offers};
+use super::{CatalogueRequest, may_install, pages, secrets, with_offers};
 use crate::catalogue::Catalogue;
 use crate::package::PluginManifest;
 use crate::rows::package::PackageKind;
@@ -21,20 +21,20 @@ use crate::upload;
 
 pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.docs, path);
-    let slug = || Args::new().arg("slug", Schema::text().about("Name of the plugin."));
+    let slug = || Args::new().arg("slug", Schema::text().about("Plugin slug."));
     let of_upload = Arc::clone(catalogue);
-    let values = Schema::map().required().about("The settings to change, by their names.");
+    let values = Schema::map().required().about("Settings to change, by name.");
     vec![
         at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)).on(
             CREATE,
-            upload::with_file(Args::new(), "The archive of the plugin."),
-            later(may_install, move |asked| receive(asked, Arc::clone(&of_upload))),
+            upload::with_file(Args::new(), "The plugin archive."),
+            later(may_install, move |request| receive(request, Arc::clone(&of_upload))),
         ),
         at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)").on(
             READ,
-            slug().arg("page", Schema::text().about("Name of the page.")),
+            slug().arg("page", Schema::text().about("Page name.")),
             read(anyone, page),
         ),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/deactivate").on(
@@ -49,10 +49,10 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 }
 
 /// Everything that is offered or installed, by name.
-fn list(conn: &mut dyn Conn, asking: &Asking<'_>) -> Outcome {
+fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let mut installed = lifecycle::all(conn)?;
     let mut items = Vec::new();
-    for offer in asking.offers {
+    for offer in request.offers {
         let Some(manifest) = offer.plugin() else { continue };
         let found = installed.iter().position(|plugin| plugin.row.slug == manifest.slug);
         let own = found.map(|place| installed.remove(place));
@@ -86,8 +86,8 @@ fn view(manifest: &PluginManifest, icon: Option<&str>, installed: Option<&Instal
 }
 
 /// Installs the plugin of a form's archive.
-async fn receive(asked: Later, catalogue: Arc<Catalogue>) -> Outcome {
-    match upload::take(&asked, &catalogue, PackageKind::Plugin).await? {
+async fn receive(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
+    match upload::take(&request, &catalogue, PackageKind::Plugin).await? {
         Ok(slug) => Ok(Reply::new(json!({ "slug": slug }))),
         Err(message) => Err(Refusal::new(400, "boardwalk_invalid_package", message).into()),
     }
@@ -163,7 +163,7 @@ fn remove(call: &mut Call<'_>) -> Outcome {
 fn settings(call: &mut Call<'_>) -> Outcome {
     let slug = slug_of(call);
     let plugin = lifecycle::get(call.conn()?, &slug)?;
-    let plugin = plugin.ok_or_else(|| refused(Error::not_found("this plugin is not installed")))?;
+    let plugin = plugin.ok_or_else(|| refused(Error::not_found("the plugin is not installed")))?;
     Ok(Reply::new(shown_settings(&plugin)))
 }
 
@@ -192,8 +192,8 @@ fn configure(call: &mut Call<'_>) -> Outcome {
 fn page(call: &mut Call<'_>) -> Outcome {
     let (slug, page) = (slug_of(call), call.params.text("page").unwrap_or_default().to_owned());
     let found = pages::find(call.conn()?, &slug, &page)?;
-    let (manifest, page, html) = found
-        .ok_or_else(|| Refusal::new(404, "boardwalk_unknown_page", "There is no such page."))?;
+    let (manifest, page, html) =
+        found.ok_or_else(|| Refusal::new(404, "boardwalk_unknown_page", "Page not found."))?;
     let link = call.visit.page(&pages::path(&slug, &page.slug));
     Ok(Reply::new(json!({
         "slug": page.slug, "title": page.title, "plugin": manifest.slug, "link": link,

@@ -32,8 +32,8 @@ impl PageSource for PluginPages {
         visit: &Visit,
         address: &str,
     ) -> Result<Option<PublicPage>> {
-        let asked = address.split('?').next().unwrap_or_default();
-        let below = asked.strip_prefix(ROOT).map(|below| below.trim_end_matches('/'));
+        let own_path = address.split('?').next().unwrap_or_default();
+        let below = own_path.strip_prefix(ROOT).map(|below| below.trim_end_matches('/'));
         let Some((slug, page)) = below.and_then(|below| below.split_once('/')) else {
             return Ok(None);
         };

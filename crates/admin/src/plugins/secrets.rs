@@ -14,7 +14,7 @@ use crate::package::manifest::{Setting, SettingKind};
 const MASK: &str = "••••••••";
 const SEALED: &str = "sealed";
 
-fn place<'a>(slug: &'a str, name: &'a str) -> Aad<'a> {
+fn aad<'a>(slug: &'a str, name: &'a str) -> Aad<'a> {
     Aad { kind: "plugin_setting", id: slug, column: name }
 }
 
@@ -30,7 +30,7 @@ pub(super) fn kept(
         None | Some("") => Ok(Some(value)),
         Some(MASK) => Ok(None),
         Some(secret) => {
-            let sealed = site.vault().site_seal(&place(slug, &setting.name), secret.as_bytes())?;
+            let sealed = site.vault().site_seal(&aad(slug, &setting.name), secret.as_bytes())?;
             Ok(Some(json!({ SEALED: BASE64.encode(&sealed) })))
         }
     }
@@ -49,9 +49,9 @@ pub(super) fn shown(setting: &Setting, value: Value) -> Value {
 pub(super) fn open(site: &Site, plugin: &Installed, name: &str) -> Result<Option<Secret<String>>> {
     let kept = plugin.setting(name);
     let Some(sealed) = kept.get(SEALED).and_then(Value::as_str) else { return Ok(None) };
-    let damaged = || Error::internal("a secret of a plugin cannot be read");
+    let damaged = || Error::internal("cannot read a plugin's secret");
     let sealed = BASE64.decode(sealed.as_bytes()).map_err(|_| damaged())?;
-    let opened = site.vault().site_open(&place(&plugin.row.slug, name), &sealed)?;
+    let opened = site.vault().site_open(&aad(&plugin.row.slug, name), &sealed)?;
     let text = String::from_utf8(opened.expose().clone()).map_err(|_| damaged())?;
     Ok(Some(Secret::new(text)))
 }

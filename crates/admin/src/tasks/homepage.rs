@@ -23,7 +23,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make the front page.";
+    let message = "You are not allowed to create the front page.";
     call.need(Capability::PublishPages, CANNOT_CREATE, message)?;
     call.need(Capability::ManageOptions, CANNOT_CREATE, message)
 }
@@ -45,7 +45,7 @@ fn create(call: &mut Call<'_>, pages: &str, products: &str) -> Result<Reply, Sto
     let edit = call.visit.page(&format!("/wp-admin/post.php?post={page_id}&action=edit"));
     Ok(Reply::new(json!({
         "status": "success",
-        "message": "The front page is there.",
+        "message": "The front page was created.",
         "post_id": page_id,
         "edit_post_link": edit,
     })))
@@ -59,14 +59,14 @@ fn made(call: &mut Call<'_>, stored: &Options, pages: &str, products: &str) -> R
     let body = json!({ "title": "Welcome", "status": "publish", "content": content });
     let page = call.ask(Verb::Post, pages, body.as_object().cloned().unwrap_or_default())?;
     let id = page.get("id").and_then(Value::as_i64);
-    id.ok_or_else(|| Error::internal("a page that was made has no id").into())
+    id.ok_or_else(|| Error::internal("a new page has no id").into())
 }
 
 /// A greeting, and the newest products if there are enough for a row.
 fn content(site_name: &str, goods: &[Value]) -> String {
     let mut text = format!(
         "<!-- wp:heading {{\"level\":1}} -->\n<h1>{}</h1>\n<!-- /wp:heading -->\n\n\
-         <!-- wp:paragraph -->\n<p>Come in and look around.</p>\n<!-- /wp:paragraph -->\n",
+         <!-- wp:paragraph -->\n<p>Welcome to our store.</p>\n<!-- /wp:paragraph -->\n",
         escaped(site_name)
     );
     if goods.len() >= SHOWN {
@@ -76,7 +76,7 @@ fn content(site_name: &str, goods: &[Value]) -> String {
             format!("<li><a href=\"{link}\">{name}</a></li>")
         };
         let items: String = goods.iter().map(item).collect();
-        text.push_str("\n<!-- wp:heading -->\n<h2>New in the store</h2>\n<!-- /wp:heading -->\n");
+        text.push_str("\n<!-- wp:heading -->\n<h2>New arrivals</h2>\n<!-- /wp:heading -->\n");
         text.push_str("\n<!-- wp:list -->\n<ul>");
         text.push_str(&items);
         text.push_str("</ul>\n<!-- /wp:list -->\n");

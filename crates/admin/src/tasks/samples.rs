@@ -38,9 +38,9 @@ const fn sample(
 }
 
 const SAMPLES: &[Sample] = &[
-    sample("Harbor mug", "sample-harbor-mug", "14.00", "Stoneware for a large coffee."),
-    sample("Canvas tote", "sample-canvas-tote", "22.50", "Carries a week of groceries."),
-    sample("Beach towel", "sample-beach-towel", "35.00", "Wide, striped and quick to dry."),
+    sample("Harbor mug", "sample-harbor-mug", "14.00", "Stoneware mug for a large coffee."),
+    sample("Canvas tote", "sample-canvas-tote", "22.50", "Holds a week's groceries."),
+    sample("Beach towel", "sample-beach-towel", "35.00", "Wide, striped and quick-drying."),
     Sample {
         name: "Deck shirt",
         sku: "sample-deck-shirt",
@@ -50,8 +50,13 @@ const SAMPLES: &[Sample] = &[
     },
     sample("Enamel pin", "sample-enamel-pin", "6.00", "A small anchor for a jacket."),
     sample("Sea salt candle", "sample-sea-salt-candle", "18.00", "Burns for forty hours."),
-    sample("Notebook", "sample-notebook", "9.50", "A hundred and twenty plain pages."),
-    sample("Picnic blanket", "sample-picnic-blanket", "48.00", "Wool above, waterproof below."),
+    sample("Notebook", "sample-notebook", "9.50", "120 plain pages."),
+    sample(
+        "Picnic blanket",
+        "sample-picnic-blanket",
+        "48.00",
+        "Wool on top, waterproof underneath.",
+    ),
     sample("Postcard set", "sample-postcard-set", "8.00", "Ten views of the pier."),
 ];
 
@@ -67,7 +72,7 @@ const TEMPLATES: &[(&str, &str, bool)] = &[
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let products = format!("/{}/products", names.commerce_v3);
     let at = |path: &str| Route::at(&names.admin, &format!("/onboarding{path}"));
-    let template = Schema::text().required().about("Kind of product to start from.");
+    let template = Schema::text().required().about("Type of product to start from.");
     macro_rules! with_products {
         ($operation:path) => {{
             let products = products.clone();
@@ -91,12 +96,12 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make products.";
+    let message = "You are not allowed to create products.";
     call.need(Capability::PublishProducts, CANNOT_CREATE, message)
 }
 
 fn may_fill(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make demo products.";
+    let message = "You are not allowed to create sample products.";
     call.need(Capability::ManageOptions, CANNOT_UPDATE, message)
 }
 
@@ -104,13 +109,13 @@ fn may_fill(call: &mut Call<'_>) -> Result<(), Stop> {
 /// which clients find it. Templates of active plugins come after them.
 fn kinds(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut kinds = json!({
-        "physical": { "label": "Goods that are shipped", "default": true },
-        "downloads": { "label": "Files to download" },
-        "subscriptions": { "label": "Subscriptions, with an extension" },
-        "memberships": { "label": "Memberships, with an extension", "product": 958_589 },
-        "bookings": { "label": "Bookings, with an extension", "product": 390_890 },
-        "product-bundles": { "label": "Bundles, with an extension", "product": 18_716 },
-        "product-add-ons": { "label": "Wishes of the buyer, with an extension", "product": 18_618 },
+        "physical": { "label": "Physical products", "default": true },
+        "downloads": { "label": "Downloads" },
+        "subscriptions": { "label": "Subscriptions (requires an extension)" },
+        "memberships": { "label": "Memberships (requires an extension)", "product": 958_589 },
+        "bookings": { "label": "Bookings (requires an extension)", "product": 390_890 },
+        "product-bundles": { "label": "Bundles (requires an extension)", "product": 18_716 },
+        "product-add-ons": { "label": "Add-ons (requires an extension)", "product": 18_618 },
     });
     for (template, plugin) in templates_of_plugins(call)? {
         let kind = json!({
@@ -179,7 +184,7 @@ fn add(
     let row = format!("{}, SKU {}", sample.name, sample.sku);
     let sku = sample.sku;
     if let Some(id) = product::id_of_sku(call.conn()?, sku, 0)? {
-        let message = "A product with this SKU is there already.";
+        let message = "A product with this SKU already exists.";
         outcome.skipped.push(error(message, &json!({ "id": id, "row": row })));
         return Ok(());
     }
@@ -245,7 +250,7 @@ fn made(call: &mut Call<'_>, path: &str, body: Value) -> Result<i64, Stop> {
     let body: Map<String, Value> = body.as_object().cloned().unwrap_or_default();
     let made = call.ask(Verb::Post, path, body)?;
     let id = made.get("id").and_then(Value::as_i64);
-    id.ok_or_else(|| Error::internal("what was made has no id").into())
+    id.ok_or_else(|| Error::internal("a new product has no id").into())
 }
 
 /// An empty product of a kind, which nobody sees until it is filled in.
@@ -267,7 +272,7 @@ fn from_template(call: &mut Call<'_>, products: &str) -> Result<Reply, Stop> {
             let names = TEMPLATES.iter().map(|(name, ..)| *name);
             let others = of_plugins.iter().map(|(template, _)| template.name.as_str());
             let names: Vec<&str> = names.chain(others).collect();
-            let message = format!("There is no such template; choose one of {}.", names.join(", "));
+            let message = format!("Unknown template; choose one of {}.", names.join(", "));
             let code = "woocommerce_rest_product_creation_error";
             return Err(Refusal::new(400, code, message).into());
         };

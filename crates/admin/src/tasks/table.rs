@@ -56,7 +56,7 @@ const TASK: Task = Task {
 pub(super) static LISTS: &[List] = &[
     List {
         id: super::SETUP,
-        title: "Set up the store",
+        title: "Set up your store",
         event_prefix: "tasklist_",
         hidden_with: super::SETUP,
         has_progress: true,
@@ -65,7 +65,7 @@ pub(super) static LISTS: &[List] = &[
     },
     List {
         id: "extended",
-        title: "What comes after the start",
+        title: "Things to do next",
         event_prefix: "extended_tasklist_",
         hidden_with: "extended",
         has_progress: false,
@@ -74,7 +74,7 @@ pub(super) static LISTS: &[List] = &[
     },
     List {
         id: "secret_tasklist",
-        title: "Kept in the background",
+        title: "Hidden tasks",
         event_prefix: "secret_tasklist_",
         hidden_with: super::SETUP,
         has_progress: false,
@@ -83,7 +83,7 @@ pub(super) static LISTS: &[List] = &[
     },
     List {
         id: super::BOARDWALK,
-        title: "Take merchants on board",
+        title: "Onboard merchants",
         event_prefix: "boardwalk_tasklist_",
         hidden_with: super::BOARDWALK,
         has_progress: true,
@@ -95,8 +95,8 @@ pub(super) static LISTS: &[List] = &[
 static SETUP_TASKS: &[Task] = &[
     Task {
         id: "products",
-        title: "Add what you sell",
-        content: "Make your first product by hand, from a template, or with our samples.",
+        title: "Add your products",
+        content: "Create your first product manually, from a template or from our samples.",
         time: "1 minute per product",
         is_always_there: true,
         is_complete: |facts| facts.present.product,
@@ -105,8 +105,8 @@ static SETUP_TASKS: &[Task] = &[
     },
     Task {
         id: "payments",
-        title: "Choose how you are paid",
-        content: "Offer your buyers at least one way to pay.",
+        title: "Set up payments",
+        content: "Offer your customers at least one payment method.",
         time: "5 minutes",
         page: Some("/wp-admin/admin.php?page=wc-settings&tab=checkout&from=WCADMIN_PAYMENT_TASK"),
         in_progress: "Test account",
@@ -116,15 +116,15 @@ static SETUP_TASKS: &[Task] = &[
     },
     Task {
         id: "customize-store",
-        title: "Give your store its looks",
+        title: "Personalize your store",
         page: Some("/wp-admin/admin.php?page=wc-admin&path=%2Fcustomize-store"),
         is_complete: |facts| facts.is_on("woocommerce_admin_customize_store_completed"),
         ..TASK
     },
     Task {
         id: "tax",
-        title: "Set your tax rates",
-        content: "Say what tax you collect, or that you collect none.",
+        title: "Set up tax rates",
+        content: "Set the tax rates you collect, or turn taxes off.",
         time: "1 minute",
         is_complete: |facts| {
             let collects_none = !facts.options.get("woocommerce_no_sales_tax").is_null();
@@ -135,8 +135,8 @@ static SETUP_TASKS: &[Task] = &[
     },
     Task {
         id: "shipping",
-        title: "Say where you ship",
-        content: "Make a shipping zone, and what shipping costs there.",
+        title: "Set up shipping",
+        content: "Create a shipping zone and set its rates.",
         time: "1 minute",
         is_visible: |facts| {
             let country = facts.country();
@@ -148,8 +148,8 @@ static SETUP_TASKS: &[Task] = &[
     },
     Task {
         id: "launch-your-store",
-        title: "Open your store",
-        content: "Let everybody in when all is ready.",
+        title: "Launch your store",
+        content: "Make your store public when it is ready.",
         page: Some("/wp-admin/admin.php?page=wc-admin&path=%2Flaunch-your-store"),
         is_complete: |facts| !facts.is_on("woocommerce_coming_soon"),
         ..TASK
@@ -161,8 +161,8 @@ const CREATED_ZONES: &str = "woocommerce_admin_created_default_shipping_zones";
 static EXTENDED_TASKS: &[Task] = &[
     Task {
         id: "marketing",
-        title: "Tell people about your store",
-        content: "Look at the channels through which you can reach buyers.",
+        title: "Promote your store",
+        content: "Discover the channels through which you can reach customers.",
         time: "2 minutes",
         page: Some("/wp-admin/admin.php?page=wc-admin&path=%2Fmarketing"),
         is_complete: |facts| super::is_actioned(facts, "marketing"),
@@ -171,15 +171,15 @@ static EXTENDED_TASKS: &[Task] = &[
     Task {
         id: "extend-store",
         title: "Extend your store",
-        content: "Look at what extensions can do for you.",
+        content: "Discover what extensions can do for you.",
         page: Some("/wp-admin/admin.php?page=wc-admin&path=%2Fextensions"),
         is_complete: |facts| facts.is_visited("extend-store"),
         ..TASK
     },
     Task {
         id: "payments",
-        title: "Offer more ways to pay",
-        content: "Let buyers choose.",
+        title: "Offer more payment methods",
+        content: "Give your customers more ways to pay.",
         time: "2 minutes",
         page: Some("/wp-admin/admin.php?page=wc-settings&tab=checkout&from=WCADMIN_PAYMENT_TASK"),
         is_visible: |facts| facts.has_gateway,
@@ -189,16 +189,16 @@ static EXTENDED_TASKS: &[Task] = &[
     },
     Task {
         id: "get-mobile-app",
-        title: "Take your store with you",
-        content: "Sign in on your phone with a link that we send you.",
+        title: "Get the mobile app",
+        content: "Sign in on your phone with a link that we e-mail you.",
         is_visible: |facts| facts.may_install && facts.has_mail,
         is_complete: |facts| facts.is_on("woocommerce_admin_dismissed_mobile_app_modal"),
         ..TASK
     },
     Task {
         id: "review-shipping",
-        title: "Look at your shipping zones",
-        content: "We made some for you; see whether they suit you.",
+        title: "Review your shipping zones",
+        content: "We created some for you; check that they suit you.",
         page: Some("/wp-admin/admin.php?page=wc-settings&tab=shipping"),
         is_visible: |facts| facts.is_on(CREATED_ZONES),
         is_complete: |facts| facts.is_on("woocommerce_admin_reviewed_default_shipping_zones"),
@@ -208,8 +208,8 @@ static EXTENDED_TASKS: &[Task] = &[
 
 static SECRET_TASKS: &[Task] = &[Task {
     id: "shipping-recommendation",
-    title: "Let somebody ship for you",
-    content: "Look at who can ship for you.",
+    title: "Find a shipping partner",
+    content: "Compare partners that can ship your orders.",
     is_complete: |facts| facts.is_on("woocommerce_settings_shipping_recommendations_hidden"),
     ..TASK
 }];
@@ -218,8 +218,8 @@ static SECRET_TASKS: &[Task] = &[Task {
 static BOARDWALK_TASKS: &[Task] = &[
     Task {
         id: "store-details",
-        title: "Say where your store is",
-        content: "Fill in the address of the store and where its mail goes.",
+        title: "Add your store's address",
+        content: "Enter the store's address and its e-mail address.",
         time: "1 minute",
         page: Some("/portal/store/settings"),
         is_optional: true,
@@ -232,8 +232,8 @@ static BOARDWALK_TASKS: &[Task] = &[
     },
     Task {
         id: "api-key",
-        title: "Make a key for an ISO",
-        content: "With a key, the software of an ISO takes merchants on board.",
+        title: "Create an API key for an ISO",
+        content: "With an API key, an ISO's software can onboard merchants.",
         time: "1 minute",
         page: Some("/portal/console/keys"),
         is_optional: true,
@@ -242,8 +242,8 @@ static BOARDWALK_TASKS: &[Task] = &[
     },
     Task {
         id: "first-merchant",
-        title: "Take your first merchant on board",
-        content: "By the interface, or in the portal.",
+        title: "Onboard your first merchant",
+        content: "Use the API or the portal.",
         time: "2 minutes",
         page: Some("/portal/merchants/new"),
         is_optional: true,
@@ -252,8 +252,8 @@ static BOARDWALK_TASKS: &[Task] = &[
     },
     Task {
         id: "processor-bound",
-        title: "Bind a payment processor to a TPN",
-        content: "Give a terminal the account with which it takes cards.",
+        title: "Assign a payment processor to a TPN",
+        content: "Give a terminal the processor account that it accepts cards with.",
         time: "2 minutes",
         page: Some("/portal/merchants"),
         is_optional: true,
@@ -262,8 +262,8 @@ static BOARDWALK_TASKS: &[Task] = &[
     },
     Task {
         id: "webhook-endpoint",
-        title: "Be told of events",
-        content: "Add an address that is called when something happens.",
+        title: "Receive webhooks",
+        content: "Add an endpoint that is notified of events.",
         time: "2 minutes",
         page: Some("/portal/console/webhooks"),
         is_optional: true,
@@ -273,7 +273,7 @@ static BOARDWALK_TASKS: &[Task] = &[
     Task {
         id: "application-password",
         title: "Connect an application",
-        content: "Make an application password for a program that works with your store.",
+        content: "Create an application password for a program that works with your store.",
         time: "1 minute",
         page: Some("/authorize-application"),
         is_optional: true,
@@ -282,8 +282,8 @@ static BOARDWALK_TASKS: &[Task] = &[
     },
     Task {
         id: "mail-relay",
-        title: "Let your store send mail",
-        content: "Name the host that sends it as mail.relay in the configuration.",
+        title: "Set up e-mail",
+        content: "Set the mail server as mail.relay in the configuration.",
         page: Some("/docs/mail/"),
         is_optional: true,
         is_complete: |facts| facts.has_mail,

@@ -35,8 +35,8 @@ fn warning(set: &str, colours: &Colours, (text, behind): (&str, &str)) -> Option
     let found = contrast(of(text)?, of(behind)?);
     (found < CONTRAST_MIN).then(|| {
         format!(
-            "Of the {set}, {text} on {behind} has a contrast of {found:.1} to 1; text needs \
-             {CONTRAST_MIN} to 1 to be read by everybody."
+            "In the {set}, {text} on {behind} has a contrast of {found:.1}:1; accessible text \
+             needs {CONTRAST_MIN}:1."
         )
     })
 }

@@ -127,7 +127,7 @@ fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Database) {
     assert_eq!(names(store), Vec::<String>::new(), "who may work at once waits for nobody");
     event("iso.registered", "pending_approval");
     let note = notes(store).remove(0);
-    assert_eq!(note.title, "Pier Payments waits for approval", "names bring no markup");
+    assert_eq!(note.title, "Pier Payments is waiting for approval", "names bring no markup");
     let ids = [note.note_id];
     let actions = store.read_blocking(move |conn| admin_note::actions_of(conn, &ids)).unwrap();
     assert_eq!(actions[0].query, "{{site}}/portal/console/isos");
@@ -163,7 +163,7 @@ fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Database) {
     look();
     look();
     let titles: Vec<String> = notes(store).into_iter().map(|note| note.title).collect();
-    assert_eq!(titles, ["Your first order is here", "Little is left of Few"]);
+    assert_eq!(titles, ["You received your first order", "Low stock: Few"]);
 }
 
 fn the_best_day_is_told_of(store: &Database) {

@@ -12,22 +12,22 @@ use super::{duration, key_life};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Write the audit log to a file, as JSON lines
+    /// Export the audit log to a file, as JSON Lines
     Export {
-        /// The file to write; it must not exist
+        /// Output file; must not exist
         file: PathBuf,
-        /// The ISO whose log it is [default: what belongs to no ISO]
+        /// ISO of the log [default: the operator's log]
         #[arg(long, value_name = "ID")]
         iso: Option<String>,
     },
-    /// Write old entries to a file and take them off line; the rest can still be checked
+    /// Move old entries to a file; the remaining entries can still be verified
     Purge {
-        /// The file to write; it must not exist
+        /// Output file; must not exist
         file: PathBuf,
-        /// The ISO whose log it is [default: what belongs to no ISO]
+        /// ISO of the log [default: the operator's log]
         #[arg(long, value_name = "ID")]
         iso: Option<String>,
-        /// How old they must be, such as 400d; less is refused in production
+        /// Minimum age, such as 400d; production does not accept less
         #[arg(long, value_name = "DURATION", default_value = "400d", value_parser = duration)]
         older_than: Duration,
     },
@@ -40,25 +40,26 @@ pub(crate) enum Iso {
         /// Name of the ISO
         #[arg(long)]
         name: String,
-        /// Form of its answers: detailed lists every error, summary tells the first one alone
+        /// Response style: `detailed` lists all errors, `summary` only the first one
         #[arg(long, default_value = "detailed")]
         response_style: ResponseStyle,
     },
-    /// List the ISOs
+    /// List ISOs
     List,
-    /// Let an ISO that registered itself start to work
+    /// Approve an ISO that registered itself
     Approve(Decided),
-    /// Turn down an ISO that registered itself, for good
+    /// Permanently reject an ISO that registered itself
     Reject(Decided),
-    /// Stop an ISO: its keys and people are refused within a second
+    /// Suspend an ISO: its API keys and users are blocked within a second
     Suspend(Decided),
-    /// Let a suspended ISO go on
+    /// Resume a suspended ISO
     Resume(Decided),
-    /// Show or set what an ISO may use
+    /// Show or set an ISO's limits
     Limit {
-        /// Id of the ISO, as `iso list` shows it
+        /// Id of the ISO, as shown by `iso list`
         iso_id: String,
-        /// Such as merchants=500, tpns=none, onboardings=1000 (a day) or requests=20 (a second)
+        /// Limits such as merchants=500, tpns=none, onboardings=1000 (per day) or requests=20 (per
+        /// second)
         #[arg(value_name = "NAME=VALUE", value_parser = onboarding::isos::limits::parse_change)]
         limits: Vec<onboarding::isos::limits::Change>,
     },
@@ -67,65 +68,65 @@ pub(crate) enum Iso {
 /// The ISO of a decision.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Decided {
-    /// Id of the ISO, as `iso list` shows it
+    /// Id of the ISO, as shown by `iso list`
     pub(crate) iso_id: String,
-    /// Why, in a few words; the ISO can read it
+    /// Short reason, visible to the ISO
     #[arg(long)]
     pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
-    /// Make an API key; it is shown this once
+    /// Create an API key; it is shown only once
     Create {
-        /// The ISO that the key belongs to
+        /// ISO of the key
         #[arg(long, value_name = "ID")]
         iso: String,
-        /// What the key is for
+        /// Name of the key
         #[arg(long, default_value = "API key")]
         name: String,
         #[arg(
             long = "scope",
             value_name = "SCOPE",
             value_delimiter = ',',
-            help = format!("A scope of the key, repeatable [default: everything]: {}", scopes())
+            help = format!("Scope of the key; repeatable [default: all]: {}", scopes())
         )]
         scopes: Vec<Scope>,
-        /// How long the key lives, such as 365d or 12h; `never` in the sandbox only
+        /// Lifetime of the key, such as 365d or 12h; `never` is accepted only in the sandbox
         #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
         expires: KeyLife,
-        /// An address or network from which the key may be used, repeatable [default: all]
+        /// Allowed IP address or network; repeatable [default: all]
         #[arg(long = "ip", value_name = "RANGE", value_delimiter = ',')]
         ips: Vec<AddressRange>,
     },
-    /// List the keys of all ISOs
+    /// List the API keys of all ISOs
     List,
-    /// Replace a key by a new one like it
+    /// Replace an API key with a new one that has the same settings
     Rotate {
-        /// Id of the key, as `key list` shows it
+        /// Id of the key, as shown by `key list`
         key_id: String,
         /// How long the old key stays valid
         #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
         overlap: Duration,
     },
-    /// End a key at once
+    /// Revoke an API key immediately
     Revoke {
-        /// Id of the key, as `key list` shows it
+        /// Id of the key, as shown by `key list`
         key_id: String,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Template {
-    /// Make a template
+    /// Create a template
     Create {
-        /// The ISO that the template belongs to
+        /// ISO of the template
         #[arg(long, value_name = "ID")]
         iso: String,
-        /// 5 to 30 letters and digits, unique for the ISO
+        /// Name: 5 to 30 letters and digits, unique within the ISO
         #[arg(long)]
         name: String,
-        /// A JSON object with the parameters
+        /// JSON file with the parameters
         #[arg(long, value_name = "JSON")]
         file: Option<PathBuf>,
         /// Start from a template that an active plugin offers
@@ -140,15 +141,15 @@ pub(crate) enum Template {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Merchant {
-    /// Let a merchant start to work
+    /// Approve a merchant
     Approve(Reviewed),
-    /// Reject a merchant for good
+    /// Permanently reject a merchant
     Reject(Reviewed),
-    /// Ask for data; the merchant comes back into review when they are sent
+    /// Request more information; the review continues when the merchant is updated
     Ask {
         #[command(flatten)]
         reviewed: Reviewed,
-        /// A field to ask for, such as phoneNumber; may be given several times
+        /// Requested field, such as phoneNumber; repeatable
         #[arg(long = "field", value_name = "NAME", required = true)]
         fields: Vec<String>,
     },
@@ -157,12 +158,12 @@ pub(crate) enum Merchant {
 /// The merchant of a review.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Reviewed {
-    /// The ISO of the merchant
+    /// ISO of the merchant
     #[arg(long, value_name = "ID")]
     pub(crate) iso: String,
     /// Id of the merchant
     pub(crate) merchant_id: String,
-    /// Why, in a few words; the ISO can read it
+    /// Short reason, visible to the ISO
     #[arg(long)]
     pub(crate) reason: Option<String>,
 }

@@ -6,25 +6,25 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
-    /// Make an archive of a folder with a plugin or a theme
+    /// Pack a plugin or theme folder into an archive
     Pack {
-        /// The folder with plugin.json or theme.json
+        /// Folder with plugin.json or theme.json
         folder: PathBuf,
-        /// Where the archive goes [default: NAME-VERSION.zip in the current folder]
+        /// Output file [default: NAME-VERSION.zip in the current folder]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Sign the archive with the key in this file
         #[arg(long, value_name = "FILE")]
         key: Option<PathBuf>,
     },
-    /// Read an archive as a site would, and say what it is
+    /// Validate an archive as a site would, and describe it
     Check {
-        /// The archive
+        /// Archive
         file: PathBuf,
     },
-    /// Make a key to sign with, and print its public part for `admin.trusted_keys`
+    /// Create a signing key and print its public key for `admin.trusted_keys`
     Key {
-        /// Where the key goes; whoever has this file can sign
+        /// Output file; keep it private
         file: PathBuf,
     },
 }

@@ -26,9 +26,13 @@ pub(crate) fn audit(config: &Config, common: &Common, command: Audit, out: &Prin
         None => platform.audit_export(iso_id.as_ref(), &mut sink),
         Some(age) => platform.audit_purge(iso_id.as_ref(), age, &mut sink),
     }?;
-    let done = if older_than.is_some() { "Took off line" } else { "Wrote" };
-    let whose = if iso_id.is_some() { "" } else { " of the operator (those of an ISO: --iso ID)" };
-    let text = format!("{done} {count} entries{whose}; they are in {}.", file.display());
+    let done = if older_than.is_some() { "Purged" } else { "Wrote" };
+    let whose = if iso_id.is_some() {
+        ""
+    } else {
+        " of the operator's log (use --iso ID for an ISO's log)"
+    };
+    let text = format!("{done} {count} entries{whose} to {}.", file.display());
     out.result(&json!({ "entries": count, "path": file }), &text);
     Ok(())
 }
@@ -36,7 +40,7 @@ pub(crate) fn audit(config: &Config, common: &Common, command: Audit, out: &Prin
 fn create(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
-        Error::invalid(format!("cannot make {}; it must not exist yet", path.display()))
+        Error::invalid(format!("cannot create {}; the file must not exist yet", path.display()))
             .because(error)
     })
 }
@@ -49,5 +53,5 @@ fn write(file: &mut File, lines: &[String]) -> Result<()> {
 }
 
 fn failed(error: std::io::Error) -> Error {
-    Error::unavailable("the file cannot be written; is the disk full?").because(error)
+    Error::unavailable("cannot write the file; is the disk full?").because(error)
 }

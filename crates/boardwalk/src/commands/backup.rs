@@ -19,7 +19,7 @@ use crate::output::Printer;
 pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printer) -> Result<()> {
     if fs::symlink_metadata(file).is_ok() {
         return Err(Error::invalid(format!(
-            "{} exists already; choose another name or remove it",
+            "{} already exists; choose another name or remove it",
             file.display()
         )));
     }
@@ -45,8 +45,8 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     match renamed {
         Ok(summary) => {
             let text = format!(
-                "Copied {} rows of {environment} into {}.\nThe master key is not in it: keep a \
-                 copy of the key in another place.",
+                "Backed up {} rows of {environment} to {}.\nThe backup does not contain the \
+                 master key: keep a copy of the key in a separate place.",
                 summary.rows_total(),
                 file.display()
             );
@@ -87,7 +87,7 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     })?;
     // The platform refuses to start on data that another key sealed.
     Platform::new(environment, store, &master, config.onboarding, Clock::System).map_err(
-        |error| Error::invalid("everything is restored, but it cannot be read yet").because(error),
+        |error| Error::invalid("all data was restored, but it cannot be read yet").because(error),
     )?;
     let text =
         format!("Restored {} rows of {environment} from {}.", summary.rows_total(), file.display());

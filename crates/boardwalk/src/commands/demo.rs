@@ -102,7 +102,7 @@ const MERCHANTS: [Merchant; 6] = [
 
 pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printer) -> Result<()> {
     if common.environment == Some(Environment::Production) {
-        return Err(Error::invalid("a demo is a sandbox; leave --environment out"));
+        return Err(Error::invalid("the demo always runs in the sandbox; remove --environment"));
     }
     let _log = logging::start(&config.log)?;
     config.server.rate_limits.enabled = false;
@@ -118,7 +118,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
         let made;
         (made, devices) = fill(&serving, &args, (owner_id, &key), out)?;
         let Made { orders, refunds, customers } = made;
-        tracing::info!(orders, refunds, customers, "the demo's shop is made");
+        tracing::info!(orders, refunds, customers, "the demo shop is ready");
     }
     // Port 0 lets the system choose, so the address is known only when it is served.
     let greet = |url: &str| {
@@ -146,17 +146,17 @@ fn check(standing: Standing, args: &Demo) -> Result<()> {
             let fits = args.orders.is_none_or(|asked| asked == orders)
                 && args.seed.is_none_or(|asked| asked == seed);
             let message = format!(
-                "this data folder has a demo of {orders} orders from the seed {seed}; leave \
-                 --orders and --seed out, or name an empty folder with --data"
+                "this data folder contains a demo with {orders} orders and seed {seed}; remove \
+                 --orders and --seed, or choose an empty folder with --data"
             );
             if fits { Ok(()) } else { Err(Error::conflict(message)) }
         }
         Standing::CutOff => Err(Error::conflict(
-            "the demo in this data folder was cut off while it was made; remove the folder, or \
-             name an empty one with --data",
+            "the demo in this data folder was interrupted while it was being created; remove the \
+             folder, or choose an empty one with --data",
         )),
         Standing::InUse if asks => Err(Error::conflict(
-            "this data folder has a shop of its own; leave --orders and --seed out, or name an \
+            "this data folder contains another shop; remove --orders and --seed, or choose an \
              empty folder with --data",
         )),
         Standing::Empty | Standing::InUse => Ok(()),
@@ -179,7 +179,7 @@ fn fill(
         owner_id,
         sellers,
     };
-    let progress = out.progress("making orders", plan.orders);
+    let progress = out.progress("creating orders", plan.orders);
     let made = demo::make(&serving.site, &plan, &mut |orders| progress.set_position(orders));
     progress.finish_and_clear();
     let now = serving.platform.clock.now();
@@ -210,11 +210,11 @@ impl Caller {
     fn new(platform: &Arc<Platform>, key: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
-            .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+            .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
         let now = platform.clock.now();
         let header = format!("api-key {key}");
         let caller = platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now);
-        let refused = |_| Error::internal("the demo's own key is refused");
+        let refused = |_| Error::internal("the demo's API key was rejected");
         let caller = runtime.block_on(caller)?.map_err(refused)?;
         let (request_options, origin) = (RequestOptions::default(), Origin::default());
         let (platform, caller) = (Arc::clone(platform), Some(caller));
@@ -228,10 +228,11 @@ impl Caller {
         let endpoint = endpoint.ok_or_else(|| Error::internal(format!("there is no {name}")))?;
         let outcome = self.runtime.block_on(endpoint.run(body, cx));
         let answer = outcome.result.map_err(|failure| {
-            Error::internal(format!("{name} of the demo is refused: {failure:?}"))
+            Error::internal(format!("the demo's merchant {name} was rejected: {failure:?}"))
         })?;
-        serde_json::from_slice(&answer)
-            .map_err(|error| Error::internal(format!("{name} answers no JSON")).because(error))
+        serde_json::from_slice(&answer).map_err(|error| {
+            Error::internal(format!("the response for {name} is not JSON")).because(error)
+        })
     }
 
     fn pairing_code(&self, tpn: &str) -> Result<String> {
@@ -247,7 +248,7 @@ impl Caller {
             Permission::Pairing,
             self.cx.now,
         );
-        let refused = |_| Error::internal("the demo's own pairing code is refused");
+        let refused = |_| Error::internal("the demo's pairing code was rejected");
         let (device, _) = self.runtime.block_on(device)?.map_err(refused)?;
         let cx = Cx { caller: None, device: Some(device), ..self.cx.clone() };
         let answer = self.call(&cx, "device_pair", json!({ "serialNumber": "DEMO-0001" }))?;
@@ -258,7 +259,7 @@ impl Caller {
 /// A text in an answer.
 fn member(answer: &Value, pointer: &str) -> Result<String> {
     let text = answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    text.ok_or_else(|| Error::internal(format!("an answer of the demo tells no {pointer}")))
+    text.ok_or_else(|| Error::internal(format!("a demo response lacks {pointer}")))
 }
 
 /// Onboards the merchants as a caller with the key would, and returns their terminals.
@@ -382,21 +383,21 @@ fn welcome(url: &str, key: &str, password: &str) -> String {
     let portal = if portal::PORTAL.is_here() {
         format!("Open\n\n  {url}/portal/\n\nand sign in")
     } else {
-        "This binary was built without\nthe portal (`cargo xtask build` makes one with it). Call it"
+        "This binary was built without\nthe portal (`cargo xtask build` includes it). Call it"
             .to_owned()
     };
     format!(
         "A sandbox with an ISO, its merchants and a shop is ready. {portal} \
          as {DEMO_LOGIN} with the password\n\n  \
          {password}\n\n\
-         The key of the ISO:\n\n  \
+         The ISO's API key:\n\n  \
          {key}\n\n\
          Onboard a merchant, a store and a TPN:\n\n  \
          curl -s {url}/v1/onboardmerchant -H 'Authorization: api-key {key}' \\\n    \
          -H 'Content-Type: application/json' -d '{DEMO_BODY}'\n\n\
-         Send the same again to see a refusal, and read the merchant back with\n\n  \
+         Repeat the request to see an error. Retrieve the merchant with\n\n  \
          curl -s {url}/v1/merchants/MERCHANT_ID -H 'Authorization: api-key {key}'\n\n\
-         The site's REST interface takes the same login and password:\n\n  \
+         The site's REST interface accepts the same login and password:\n\n  \
          curl -s '{url}/wp-json/wc/v3/orders?per_page=3' -u '{DEMO_LOGIN}:{password}'\n\n\
          The documentation is at {url}/docs/.\n"
     )

@@ -27,31 +27,31 @@ pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<
     findings.push(check_mail(config));
     findings.push(check_site(config));
     findings.push(check_portal());
-    let sick = findings.iter().filter(|finding| finding.outcome.is_err()).count();
+    let failed = findings.iter().filter(|finding| finding.outcome.is_err()).count();
     let rows = findings.into_iter().map(|finding| {
         let (state, detail) = match finding.outcome {
             Ok(detail) => ("ok", detail),
-            Err(detail) => ("mend", detail),
+            Err(detail) => ("problem", detail),
         };
         let object = json!({ "check": finding.what, "state": state, "detail": detail });
         (object, vec![finding.what, state.to_owned(), detail])
     });
     out.list("checks", &["Check", "State", "Detail"], rows.collect());
-    match sick {
+    match failed {
         0 => Ok(()),
-        1 => Err(Error::invalid("one thing is to be mended; see the table")),
-        count => Err(Error::invalid(format!("{count} things are to be mended; see the table"))),
+        1 => Err(Error::invalid("1 problem found; see the table")),
+        count => Err(Error::invalid(format!("{count} problems found; see the table"))),
     }
 }
 
 fn check_folder(config: &Config) -> Finding {
     let what = format!("data folder {}", config.data.display());
     let outcome = match std::fs::metadata(&config.data) {
-        Err(error) => Err(format!("cannot be read ({error}); start the server once to make it")),
+        Err(error) => Err(format!("cannot be read ({error}); start the server once to create it")),
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
-            Err(format!("others may look into it; run `chmod 700 {}`", config.data.display()))
+            Err(format!("accessible to other users; run `chmod 700 {}`", config.data.display()))
         }
-        Ok(_) => Ok(String::from("only the owner may look into it")),
+        Ok(_) => Ok(String::from("accessible only to its owner")),
     };
     Finding { what, outcome }
 }
@@ -60,10 +60,10 @@ fn check_key(config: &Config) -> Finding {
     let known = environment::key_file(&config.data);
     let from_variable = std::env::var_os(crate::config::MASTER_KEY_VARIABLE).is_some();
     let outcome = if !from_variable && std::fs::metadata(&known).is_err() {
-        Err(format!("{} is not there; start the server once to make it", known.display()))
+        Err(format!("{} does not exist; start the server once to create it", known.display()))
     } else {
         match environment::existing_master_key(&config.data) {
-            Ok(_) => Ok(String::from("readable, and by the owner only; keep a copy elsewhere")),
+            Ok(_) => Ok(String::from("readable only by its owner; keep a copy elsewhere")),
             Err(error) => Err(error.report()),
         }
     };
@@ -72,7 +72,7 @@ fn check_key(config: &Config) -> Finding {
 
 fn check_mail(config: &Config) -> Finding {
     let outcome = match server::mail::check(&config.mail) {
-        Ok(None) => Ok(String::from("off; set mail.relay to send any")),
+        Ok(None) => Ok(String::from("off; set mail.relay to enable it")),
         Ok(Some(found)) => Ok(found),
         Err(error) => Err(error.report()),
     };
@@ -82,20 +82,19 @@ fn check_mail(config: &Config) -> Finding {
 /// The addresses that the site tells of itself.
 fn check_site(config: &Config) -> Finding {
     let detail = match &config.site.url {
-        Some(url) => format!("links and letters name {url}"),
+        Some(url) => format!("links and e-mails use {url}"),
         None => String::from(
-            "site.url is not set: links name whatever host a caller asks for; set it for \
-             production",
+            "site.url is not set: links use the host of each request; set it in production",
         ),
     };
-    Finding { what: String::from("address of the site"), outcome: Ok(detail) }
+    Finding { what: String::from("site URL"), outcome: Ok(detail) }
 }
 
 fn check_portal() -> Finding {
     let detail = if portal::PORTAL.is_here() {
-        "in this binary"
+        "included"
     } else {
-        "not in this binary; `cargo xtask build` makes one with it"
+        "not included; build with `cargo xtask build`"
     };
     Finding { what: String::from("portal"), outcome: Ok(detail.to_owned()) }
 }
@@ -107,10 +106,16 @@ fn check_database(config: &Config, environment: Environment) -> Finding {
     if let Ok(Location::File(path)) = &place
         && std::fs::metadata(path).is_err()
     {
-        return Finding { what, outcome: Ok(String::from("not made yet; the first use makes it")) };
+        return Finding {
+            what,
+            outcome: Ok(String::from("not created yet; it is created on first use")),
+        };
     }
     if environment::existing_master_key(&config.data).is_err() {
-        return Finding { what, outcome: Err(String::from("cannot be read without a master key")) };
+        return Finding {
+            what,
+            outcome: Err(String::from("cannot be read without the master key")),
+        };
     }
     let engine = place.map_or("database", |place| place.engine_name());
     let opened = environment::open_existing(config, environment).and_then(|platform| {

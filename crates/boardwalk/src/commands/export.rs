@@ -29,7 +29,7 @@ pub(crate) fn export(
     let names: Vec<&str> = exports::ALL.iter().map(|export| export.name).collect();
     let Some(export) = exports::Export::named(&args.report) else {
         return Err(Error::invalid(format!(
-            "there is no report `{}`; the reports are {}",
+            "unknown report `{}`; available reports: {}",
             args.report,
             names.join(", ")
         )));

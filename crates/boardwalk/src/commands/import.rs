@@ -44,11 +44,11 @@ pub(crate) fn import(
             let mut lines = vec![format!("Imported {}.", named.join(", "))];
             if !totals.left_out.is_empty() {
                 let names = totals.left_out.join(", ");
-                lines.push(format!("This version does not import: {names}."));
+                lines.push(format!("Not supported by this version: {names}."));
             }
             if !totals.unknown_options.is_empty() {
                 let names = totals.unknown_options.join(", ");
-                lines.push(format!("This site has no such options: {names}."));
+                lines.push(format!("Unknown options, not imported: {names}."));
             }
             let mut object = json!({
                 "left_out": totals.left_out,
@@ -72,7 +72,7 @@ fn read_bundle(file: &Path) -> Result<Bundle> {
     let length = fs::metadata(file).map_err(unreadable)?.len();
     if length > BUNDLE_BYTES_MAX {
         return Err(Error::invalid(format!(
-            "{} is larger than a bundle may be ({BUNDLE_BYTES_MAX} bytes)",
+            "{} exceeds the bundle size limit of {BUNDLE_BYTES_MAX} bytes",
             file.display()
         )));
     }

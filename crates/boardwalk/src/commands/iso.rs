@@ -25,8 +25,8 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
             let iso_id = platform.iso_create(&name, response_style)?;
             let environment = common.environment();
             let text = format!(
-                "Registered {name} as {iso_id} in {environment}.\nMake a key for it, with the same \
-                 --data and --environment: boardwalk key create --iso {iso_id}"
+                "Registered {name} as {iso_id} in {environment}.\nCreate an API key, with the \
+                 same --data and --environment: boardwalk key create --iso {iso_id}"
             );
             out.result(&json!({ "isoId": iso_id }), &text);
         }
@@ -41,13 +41,17 @@ pub(crate) fn iso(config: &Config, common: &Common, command: Iso, out: &Printer)
                 let id = row.iso_id.into_string();
                 (object, vec![id, row.name, status, row.response_style, created])
             });
-            out.list("isos", &["ISO", "Name", "State", "Answers", "Created"], rows.collect());
+            out.list(
+                "isos",
+                &["ISO", "Name", "State", "Response style", "Created"],
+                rows.collect(),
+            );
         }
         Iso::Limit { iso_id, limits } => {
             let limits = open(config, common)?.iso_limit(&IsoId::new(&*iso_id), &limits)?;
             let object = json!({ "isoId": iso_id, "limits": limits });
             let shown = serde_json::to_string_pretty(&limits).unwrap_or_default();
-            out.result(&object, &format!("What {iso_id} may use:\n{shown}"));
+            out.result(&object, &format!("Limits of {iso_id}:\n{shown}"));
         }
         Iso::Approve(decided) => decide(config, common, decided, Decision::Approve, out)?,
         Iso::Reject(decided) => decide(config, common, decided, Decision::Reject, out)?,
@@ -70,7 +74,7 @@ fn decide(
     server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let iso_id = IsoId::new(decided.iso_id);
     let status = platform.iso_decide(&iso_id, decision, decided.reason)?;
-    let text = format!("The ISO {iso_id} is {status}.");
+    let text = format!("ISO {iso_id} is now {status}.");
     out.result(&json!({ "isoId": iso_id, "status": status }), &text);
     Ok(())
 }
@@ -90,7 +94,7 @@ pub(crate) fn key(config: &Config, common: &Common, command: Key, out: &Printer)
         }
         Key::Revoke { key_id } => {
             platform.key_revoke(&KeyId::new(&*key_id))?;
-            let text = format!("Revoked {key_id}. Running servers refuse it within a second.");
+            let text = format!("Revoked {key_id}. Running servers reject it within a second.");
             out.result(&json!({ "keyId": key_id, "revoked": true }), &text);
         }
     }
@@ -101,8 +105,8 @@ fn show_new_key(key: &NewKey, out: &Printer) {
     let text = key.text.expose();
     let expires = key.expires.map(|time| time.to_string());
     let object = json!({ "keyId": key.key_id, "key": text, "expires": expires });
-    let until = expires.map_or(String::from("It does not expire."), |e| format!("It expires {e}."));
-    out.result(&object, &format!("{text}\nKeep it now: it is not shown again. {until}"));
+    let until = expires.map_or(String::from("It never expires."), |e| format!("It expires {e}."));
+    out.result(&object, &format!("{text}\nSave it now: it is not shown again. {until}"));
 }
 
 fn list_keys(platform: &Platform, out: &Printer) -> Result<()> {
@@ -152,7 +156,8 @@ pub(crate) fn template(
                 (None, None) => json!({}),
             };
             let id = platform.template_create(&IsoId::new(iso), &name, &parameters)?;
-            let text = format!("Made the template {name}; name it in tpnData.tpnAssignTemplate.");
+            let text =
+                format!("Created the template {name}; assign it with tpnData.tpnAssignTemplate.");
             out.result(&json!({ "templateId": id, "name": name }), &text);
         }
         Template::Offers => {
@@ -212,7 +217,7 @@ fn offered_parameters(platform: &Platform, name: &str) -> Result<Value> {
     let offers = platform.store.read_blocking(admin::plugins::templates)?;
     let found = offers.into_iter().find(|(_, template)| template.name == name);
     let found = found.ok_or_else(|| {
-        Error::invalid("no active plugin offers this template; see `boardwalk template offers`")
+        Error::invalid("no active plugin offers this template; run `boardwalk template offers`")
     })?;
     Ok(found.1.parameters)
 }
@@ -222,5 +227,5 @@ fn read_json(path: &std::path::Path) -> Result<Value> {
         Error::invalid(format!("cannot read {}", path.display())).because(error)
     })?;
     contract::json::parse(text.as_bytes())
-        .map_err(|reason| Error::invalid(format!("{} is no valid JSON: {reason}", path.display())))
+        .map_err(|reason| Error::invalid(format!("{} is not valid JSON: {reason}", path.display())))
 }

@@ -26,13 +26,15 @@ pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printe
         let options = Options::read(conn)?;
         let home = of_letter.own_address(&options);
         let sender = Sender { site_name: &options.text("blogname"), home: &home };
-        let paragraphs =
-            [String::from("This letter came the way that all mail of the site takes.")];
+        let paragraphs = [String::from(
+            "Boardwalk can send e-mail. This message was sent the same way as all other \
+             e-mail of the site.",
+        )];
         let letter =
-            Email { to: &receiver, subject: "Mail works", paragraphs: &paragraphs, link: None };
+            Email { to: &receiver, subject: "Test e-mail", paragraphs: &paragraphs, link: None };
         mail::enqueue(&of_letter, conn, sender, &letter, now)
     })?;
     let object = json!({ "jobId": job_id, "to": to });
-    out.result(&object, &format!("A letter to {to} waits; a running server sends it."));
+    out.result(&object, &format!("Queued an e-mail to {to}; a running server sends it."));
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(crate) fn onboard(
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
-        .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+        .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
     let bar = RefCell::new(Bar::new());
     let rows = u64::try_from(file.rows).unwrap_or(u64::MAX);
     let told = |done: u64| bar.borrow_mut().show("Onboarding", Unit::Records, done, rows);
@@ -42,9 +42,9 @@ pub(crate) fn onboard(
     let onboarded =
         command::onboard(&platform, &iso_id, &file, args.resume, results.as_mut(), &told);
     let totals = runtime.block_on(onboarded)?;
-    results.flush().map_err(|error| {
-        Error::unavailable("the results could not be written to their end").because(error)
-    })?;
+    results
+        .flush()
+        .map_err(|error| Error::unavailable("cannot write all results").because(error))?;
     drop(bar);
     let command::Totals { bulk_id, rows, succeeded, failed } = totals;
     let object =
@@ -54,8 +54,8 @@ pub(crate) fn onboard(
         return Ok(());
     }
     let where_to_look = match &args.results {
-        Some(path) => format!("{} says why", path.display()),
-        None => String::from("add --resume and --results FILE to learn why"),
+        Some(path) => format!("see {} for the reasons", path.display()),
+        None => String::from("run again with --resume and --results FILE to see the reasons"),
     };
-    Err(Error::conflict(format!("{failed} of {rows} rows were refused; {where_to_look}")))
+    Err(Error::conflict(format!("{failed} of {rows} rows were rejected; {where_to_look}")))
 }

@@ -32,18 +32,17 @@ pub(crate) fn plugin(command: Plugin, out: &Printer) -> Result<()> {
             let signed = package
                 .signer
                 .as_ref()
-                .map_or_else(|| String::from("not signed"), |key| format!("signed by {key}"));
+                .map_or_else(|| String::from("unsigned"), |key| format!("signed by {key}"));
             let (version, count) = (manifest.version(), package.files.len());
             let text = format!(
-                "This is the {kind} {slug}, version {version}, of {count} files, {signed}.\n\
-                 SHA-256 {}",
+                "{kind} {slug}, version {version}: {count} files, {signed}.\nSHA-256 {}",
                 package.digest
             );
             out.result(&described(&package, &file), &text);
         }
         Plugin::Key { file } => {
             let public = make_key(&file)?;
-            let text = format!("Keep {} to yourself. The public key is {public}", file.display());
+            let text = format!("Keep {} private. The public key is {public}", file.display());
             out.result(&json!({ "file": file, "publicKey": public }), &text);
         }
     }
@@ -67,7 +66,7 @@ fn read_archive(file: &Path) -> Result<Vec<u8>> {
         |error| Error::invalid(format!("cannot read {}", file.display())).because(error);
     let length = fs::metadata(file).map_err(unreadable)?.len();
     if usize::try_from(length).is_ok_and(|length| length > ARCHIVE_BYTES_MAX) {
-        let message = format!("an archive may have {ARCHIVE_BYTES_MAX} bytes at most");
+        let message = format!("an archive must not exceed {ARCHIVE_BYTES_MAX} bytes");
         return Err(Error::invalid(message));
     }
     fs::read(file).map_err(unreadable)

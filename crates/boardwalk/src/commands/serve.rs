@@ -28,7 +28,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             run(environments.collect::<Result<_>>()?, config, out, &|_| {})
         }
         Some(Environment::Sandbox) if args.listen_production.is_some() => Err(Error::invalid(
-            "--listen-production has no use with --environment sandbox; leave one of them out",
+            "--listen-production cannot be used with --environment sandbox; remove one of them",
         )),
         Some(environment) => {
             let named = match environment {
@@ -57,7 +57,10 @@ pub(super) fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr
     config.server.admin_listen = asked.or(config.server.admin_listen).or_else(|| {
         let free = TcpListener::bind(usual).is_ok();
         if !free {
-            tracing::warn!(%usual, "no metrics: the address is taken; choose --admin-listen");
+            tracing::warn!(
+                %usual,
+                "metrics are off: the address is in use; choose another with --admin-listen"
+            );
         }
         free.then_some(usual)
     });
@@ -86,7 +89,7 @@ pub(super) fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+        .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
     let on_ready = |environment: Environment, url: &str| {
         greet(url);
         let object = json!({ "event": "ready", "environment": environment, "url": url });

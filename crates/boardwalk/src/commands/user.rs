@@ -28,7 +28,7 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
                 .store
                 .write_blocking(move |conn| create_user(conn, &new).map_err(account::error_of));
             let user_id = made?.user_id;
-            out.result(&json!({ "userId": user_id }), &format!("Made the user {login}."));
+            out.result(&json!({ "userId": user_id }), &format!("Created the user {login}."));
         }
         User::List { role } => {
             let platform = environment::open_existing(config, common.environment())?;
@@ -54,7 +54,7 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             let (uuid, password) = make_app_password(&platform, &login, &name)?;
             let shown = application_password::in_groups(password.expose());
             let object = json!({ "uuid": uuid, "password": shown });
-            out.result(&object, &format!("The application password of {login}:\n\n  {shown}"));
+            out.result(&object, &format!("Application password for {login}:\n\n  {shown}"));
         }
         User::ConsumerKey { login, permissions, description } => {
             let platform = environment::open_existing(config, common.environment())?;
@@ -67,12 +67,12 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
         User::Revoke { login, id } => {
             let platform = environment::open_existing(config, common.environment())?;
             revoke(&platform, &login, &id)?;
-            out.result(&json!({ "revoked": id }), &format!("Ended {id} of {login}."));
+            out.result(&json!({ "revoked": id }), &format!("Revoked {id} of {login}."));
         }
         User::SetPassword { login } => {
             let platform = environment::open_existing(config, common.environment())?;
             let user_id = set_password(&platform, &login, &read_password()?)?;
-            let text = format!("Set the password of {login}, and ended their sessions.");
+            let text = format!("Changed the password of {login} and ended all their sessions.");
             out.result(&json!({ "userId": user_id }), &text);
         }
     }
@@ -99,8 +99,8 @@ fn make_consumer_key(
     let (key, secret) = (new.key.expose(), new.secret.expose());
     let object = json!({ "consumer_key": key, "consumer_secret": secret });
     let text = format!(
-        "The key of {login}, and its secret. Over plain http they are not accepted; sign \
-         requests with OAuth 1.0a there.\n\n  {key}\n  {secret}"
+        "Consumer key and secret for {login}. They are not accepted over plain HTTP; sign those \
+         requests with OAuth 1.0a.\n\n  {key}\n  {secret}"
     );
     out.result(&object, &text);
     Ok(())
@@ -134,7 +134,7 @@ fn list_credentials(platform: &Platform, login: &str, out: &Printer) -> Result<(
         let used = shown(one.last_access);
         (object, vec![id, kind, one.description, used])
     });
-    out.list("credentials", &["Id", "Kind", "Name", "Last used"], passwords.chain(keys).collect());
+    out.list("credentials", &["Id", "Type", "Name", "Last used"], passwords.chain(keys).collect());
     Ok(())
 }
 
@@ -154,7 +154,7 @@ fn revoke(platform: &Platform, login: &str, id: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::not_found(format!(
-        "{login} has no such credential; `boardwalk user credentials --login {login}` lists them"
+        "{login} has no such credential; run `boardwalk user credentials --login {login}`"
     )))
 }
 
@@ -181,7 +181,7 @@ fn find_user(platform: &Platform, login: &str) -> Result<UserRow> {
             other => Ok(other),
         })?;
     found.ok_or_else(|| {
-        Error::not_found(format!("there is no user {login}; `boardwalk user list` shows them"))
+        Error::not_found(format!("user {login} not found; run `boardwalk user list`"))
     })
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn make_app_password(
 ) -> Result<(String, Secret<String>)> {
     let name = name.trim().to_owned();
     if name.is_empty() {
-        return Err(Error::invalid("say with --name which program the password is for"));
+        return Err(Error::invalid("give the program that uses the password with --name"));
     }
     let user_id = find_user(platform, login)?.user_id;
     let (vault, now) = (Arc::clone(&platform.vault), platform.clock.now());
@@ -243,8 +243,8 @@ fn check_binding(create: &UserCreate) -> Result<()> {
         return Ok(());
     }
     let message = match flag {
-        "" => String::from("this role is not bound to anything; leave --iso, --merchant, --store"),
-        flag => format!("this role needs {flag} and no other binding"),
+        "" => String::from("this role takes no binding; remove --iso, --merchant and --store"),
+        flag => format!("this role requires {flag} and no other binding"),
     };
     Err(Error::invalid(message))
 }

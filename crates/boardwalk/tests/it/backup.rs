@@ -74,7 +74,7 @@ fn a_backup_is_never_overwritten_nor_half_restored() {
     let original = Original::new(Site::sqlite());
     let file = original.file.to_str().unwrap();
     let whole = fs::read(&original.file).unwrap();
-    assert!(complaint(&original.site.run(&["backup", file]), 1).contains("exists already"));
+    assert!(complaint(&original.site.run(&["backup", file]), 1).contains("already exists"));
     assert_eq!(fs::read(&original.file).unwrap(), whole);
 
     let empty = Site::sqlite();

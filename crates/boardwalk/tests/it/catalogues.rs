@@ -110,7 +110,7 @@ fn packages_come_from_elsewhere(site: Site) {
         (told["success"] == json!(true), error)
     };
     assert_eq!(install("near"), (true, String::new()));
-    for (slug, word) in [("forged", "not the one"), ("huge", "too large")] {
+    for (slug, word) in [("forged", "does not match"), ("huge", "too large")] {
         let (is_done, error) = install(slug);
         assert!(!is_done && error.contains(word), "{slug}: {error}");
     }

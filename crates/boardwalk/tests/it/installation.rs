@@ -94,7 +94,7 @@ fn a_database_opens_with_its_own_key_only() {
         let said = complaint(&site.run(&["iso", "list"]), 1);
         assert!(said.contains("master key"), "{said}");
         fs::write(key_file(&site), "not a key\n").unwrap();
-        assert!(complaint(&site.run(&["iso", "list"]), 1).contains("no master key"));
+        assert!(complaint(&site.run(&["iso", "list"]), 1).contains("not a master key"));
 
         fs::remove_file(key_file(&site)).unwrap();
         let said = complaint(&site.run(&["iso", "list"]), 1);

@@ -43,7 +43,7 @@ fn letter_survives(site: Site) {
     let running = site.serve();
     let got = sink.wait_for(1, PATIENCE).unwrap();
     assert_eq!(got[0].to, ["reader@home.example"]);
-    assert!(got[0].data.contains("Subject: Mail works\n"), "{}", got[0].data);
+    assert!(got[0].data.contains("Subject: Test e-mail\n"), "{}", got[0].data);
     let log = running.server.stderr();
     assert!(!log.contains("reader@"), "an address is in the log: {log}");
 }

@@ -245,7 +245,7 @@ fn themes_change_the_pages(desk: &ShopDesk) {
     let taken = pale.replace("\"pale\"", "\"harbour\"");
     let taken: Files = [(String::from("theme.json"), taken.into())].into();
     let told = upload(&pack(&taken, None).unwrap()).json().unwrap();
-    assert!(told["message"].as_str().unwrap().contains("comes with the program"), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("is bundled with Boardwalk"), "{told}");
     let mut cut = archive.clone();
     cut.truncate(archive.len() / 2);
     let hostile: Files = [(String::from("theme.json"), vec![0; 3 << 20])].into();

@@ -82,7 +82,7 @@ fn approved_iso_onboards(site: Site) {
     let told = || {
         let notes = boss.done("GET", "/wp-json/wc-analytics/admin/notes", None);
         let titles = notes.as_array().unwrap().iter().map(|note| text(note, "title"));
-        titles.filter(|title| title == "Pier Payments waits for approval").count()
+        titles.filter(|title| title == "Pier Payments is waiting for approval").count()
     };
     eventually("administrators are told", PATIENCE, || told() == 1);
     let waiting = boss.done("GET", "/v1/isos?status=pending_approval", None);

@@ -127,7 +127,7 @@ fn answer(known: &mut Known, asked: &Asked) -> Told {
             let html = format!("<p onclick=\"x()\">{title}</p><script>x()</script>");
             json(200, json!({ "css": "p{color:red}", "html": html }))
         }
-        _ => json(404, json!({ "message": "There is nothing there." })),
+        _ => json(404, json!({ "message": "Not found." })),
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn attributes(conn: &mut dyn Conn, section: &Value) -> Result<usize> 
                 slug: term.slug.clone(),
                 description: term.description.clone(),
                 menu_order: term.menu_order,
-                ..taxonomies::blank()
+                ..taxonomies::empty_row()
             };
             taxonomies::put(conn, row)?;
         }

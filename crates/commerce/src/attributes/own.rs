@@ -68,13 +68,13 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     let base = list.clone();
     let one = move |call: &mut Call<'_>| get(call, &base);
     let terms = move |call: &mut Call<'_>| terms(call, &list);
-    let slug_arg = Schema::text().about("Slug of an attribute that products have for themselves.");
+    let slug_arg = Schema::text().about("Slug of a product-level attribute.");
     let item = item();
     let list_args = Args::new()
         .arg("slug", Schema::types(&["string", "array"]).keyword("items", Schema::text()))
         .arg("context", item.context_arg())
         .with(taxonomies::list_args())
-        .revise("slug", |schema| schema.about("Slug of the attribute."));
+        .revise("slug", |schema| schema.about("Attribute slug."));
     [
         Route::at(namespace, &format!("{PATH}/{slug}"))
             .on(READ, Args::new().arg("slug", slug_arg), read(may_view, one))
@@ -88,7 +88,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
 }
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see attributes.";
+    let message = "You are not allowed to view attributes.";
     call.need(Capability::ManageProductTerms, "woocommerce_rest_cannot_view", message)
 }
 
@@ -129,7 +129,7 @@ fn of_path(call: &mut Call<'_>) -> Result<OwnAttribute, Stop> {
         Ok(found.is_none())
     })?;
     found.ok_or_else(|| {
-        let message = "No product has an attribute of its own with this slug.";
+        let message = "No product has a custom attribute with this slug.";
         Refusal::new(404, "woocommerce_rest_product_attribute_not_found", message).into()
     })
 }
@@ -185,7 +185,7 @@ fn each_product(conn: &mut dyn Conn, mark: &str, visit: Visitor<'_>) -> Result<(
         after_id = last.product_id;
         seen += rows.len();
         if seen > PRODUCTS_MAX {
-            return Err(Error::invalid("too many products have such attributes"));
+            return Err(Error::invalid("too many products have custom attributes"));
         }
         for row in rows {
             if !visit(conn, row)? {
@@ -208,5 +208,5 @@ fn own_of(row: &ProductRow) -> Result<Vec<OwnAttribute>> {
 
 fn read_details<T: serde::de::DeserializeOwned>(row: &ProductRow) -> Result<T> {
     serde_json::from_str(&row.details)
-        .map_err(|error| Error::internal("details of a product cannot be read").because(error))
+        .map_err(|error| Error::internal("cannot read a product's details").because(error))
 }

@@ -6,32 +6,32 @@ use contract::rest::{Args, Schema};
 pub const PER_PAGE_MAX: i64 = 100;
 
 pub fn paging() -> Args {
-    let page = Schema::integer().default(1).min(1).about("Which page of the list to show.");
+    let page = Schema::integer().default(1).min(1).about("Page of the collection.");
     let per_page = Schema::integer()
         .default(10)
         .min(1)
         .max(PER_PAGE_MAX)
-        .about("How many items a page has at most.");
+        .about("Maximum number of items per page.");
     Args::new().arg("page", page).arg("per_page", per_page)
 }
 
 pub fn search() -> Args {
-    Args::new().arg("search", Schema::text().about("Keep only items in which these words occur."))
+    Args::new().arg("search", Schema::text().about("Limit results to items matching these words."))
 }
 
 /// Bounds of the date of creation.
 pub fn created() -> Args {
     Args::new()
-        .arg("after", moment("Keep only items that were made after this date."))
-        .arg("before", moment("Keep only items that were made before this date."))
+        .arg("after", moment("Limit results to items created after this date."))
+        .arg("before", moment("Limit results to items created before this date."))
 }
 
 /// Bounds of the date of the last change, and which clock all the bounds are in.
 pub fn modified() -> Args {
-    let gmt = Schema::boolean().default(false).about("Whether the dates above are in GMT.");
+    let gmt = Schema::boolean().default(false).about("Whether the dates are in GMT.");
     Args::new()
-        .arg("modified_after", moment("Keep only items that were changed after this date."))
-        .arg("modified_before", moment("Keep only items that were changed before this date."))
+        .arg("modified_after", moment("Limit results to items modified after this date."))
+        .arg("modified_before", moment("Limit results to items modified before this date."))
         .arg("dates_are_gmt", gmt)
 }
 
@@ -42,8 +42,8 @@ fn moment(about: &str) -> Schema {
 /// A choice of ids to leave out or to keep.
 pub fn ids() -> Args {
     Args::new()
-        .arg("exclude", id_list("Leave out the items with these ids."))
-        .arg("include", id_list("Keep only the items with these ids."))
+        .arg("exclude", id_list("Exclude items with these IDs."))
+        .arg("include", id_list("Limit results to items with these IDs."))
 }
 
 pub fn id_list(about: &str) -> Schema {
@@ -51,17 +51,14 @@ pub fn id_list(about: &str) -> Schema {
 }
 
 pub fn offset() -> Args {
-    Args::new().arg("offset", Schema::integer().about("How many items to skip."))
+    Args::new().arg("offset", Schema::integer().about("Number of items to skip."))
 }
 
 /// The direction and the field by which to sort; the first of each is the default.
 pub fn order(direction: &str, fields: &[&str]) -> Args {
-    let order = Schema::text()
-        .default(direction)
-        .choices(&["asc", "desc"])
-        .about("Whether to sort upwards or downwards.");
+    let order = Schema::text().default(direction).choices(&["asc", "desc"]).about("Sort order.");
     let default = fields.first().copied().unwrap_or_default();
-    let orderby = Schema::text().default(default).choices(fields).about("What to sort by.");
+    let orderby = Schema::text().default(default).choices(fields).about("Field to sort by.");
     Args::new().arg("order", order).arg("orderby", orderby)
 }
 
@@ -80,6 +77,6 @@ pub fn records() -> Args {
 /// Ids of the parents to keep or to leave out.
 pub fn parents() -> Args {
     Args::new()
-        .arg("parent", id_list("Keep only the items below these."))
-        .arg("parent_exclude", id_list("Leave out the items below these."))
+        .arg("parent", id_list("Limit results to items with these parents."))
+        .arg("parent_exclude", id_list("Exclude items with these parents."))
 }

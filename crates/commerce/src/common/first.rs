@@ -39,7 +39,7 @@ pub fn listed(version: Version, args: Args, later: &[&str]) -> Args {
     if version != Version::One {
         return args;
     }
-    let about = "Conditions in the words of older clients, such as posts_per_page.";
+    let about = "Legacy filters, such as posts_per_page.";
     args.arg(FILTER, Schema::typed("object").about(about))
 }
 

@@ -12,11 +12,11 @@ const BOTH: &[&str] = &["view", "edit"];
 /// The field as every record publishes it.
 pub fn schema() -> Schema {
     let entry = Schema::object([
-        ("id", Schema::integer().about("Number of the entry.").context(BOTH).readonly()),
-        ("key", Schema::text().about("Name of the entry.").context(BOTH)),
-        ("value", Schema::typed("mixed").about("What it holds.").context(BOTH)),
+        ("id", Schema::integer().about("Metadata ID.").context(BOTH).readonly()),
+        ("key", Schema::text().about("Metadata key.").context(BOTH)),
+        ("value", Schema::typed("mixed").about("Metadata value.").context(BOTH)),
     ]);
-    Schema::list(entry).about("Names and values that others keep here.").context(BOTH)
+    Schema::list(entry).about("Metadata.").context(BOTH)
 }
 
 /// The counter of the numbers of entries, which all kinds of records share.
@@ -24,8 +24,8 @@ pub(crate) const ENTRY_ID: &str = "meta.id";
 
 /// Applies the entries of a request. One with an id changes that entry; one without changes the
 /// entry of its key and removes others of the key; a null value removes; whatever is left is added.
-pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, wanted: &[Value]) -> types::Result<()> {
-    for entry in wanted {
+pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, given: &[Value]) -> types::Result<()> {
+    for entry in given {
         let id = entry.get("id").map(loose::to_int).unwrap_or_default();
         let key = entry.get("key").and_then(Value::as_str).filter(|key| !key.is_empty());
         let value = entry.get("value").map(kept).unwrap_or_default();
@@ -76,7 +76,7 @@ pub fn add(
     value: Value,
 ) -> types::Result<()> {
     if current.len() >= ENTRIES_MAX {
-        let message = format!("a record has at most {ENTRIES_MAX} entries of meta_data");
+        let message = format!("a record must have at most {ENTRIES_MAX} entries in meta_data");
         return Err(types::Error::invalid(message));
     }
     let id = number(conn)?;

@@ -51,7 +51,7 @@ impl BundleCoupon {
     fn import(self, conn: &mut dyn Conn, options: &Options) -> Result<()> {
         let time = |text: &str| -> Result<Timestamp> {
             let read = moments::read(options, &Value::from(text));
-            let wrong = || format!("coupon {}: `{text}` is no time", self.id);
+            let wrong = || format!("coupon {}: `{text}` is not a time", self.id);
             read.ok_or_else(|| Error::invalid(wrong()))
         };
         let limit = |limit: i64| Some(limit).filter(|limit| *limit > 0);

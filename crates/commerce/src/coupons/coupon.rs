@@ -53,7 +53,7 @@ impl Coupon {
 
     pub fn read(row: CouponRow) -> Result<Self> {
         let details = serde_json::from_str(&row.details)
-            .map_err(|error| Error::internal("a coupon's details cannot be read").because(error))?;
+            .map_err(|error| Error::internal("cannot read a coupon's details").because(error))?;
         Ok(Self { row, details })
     }
 

@@ -11,7 +11,7 @@ use crate::common::{moments, paging};
 use crate::resource::Listed;
 
 pub(super) fn code_arg() -> Args {
-    Args::new().arg("code", Schema::text().about("Keep only the coupon with this code."))
+    Args::new().arg("code", Schema::text().about("Limit results to the coupon with this code."))
 }
 
 pub(super) fn list(version: Version, call: &mut Call<'_>) -> Result<Listed<Coupon>, Stop> {

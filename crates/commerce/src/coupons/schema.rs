@@ -29,22 +29,30 @@ pub(super) fn item(version: Version) -> Item {
 
 fn fields() -> Vec<(&'static str, Schema)> {
     let mut fields = vec![
-        ("id", Schema::integer().about("Number of the coupon.").readonly()),
-        ("code", Schema::text().about("What customers type in.")),
-        ("amount", amounts::schema("How much is taken off: money or percent, by the kind.")),
-        ("status", Schema::text().about("Whether it is published, a draft or to be reviewed.")),
-        ("date_created", moment("When it was made, in the site's time.").readonly()),
-        ("date_created_gmt", moment("When it was made, in GMT.").readonly()),
-        ("date_modified", moment("When it was changed last, in the site's time.").readonly()),
-        ("date_modified_gmt", moment("When it was changed last, in GMT.").readonly()),
+        ("id", Schema::integer().about("Coupon ID.").readonly()),
+        ("code", Schema::text().about("Coupon code.")),
+        (
+            "amount",
+            amounts::schema(
+                "Discount amount: a sum or a percentage, depending on the discount type.",
+            ),
+        ),
+        ("status", Schema::text().about("Coupon status.")),
+        ("date_created", moment("Date created, in the site's time zone.").readonly()),
+        ("date_created_gmt", moment("Date created, in GMT.").readonly()),
+        ("date_modified", moment("Date last modified, in the site's time zone.").readonly()),
+        ("date_modified_gmt", moment("Date last modified, in GMT.").readonly()),
         ("discount_type", kind()),
-        ("description", Schema::text().about("What it is for; customers do not see it.")),
-        ("date_expires", moment("From when on it is not taken, in the site's time.")),
-        ("date_expires_gmt", moment("From when on it is not taken, in GMT.")),
-        ("usage_count", Schema::integer().about("How often it was used.").readonly()),
+        ("description", Schema::text().about("Description, not shown to customers.")),
+        ("date_expires", moment("Expiry date, in the site's time zone.")),
+        ("date_expires_gmt", moment("Expiry date, in GMT.")),
+        ("usage_count", Schema::integer().about("Number of times the coupon was used.").readonly()),
     ];
     fields.extend(conditions());
-    fields.push(("used_by", ids("Who has used it: ids of users, or addresses.").readonly()));
+    fields.push((
+        "used_by",
+        ids("Users who used the coupon: user IDs or e-mail addresses.").readonly(),
+    ));
     fields.push(("meta_data", meta::schema()));
     fields
 }
@@ -52,25 +60,28 @@ fn fields() -> Vec<(&'static str, Schema)> {
 fn conditions() -> [(&'static str, Schema); 13] {
     let addresses = Schema::list(Schema::text());
     [
-        ("individual_use", switch("Whether it excludes all other coupons.")),
-        ("product_ids", ids("Products that it is for.")),
-        ("excluded_product_ids", ids("Products that it is not for.")),
-        ("usage_limit", count("How often it can be used in all.")),
-        ("usage_limit_per_user", count("How often one customer can use it.")),
-        ("limit_usage_to_x_items", count("To how many items of an order it applies.")),
-        ("free_shipping", switch("Whether it makes free shipping available.")),
-        ("product_categories", ids("Categories that it is for.")),
-        ("excluded_product_categories", ids("Categories that it is not for.")),
-        ("exclude_sale_items", switch("Whether it leaves out what is on sale.")),
-        ("minimum_amount", amounts::schema("What an order must come to before it applies.")),
-        ("maximum_amount", amounts::schema("Up to which amount of an order it applies.")),
-        ("email_restrictions", addresses.about("Addresses of the customers that it is for.")),
+        ("individual_use", switch("Whether the coupon cannot be combined with others.")),
+        ("product_ids", ids("Products the coupon applies to.")),
+        ("excluded_product_ids", ids("Excluded products.")),
+        ("usage_limit", count("Usage limit in total.")),
+        ("usage_limit_per_user", count("Usage limit per customer.")),
+        ("limit_usage_to_x_items", count("Maximum number of items the coupon applies to.")),
+        ("free_shipping", switch("Whether the coupon grants free shipping.")),
+        ("product_categories", ids("Product categories the coupon applies to.")),
+        ("excluded_product_categories", ids("Excluded product categories.")),
+        ("exclude_sale_items", switch("Whether sale items are excluded.")),
+        ("minimum_amount", amounts::schema("Minimum order amount.")),
+        ("maximum_amount", amounts::schema("Maximum order amount.")),
+        (
+            "email_restrictions",
+            addresses.about("E-mail addresses of the customers who can use the coupon."),
+        ),
     ]
 }
 
 fn kind() -> Schema {
     let kind = Schema::text().default(DEFAULT_KIND).choices(KINDS);
-    kind.about("How the discount is reckoned.")
+    kind.about("Discount type.")
 }
 
 fn moment(about: &str) -> Schema {

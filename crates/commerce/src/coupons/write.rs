@@ -128,7 +128,7 @@ fn set_code(version: Version, call: &Call<'_>, coupon: &mut Coupon) -> Result<()
     let Some(code) = given.text("code").or(is_new.then(String::new)) else { return Ok(()) };
     let code = code.trim().to_lowercase();
     if code.is_empty() {
-        let message = "A coupon must have a code; give one.";
+        let message = "A coupon code is required.";
         return Err(refuse("woocommerce_rest_empty_coupon_code", message));
     }
     if is_new {
@@ -147,7 +147,7 @@ fn check_code(call: &mut Call<'_>, coupon: &Coupon, before: &Coupon) -> Result<(
     }
     let row = &coupon.row;
     if shop_rows::coupon::published_id(call.conn()?, &row.code, row.coupon_id)?.is_some() {
-        let message = "Another coupon has this code already; choose another code.";
+        let message = "This coupon code is already in use; choose another one.";
         return Err(refuse("woocommerce_rest_coupon_code_already_exists", message));
     }
     Ok(())
@@ -192,7 +192,7 @@ fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
 fn set_discount(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     if let Some(kind) = given.text("discount_type") {
         if !KINDS.contains(&&*kind) {
-            let message = "There is no such kind of discount.";
+            let message = "Unknown discount type.";
             return Err(refuse("coupon_invalid_discount_type", message));
         }
         coupon.row.discount_kind = kind;
@@ -200,7 +200,7 @@ fn set_discount(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     given.set_amount("amount", &mut coupon.row.amount)?;
     let too_much = coupon.row.discount_kind == PERCENT && coupon.row.amount > Amount::HUNDRED;
     if coupon.row.amount.is_negative() || too_much {
-        let message = "The amount must not be below zero, nor above 100 percent.";
+        let message = "The amount must not be negative, and a percentage must not exceed 100.";
         return Err(refuse("coupon_invalid_amount", message));
     }
     Ok(())
@@ -216,11 +216,11 @@ fn set_bounds(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
         (given.value("minimum_amount").is_some(), given.value("maximum_amount").is_some());
     let is_crossed = !most.is_zero() && least > most;
     if has_least && (least.is_negative() || is_crossed) {
-        let message = "The least amount must not be below zero, nor above the greatest.";
+        let message = "The minimum amount must not be negative or exceed the maximum.";
         return Err(refuse("coupon_invalid_minimum_amount", message));
     }
     if has_most && (most.is_negative() || is_crossed) {
-        let message = "The greatest amount must not be below zero, nor below the least.";
+        let message = "The maximum amount must not be negative or less than the minimum.";
         return Err(refuse("coupon_invalid_maximum_amount", message));
     }
     Ok(())

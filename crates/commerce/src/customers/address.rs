@@ -12,14 +12,14 @@ pub(super) type Field = (&'static str, &'static str);
 pub(super) const SHIPPING: &[Field] = &[
     ("first_name", "First name."),
     ("last_name", "Last name."),
-    ("company", "Name of the company."),
-    ("address_1", "Street and number."),
-    ("address_2", "What else the address needs."),
-    ("city", "Name of the city."),
-    ("postcode", "Code of the postal area."),
-    ("country", "Code of the country, two letters."),
-    ("state", "Code or name of the state or province."),
-    ("phone", "Number of the telephone."),
+    ("company", "Company name."),
+    ("address_1", "Address line 1."),
+    ("address_2", "Address line 2."),
+    ("city", "City."),
+    ("postcode", "Postal code."),
+    ("country", "Two-letter country code."),
+    ("state", "State or province, by code or name."),
+    ("phone", "Phone number."),
 ];
 
 pub(super) const EMAIL: &str = "email";
@@ -28,15 +28,15 @@ pub(super) const EMAIL: &str = "email";
 pub(super) const BILLING: &[Field] = &[
     ("first_name", "First name."),
     ("last_name", "Last name."),
-    ("company", "Name of the company."),
-    ("address_1", "Street and number."),
-    ("address_2", "What else the address needs."),
-    ("city", "Name of the city."),
-    ("postcode", "Code of the postal area."),
-    ("country", "Code of the country, two letters."),
-    ("state", "Code or name of the state or province."),
+    ("company", "Company name."),
+    ("address_1", "Address line 1."),
+    ("address_2", "Address line 2."),
+    ("city", "City."),
+    ("postcode", "Postal code."),
+    ("country", "Two-letter country code."),
+    ("state", "State or province, by code or name."),
     (EMAIL, "E-mail address."),
-    ("phone", "Number of the telephone."),
+    ("phone", "Phone number."),
 ];
 
 /// The order in which the description of an item names the fields.
@@ -58,9 +58,9 @@ pub(super) fn shown(fields: &[Field], address: &Map<String, Value>) -> Value {
 }
 
 /// Changes the fields that the request names.
-pub(super) fn apply(fields: &[Field], address: &mut Map<String, Value>, wanted: &Value) {
+pub(super) fn apply(fields: &[Field], address: &mut Map<String, Value>, given: &Value) {
     for (name, _) in fields {
-        let Some(value) = wanted.get(*name).and_then(loose::scalar_text) else { continue };
+        let Some(value) = given.get(*name).and_then(loose::scalar_text) else { continue };
         let cleaned = clean::text_field(&value);
         address.insert((*name).to_owned(), json!(cleaned));
     }
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn only_known_fields_are_taken_and_all_are_shown() {
         let mut address = Map::new();
-        let wanted = json!({ "city": " Bern<b> ", "planet": "Mars", "postcode": 3000 });
-        apply(SHIPPING, &mut address, &wanted);
+        let given = json!({ "city": " Bern<b> ", "planet": "Mars", "postcode": 3000 });
+        apply(SHIPPING, &mut address, &given);
         let shown = shown(SHIPPING, &address);
         assert_eq!((&shown["city"], &shown["postcode"]), (&json!("Bern"), &json!("3000")));
         assert_eq!(shown.as_object().unwrap().len(), SHIPPING.len());

@@ -54,7 +54,7 @@ pub(crate) fn import(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
 
 impl BundleCustomer {
     fn import(self, conn: &mut dyn Conn) -> Result<()> {
-        let unknown = || Error::invalid(format!("there is no user {}", self.id));
+        let unknown = || Error::invalid(format!("user {} not found", self.id));
         let mut customer = Customer::get(conn, self.id)?.ok_or_else(unknown)?;
         customer.billing = self.billing;
         customer.shipping = self.shipping;
@@ -84,14 +84,14 @@ pub(crate) fn import_lookup(conn: &mut dyn Conn, section: &Value) -> Result<usiz
 impl BundleLookup {
     fn row(self, options: &Options) -> Result<CustomerLookupRow> {
         let number = |text: &str| -> Result<i64> {
-            text.parse().map_err(|_| Error::invalid(format!("`{text}` is no number")))
+            text.parse().map_err(|_| Error::invalid(format!("`{text}` is not a number")))
         };
         let time = |text: &str| -> Result<Option<Timestamp>> {
             if text == NOTHING || text.is_empty() {
                 return Ok(None);
             }
             let read = moments::bound(options, Some(text), true);
-            let wrong = || Error::invalid(format!("`{text}` is no time"));
+            let wrong = || Error::invalid(format!("`{text}` is not a time"));
             read.ok_or_else(wrong).map(Some)
         };
         let user_id = Some(&self.user_id).filter(|id| *id != NOTHING).map(|id| number(id));

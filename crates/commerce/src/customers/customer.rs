@@ -72,6 +72,6 @@ impl Customer {
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    let unreadable = |error| Error::internal("what a customer has cannot be read").because(error);
+    let unreadable = |error| Error::internal("cannot read a customer's details").because(error);
     serde_json::from_str(text).map_err(unreadable)
 }

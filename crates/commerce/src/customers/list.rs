@@ -27,7 +27,7 @@ pub(super) fn args() -> Args {
     let role = Schema::text()
         .default(Role::Customer.name())
         .choices(&choices)
-        .about("Keep only users who have this role.");
+        .about("Limit results to users with this role.");
     let email = Schema::text().format("email");
     let orders = ["name", "id", "include", "registered_date"];
     args::paging()
@@ -36,13 +36,13 @@ pub(super) fn args() -> Args {
         .with(args::offset())
         .with(args::order("asc", &orders))
         .revise("orderby", |by| by.choices(&["id", "include", "name", "registered_date"]))
-        .arg("email", email.about("Keep only the user with this e-mail address."))
+        .arg("email", email.about("Limit results to the user with this e-mail address."))
         .arg("role", role)
 }
 
 pub(super) fn list(call: &mut Call<'_>) -> Result<(Vec<Customer>, i64), Stop> {
-    let wanted = filter(call);
-    let (stored, total) = customer::list(call.conn()?, &wanted)?;
+    let filter = filter(call);
+    let (stored, total) = customer::list(call.conn()?, &filter)?;
     let customers = stored.into_iter().map(Customer::read).collect::<types::Result<_>>()?;
     Ok((customers, total))
 }

@@ -16,16 +16,16 @@ pub(super) fn item(version: Version) -> Item {
 fn fields(version: Version) -> Vec<(&'static str, Schema)> {
     let mut fields = vec![
         ("id", id()),
-        ("date_created", moment("When the customer registered, in the site's time.")),
-        ("date_created_gmt", moment("When the customer registered, in GMT.")),
-        ("date_modified", moment("When the customer was changed last, in the site's time.")),
-        ("date_modified_gmt", moment("When the customer was changed last, in GMT.")),
+        ("date_created", moment("Date registered, in the site's time zone.")),
+        ("date_created_gmt", moment("Date registered, in GMT.")),
+        ("date_modified", moment("Date last modified, in the site's time zone.")),
+        ("date_modified_gmt", moment("Date last modified, in GMT.")),
     ];
     fields.extend(names());
-    fields.push(("role", both(Schema::text(), "What the user is on the site.").readonly()));
+    fields.push(("role", both(Schema::text(), "User role.").readonly()));
     fields.extend(credentials());
     fields.extend(addresses(address::SHIPPING));
-    let paying = both(Schema::typed("bool"), "Whether an order of theirs was ever paid.");
+    let paying = both(Schema::typed("bool"), "Whether the customer has paid for an order.");
     fields.push(("is_paying_customer", paying.readonly()));
     if version == Version::Two {
         fields.extend(counts());
@@ -37,17 +37,17 @@ fn fields(version: Version) -> Vec<(&'static str, Schema)> {
 
 fn oldest() -> Vec<(&'static str, Schema)> {
     let last = Schema::object([
-        ("id", both(Schema::integer(), "Number of the order.").readonly()),
-        ("date", moment("When the order was made, in GMT.")),
+        ("id", both(Schema::integer(), "Order ID.").readonly()),
+        ("date", moment("Date the order was created, in GMT.")),
     ]);
     let mut fields = vec![
         ("id", id()),
-        ("date_created", moment("When the customer registered, in GMT.")),
-        ("date_modified", moment("When the customer was changed last, in GMT.")),
+        ("date_created", moment("Date registered, in GMT.")),
+        ("date_modified", moment("Date last modified, in GMT.")),
     ];
     fields.extend(names());
     fields.extend(credentials());
-    fields.push(("last_order", both(last, "The newest order.").readonly()));
+    fields.push(("last_order", both(last, "Most recent order.").readonly()));
     fields.extend(counts());
     fields.push(("avatar_url", avatar()));
     // Telephones of recipients came later.
@@ -61,7 +61,7 @@ fn both(schema: Schema, about: &str) -> Schema {
 }
 
 fn id() -> Schema {
-    both(Schema::integer(), "Number of the customer.").readonly()
+    both(Schema::integer(), "Customer ID.").readonly()
 }
 
 fn moment(about: &str) -> Schema {
@@ -69,32 +69,32 @@ fn moment(about: &str) -> Schema {
 }
 
 fn avatar() -> Schema {
-    both(Schema::text(), "Address of the picture.").readonly()
+    both(Schema::text(), "Avatar URL.").readonly()
 }
 
 fn names() -> [(&'static str, Schema); 3] {
     [
-        ("email", both(Schema::text().format("email"), "E-mail address of the customer.")),
-        ("first_name", both(Schema::text(), "First name of the customer.")),
-        ("last_name", both(Schema::text(), "Last name of the customer.")),
+        ("email", both(Schema::text().format("email"), "E-mail address.")),
+        ("first_name", both(Schema::text(), "First name.")),
+        ("last_name", both(Schema::text(), "Last name.")),
     ]
 }
 
 fn credentials() -> [(&'static str, Schema); 2] {
-    let password = Schema::text().about("Password of the customer.").context(&["edit"]);
-    [("username", both(Schema::text(), "What the customer logs in with.")), ("password", password)]
+    let password = Schema::text().about("Password.").context(&["edit"]);
+    [("username", both(Schema::text(), "Username.")), ("password", password)]
 }
 
 fn addresses(shipping: &'static [address::Field]) -> [(&'static str, Schema); 2] {
     [
-        ("billing", address::schema(address::BILLING, "Where the bill is sent to.")),
-        ("shipping", address::schema(shipping, "Where the goods are sent to.")),
+        ("billing", address::schema(address::BILLING, "Billing address.")),
+        ("shipping", address::schema(shipping, "Shipping address.")),
     ]
 }
 
 fn counts() -> [(&'static str, Schema); 2] {
     [
-        ("orders_count", both(Schema::integer(), "How many orders there are.").readonly()),
-        ("total_spent", both(Schema::text(), "What the paid orders come to.").readonly()),
+        ("orders_count", both(Schema::integer(), "Number of orders.").readonly()),
+        ("total_spent", both(Schema::text(), "Total of paid orders.").readonly()),
     ]
 }

@@ -7,11 +7,12 @@ use shop_rows::order;
 use types::{Amount, Result, Timestamp};
 
 use super::Customer;
+use crate::orders::status;
 
 /// Orders in these are none yet, or none any more.
-const UNCOUNTED: &[&str] = &["trash", "auto-draft"];
+const UNCOUNTED: &[&str] = &[status::TRASH, status::AUTO_DRAFT];
 /// Orders in these count as sold.
-const SOLD: &[&str] = &["processing", "completed"];
+const SOLD: &[&str] = &[status::PROCESSING, status::COMPLETED];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
@@ -53,5 +54,5 @@ pub(super) fn of(conn: &mut dyn Conn, customers: &[Customer]) -> Result<HashMap<
 /// Whether any order of the user is or was completed, which makes them a paying customer.
 pub(super) fn has_paid(conn: &mut dyn Conn, user_id: i64) -> Result<bool> {
     let sums = order::sums_of_customers(conn, &[user_id])?;
-    Ok(sums.iter().any(|sum| matches!(sum.status.as_str(), "completed" | "refunded")))
+    Ok(sums.iter().any(|sum| matches!(sum.status.as_str(), status::COMPLETED | status::REFUNDED)))
 }

@@ -13,18 +13,18 @@ const FALLBACK: &str = "customer";
 
 /// A login that nobody has.
 pub(super) fn free(conn: &mut dyn Conn, email: &str) -> Result<String> {
-    let wanted = wanted(email);
-    let mut candidate = wanted.clone();
+    let base_name = base_name(email);
+    let mut candidate = base_name.clone();
     for number in 2..ATTEMPTS_MAX {
         if user::find_by_login(conn, &candidate)?.is_none() {
             return Ok(candidate);
         }
-        candidate = format!("{wanted}-{number}");
+        candidate = format!("{base_name}-{number}");
     }
-    Err(Error::conflict("too many customers share this name; choose a username"))
+    Err(Error::conflict("too many customers have this name; choose a username"))
 }
 
-fn wanted(email: &str) -> String {
+fn base_name(email: &str) -> String {
     let (local, domain) = email.split_once('@').unwrap_or((email, ""));
     let part = if EVERYBODYS.contains(&local.to_lowercase().as_str()) { domain } else { local };
     let plain = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
@@ -44,7 +44,7 @@ mod tests {
             ("o'neil+x@example.test", "oneilx"),
             ("é@example.test", "customer"),
         ] {
-            assert_eq!(wanted(email), expected);
+            assert_eq!(base_name(email), expected);
         }
     }
 }

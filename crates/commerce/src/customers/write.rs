@@ -51,7 +51,7 @@ pub(super) fn update(
     let mut customer = before.clone();
     let login = call.params.text("username").unwrap_or_default();
     if !login.is_empty() && login != customer.user.login {
-        let message = "The name to log in with cannot be changed.";
+        let message = "The username cannot be changed.";
         return Err(refused("woocommerce_rest_customer_invalid_argument", message));
     }
     set_email(call, &mut customer)?;
@@ -84,11 +84,11 @@ fn refused(code: &'static str, message: &'static str) -> Stop {
 
 fn check_new_email(call: &mut Call<'_>, email: &str) -> Result<(), Stop> {
     if !formats::is_email(email) {
-        let message = "Give a valid e-mail address.";
+        let message = "Enter a valid e-mail address.";
         return Err(refused("registration-error-invalid-email", message));
     }
     if user::find_by_email(call.conn()?, email)?.is_some() {
-        let message = "Somebody with this e-mail address is registered already.";
+        let message = "An account with this e-mail address already exists.";
         return Err(refused("registration-error-email-exists", message));
     }
     Ok(())
@@ -96,11 +96,11 @@ fn check_new_email(call: &mut Call<'_>, email: &str) -> Result<(), Stop> {
 
 fn check_new_login(call: &mut Call<'_>, login: &str) -> Result<(), Stop> {
     if !names::is_login(login) {
-        let message = "A username has letters, digits, single blanks and the signs . _ - @ only.";
+        let message = "A username can contain only letters, digits, single spaces and . _ - @.";
         return Err(refused("registration-error-invalid-username", message));
     }
     if user::find_by_login(call.conn()?, login)?.is_some() {
-        let message = "Somebody with this username is registered already.";
+        let message = "This username is already in use.";
         return Err(refused("registration-error-username-exists", message));
     }
     Ok(())
@@ -116,7 +116,7 @@ fn set_email(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
     let owner = user::find_by_email(call.conn()?, &email)?;
     let is_taken = owner.is_some_and(|owner| owner.user_id != customer.user.user_id);
     if is_taken || !formats::is_email(&email) {
-        let message = "This is no e-mail address, or that of somebody else.";
+        let message = "The e-mail address is invalid or already in use.";
         return Err(refused("woocommerce_rest_customer_invalid_email", message));
     }
     customer.user.email = email;
@@ -129,7 +129,7 @@ fn apply(version: Version, call: &mut Call<'_>, customer: &mut Customer) -> Resu
         let email = billing.get(address::EMAIL).and_then(serde_json::Value::as_str);
         // A batch comes here without having been checked.
         if email.is_some_and(|email| !email.is_empty() && !formats::is_email(email)) {
-            let message = "The e-mail address of the bill is none.";
+            let message = "The billing e-mail address is invalid.";
             return Err(refused("customer_invalid_billing_email", message));
         }
         address::apply(address::BILLING, &mut customer.billing, billing);

@@ -16,7 +16,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     let list = move |call: &mut Call<'_>| Ok(Reply::new(list(call, &base)));
     let one = move |call: &mut Call<'_>| get(call, &base_of_one);
     let document = item().document();
-    let args = Args::new().arg("continent", Schema::text().about("Code of two letters."));
+    let args = Args::new().arg("continent", Schema::text().about("Two-letter code."));
     [
         Route::at(namespace, "/data/continents")
             .on(READ, Args::new(), memory(may_view, list))
@@ -32,19 +32,19 @@ fn item() -> Item {
     let [code, name] = code_and_name("country");
     let country = Schema::object([
         code,
-        ("currency_code", text("The country's currency.")),
-        ("currency_pos", text("Where the currency's symbol stands.")),
-        ("decimal_sep", text("What stands before decimals.")),
-        ("dimension_unit", text("The unit of lengths.")),
+        ("currency_code", text("Currency code.")),
+        ("currency_pos", text("Position of the currency symbol.")),
+        ("decimal_sep", text("Decimal separator.")),
+        ("dimension_unit", text("Unit of length.")),
         name,
-        ("num_decimals", shown(Schema::integer(), "How many decimals amounts have.")),
+        ("num_decimals", shown(Schema::integer(), "Number of decimals.")),
         ("states", countries::states_schema()),
-        ("thousand_sep", text("What stands between thousands.")),
-        ("weight_unit", text("The unit of weights.")),
+        ("thousand_sep", text("Thousands separator.")),
+        ("weight_unit", text("Unit of weight.")),
     ]);
     let countries = Schema::list(country.context(&["view"]).readonly());
     let [code, name] = code_and_name("continent");
-    let fields = [code, name, ("countries", shown(countries, "The continent's countries."))];
+    let fields = [code, name, ("countries", shown(countries, "Countries of the continent."))];
     Item::new("data_continents", Schema::object(fields))
 }
 

@@ -16,7 +16,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     let list = move |call: &mut Call<'_>| Ok(Reply::new(list(call, &base)));
     let one = move |call: &mut Call<'_>| get(call, &base_of_one);
     let document = item().document();
-    let args = Args::new().arg("location", Schema::text().about("Code of two letters."));
+    let args = Args::new().arg("location", Schema::text().about("Two-letter country code."));
     [
         Route::at(namespace, "/data/countries")
             .on(READ, Args::new(), memory(may_view, list))

@@ -23,7 +23,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
         reply(call, &base_of_one, &code)
     };
     let document = item().document();
-    let args = Args::new().arg("location", Schema::text().about("Code of three letters."));
+    let args = Args::new().arg("location", Schema::text().about("Three-letter currency code."));
     [
         Route::at(namespace, "/data/currencies")
             .on(READ, Args::new(), memory(may_view, list))
@@ -39,7 +39,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
 
 fn item() -> Item {
     let [code, name] = code_and_name("currency");
-    let symbol = shown(Schema::text(), "Sign of the currency, as HTML.");
+    let symbol = shown(Schema::text(), "Currency symbol, as HTML.");
     Item::new("data_currencies", Schema::object([code, name, ("symbol", symbol)]))
 }
 
@@ -50,7 +50,7 @@ fn list(call: &Call<'_>, base: &str) -> Vec<Value> {
 
 fn reply(call: &Call<'_>, base: &str, code: &str) -> Result<Reply, Stop> {
     let Some(currency) = tables::currency(code) else {
-        let message = "There is no such currency in the table.";
+        let message = "Currency not found.";
         return Err(Refusal::new(404, "woocommerce_rest_data_invalid_currency", message).into());
     };
     Ok(Reply::new(body(currency)).links(links(call, base, currency.code)))

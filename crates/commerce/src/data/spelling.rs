@@ -15,12 +15,12 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
     let item = Item::new(
         "currency_spelling",
         Schema::object([
-            ("code", shown(Schema::text(), "Code of the currency.")),
-            ("symbol", shown(Schema::text(), "Sign of the currency, as HTML.")),
-            ("position", shown(Schema::text(), "Where the sign stands.")),
-            ("decimals", shown(Schema::integer(), "How many decimals are shown.")),
-            ("decimal_separator", shown(Schema::text(), "What stands before the decimals.")),
-            ("thousand_separator", shown(Schema::text(), "What stands between thousands.")),
+            ("code", shown(Schema::text(), "Currency code.")),
+            ("symbol", shown(Schema::text(), "Currency symbol, as HTML.")),
+            ("position", shown(Schema::text(), "Position of the currency symbol.")),
+            ("decimals", shown(Schema::integer(), "Number of decimals.")),
+            ("decimal_separator", shown(Schema::text(), "Decimal separator.")),
+            ("thousand_separator", shown(Schema::text(), "Thousands separator.")),
         ]),
     );
     Route::at(namespace, "/currency")
@@ -29,7 +29,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 }
 
 fn signed_in(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "Log in first; nobody is logged in.";
+    let message = "You are not signed in.";
     call.need(Capability::Read, "rest_not_logged_in", message)
 }
 

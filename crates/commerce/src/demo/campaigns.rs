@@ -47,7 +47,7 @@ const fn offer(code: &'static str, kind: &'static str, amount: &'static str) -> 
 pub(super) const CAMPAIGNS: [Campaign; 5] = [
     Campaign {
         offer: Offer {
-            about: "Ten percent off all through the first warm weeks.",
+            about: "10% off all through spring.",
             share: 210,
             ..offer("springtide", "percent", "10")
         },
@@ -58,7 +58,7 @@ pub(super) const CAMPAIGNS: [Campaign; 5] = [
     },
     Campaign {
         offer: Offer {
-            about: "Fifteen percent off the beach, in the week of the fireworks.",
+            about: "15% off beachwear in the week of the fireworks.",
             category: "Beach",
             share: 160,
             ..offer("fireworks", "percent", "15")
@@ -70,7 +70,7 @@ pub(super) const CAMPAIGNS: [Campaign; 5] = [
     },
     Campaign {
         offer: Offer {
-            about: "Eight off a basket of fifty, when holidays end.",
+            about: "$8 off orders of $50 or more, at the end of the holidays.",
             minimum: "50",
             share: 190,
             ..offer("backtotown", "fixed_cart", "8")
@@ -82,7 +82,7 @@ pub(super) const CAMPAIGNS: [Campaign; 5] = [
     },
     Campaign {
         offer: Offer {
-            about: "A fifth off what is not on sale already.",
+            about: "20% off everything that is not on sale.",
             leaves_out_sales: true,
             share: 420,
             ..offer("blackpier", "percent", "20")
@@ -94,7 +94,7 @@ pub(super) const CAMPAIGNS: [Campaign; 5] = [
     },
     Campaign {
         offer: Offer {
-            about: "Three off each piece from the house, before the holidays.",
+            about: "$3 off each house-brand item before the holidays.",
             category: "Home",
             share: 180,
             ..offer("lanterns", "fixed_product", "3")
@@ -108,7 +108,7 @@ pub(super) const CAMPAIGNS: [Campaign; 5] = [
 
 /// For the first order of a customer.
 pub(super) const WELCOME: Offer = Offer {
-    about: "Ten percent off the first order.",
+    about: "10% off your first order.",
     minimum: "20",
     share: 130,
     ..offer("welcome10", "percent", "10")
@@ -117,13 +117,13 @@ pub(super) const WELCOME: Offer = Offer {
 /// For everybody, always.
 pub(super) const ALWAYS: [Offer; 2] = [
     Offer {
-        about: "Five off for friends of friends.",
+        about: "$5 off for friends of friends.",
         minimum: "30",
         share: 18,
         ..offer("friends5", "fixed_cart", "5")
     },
     Offer {
-        about: "We pay the parcel.",
+        about: "Free shipping.",
         minimum: "25",
         free_shipping: true,
         share: 15,

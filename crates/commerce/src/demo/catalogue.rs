@@ -56,7 +56,7 @@ pub(super) struct Catalogue {
 /// The site's settings that differ from how a new site is.
 pub(super) const SETTINGS: [(&str, &str); 8] = [
     ("blogname", "Boardwalk Supply"),
-    ("blogdescription", "Things for the pier, the beach and the way home"),
+    ("blogdescription", "Everything for the pier, the beach and the way home"),
     ("timezone_string", "America/New_York"),
     ("woocommerce_calc_taxes", "yes"),
     ("woocommerce_default_country", "US:NJ"),
@@ -278,7 +278,7 @@ impl Maker<'_> {
             "type": "grouped",
             "grouped_products": parts,
             "categories": categories,
-            "short_description": "All that an afternoon on the planks needs.",
+            "short_description": "Everything for an afternoon on the boardwalk.",
         });
         self.made("/products", body)?;
         let (name, url, price) = ELSEWHERE;
@@ -323,14 +323,14 @@ impl Maker<'_> {
     ) -> Result<()> {
         let category = self.categories.get(offer.category).copied();
         let id = self.made("/coupons", offer.body(code, ends, category))?;
-        let missing = || Error::internal("a coupon that was just made is not there");
+        let missing = || Error::internal("a new coupon was not found");
         catalogue.coupons.push(Coupon::get(self.conn, id)?.ok_or_else(missing)?);
         Ok(())
     }
 }
 
 fn number(answer: &Value, name: &str) -> Result<i64> {
-    let missing = || Error::internal(format!("an answer has no {name}"));
+    let missing = || Error::internal(format!("a response has no {name}"));
     answer[name].as_i64().ok_or_else(missing)
 }
 
@@ -414,8 +414,8 @@ fn file(sku: &str, name: &str) -> Value {
 
 fn about(shelf: &Shelf, article: &Article) -> String {
     let made = match article.form {
-        Form::File => "Ready to download at once.",
-        Form::Service => "Nothing to carry home.",
+        Form::File => "Ready to download right away.",
+        Form::Service => "A service, nothing to ship.",
         _ if shelf.is_food => "Made in small batches near the coast.",
         _ => "Made to last more than one season.",
     };

@@ -33,7 +33,7 @@ use super::people::{self, Person};
 use super::{Plan, Seller, words};
 use crate::common::events;
 use crate::coupons::Coupon;
-use crate::orders::{self, KEY_BYTES, Line, Order, Till};
+use crate::orders::{self, KEY_BYTES, Line, Order, Till, status};
 
 /// Orders of one batch, which is one transaction.
 const BATCH_ORDERS: usize = 2_000;
@@ -434,7 +434,7 @@ impl<'a> Sales<'a> {
         refund.row.refunded_by = self.plan.owner_id;
         order.row.modified = draft.at;
         if refund.row.refund_amount >= order.row.total {
-            "refunded".clone_into(&mut order.row.status);
+            status::REFUNDED.clone_into(&mut order.row.status);
         }
         self.due.insert((draft.at, order.id()), refund);
         Ok(())
@@ -454,7 +454,7 @@ impl<'a> Sales<'a> {
         let until = self.plan.until;
         let changed = order.row.modified;
         self.batch.notes.extend(fate::notes(dice, order, changed));
-        if matches!(&*order.row.status, "completed" | "processing") {
+        if matches!(&*order.row.status, status::COMPLETED | status::PROCESSING) {
             for ware in wares {
                 let files = ware.files.iter();
                 let given = files.map(|file| fate::downloads(dice, order, (ware, file), until));

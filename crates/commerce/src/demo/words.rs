@@ -3,44 +3,44 @@
 use super::dice::Dice;
 
 const WISHES: &[&str] = &[
-    "Please leave it with the neighbours.",
-    "It is a present; no invoice in the parcel, please.",
-    "Ring twice, the bell is faint.",
-    "No hurry at all.",
+    "Please leave it with the neighbors.",
+    "It's a gift; please don't include an invoice.",
+    "Please ring twice, the bell is faint.",
+    "No rush.",
     "Could you wrap the mug well?",
 ];
 const STAFF_NOTES: &[&str] = &[
-    "Asked whether the parcel may go to the office; changed the label.",
-    "Called back about the size; stays as ordered.",
-    "Checked by hand, fine.",
-    "Packed together with an order of the same household.",
+    "Customer asked to ship to the office; label changed.",
+    "Called back about the size; no change.",
+    "Checked manually, OK.",
+    "Packed with another order for the same address.",
 ];
 const TOLD: &[&str] = &[
-    "Your parcel has left us and should be with you in a few days.",
-    "One piece comes from the other store, so this takes a day longer.",
-    "We have put a little something in for the wait.",
+    "Your order has shipped and should arrive in a few days.",
+    "One item ships from another store, so delivery takes a day longer.",
+    "We added a little something for the wait.",
 ];
 const REASONS: &[&str] = &[
     "Did not fit",
     "Arrived damaged",
     "Ordered twice",
-    "Not as expected",
-    "Came too late",
-    "Out of stock after all",
+    "Not as described",
+    "Arrived too late",
+    "Out of stock",
 ];
 const GOOD: &[&str] = &[
-    "Better than in the picture.",
+    "Even better than in the picture.",
     "Bought it again for a friend.",
     "Exactly what I was looking for.",
     "Well made and well packed.",
-    "In use every day since it came.",
+    "I have used it every day since it came.",
 ];
 const FAIR: &[&str] =
-    &["Does what it should.", "Nice, if a little dear.", "Good, but the parcel took its time."];
+    &["Does what it should.", "Nice, but a little expensive.", "Good, but delivery was slow."];
 const POOR: &[&str] = &[
-    "Smaller than I thought.",
-    "The colour is not that of the picture.",
-    "Came with a scratch; the shop was kind about it.",
+    "Smaller than I expected.",
+    "The color is different from the picture.",
+    "Arrived with a scratch, but the shop took care of it.",
 ];
 const ENDINGS: &[&str] = &["", " Would buy again.", " Thank you.", " My sister wants one too."];
 /// How many of a hundred reviews give each number of stars, from one to five.
@@ -52,8 +52,8 @@ pub(super) fn wish(dice: &mut Dice) -> String {
 
 /// A note of the staff, and whether the customer was told.
 pub(super) fn note(dice: &mut Dice) -> (String, bool) {
-    let told = dice.in_thousand(400);
-    (dice.text(if told { TOLD } else { STAFF_NOTES }).to_owned(), told)
+    let imported = dice.in_thousand(400);
+    (dice.text(if imported { TOLD } else { STAFF_NOTES }).to_owned(), imported)
 }
 
 pub(super) fn reason(dice: &mut Dice) -> String {

@@ -63,7 +63,8 @@ pub(super) fn batch(conn: &mut dyn Conn, batch: &Batch, now: Timestamp) -> Resul
 /// Takes the numbers of entries that a batch has used.
 fn take_entries(conn: &mut dyn Conn, (before, after): (i64, i64)) -> Result<()> {
     if after > before && counter::take(conn, ENTRY_ID, after - before)? != before {
-        let message = "somebody else writes to this folder; stop them, and start on an empty one";
+        let message =
+            "another process is writing to this folder; stop it, and start again with an empty one";
         return Err(Error::conflict(message));
     }
     Ok(())

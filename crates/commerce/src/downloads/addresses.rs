@@ -13,7 +13,7 @@ use crate::managers::{linked, may_view};
 const SUGGESTIONS_MAX: i64 = 10;
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let address = Schema::text().about("Address from which a file was downloaded.");
+    let address = Schema::text().about("IP address that a file was downloaded from.");
     let fields = [("user_ip_address", address.context(&["view"]).readonly())];
     let item = Item::new("data_download_ips", Schema::object(fields));
     let path = format!("/{namespace}/data/download-ips");
@@ -26,7 +26,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 fn list(call: &mut Call<'_>, path: &str) -> Result<Reply, Stop> {
     let beginning = call.params.get("match").and_then(loose::scalar_text).map(String::from);
     let Some(beginning) = beginning else {
-        let message = "Say with `match` how the addresses begin.";
+        let message = "match is required: the beginning of the addresses.";
         let code = "woocommerce_rest_data_download_ips_invalid_request";
         return Err(Refusal::new(400, code, message).into());
     };

@@ -36,7 +36,7 @@ struct BundleDownload {
 }
 
 fn number(text: &str) -> Result<i64> {
-    text.parse().map_err(|_| Error::invalid(format!("`{text}` is no number")))
+    text.parse().map_err(|_| Error::invalid(format!("`{text}` is not a number")))
 }
 
 /// A number that may be missing; an empty text counts as missing.
@@ -45,7 +45,7 @@ fn number_if_any(text: Option<&str>) -> Result<Option<i64>> {
 }
 
 fn time(options: &Options, text: &str) -> Result<Timestamp> {
-    let wrong = || Error::invalid(format!("`{text}` is no time"));
+    let wrong = || Error::invalid(format!("`{text}` is not a time"));
     moments::bound(options, Some(text), true).ok_or_else(wrong)
 }
 

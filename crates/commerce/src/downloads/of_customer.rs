@@ -51,7 +51,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
 
 fn route(version: Version, namespace: &str) -> Route<Action> {
     let item = item(version);
-    let customer = Schema::integer().about("Number of the customer.");
+    let customer = Schema::integer().about("Customer ID.");
     let args = Args::new().arg("customer_id", customer).arg("context", item.context_arg());
     let base = format!("/{namespace}");
     let list = move |call: &mut Call<'_>| list(version, call, &base);
@@ -63,34 +63,34 @@ fn route(version: Version, namespace: &str) -> Route<Action> {
 fn item(version: Version) -> Item {
     let shown = |schema: Schema, about: &str| schema.about(about).context(VIEW).readonly();
     let text = |about: &str| shown(Schema::text(), about);
-    let file = Schema::object([("name", text("Its name.")), ("file", text("Where it is."))]);
+    let file = Schema::object([("name", text("File name.")), ("file", text("File URL."))]);
     let mut fields = vec![
-        ("download_id", text("Number of the file.")),
-        ("download_url", text("Where the customer downloads it.")),
-        ("product_id", shown(Schema::integer(), "Number of the product.")),
+        ("download_id", text("Download ID.")),
+        ("download_url", text("Download URL.")),
+        ("product_id", shown(Schema::integer(), "Product ID.")),
     ];
     if version != Version::One {
-        fields.push(("product_name", text("Name of the product.")));
+        fields.push(("product_name", text("Product name.")));
     }
-    fields.push(("download_name", text("Name of the file.")));
-    fields.push(("order_id", shown(Schema::integer(), "Number of the order.")));
-    fields.push(("order_key", text("Key of the order.")));
-    fields.push(("downloads_remaining", text("How often it can be downloaded still.")));
-    fields.push(("access_expires", text("Until when, in the site's time.")));
+    fields.push(("download_name", text("File name.")));
+    fields.push(("order_id", shown(Schema::integer(), "Order ID.")));
+    fields.push(("order_key", text("Order key.")));
+    fields.push(("downloads_remaining", text("Number of downloads remaining.")));
+    fields.push(("access_expires", text("Expiry date, in the site's time zone.")));
     if version != Version::One {
-        fields.push(("access_expires_gmt", text("Until when, in GMT.")));
+        fields.push(("access_expires_gmt", text("Expiry date, in GMT.")));
     }
-    fields.push(("file", shown(file, "The file.")));
+    fields.push(("file", shown(file, "File details.")));
     Item::new("customer_download", Schema::object(fields))
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     let user_id = call.params.int("customer_id").unwrap_or_default();
     if site_rows::user::get(call.conn()?, user_id)?.is_none() {
-        let message = "There is no such customer.";
+        let message = "Customer not found.";
         return Err(Refusal::new(404, "woocommerce_rest_customer_invalid", message).into());
     }
-    let message = "You are not allowed to see what customers may download.";
+    let message = "You are not allowed to view customers' downloads.";
     call.need(Capability::ListUsers, "woocommerce_rest_cannot_view", message)
 }
 
@@ -120,14 +120,14 @@ fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop
 
 /// The permissions of the user that count now: their orders grant what was bought.
 fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow>, Stop> {
-    let wanted = DownloadPermissionFilter {
+    let filter = DownloadPermissionFilter {
         users: vec![user_id],
         usable_at: Some(call.now()),
         direction: Direction::Ascending,
         page: Page { offset: 0, limit: PAGE_MAX },
         ..DownloadPermissionFilter::default()
     };
-    let (mut permissions, _) = download_permission::list(call.conn()?, &wanted)?;
+    let (mut permissions, _) = download_permission::list(call.conn()?, &filter)?;
     let mut order_ids: Vec<i64> = permissions.iter().map(|row| row.order_id).collect();
     order_ids.dedup();
     let found = order::get_many(call.conn()?, &order_ids)?;
@@ -144,7 +144,7 @@ fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow
 fn goods(call: &mut Call<'_>, product_id: i64) -> Result<Option<Goods>, Stop> {
     let Some(row) = product::get(call.conn()?, product_id)? else { return Ok(None) };
     let details: Details = serde_json::from_str(&row.details)
-        .map_err(|error| Error::internal("a product's details cannot be read").because(error))?;
+        .map_err(|error| Error::internal("cannot read a product's details").because(error))?;
     let mut files = details.downloads;
     for file in files.iter_mut().filter(|file| file.address.starts_with('/')) {
         file.address = call.visit.page(&file.address);

@@ -6,40 +6,41 @@ use serde_json::{Map, Value, json};
 
 use super::ORDER;
 use super::table::{Field, Gateway};
-use crate::settings::kind::{Choices, Kind, TYPES, choices_body};
+use crate::settings::kind::{Choices, SettingType, TYPES, choices_body};
 use crate::shipping_methods::METHODS;
 
 const CONTEXTS: &[&str] = &["view", "edit"];
 
-pub(super) fn item(tells_supports: bool) -> Item {
+pub(super) fn item(shows_supports: bool) -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS);
     let shown = |about: &str| text(about).readonly();
     let setting = Schema::object([
-        ("id", shown("Id of the setting.")),
-        ("label", shown("Name of the setting.")),
-        ("description", shown("What the setting is about.")),
-        ("type", text("Type of the setting.").choices(TYPES).readonly()),
-        ("value", text("Value of the setting.")),
-        ("default", shown("Value as long as nobody chose one.")),
-        ("tip", shown("A hint.")),
-        ("placeholder", shown("What an empty field shows.")),
+        ("id", shown("Setting ID.")),
+        ("label", shown("Setting name.")),
+        ("description", shown("Setting description.")),
+        ("type", text("Setting type.").choices(TYPES).readonly()),
+        ("value", text("Setting value.")),
+        ("default", shown("Default value.")),
+        ("tip", shown("Help text.")),
+        ("placeholder", shown("Placeholder.")),
     ]);
-    let order = Schema::integer().about("Place at the checkout.").context(CONTEXTS);
-    let enabled = Schema::boolean().about("Whether it is offered.").context(CONTEXTS);
+    let order = Schema::integer().about("Position at checkout.").context(CONTEXTS);
+    let enabled =
+        Schema::boolean().about("Whether the payment method is enabled.").context(CONTEXTS);
     let mut fields = vec![
-        ("id", shown("Id of the way to pay.")),
-        ("title", text("What buyers read at the checkout.")),
-        ("description", text("What buyers read below the title.")),
+        ("id", shown("Payment method ID.")),
+        ("title", text("Title shown at checkout.")),
+        ("description", text("Description shown at checkout.")),
         ("order", order),
         ("enabled", enabled),
-        ("method_title", shown("Name of the way to pay.")),
-        ("method_description", shown("How it works.")),
+        ("method_title", shown("Payment method name.")),
+        ("method_description", shown("Payment method description.")),
     ];
-    if tells_supports {
-        let supports = Schema::list(Schema::text()).about("What it can do.");
+    if shows_supports {
+        let supports = Schema::list(Schema::text()).about("Supported features.");
         fields.push(("method_supports", supports.context(CONTEXTS).readonly()));
     }
-    fields.push(("settings", setting.about("Its settings.").context(CONTEXTS)));
+    fields.push(("settings", setting.about("Payment method settings.").context(CONTEXTS)));
     Item::new("payment_gateway", Schema::object(fields))
 }
 
@@ -52,7 +53,7 @@ pub(super) fn stored(options: &Options, gateway: &Gateway) -> Map<String, Value>
 }
 
 pub(super) fn choices(field: &Field) -> Choices {
-    if field.kind != Kind::Multiselect {
+    if field.kind != SettingType::Multiselect {
         return Vec::new();
     }
     METHODS.iter().map(|method| (method.id.to_owned(), method.title.to_owned())).collect()
@@ -62,7 +63,7 @@ pub(super) fn body(
     call: &Call<'_>,
     options: &Options,
     gateway: &Gateway,
-    tells_supports: bool,
+    shows_supports: bool,
 ) -> Value {
     let stored = stored(options, gateway);
     let text = |name: &str, default: &str| match stored.get(name) {
@@ -70,7 +71,7 @@ pub(super) fn body(
         None => json!(default),
     };
     let order = match options.get(ORDER).get(gateway.id) {
-        Some(place) => place.clone(),
+        Some(endpoint) => endpoint.clone(),
         None => json!(gateway.order),
     };
     let settings = gateway
@@ -95,7 +96,7 @@ pub(super) fn body(
         "setup_help_text": null,
         "required_settings_keys": [],
     });
-    if let (false, Value::Object(members)) = (tells_supports, &mut body) {
+    if let (false, Value::Object(members)) = (shows_supports, &mut body) {
         members.shift_remove("method_supports");
     }
     body

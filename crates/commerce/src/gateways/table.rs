@@ -1,6 +1,6 @@
 //! The ways to pay, and the settings of each.
 
-use crate::settings::kind::Kind;
+use crate::settings::kind::SettingType;
 
 #[derive(Debug)]
 pub(super) struct Gateway {
@@ -23,20 +23,20 @@ pub(super) struct Field {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: SettingType,
     pub(super) default: &'static str,
 }
 
 const fn title(default: &'static str) -> Field {
-    let about = "What buyers read at the checkout.";
-    Field { id: "title", label: "Title", about, kind: Kind::Text, default }
+    let about = "Title shown to customers at checkout.";
+    Field { id: "title", label: "Title", about, kind: SettingType::Text, default }
 }
 
 const INSTRUCTIONS: Field = Field {
     id: "instructions",
     label: "Instructions",
-    about: "What the order's page and e-mails tell the buyer to do.",
-    kind: Kind::Textarea,
+    about: "Instructions shown on the order page and in e-mails.",
+    kind: SettingType::Textarea,
     default: "",
 };
 
@@ -46,9 +46,10 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_bacs_settings",
         order: 3,
         name: "Bank transfer",
-        about: "The buyer transfers the money to the shop's account.",
+        about: "Take payments by bank transfer.",
         title: "Bank transfer",
-        description: "Transfer the sum to our account, with the order's number as the reference.",
+        description: "Transfer the total to our bank account. Use your order number as the \
+                      payment reference.",
         fields: &[title("Bank transfer"), INSTRUCTIONS],
     },
     Gateway {
@@ -56,9 +57,9 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_cheque_settings",
         order: 4,
         name: "Cheque",
-        about: "The buyer sends a cheque.",
+        about: "Take payments by cheque.",
         title: "Cheque",
-        description: "Send a cheque to the shop's address.",
+        description: "Please send a cheque to our address.",
         fields: &[title("Cheque"), INSTRUCTIONS],
     },
     Gateway {
@@ -66,24 +67,25 @@ pub(super) static GATEWAYS: &[Gateway] = &[
         option: "woocommerce_cod_settings",
         order: 5,
         name: "Cash on delivery",
-        about: "The buyer pays when the goods arrive.",
+        about: "Take payments on delivery.",
         title: "Cash on delivery",
-        description: "Pay when the goods arrive.",
+        description: "Pay when your order is delivered.",
         fields: &[
             title("Cash on delivery"),
             INSTRUCTIONS,
             Field {
                 id: "enable_for_methods",
-                label: "Ways of shipping",
-                about: "With which ways of shipping this is offered; with all if none is chosen.",
-                kind: Kind::Multiselect,
+                label: "Shipping methods",
+                about: "Shipping methods that this payment method is offered with; all if none is \
+                        selected.",
+                kind: SettingType::Multiselect,
                 default: "",
             },
             Field {
                 id: "enable_for_virtual",
                 label: "Orders without shipping",
-                about: "Offer this too where nothing is shipped.",
-                kind: Kind::Checkbox,
+                about: "Also offer it for orders that are not shipped.",
+                kind: SettingType::Checkbox,
                 default: "yes",
             },
         ],

@@ -26,10 +26,10 @@ use types::{Error, Result};
 
 use self::pipeline::Chunk;
 use self::rows::Row;
-use super::{BATCH_MAX, Checked, Fault, Importer, Kind, Outcome, Step};
+use super::{BATCH_MAX, Checked, Importer, Outcome, RecordError, RecordKind, Step};
 
 /// Faults that are told in full; the others are counted.
-pub const FAULTS_MAX: usize = 100;
+pub const ERRORS_MAX: usize = 100;
 /// Orders that are written in one transaction: short enough for others to write meanwhile.
 const ORDERS_BATCH: usize = 2_000;
 /// Numbers of orders that are remembered while the file is checked, to find those of refunds.
@@ -54,27 +54,29 @@ pub struct News {
     pub all: u64,
 }
 
-/// A fault and the file it is in.
+/// An error and its file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FileFault {
+pub struct FileError {
     pub file: String,
     #[serde(flatten)]
-    pub fault: Fault,
+    pub error: RecordError,
 }
 
-/// What became of the files.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Records that were written, by kind.
     pub imported: BTreeMap<&'static str, u64>,
-    /// Records that were there already.
+    /// Records that already existed.
     pub present: u64,
-    /// The first [`FAULTS_MAX`] of them.
-    pub faults: Vec<FileFault>,
-    pub fault_count: u64,
-    /// Whether the import went on where an earlier one was cut.
+    /// The first [`ERRORS_MAX`] of them.
+    #[serde(rename = "faults")]
+    pub errors: Vec<FileError>,
+    #[serde(rename = "fault_count")]
+    pub error_count: u64,
+    /// Whether the import resumed an interrupted one.
     pub resumed: bool,
-    /// Whether faults kept everything from being written.
+    /// Whether errors cancelled the import.
     pub refused: bool,
 }
 
@@ -92,10 +94,10 @@ enum Round {
 impl Round {
     const ALL: [Self; 4] = [Self::Others, Self::Orders, Self::Followers, Self::Finished];
 
-    fn of(kind: Kind) -> Self {
+    fn of(kind: RecordKind) -> Self {
         match kind {
-            Kind::Order => Self::Orders,
-            Kind::Refund => Self::Followers,
+            RecordKind::Order => Self::Orders,
+            RecordKind::Refund => Self::Followers,
             kind if kind.follows_orders() => Self::Followers,
             _ => Self::Others,
         }
@@ -145,13 +147,13 @@ pub fn import(
     run.report.resumed = sources.iter().any(|source| source.reached.is_some());
     sources.retain(|source| source.reached.is_none_or(|(round, _)| round < Round::Finished));
     run.check(&mut sources)?;
-    if run.report.fault_count > 0 && !importer.manner.skip_bad {
+    if run.report.error_count > 0 && !importer.manner.skip_bad {
         run.report.refused = true;
         return Ok(run.report);
     }
     // They are told again, with what else is wrong, when the rows are written.
-    run.report.faults.clear();
-    run.report.fault_count = 0;
+    run.report.errors.clear();
+    run.report.error_count = 0;
     run.write(&sources)?;
     Ok(run.report)
 }
@@ -171,7 +173,7 @@ impl Source {
             && round < Round::Finished
         {
             return Err(Error::conflict(format!(
-                "an import of {} was cut at line {line}; use --resume to finish it",
+                "an import of {} was interrupted at line {line}; use --resume to finish it",
                 path.display()
             )));
         }
@@ -218,7 +220,7 @@ fn digest(path: &Path) -> Result<(String, u64)> {
 /// What the check tells of a row.
 struct Glance {
     line: u64,
-    kind: Kind,
+    kind: RecordKind,
     id: i64,
     parent_id: i64,
 }
@@ -231,12 +233,12 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn fault(&mut self, path: &Path, faults: Vec<Fault>) {
-        self.report.fault_count += u64::try_from(faults.len()).unwrap_or_default();
+    fn error(&mut self, path: &Path, errors: Vec<RecordError>) {
+        self.report.error_count += u64::try_from(errors.len()).unwrap_or_default();
         let file = path.display().to_string();
-        let room = FAULTS_MAX.saturating_sub(self.report.faults.len());
-        let told = faults.into_iter().take(room);
-        self.report.faults.extend(told.map(|fault| FileFault { file: file.clone(), fault }));
+        let room = ERRORS_MAX.saturating_sub(self.report.errors.len());
+        let imported = errors.into_iter().take(room);
+        self.report.errors.extend(imported.map(|error| FileError { file: file.clone(), error }));
     }
 
     /// Goes through all files without writing anything.
@@ -255,17 +257,17 @@ impl Run<'_> {
                     source.rows += 1;
                     let glance = match glance {
                         Ok(glance) => glance,
-                        Err(faults) => {
-                            self.fault(&path, faults);
+                        Err(errors) => {
+                            self.error(&path, errors);
                             continue;
                         }
                     };
                     source.note(&glance)?;
                     match glance.kind {
-                        Kind::Order if order_ids.len() < ORDER_IDS_MAX => {
+                        RecordKind::Order if order_ids.len() < ORDER_IDS_MAX => {
                             order_ids.insert(glance.id);
                         }
-                        Kind::Refund if is_checked => refunds.push((path.clone(), glance)),
+                        RecordKind::Refund if is_checked => refunds.push((path.clone(), glance)),
                         _ => {}
                     }
                 }
@@ -287,9 +289,9 @@ impl Run<'_> {
         let known = self.importer.known_orders(ids)?;
         for (path, refund) in refunds {
             if !known.contains(&refund.parent_id) {
-                let message = format!("There is no order {} to pay back.", refund.parent_id);
+                let message = format!("The refunded order {} was not found.", refund.parent_id);
                 let field = Some(String::from("parent_id"));
-                self.fault(path, vec![Fault { line: refund.line, field, message }]);
+                self.error(path, vec![RecordError { line: refund.line, field, message }]);
             }
         }
         Ok(())
@@ -329,7 +331,7 @@ impl Run<'_> {
                 match row {
                     Ok(Some(record)) => batch.push(record),
                     Ok(None) => {}
-                    Err(faults) => self.fault(path, faults),
+                    Err(errors) => self.error(path, errors),
                 }
             }
             last = chunk.line;
@@ -339,7 +341,11 @@ impl Run<'_> {
                 (self.watch)(News { stage: Stage::Write, done: self.written.min(all), all });
             }
             // Any error ends the round; this one is no failure.
-            if self.report.refused { Err(Error::conflict("a batch was undone")) } else { Ok(()) }
+            if self.report.refused {
+                Err(Error::conflict("a batch was rolled back"))
+            } else {
+                Ok(())
+            }
         });
         if self.report.refused {
             return Ok(());
@@ -352,13 +358,13 @@ impl Run<'_> {
 
     fn write_batch(&mut self, path: &Path, batch: Vec<Checked>, step: Step) -> Result<()> {
         self.written += u64::try_from(batch.len()).unwrap_or_default();
-        let Outcome { written, present, faults, undone } =
+        let Outcome { written, present, errors, undone } =
             self.importer.write(batch, Some(step))?;
         for (kind, count) in written {
             *self.report.imported.entry(kind.name()).or_default() += count;
         }
         self.report.present += present;
-        self.fault(path, faults);
+        self.error(path, errors);
         self.report.refused |= undone;
         Ok(())
     }
@@ -373,7 +379,8 @@ impl Source {
         };
         if lines.len() >= OTHERS_MAX {
             return Err(Error::invalid(format!(
-                "{} has more than {OTHERS_MAX} records that are no orders; make it several files",
+                "{} has more than {OTHERS_MAX} records that are not orders; split it into several \
+                 files",
                 self.path.display()
             )));
         }
@@ -394,8 +401,8 @@ fn glance(
     importer: &Importer,
     row: Row,
     is_checked: bool,
-) -> std::result::Result<Glance, Vec<Fault>> {
-    let record = row.record().map_err(|fault| vec![fault])?;
+) -> std::result::Result<Glance, Vec<RecordError>> {
+    let record = row.record().map_err(|error| vec![error])?;
     let number = |name: &str| record.body.get(name).map(contract::rest::loose::to_int);
     let glance = Glance {
         line: record.line,
@@ -414,11 +421,11 @@ fn checked(
     importer: &Importer,
     row: Row,
     round: Round,
-) -> std::result::Result<Option<Checked>, Vec<Fault>> {
+) -> std::result::Result<Option<Checked>, Vec<RecordError>> {
     match row.record() {
         Ok(record) if Round::of(record.kind) == round => importer.check(record).map(Some),
         // A row that is no record at all is told of once.
-        Err(fault) if round == Round::Orders => Err(vec![fault]),
+        Err(error) if round == Round::Orders => Err(vec![error]),
         Ok(_) | Err(_) => Ok(None),
     }
 }

@@ -10,11 +10,11 @@ macro_rules! kinds {
         $(below $parent:ident by $($member:literal)|+)? $(, $field:literal: $target:ident)*;)*) => {
         /// A kind of record.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind {
+        pub enum RecordKind {
             $($(#[$doc])* $kind,)*
         }
 
-        impl Kind {
+        impl RecordKind {
             pub const ALL: &'static [Self] = &[$(Self::$kind),*];
 
             pub fn name(self) -> &'static str {
@@ -40,8 +40,8 @@ macro_rules! kinds {
 struct Shape {
     /// Below the namespace; `{}` is the number of the record above.
     path: &'static str,
-    parent: Option<(Kind, &'static [&'static str])>,
-    references: &'static [(&'static str, Kind)],
+    parent: Option<(RecordKind, &'static [&'static str])>,
+    references: &'static [(&'static str, RecordKind)],
 }
 
 kinds! {
@@ -73,7 +73,7 @@ kinds! {
     Review = "review" at "/products/reviews", "product_id": Product;
 }
 
-impl Kind {
+impl RecordKind {
     /// Whether records of the kind are written after the orders of their batch.
     pub(super) fn follows_orders(self) -> bool {
         matches!(self, Self::OrderNote | Self::Review)
@@ -148,14 +148,14 @@ fn walk(value: &mut Value, path: &str, each: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for RecordKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|kind| kind.name() == text).copied();
         known.ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            format!("there is no kind of record `{text}`; use one of {}", names.join(", "))
+            format!("unknown record type `{text}`; use one of {}", names.join(", "))
         })
     }
 }
@@ -169,16 +169,16 @@ mod tests {
     #[test]
     fn a_kind_is_told_by_its_fields() {
         for (body, expected) in [
-            (json!({ "line_items": [], "billing": {} }), Some(Kind::Order)),
-            (json!({ "billing": {}, "total": "1" }), Some(Kind::Order)),
-            (json!({ "discount_type": "percent", "amount": "1" }), Some(Kind::Coupon)),
-            (json!({ "refunded_by": 1, "line_items": [] }), Some(Kind::Refund)),
-            (json!({ "refunded_by": 1, "amount": "1" }), Some(Kind::Refund)),
-            (json!({ "sku": "A", "name": "B" }), Some(Kind::Product)),
-            (json!({ "email": "a@example.com" }), Some(Kind::Customer)),
+            (json!({ "line_items": [], "billing": {} }), Some(RecordKind::Order)),
+            (json!({ "billing": {}, "total": "1" }), Some(RecordKind::Order)),
+            (json!({ "discount_type": "percent", "amount": "1" }), Some(RecordKind::Coupon)),
+            (json!({ "refunded_by": 1, "line_items": [] }), Some(RecordKind::Refund)),
+            (json!({ "refunded_by": 1, "amount": "1" }), Some(RecordKind::Refund)),
+            (json!({ "sku": "A", "name": "B" }), Some(RecordKind::Product)),
+            (json!({ "email": "a@example.com" }), Some(RecordKind::Customer)),
             (json!({ "name": "B" }), None),
         ] {
-            assert_eq!(Kind::of_body(body.as_object().unwrap()), expected, "{body}");
+            assert_eq!(RecordKind::of_body(body.as_object().unwrap()), expected, "{body}");
         }
     }
 
@@ -190,12 +190,12 @@ mod tests {
         });
         let mut found = Vec::new();
         let members = body.as_object_mut().unwrap();
-        Kind::Product.each_reference(members, &mut |kind, id| found.push((kind, id.clone())));
+        RecordKind::Product.each_reference(members, &mut |kind, id| found.push((kind, id.clone())));
         let expected = [
-            (Kind::Category, json!(3)),
-            (Kind::Category, json!(4)),
-            (Kind::Product, json!(7)),
-            (Kind::Product, json!(5)),
+            (RecordKind::Category, json!(3)),
+            (RecordKind::Category, json!(4)),
+            (RecordKind::Product, json!(7)),
+            (RecordKind::Product, json!(5)),
         ];
         assert_eq!(found, expected);
     }

@@ -17,8 +17,8 @@ use serde_json::{Map, Value, json};
 use types::{Error, Result, Secret, Timestamp};
 use url::Url;
 
-use super::file::FAULTS_MAX;
-use super::{Checked, Fault, Importer, Kind, Outcome, Record, Step};
+use super::file::ERRORS_MAX;
+use super::{Checked, Importer, Outcome, Record, RecordError, RecordKind, Step};
 
 /// Records of one page: as many as shops give.
 const PAGE_ITEMS: usize = 100;
@@ -38,44 +38,47 @@ const PAUSE_MAX: Duration = Duration::from_mins(1);
 /// The lists of a shop in the order in which they refer to each other: what is asked for, whether
 /// the list can be sorted by number and has pages, and whether it can be asked for what changed.
 const LISTS: &[List] = &[
-    List::whole(Kind::TaxClass, "taxes/classes"),
-    List::sorted(Kind::TaxRate, "taxes"),
-    List::sorted(Kind::ShippingClass, "products/shipping_classes"),
-    List::whole(Kind::Category, "products/categories"),
-    List::sorted(Kind::Tag, "products/tags"),
+    List::whole(RecordKind::TaxClass, "taxes/classes"),
+    List::sorted(RecordKind::TaxRate, "taxes"),
+    List::sorted(RecordKind::ShippingClass, "products/shipping_classes"),
+    List::whole(RecordKind::Category, "products/categories"),
+    List::sorted(RecordKind::Tag, "products/tags"),
     List {
-        below: Some((Kind::AttributeTerm, "terms")),
-        ..List::whole(Kind::Attribute, "products/attributes")
+        below: Some((RecordKind::AttributeTerm, "terms")),
+        ..List::whole(RecordKind::Attribute, "products/attributes")
     },
     List {
-        below: Some((Kind::Variation, "variations")),
-        ..List::changing(Kind::Product, "products")
+        below: Some((RecordKind::Variation, "variations")),
+        ..List::changing(RecordKind::Product, "products")
     },
-    List::sorted(Kind::Customer, "customers"),
-    List::changing(Kind::Coupon, "coupons"),
-    List { below: Some((Kind::Refund, "refunds")), ..List::changing(Kind::Order, "orders") },
+    List::sorted(RecordKind::Customer, "customers"),
+    List::changing(RecordKind::Coupon, "coupons"),
+    List {
+        below: Some((RecordKind::Refund, "refunds")),
+        ..List::changing(RecordKind::Order, "orders")
+    },
 ];
 
 #[derive(Clone, Copy, Debug)]
 struct List {
-    kind: Kind,
+    kind: RecordKind,
     path: &'static str,
     is_sorted: bool,
     tells_changes: bool,
     /// What belongs to each of the records, and where it is below them.
-    below: Option<(Kind, &'static str)>,
+    below: Option<(RecordKind, &'static str)>,
 }
 
 impl List {
-    const fn whole(kind: Kind, path: &'static str) -> Self {
+    const fn whole(kind: RecordKind, path: &'static str) -> Self {
         Self { kind, path, is_sorted: false, tells_changes: false, below: None }
     }
 
-    const fn sorted(kind: Kind, path: &'static str) -> Self {
+    const fn sorted(kind: RecordKind, path: &'static str) -> Self {
         Self { is_sorted: true, ..Self::whole(kind, path) }
     }
 
-    const fn changing(kind: Kind, path: &'static str) -> Self {
+    const fn changing(kind: RecordKind, path: &'static str) -> Self {
         Self { tells_changes: true, ..Self::sorted(kind, path) }
     }
 }
@@ -101,7 +104,7 @@ pub trait Road {
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
-    pub kind: Kind,
+    pub kind: RecordKind,
     pub page: u64,
     pub pages: u64,
 }
@@ -111,24 +114,26 @@ pub struct News {
 pub struct Report {
     pub imported: BTreeMap<&'static str, u64>,
     pub present: u64,
-    /// The first [`FAULTS_MAX`]; the line is the number of the record.
-    pub faults: Vec<LiveFault>,
-    pub fault_count: u64,
+    /// The first [`ERRORS_MAX`]; the line is the number of the record.
+    #[serde(rename = "faults")]
+    pub errors: Vec<LiveError>,
+    #[serde(rename = "fault_count")]
+    pub error_count: u64,
     pub resumed: bool,
 }
 
-/// A record that this shop does not take.
+/// A record that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LiveFault {
+pub struct LiveError {
     pub record: &'static str,
     pub id: u64,
     pub field: Option<String>,
     pub message: String,
 }
 
-/// Where an import is, as it is remembered.
+/// How far an import is, stored so that it can resume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct Checkpoint {
     list: usize,
     /// The last page that was written.
     page: u64,
@@ -145,20 +150,20 @@ pub fn import(
 ) -> Result<Report> {
     let name = format!("live:{}:{}", importer.source, shop.since.map_or(0, Timestamp::as_micros));
     let reached = if resume { importer.reached(&name)? } else { None };
-    let place = reached.as_ref().and_then(|found| serde_json::from_str(&found.details).ok());
+    let checkpoint = reached.as_ref().and_then(|found| serde_json::from_str(&found.details).ok());
     let mut run = Run {
         importer,
         asker: Asker { shop, road, nonce: 0 },
         watch,
         name,
-        report: Report { resumed: place.is_some(), ..Report::default() },
+        report: Report { resumed: checkpoint.is_some(), ..Report::default() },
     };
-    let start: Place = place.unwrap_or_default();
+    let start: Checkpoint = checkpoint.unwrap_or_default();
     for (index, list) in LISTS.iter().enumerate().skip(start.list) {
         let page = if index == start.list { start.page } else { 0 };
         run.list(index, list, page)?;
     }
-    run.write(Vec::new(), Place { list: LISTS.len(), page: 0 })?;
+    run.write(Vec::new(), Checkpoint { list: LISTS.len(), page: 0 })?;
     Ok(run.report)
 }
 
@@ -174,13 +179,13 @@ impl Run<'_> {
     fn list(&mut self, index: usize, list: &List, done: u64) -> Result<()> {
         for page in done + 1..=PAGES_MAX {
             let (items, pages) = match list.kind {
-                Kind::Category => (from_the_top(self.asker.all(list.path)?), 1),
+                RecordKind::Category => (from_the_top(self.asker.all(list.path)?), 1),
                 _ => self.asker.page(list, page)?,
             };
             let count = items.len();
             let records = self.with_below(list, items)?;
             let checked = self.check(records);
-            self.write(checked, Place { list: index, page })?;
+            self.write(checked, Checkpoint { list: index, page })?;
             (self.watch)(News { kind: list.kind, page, pages: pages.max(page) });
             if !list.is_sorted || page >= pages || count == 0 {
                 return Ok(());
@@ -195,8 +200,8 @@ impl Run<'_> {
         for item in items {
             let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
             let has_more = match list.below {
-                Some((Kind::Variation, _)) => item.get("type") == Some(&json!("variable")),
-                Some((Kind::Refund, _)) => {
+                Some((RecordKind::Variation, _)) => item.get("type") == Some(&json!("variable")),
+                Some((RecordKind::Refund, _)) => {
                     item.get("refunds").and_then(Value::as_array).is_some_and(|l| !l.is_empty())
                 }
                 Some(_) => true,
@@ -206,7 +211,8 @@ impl Run<'_> {
             let Some((kind, path)) = list.below.filter(|_| has_more) else { continue };
             let path = format!("{}/{id}/{path}", list.path);
             for mut inner in self.asker.all(&path)? {
-                let field = if kind == Kind::AttributeTerm { "attribute_id" } else { "parent_id" };
+                let field =
+                    if kind == RecordKind::AttributeTerm { "attribute_id" } else { "parent_id" };
                 inner.insert(field.to_owned(), json!(id));
                 records.push(record(kind, inner));
             }
@@ -220,35 +226,35 @@ impl Run<'_> {
             let kind = record.kind;
             match self.importer.check(record) {
                 Ok(record) => checked.push(record),
-                Err(faults) => self.fault(kind, faults),
+                Err(errors) => self.error(kind, errors),
             }
         }
         checked
     }
 
-    fn fault(&mut self, kind: Kind, faults: Vec<Fault>) {
-        self.report.fault_count += u64::try_from(faults.len()).unwrap_or_default();
-        let room = FAULTS_MAX.saturating_sub(self.report.faults.len());
-        let told = faults.into_iter().take(room).map(|fault| LiveFault {
+    fn error(&mut self, kind: RecordKind, errors: Vec<RecordError>) {
+        self.report.error_count += u64::try_from(errors.len()).unwrap_or_default();
+        let room = ERRORS_MAX.saturating_sub(self.report.errors.len());
+        let imported = errors.into_iter().take(room).map(|error| LiveError {
             record: kind.name(),
-            id: fault.line,
-            field: fault.field,
-            message: fault.message,
+            id: error.line,
+            field: error.field,
+            message: error.message,
         });
-        self.report.faults.extend(told);
+        self.report.errors.extend(imported);
     }
 
-    fn write(&mut self, records: Vec<Checked>, place: Place) -> Result<()> {
-        let kind = records.first().map_or(Kind::Order, Checked::kind);
-        let done = i64::try_from(place.page).unwrap_or(i64::MAX);
-        let details = json!(place).to_string();
+    fn write(&mut self, records: Vec<Checked>, checkpoint: Checkpoint) -> Result<()> {
+        let kind = records.first().map_or(RecordKind::Order, Checked::kind);
+        let done = i64::try_from(checkpoint.page).unwrap_or(i64::MAX);
+        let details = json!(checkpoint).to_string();
         let step = Step { name: self.name.clone(), done, details };
-        let Outcome { written, present, faults, .. } = self.importer.write(records, Some(step))?;
+        let Outcome { written, present, errors, .. } = self.importer.write(records, Some(step))?;
         for (kind, count) in written {
             *self.report.imported.entry(kind.name()).or_default() += count;
         }
         self.report.present += present;
-        self.fault(kind, faults);
+        self.error(kind, errors);
         Ok(())
     }
 }
@@ -268,7 +274,7 @@ fn from_the_top(items: Vec<Map<String, Value>>) -> Vec<Map<String, Value>> {
 }
 
 /// The number of a record is where it stands.
-fn record(kind: Kind, body: Map<String, Value>) -> Record {
+fn record(kind: RecordKind, body: Map<String, Value>) -> Record {
     let line = body.get("id").and_then(Value::as_u64).unwrap_or_default();
     Record { kind, body, line }
 }
@@ -321,23 +327,23 @@ impl Asker<'_> {
                 Ok(answer) if answer.status == 200 => return Ok(answer),
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => {
                     let after = answer.header("retry-after").and_then(|text| text.parse().ok());
-                    (format!("it answered {}", answer.status), after.map(Duration::from_secs))
+                    (format!("HTTP status {}", answer.status), after.map(Duration::from_secs))
                 }
                 Ok(answer) => return Err(refused(path, &answer)),
                 Err(
-                    fault @ (FetchFault::Unreachable
+                    error @ (FetchFault::Unreachable
                     | FetchFault::TimedOut
                     | FetchFault::BadAnswer
                     | FetchFault::NoSuchHost),
-                ) => (fault.to_string(), None),
-                Err(fault) => {
-                    return Err(Error::invalid(format!("the shop cannot be asked: {fault}")));
+                ) => (error.to_string(), None),
+                Err(error) => {
+                    return Err(Error::invalid(format!("cannot connect to the store: {error}")));
                 }
             };
             if attempt == ATTEMPTS_MAX {
                 return Err(Error::unavailable(format!(
-                    "the shop did not give {path} in {ATTEMPTS_MAX} attempts ({why}); go on later \
-                     with --resume"
+                    "the store did not return {path} in {ATTEMPTS_MAX} attempts ({why}); continue \
+                     later with --resume"
                 )));
             }
             self.road.pause(wait.unwrap_or(pause).min(PAUSE_MAX));
@@ -349,7 +355,7 @@ impl Asker<'_> {
     fn request(&mut self, path: &str, query: &str) -> Result<Fetch> {
         let base = self.shop.url.as_str().trim_end_matches('/');
         let base = base.strip_suffix("/wp-json").unwrap_or(base);
-        let wrong = |error| Error::invalid("this is no address of a shop").because(error);
+        let wrong = |error| Error::invalid("this is not a store URL").because(error);
         let url = Url::parse(&format!("{base}/wp-json/wc/v3/{path}?{query}")).map_err(wrong)?;
         let (key, secret) = (&self.shop.consumer_key, &self.shop.consumer_secret);
         if url.scheme() == "https" {
@@ -370,13 +376,13 @@ fn refused(path: &str, answer: &Fetched) -> Error {
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let message = body.get("message").and_then(Value::as_str).unwrap_or("no reason given");
     Error::invalid(format!(
-        "the shop refuses {path} with {}: {message}; check the address and the consumer key",
+        "the store rejected {path} with {}: {message}; check the URL and the consumer key",
         answer.status
     ))
 }
 
 fn items(answer: &Fetched) -> Result<Vec<Map<String, Value>>> {
-    let wrong = || Error::invalid("the shop's answer is no list of records");
+    let wrong = || Error::invalid("the store's response is not a list of records");
     let list: Vec<Map<String, Value>> =
         serde_json::from_slice(&answer.body).map_err(|error| wrong().because(error))?;
     Ok(list)

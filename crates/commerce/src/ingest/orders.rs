@@ -13,11 +13,12 @@ use shop_rows::{customer, import};
 use site_rows::post;
 use types::Result;
 
-use super::{Batch, Fault, Kind};
+use super::{Batch, RecordError, RecordKind};
 use crate::common::{events, meta};
 use crate::orders::Order;
 use crate::orders::effects::{self, payload};
-use crate::orders::history::{self, Told};
+use crate::orders::history::{self, ImportedOrder};
+use crate::orders::status;
 
 /// The entry that says whether a refund paid everything back.
 const REFUND_TYPE: &str = "_refund_type";
@@ -26,62 +27,68 @@ const REFUND_TYPE: &str = "_refund_type";
 #[derive(Debug, Default)]
 struct Sorted {
     /// To be added, each with the number that it had.
-    new: Vec<(i64, Told)>,
+    new: Vec<(i64, ImportedOrder)>,
     /// To replace what is there.
-    changed: Vec<Told>,
+    changed: Vec<ImportedOrder>,
 }
 
 impl Batch<'_> {
     pub(super) fn write_orders(
         &mut self,
         conn: &mut dyn Conn,
-        records: &[(u64, &Told)],
+        records: &[(u64, &ImportedOrder)],
     ) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
-        let orders = records.iter().map(|(_, told)| (*told).clone()).collect();
-        let sorted = self.sort(conn, Kind::Order, orders)?;
-        self.store(conn, Kind::Order, sorted)
+        let orders = records.iter().map(|(_, imported)| (*imported).clone()).collect();
+        let sorted = self.sort(conn, RecordKind::Order, orders)?;
+        self.store(conn, RecordKind::Order, sorted)
     }
 
     pub(super) fn write_refunds(
         &mut self,
         conn: &mut dyn Conn,
-        records: &[(u64, &Told)],
+        records: &[(u64, &ImportedOrder)],
     ) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
-        let parents = records.iter().map(|(_, told)| told.order.row.parent_id);
+        let parents = records.iter().map(|(_, imported)| imported.order.row.parent_id);
         let parents: Vec<i64> = parents.collect();
-        let own = import::own_ids(conn, self.space(Kind::Order), &parents)?;
+        let own = import::own_ids(conn, self.space(RecordKind::Order), &parents)?;
         let parents = parents.into_iter().map(|id| own.get(&id).copied().unwrap_or(id));
         let rows = rows_of(conn, &parents.collect::<Vec<_>>())?;
         let mut refunds = Vec::new();
-        for (line, told) in records {
-            let foreign_id = told.order.row.parent_id;
+        for (line, imported) in records {
+            let foreign_id = imported.order.row.parent_id;
             let parent_id = own.get(&foreign_id).copied().unwrap_or(foreign_id);
             let parent = rows.get(&parent_id).filter(|row| row.kind == OrderKind::Order);
             let Some(parent) = parent else {
-                self.outcome.faults.push(Fault {
+                self.outcome.errors.push(RecordError {
                     line: *line,
                     field: Some(String::from("parent_id")),
-                    message: format!("There is no order {foreign_id} to pay back."),
+                    message: format!("The refunded order {foreign_id} was not found."),
                 });
                 continue;
             };
-            let mut told = (*told).clone();
-            adopt(&mut told.order, parent);
-            refunds.push(told);
+            let mut imported = (*imported).clone();
+            adopt(&mut imported.order, parent);
+            refunds.push(imported);
         }
-        let sorted = self.sort(conn, Kind::Refund, refunds)?;
-        self.store(conn, Kind::Refund, sorted)
+        let sorted = self.sort(conn, RecordKind::Refund, refunds)?;
+        self.store(conn, RecordKind::Refund, sorted)
     }
 
     /// Tells what is new from what is here already, and decides about numbers.
-    fn sort(&mut self, conn: &mut dyn Conn, kind: Kind, records: Vec<Told>) -> Result<Sorted> {
-        let given = records.iter().map(|told| told.order.row.order_id).filter(|id| *id != 0);
+    fn sort(
+        &mut self,
+        conn: &mut dyn Conn,
+        kind: RecordKind,
+        records: Vec<ImportedOrder>,
+    ) -> Result<Sorted> {
+        let given =
+            records.iter().map(|imported| imported.order.row.order_id).filter(|id| *id != 0);
         let given: Vec<i64> = given.collect();
         let own = import::own_ids(conn, self.space(kind), &given)?;
         let mut taken = post::taken_ids(conn, &given)?;
@@ -90,56 +97,56 @@ impl Batch<'_> {
         let mut rows = rows_of(conn, &suspects)?;
         let mut sorted = Sorted::default();
         let mut seen: HashSet<i64> = HashSet::new();
-        for mut told in records {
-            let foreign_id = told.order.row.order_id;
+        for mut imported in records {
+            let foreign_id = imported.order.row.order_id;
             let known = own.get(&foreign_id).copied().filter(|id| rows.contains_key(id));
             let here = known.or_else(|| {
                 let row = rows.get(&foreign_id)?;
-                is_same(row, &told.order.row).then_some(foreign_id)
+                is_same(row, &imported.order.row).then_some(foreign_id)
             });
             let is_taken = taken.contains(&foreign_id);
             if foreign_id != 0 && !is_taken {
                 // The next record of this number in the batch meets this one.
                 taken.insert(foreign_id);
-                rows.insert(foreign_id, told.order.row.clone());
+                rows.insert(foreign_id, imported.order.row.clone());
             }
             match here {
                 Some(own_id) if self.manner.replace && seen.insert(own_id) => {
-                    told.order.row.order_id = own_id;
-                    sorted.changed.push(told);
+                    imported.order.row.order_id = own_id;
+                    sorted.changed.push(imported);
                 }
                 Some(_) => self.outcome.present += 1,
                 None => {
                     if is_taken {
-                        told.order.row.order_id = 0;
-                        told.order.items.iter_mut().for_each(|line| line.row.item_id = 0);
+                        imported.order.row.order_id = 0;
+                        imported.order.items.iter_mut().for_each(|line| line.row.item_id = 0);
                     }
-                    sorted.new.push((foreign_id, told));
+                    sorted.new.push((foreign_id, imported));
                 }
             }
         }
         Ok(sorted)
     }
 
-    fn store(&mut self, conn: &mut dyn Conn, kind: Kind, sorted: Sorted) -> Result<()> {
+    fn store(&mut self, conn: &mut dyn Conn, kind: RecordKind, sorted: Sorted) -> Result<()> {
         let Sorted { new, changed } = sorted;
-        let (foreign_ids, mut list): (Vec<i64>, Vec<Told>) = new.into_iter().unzip();
+        let (foreign_ids, mut list): (Vec<i64>, Vec<ImportedOrder>) = new.into_iter().unzip();
         let new_count = list.len();
         list.extend(changed);
         self.refer(conn, &mut list)?;
         history::complete(conn, &self.visit.options, &mut list)?;
-        let mut orders: Vec<Order> = list.into_iter().map(|told| told.order).collect();
+        let mut orders: Vec<Order> = list.into_iter().map(|imported| imported.order).collect();
         number_entries(conn, &mut orders)?;
-        if kind == Kind::Order {
+        if kind == RecordKind::Order {
             meet_buyers(conn, &orders)?;
         }
         let changed = orders.split_off(new_count);
-        let names = if kind == Kind::Order {
+        let names = if kind == RecordKind::Order {
             [events::imported("order.created"), "order.updated"]
         } else {
             [events::imported("refund.created"), "refund.updated"]
         };
-        let told: Vec<Value> = orders.iter().map(payload).collect();
+        let imported: Vec<Value> = orders.iter().map(payload).collect();
         let stored: Vec<order::Order> =
             orders.into_iter().map(Order::into_stored).collect::<Result<_>>()?;
         let ids = order::insert_many(conn, &stored)?;
@@ -153,7 +160,7 @@ impl Batch<'_> {
         let event = |(id, payload): (&i64, &Value)| {
             Event::of_site(added, *id, payload.to_string(), self.now)
         };
-        let mut events: Vec<Event> = ids.iter().zip(&told).map(event).collect();
+        let mut events: Vec<Event> = ids.iter().zip(&imported).map(event).collect();
         let count = ids.len() + changed.len();
         for order in changed {
             events.push(Event::of_site(updated, order.id(), payload(&order).to_string(), self.now));
@@ -165,28 +172,29 @@ impl Batch<'_> {
     }
 
     /// Lets the orders refer to records by their numbers here.
-    fn refer(&self, conn: &mut dyn Conn, list: &mut [Told]) -> Result<()> {
-        let mut own = |kind: Kind, ids: Vec<i64>| -> Result<HashMap<i64, i64>> {
+    fn refer(&self, conn: &mut dyn Conn, list: &mut [ImportedOrder]) -> Result<()> {
+        let mut own = |kind: RecordKind, ids: Vec<i64>| -> Result<HashMap<i64, i64>> {
             let mut ids = ids;
             ids.retain(|id| *id != 0);
             ids.sort_unstable();
             ids.dedup();
             import::own_ids(conn, self.space(kind), &ids)
         };
-        let orders = || list.iter().map(|told| &told.order);
+        let orders = || list.iter().map(|imported| &imported.order);
         let lines = || orders().flat_map(|order| &order.items);
-        let customers = own(Kind::Customer, orders().map(|o| o.row.customer_id).collect())?;
-        let products = own(Kind::Product, lines().map(|line| line.row.product_id).collect())?;
-        let variations = own(Kind::Variation, lines().map(|line| line.row.variation_id).collect())?;
+        let customers = own(RecordKind::Customer, orders().map(|o| o.row.customer_id).collect())?;
+        let products = own(RecordKind::Product, lines().map(|line| line.row.product_id).collect())?;
+        let variations =
+            own(RecordKind::Variation, lines().map(|line| line.row.variation_id).collect())?;
         let shares = lines().flat_map(|line| &line.details.taxes).map(|share| share.rate_id);
         let rates = lines().map(|line| line.row.rate_id).chain(shares).collect();
-        let rates = own(Kind::TaxRate, rates)?;
+        let rates = own(RecordKind::TaxRate, rates)?;
         let refer = |ids: &HashMap<i64, i64>, id: &mut i64| {
             if let Some(own) = ids.get(id) {
                 *id = *own;
             }
         };
-        for order in list.iter_mut().map(|told| &mut told.order) {
+        for order in list.iter_mut().map(|imported| &mut imported.order) {
             refer(&customers, &mut order.row.customer_id);
             for line in &mut order.items {
                 refer(&products, &mut line.row.product_id);
@@ -201,7 +209,7 @@ impl Batch<'_> {
 
 /// Those of the orders that are here, by the numbers that they had.
 pub(super) fn known(conn: &mut dyn Conn, source: &str, ids: &[i64]) -> Result<HashSet<i64>> {
-    let own = import::own_ids(conn, (source, Kind::Order.name()), ids)?;
+    let own = import::own_ids(conn, (source, RecordKind::Order.name()), ids)?;
     let own_id = |id: i64| own.get(&id).copied().unwrap_or(id);
     let rows = rows_of(conn, &ids.iter().map(|id| own_id(*id)).collect::<Vec<_>>())?;
     let is_order = |id: &i64| rows.get(&own_id(*id)).is_some_and(|r| r.kind == OrderKind::Order);
@@ -215,21 +223,21 @@ fn rows_of(conn: &mut dyn Conn, ids: &[i64]) -> Result<HashMap<i64, OrderRow>> {
     ids.dedup();
     let mut rows = HashMap::new();
     for ids in ids.chunks(LIST_MAX) {
-        let wanted = OrderFilter { include: ids.to_vec(), ..OrderFilter::default() };
-        let (found, _) = order::list(conn, &wanted)?;
+        let filter = OrderFilter { include: ids.to_vec(), ..OrderFilter::default() };
+        let (found, _) = order::list(conn, &filter)?;
         rows.extend(found.into_iter().map(|row| (row.order_id, row)));
     }
     Ok(rows)
 }
 
 /// Whether two orders of one number are one order.
-fn is_same(row: &OrderRow, told: &OrderRow) -> bool {
-    if row.kind != told.kind || row.parent_id != told.parent_id {
+fn is_same(row: &OrderRow, imported: &OrderRow) -> bool {
+    if row.kind != imported.kind || row.parent_id != imported.parent_id {
         return false;
     }
-    match told.kind {
-        OrderKind::Order => row.created == told.created || row.order_key == told.order_key,
-        OrderKind::Refund => row.refund_amount == told.refund_amount,
+    match imported.kind {
+        OrderKind::Order => row.created == imported.created || row.order_key == imported.order_key,
+        OrderKind::Refund => row.refund_amount == imported.refund_amount,
     }
 }
 
@@ -273,8 +281,9 @@ fn number_entries(conn: &mut dyn Conn, orders: &mut [Order]) -> Result<()> {
 
 /// Lets the buyers have numbers in reports, and remembers who has ever paid.
 fn meet_buyers(conn: &mut dyn Conn, orders: &[Order]) -> Result<()> {
-    let is_sale =
-        |order: &&Order| !matches!(&*order.row.status, "trash" | "auto-draft" | "checkout-draft");
+    let is_sale = |order: &&Order| {
+        !matches!(&*order.row.status, status::TRASH | status::AUTO_DRAFT | status::CHECKOUT_DRAFT)
+    };
     let users = orders.iter().map(|order| order.row.customer_id).filter(|id| *id != 0);
     let mut users: Vec<i64> = users.collect();
     users.sort_unstable();
@@ -284,7 +293,7 @@ fn meet_buyers(conn: &mut dyn Conn, orders: &[Order]) -> Result<()> {
         let found = customer::get_many(conn, ids)?;
         known.extend(found.into_iter().map(|customer| (customer.user.user_id, customer)));
     }
-    let payers = orders.iter().filter(|order| order.row.status == "completed");
+    let payers = orders.iter().filter(|order| order.row.status == status::COMPLETED);
     for user_id in payers.map(|order| order.row.customer_id) {
         let Some(customer) = known.get_mut(&user_id) else { continue };
         if !customer.row.is_paying {

@@ -14,20 +14,24 @@ use shop_rows::{attribute, coupon, import, order_note, product, review, tax_clas
 use site_rows::{post, term, user};
 use types::Result;
 
-use super::{Batch, Kind, faults};
+use super::{Batch, RecordKind, errors};
 use crate::taxonomies::{CATEGORY, SHIPPING_CLASS, TAG};
 
 type Body = Map<String, Value>;
 
 /// Checks the fields as those of a request are. Null is the same as nothing.
-pub(super) fn check(site: &Site, kind: Kind, mut body: Body) -> std::result::Result<Body, Refusal> {
+pub(super) fn check(
+    site: &Site,
+    kind: RecordKind,
+    mut body: Body,
+) -> std::result::Result<Body, Refusal> {
     body.retain(|_, value| !value.is_null());
     let parent_id = match kind.parent(&body) {
         Some((_, 0)) => {
             let field = kind.parent_fields().and_then(<[&str]>::first).copied().unwrap_or_default();
-            let message = format!("{field} must be the number of what the record belongs to.");
-            let fault = FieldFault::new("rest_invalid_param", message);
-            return Err(invalid_params(vec![(field.to_owned(), Some(fault))]));
+            let message = format!("{field} must be the ID of the parent record.");
+            let error = FieldFault::new("rest_invalid_param", message);
+            return Err(invalid_params(vec![(field.to_owned(), Some(error))]));
         }
         Some((_, parent_id)) => parent_id,
         None => 0,
@@ -45,7 +49,7 @@ impl Batch<'_> {
         &mut self,
         conn: &mut dyn Conn,
         line: u64,
-        kind: Kind,
+        kind: RecordKind,
         body: &Body,
     ) -> Result<()> {
         let mut body = body.clone();
@@ -76,12 +80,12 @@ impl Batch<'_> {
     fn write_known(
         &mut self,
         conn: &mut dyn Conn,
-        (line, kind): (u64, Kind),
+        (line, kind): (u64, RecordKind),
         (foreign_id, own_id, parent_id): (i64, i64, i64),
         mut body: Body,
     ) -> Result<()> {
         self.remember(conn, kind, foreign_id, own_id)?;
-        let can_change = !matches!(kind, Kind::TaxClass | Kind::OrderNote);
+        let can_change = !matches!(kind, RecordKind::TaxClass | RecordKind::OrderNote);
         if !self.manner.replace || !can_change {
             self.outcome.present += 1;
             return Ok(());
@@ -116,7 +120,7 @@ impl Batch<'_> {
         match answered {
             Some(Ok(made)) => Ok(Some(made)),
             Some(Err(refusal)) => {
-                self.outcome.faults.extend(faults(line, &refusal));
+                self.outcome.errors.extend(errors(line, &refusal));
                 Ok(None)
             }
             None => Ok(None),
@@ -126,7 +130,7 @@ impl Batch<'_> {
     fn remember(
         &self,
         conn: &mut dyn Conn,
-        kind: Kind,
+        kind: RecordKind,
         foreign_id: i64,
         own_id: i64,
     ) -> Result<()> {
@@ -137,14 +141,14 @@ impl Batch<'_> {
     }
 
     /// The number here of a record that was imported.
-    fn own_id(&self, conn: &mut dyn Conn, kind: Kind, foreign_id: i64) -> Result<i64> {
+    fn own_id(&self, conn: &mut dyn Conn, kind: RecordKind, foreign_id: i64) -> Result<i64> {
         let found = import::own_ids(conn, self.space(kind), &[foreign_id])?;
         Ok(found.get(&foreign_id).copied().unwrap_or(foreign_id))
     }
 
     /// Lets the body refer to records by their numbers here.
-    fn resolve(&self, conn: &mut dyn Conn, kind: Kind, body: &mut Body) -> Result<()> {
-        let mut wanted: HashMap<Kind, Vec<i64>> = HashMap::new();
+    fn resolve(&self, conn: &mut dyn Conn, kind: RecordKind, body: &mut Body) -> Result<()> {
+        let mut wanted: HashMap<RecordKind, Vec<i64>> = HashMap::new();
         kind.each_reference(body, &mut |kind, value| {
             let id = loose::to_int(value);
             if id > 0 {
@@ -169,7 +173,7 @@ impl Batch<'_> {
     fn known_id(
         &self,
         conn: &mut dyn Conn,
-        kind: Kind,
+        kind: RecordKind,
         foreign_id: i64,
         parent_id: i64,
         body: &Body,
@@ -191,40 +195,42 @@ impl Batch<'_> {
             Ok(term::find_by_slug(conn, taxonomy, &slug())?.map(|term| term.term_id))
         };
         Ok(match kind {
-            Kind::Category => of_term(conn, CATEGORY)?,
-            Kind::Tag => of_term(conn, TAG)?,
-            Kind::ShippingClass => of_term(conn, SHIPPING_CLASS)?,
-            Kind::AttributeTerm => match attribute::get(conn, parent_id)? {
+            RecordKind::Category => of_term(conn, CATEGORY)?,
+            RecordKind::Tag => of_term(conn, TAG)?,
+            RecordKind::ShippingClass => of_term(conn, SHIPPING_CLASS)?,
+            RecordKind::AttributeTerm => match attribute::get(conn, parent_id)? {
                 Some(above) => of_term(conn, &attribute::taxonomy(&above.name))?,
                 None => None,
             },
-            Kind::Attribute => {
+            RecordKind::Attribute => {
                 let slug = slug();
                 let name = slug.strip_prefix("pa_").unwrap_or(&slug);
                 attribute::find_by_name(conn, name)?.map(|row| row.attribute_id)
             }
-            Kind::TaxClass => {
+            RecordKind::TaxClass => {
                 // A class has no number; any will do.
                 let found = slug() == "standard" || tax_class::get(conn, &slug())?.is_some();
                 found.then_some(0)
             }
-            Kind::TaxRate => same_rate(conn, foreign_id, body)?,
-            Kind::Product | Kind::Variation => same_product(conn, foreign_id, body)?,
-            Kind::Customer => user::find_by_email(conn, &text("email"))?.map(|user| user.user_id),
-            Kind::Coupon => {
+            RecordKind::TaxRate => same_rate(conn, foreign_id, body)?,
+            RecordKind::Product | RecordKind::Variation => same_product(conn, foreign_id, body)?,
+            RecordKind::Customer => {
+                user::find_by_email(conn, &text("email"))?.map(|user| user.user_id)
+            }
+            RecordKind::Coupon => {
                 let code = text("code").trim().to_lowercase();
                 coupon::find_by_code(conn, &code)?.map(|row| row.coupon_id)
             }
-            Kind::Review => {
+            RecordKind::Review => {
                 let row = review::get(conn, foreign_id)?;
                 let email = text("reviewer_email");
                 row.filter(|row| row.email == *email).map(|row| row.review_id)
             }
-            Kind::OrderNote => {
+            RecordKind::OrderNote => {
                 let row = order_note::get(conn, foreign_id)?;
                 row.filter(|row| row.order_id == parent_id).map(|row| row.note_id)
             }
-            Kind::Order | Kind::Refund => None,
+            RecordKind::Order | RecordKind::Refund => None,
         })
     }
 }
@@ -263,19 +269,22 @@ fn same_rate(conn: &mut dyn Conn, foreign_id: i64, body: &Body) -> Result<Option
 }
 
 /// Whether something has the number already that a record of the kind would have.
-fn is_taken(conn: &mut dyn Conn, kind: Kind, id: i64) -> Result<bool> {
+fn is_taken(conn: &mut dyn Conn, kind: RecordKind, id: i64) -> Result<bool> {
     Ok(match kind {
-        Kind::Category | Kind::Tag | Kind::ShippingClass | Kind::AttributeTerm => {
-            term::get(conn, id)?.is_some()
-        }
-        Kind::Attribute => attribute::get(conn, id)?.is_some(),
-        Kind::TaxClass => false,
-        Kind::TaxRate => tax_rate::get(conn, id)?.is_some(),
-        Kind::Customer => user::get(conn, id)?.is_some(),
-        Kind::Review => review::get(conn, id)?.is_some(),
-        Kind::OrderNote => order_note::get(conn, id)?.is_some(),
-        Kind::Product | Kind::Variation | Kind::Coupon | Kind::Order | Kind::Refund => {
-            post::taken_ids(conn, &[id])?.contains(&id)
-        }
+        RecordKind::Category
+        | RecordKind::Tag
+        | RecordKind::ShippingClass
+        | RecordKind::AttributeTerm => term::get(conn, id)?.is_some(),
+        RecordKind::Attribute => attribute::get(conn, id)?.is_some(),
+        RecordKind::TaxClass => false,
+        RecordKind::TaxRate => tax_rate::get(conn, id)?.is_some(),
+        RecordKind::Customer => user::get(conn, id)?.is_some(),
+        RecordKind::Review => review::get(conn, id)?.is_some(),
+        RecordKind::OrderNote => order_note::get(conn, id)?.is_some(),
+        RecordKind::Product
+        | RecordKind::Variation
+        | RecordKind::Coupon
+        | RecordKind::Order
+        | RecordKind::Refund => post::taken_ids(conn, &[id])?.contains(&id),
     })
 }

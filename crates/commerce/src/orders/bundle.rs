@@ -4,7 +4,7 @@
 //! They follow from the order in which the shop it comes from wrote its records down, which
 //! [`Entries`] counts again.
 
-mod gone;
+mod deleted_products;
 
 use db::filter::Page;
 use db::{Conn, counter};
@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 use shop_rows::order::{self, ItemKind, OrderFilter, OrderKind, OrderSort};
 use types::{Amount, Error, Result, Timestamp};
 
-use gone::Gone;
+use deleted_products::DeletedProducts;
 
-use super::record::{Address, Line, Order, TRASH, TaxShare};
+use super::record::{Address, Line, Order, TaxShare};
+use super::status;
 use crate::common::{amounts, moments};
 
 #[derive(Debug, Deserialize)]
@@ -98,7 +99,7 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
     orders.sort_by_key(|order| order.id);
     let options = Options::read(conn)?;
     let count = orders.len();
-    let mut gone = Gone::default();
+    let mut deleted_products = DeletedProducts::default();
     let mut greatest_rate = 0;
     for order in orders {
         let id = order.id;
@@ -107,7 +108,7 @@ fn import(conn: &mut dyn Conn, section: &Value, kind: OrderKind) -> Result<usize
             Error::new(error.kind(), message).because(error)
         };
         let mut order = order.record(&options, kind).map_err(at)?;
-        gone.number(conn, &mut order).map_err(at)?;
+        deleted_products.number(conn, &mut order).map_err(at)?;
         let rates = order.items.iter().map(|item| item.row.rate_id);
         greatest_rate = rates.fold(greatest_rate, i64::max);
         order.put(conn).map_err(at)?;
@@ -145,7 +146,7 @@ impl BundleOrder {
         row.refund_amount = self.amount;
         row.refunded_by = self.refunded_by;
         row.reason = self.reason;
-        if self.status == TRASH {
+        if self.status == status::TRASH {
             let before = self.meta.iter().find(|entry| entry.key == super::TRASH_STATUS);
             let before = before.and_then(|entry| entry.value.as_str());
             row.trashed_status = before.map(|text| text.trim_start_matches("wc-").to_owned());
@@ -188,8 +189,8 @@ fn finish(order: &mut Order) {
     for line in order.lines_mut(ItemKind::Coupon) {
         line.row.product_id = 0;
     }
-    let is_sale = super::status::is_sale(&order.row.status) || order.row.status == "refunded";
-    if is_sale || order.row.status == "pending" {
+    let is_sale = status::is_sale(&order.row.status) || order.row.status == status::REFUNDED;
+    if is_sale || order.row.status == status::PENDING {
         order.details.counted_coupons = Some(used);
     }
     if is_sale {
@@ -202,7 +203,7 @@ fn finish(order: &mut Order) {
 
 fn time(options: &Options, text: &str) -> Result<Timestamp> {
     let read = moments::read(options, &json!(text));
-    read.ok_or_else(|| Error::invalid(format!("`{text}` is no time")))
+    read.ok_or_else(|| Error::invalid(format!("`{text}` is not a time")))
 }
 
 fn entries(list: &[Entry]) -> Vec<Value> {
@@ -292,8 +293,8 @@ pub(crate) fn number_entries(conn: &mut dyn Conn) -> Result<()> {
     let mut page = Page { offset: 0, limit: CHUNK };
     loop {
         let sort = OrderSort::Id;
-        let wanted = OrderFilter { sort, page, ..OrderFilter::default() };
-        let (rows, _) = order::list(conn, &wanted)?;
+        let filter = OrderFilter { sort, page, ..OrderFilter::default() };
+        let (rows, _) = order::list(conn, &filter)?;
         if rows.is_empty() {
             break;
         }

@@ -11,7 +11,7 @@ use shop_rows::order::ItemKind;
 use types::{Amount, Result, Timestamp};
 
 use super::COUPON_INFO;
-use super::discounts::{Discounts, Kind, Offer, Priced};
+use super::discounts::{DiscountType, Discounts, Offer, Priced};
 use super::goods::{Goods, categories};
 use super::record::{Line, Order};
 use super::taxes;
@@ -29,20 +29,20 @@ pub(super) fn replace(
     goods: &Goods,
     shop: &Shop,
 ) -> std::result::Result<(), Stop> {
-    let Some(Value::Array(wanted)) = call.params.get("coupon_lines").cloned() else {
+    let Some(Value::Array(requested)) = call.params.get("coupon_lines").cloned() else {
         return Ok(());
     };
     let known: Vec<String> =
         order.lines(ItemKind::Coupon).map(|line| line.row.name.clone()).collect();
     let categories = load_categories(call.conn()?, order)?;
     let mut coupons = Vec::new();
-    for line in &wanted {
-        let coupon = wanted_coupon(call, line)?;
+    for line in &requested {
+        let coupon = requested_coupon(call, line)?;
         if !known.contains(&coupon.row.code) {
             check(call.now(), &coupon, order, goods, &categories)?;
         }
         if coupons.iter().any(|other: &Coupon| other.row.code == coupon.row.code) {
-            return Err(invalid("This coupon is there already.").into());
+            return Err(invalid("This coupon has already been applied.").into());
         }
         coupons.push(coupon);
     }
@@ -61,7 +61,7 @@ pub(super) fn replace(
     for coupon in &coupons {
         let kept = old.iter().position(|line| line.row.name == coupon.row.code);
         let line = match kept {
-            Some(place) => old.remove(place),
+            Some(index) => old.remove(index),
             None => new_line(coupon, meta::number(call.conn()?)?),
         };
         order.items.push(line);
@@ -89,20 +89,20 @@ fn invalid(message: &'static str) -> Refusal {
 }
 
 /// The coupon that a line of the request names.
-fn wanted_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Coupon, Stop> {
+fn requested_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Coupon, Stop> {
     if line.get("id").is_some_and(|id| loose::to_int(id) != 0) {
         let code = "woocommerce_rest_coupon_item_id_readonly";
-        let message = "The number of a coupon's line cannot be chosen; leave it out.";
+        let message = "The ID of a coupon line cannot be set.";
         return Err(Refusal::new(400, code, message).into());
     }
     let code = line.get("code").and_then(loose::scalar_text).unwrap_or_default();
     let code = clean::text_field(&code).to_lowercase();
     if code.is_empty() {
-        return Err(invalid("Say which coupon by its code.").into());
+        return Err(invalid("A coupon code is required.").into());
     }
     let found = coupon_store::find_by_code(call.conn()?, &code)?;
     let found = found.filter(|row| row.status == "publish");
-    let row = found.ok_or_else(|| invalid("There is no coupon with this code."))?;
+    let row = found.ok_or_else(|| invalid("Coupon not found."))?;
     Ok(Coupon::read(row)?)
 }
 
@@ -125,14 +125,14 @@ pub(super) fn check(
     let Coupon { row, details } = coupon;
     let no = |message: &'static str| Err(invalid(message));
     if row.usage_limit.is_some_and(|limit| limit > 0 && row.usage_count >= limit) {
-        return no("The coupon was used as often as it may be.");
+        return no("The coupon's usage limit has been reached.");
     }
     let who = super::effects::buyer(order);
     let uses = details.used_by.iter().filter(|name| **name == who).count();
     let uses = i64::try_from(uses).unwrap_or(i64::MAX);
     let limit = row.usage_limit_per_user.filter(|limit| *limit > 0);
     if !who.is_empty() && limit.is_some_and(|limit| uses >= limit) {
-        return no("This buyer has used the coupon as often as one may.");
+        return no("This customer has reached the coupon's usage limit.");
     }
     if row.expires.is_some_and(|expires| now > expires) {
         return no("The coupon has expired.");
@@ -143,10 +143,10 @@ pub(super) fn check(
     };
     let subtotal: Amount = order.lines(ItemKind::Line).map(subtotal).sum();
     if details.minimum_amount > Amount::ZERO && subtotal < details.minimum_amount {
-        return no("The order is too small for the coupon.");
+        return no("The order is below the coupon's minimum amount.");
     }
     if details.maximum_amount > Amount::ZERO && subtotal > details.maximum_amount {
-        return no("The order is too large for the coupon.");
+        return no("The order is above the coupon's maximum amount.");
     }
     let email = order.details.billing.email.to_lowercase();
     let allowed = |pattern: &String| match pattern.strip_prefix('*') {
@@ -154,17 +154,17 @@ pub(super) fn check(
         None => *pattern == email,
     };
     if !details.email_restrictions.is_empty() && !details.email_restrictions.iter().any(allowed) {
-        return no("The coupon is not for this buyer.");
+        return no("The coupon is not valid for this customer.");
     }
     let lines = || order.lines(ItemKind::Line);
     let fits = |line: &Line| suits(coupon, line, goods, categories);
     if lines().next().is_some() && !lines().any(fits) {
-        return no("The coupon is for none of these products.");
+        return no("The coupon is not valid for any of these products.");
     }
-    if Kind::of_name(&row.discount_kind) == Kind::FixedCart
+    if DiscountType::of_name(&row.discount_kind) == DiscountType::FixedCart
         && lines().any(|line| is_excluded(coupon, line, goods, categories))
     {
-        return no("The coupon is not for one of these products.");
+        return no("The coupon is not valid for one of these products.");
     }
     Ok(())
 }
@@ -215,7 +215,7 @@ fn remembered(line: &Line, includes_tax: bool) -> Coupon {
 /// The coupons of the order, with the places of their lines.
 fn coupons_of(conn: &mut dyn Conn, order: &Order) -> Result<Vec<(usize, Coupon)>> {
     let mut coupons = Vec::new();
-    for (place, line) in order.items.iter().enumerate() {
+    for (index, line) in order.items.iter().enumerate() {
         if line.row.kind != ItemKind::Coupon {
             continue;
         }
@@ -223,7 +223,7 @@ fn coupons_of(conn: &mut dyn Conn, order: &Order) -> Result<Vec<(usize, Coupon)>
             Some(row) => Coupon::read(row)?,
             None => remembered(line, order.row.prices_include_tax),
         };
-        coupons.push((place, coupon));
+        coupons.push((index, coupon));
     }
     Ok(coupons)
 }
@@ -252,7 +252,7 @@ pub(super) fn redeem(
 ) {
     let includes_tax = order.row.prices_include_tax;
     let mut priced = Vec::new();
-    for (place, line) in order.items.iter_mut().enumerate() {
+    for (index, line) in order.items.iter_mut().enumerate() {
         if line.row.kind != ItemKind::Line {
             continue;
         }
@@ -260,29 +260,30 @@ pub(super) fn redeem(
         line.row.total_tax = line.row.subtotal_tax;
         let tax = if includes_tax { line.row.subtotal_tax } else { Amount::ZERO };
         let quantity = line.row.quantity.to_whole();
-        priced.push(Priced { place, price: line.row.subtotal + tax, quantity });
+        priced.push(Priced { index, price: line.row.subtotal + tax, quantity });
     }
     let mut discounts = Discounts::new(priced, shop.decimals, shop.discounts_sequentially);
     let mut off: HashMap<usize, Amount> = HashMap::new();
     for (coupon_place, coupon) in coupons {
         let offer = Offer {
-            kind: Kind::of_name(&coupon.row.discount_kind),
+            kind: DiscountType::of_name(&coupon.row.discount_kind),
             amount: coupon.row.amount,
             items_limit: coupon.details.items_limit,
         };
-        let places: Vec<usize> = (0..order.items.len())
-            .filter(|place| {
-                order.items.get(*place).is_some_and(|line| {
+        let indexes: Vec<usize> = (0..order.items.len())
+            .filter(|index| {
+                order.items.get(*index).is_some_and(|line| {
                     line.row.kind == ItemKind::Line
-                        && (offer.kind == Kind::FixedCart || suits(coupon, line, goods, categories))
+                        && (offer.kind == DiscountType::FixedCart
+                            || suits(coupon, line, goods, categories))
                 })
             })
             .collect();
         let (mut amount, mut tax) = (Amount::ZERO, Amount::ZERO);
-        for (place, taken) in discounts.apply(&offer, &places) {
-            *off.entry(place).or_default() += taken;
+        for (index, taken) in discounts.apply(&offer, &indexes) {
+            *off.entry(index).or_default() += taken;
             amount += taken;
-            let taxed = tax_of(order, place, taken, goods, shop);
+            let taxed = tax_of(order, index, taken, goods, shop);
             let taxed = if shop.rounds_sums { taxed } else { shop.round_tax(taxed) };
             tax += taxed;
             if includes_tax {
@@ -294,10 +295,10 @@ pub(super) fn redeem(
             line.row.total_tax = tax;
         }
     }
-    for (place, amount) in off {
-        let tax = tax_of(order, place, amount, goods, shop);
+    for (index, amount) in off {
+        let tax = tax_of(order, index, amount, goods, shop);
         let net = if includes_tax { amount - tax } else { amount };
-        if let Some(line) = order.items.get_mut(place) {
+        if let Some(line) = order.items.get_mut(index) {
             line.row.total = (line.row.total - net).max(Amount::ZERO);
         }
     }
@@ -305,12 +306,12 @@ pub(super) fn redeem(
 }
 
 /// The taxes on what is taken off a line.
-fn tax_of(order: &Order, place: usize, amount: Amount, goods: &Goods, shop: &Shop) -> Amount {
-    let Some(line) = order.items.get(place) else { return Amount::ZERO };
+fn tax_of(order: &Order, index: usize, amount: Amount, goods: &Goods, shop: &Shop) -> Amount {
+    let Some(line) = order.items.get(index) else { return Amount::ZERO };
     if !shop.calculates_taxes || !is_taxed(line, goods) {
         return Amount::ZERO;
     }
-    let rates = shop.rates.at(&shop.place(order), &line.details.tax_class);
+    let rates = shop.rates.at(&shop.location(order), &line.details.tax_class);
     let taken = if order.row.prices_include_tax {
         taxes::within(amount, &rates)
     } else {

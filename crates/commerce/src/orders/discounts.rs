@@ -9,7 +9,7 @@ use super::money::{Half, floor, round, unit};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Priced {
     /// Its place among the lines of the order.
-    pub(super) place: usize,
+    pub(super) index: usize,
     /// The price of all of them together before discounts; with taxes if prices have them.
     pub(super) price: Amount,
     pub(super) quantity: i64,
@@ -18,20 +18,20 @@ pub(super) struct Priced {
 /// What a coupon does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    pub(super) kind: Kind,
+    pub(super) kind: DiscountType,
     pub(super) amount: Amount,
     /// To how many items it applies; none for all.
     pub(super) items_limit: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DiscountType {
     Percent,
     FixedCart,
     FixedProduct,
 }
 
-impl Kind {
+impl DiscountType {
     pub(super) fn of_name(name: &str) -> Self {
         match name {
             "percent" => Self::Percent,
@@ -67,24 +67,24 @@ impl Discounts {
     }
 
     /// Applies a coupon to the lines of these places.
-    pub(super) fn apply(&mut self, offer: &Offer, places: &[usize]) -> ByLine {
+    pub(super) fn apply(&mut self, offer: &Offer, indexes: &[usize]) -> ByLine {
         let chosen: Vec<usize> = (0..self.lines.len())
             .filter(|index| {
                 self.line(*index)
-                    .is_some_and(|line| line.quantity > 0 && places.contains(&line.place))
+                    .is_some_and(|line| line.quantity > 0 && indexes.contains(&line.index))
                     && !self.left(*index).is_zero()
             })
             .collect();
         let before = self.taken.clone();
         match offer.kind {
-            Kind::Percent => self.percent(offer, &chosen),
-            Kind::FixedProduct => {
+            DiscountType::Percent => self.percent(offer, &chosen),
+            DiscountType::FixedProduct => {
                 self.each(offer.amount, offer.items_limit, &chosen);
             }
-            Kind::FixedCart => self.cart(offer.amount, offer.items_limit, chosen),
+            DiscountType::FixedCart => self.cart(offer.amount, offer.items_limit, chosen),
         }
         let pairs = self.lines.iter().zip(self.taken.iter().zip(before));
-        pairs.map(|(line, (after, before))| (line.place, *after - before)).collect()
+        pairs.map(|(line, (after, before))| (line.index, *after - before)).collect()
     }
 
     fn line(&self, index: usize) -> Option<Priced> {
@@ -213,29 +213,29 @@ mod tests {
     }
 
     fn lines(prices: &[(&str, i64)]) -> Vec<Priced> {
-        let priced = |(place, (price, quantity)): (usize, &(&str, i64))| Priced {
-            place,
+        let priced = |(index, (price, quantity)): (usize, &(&str, i64))| Priced {
+            index,
             price: amount(price),
             quantity: *quantity,
         };
         prices.iter().enumerate().map(priced).collect()
     }
 
-    fn taken(prices: &[(&str, i64)], offers: &[(Kind, &str, Option<i64>)]) -> Vec<String> {
+    fn taken(prices: &[(&str, i64)], offers: &[(DiscountType, &str, Option<i64>)]) -> Vec<String> {
         let mut discounts = Discounts::new(lines(prices), 2, false);
-        let places: Vec<usize> = (0..prices.len()).collect();
+        let indexes: Vec<usize> = (0..prices.len()).collect();
         for (kind, text, items_limit) in offers {
             let offer = Offer { kind: *kind, amount: amount(text), items_limit: *items_limit };
-            discounts.apply(&offer, &places);
+            discounts.apply(&offer, &indexes);
         }
         let mut pairs: Vec<_> = discounts.lines.iter().zip(&discounts.taken).collect();
-        pairs.sort_by_key(|(line, _)| line.place);
+        pairs.sort_by_key(|(line, _)| line.index);
         pairs.into_iter().map(|(_, taken)| taken.to_string()).collect()
     }
 
     #[test]
     fn parts_add_up_to_the_whole() {
-        use Kind::{FixedCart, FixedProduct, Percent};
+        use DiscountType::{FixedCart, FixedProduct, Percent};
         let three = [("10", 1), ("10", 1), ("10", 1)];
         for (prices, offers, expected) in [
             (&[("0", 1), ("45", 1), ("6.75", 1)][..], &[(Percent, "20", None)][..], "0 9 1.35"),

@@ -10,6 +10,7 @@ use types::{Result, Timestamp};
 
 use super::goods::Goods;
 use super::record::Order;
+use super::status;
 use crate::common::moments;
 use crate::products::ProductRecord;
 
@@ -18,8 +19,8 @@ const DAY_MICROS: i64 = 86_400_000_000;
 /// Whether what an order of this status holds may be fetched.
 pub(crate) fn is_granted(options: &Options, status: &str) -> bool {
     match status {
-        "completed" => true,
-        "processing" => options.is_on("woocommerce_downloads_grant_access_after_payment"),
+        status::COMPLETED => true,
+        status::PROCESSING => options.is_on("woocommerce_downloads_grant_access_after_payment"),
         _ => false,
     }
 }
@@ -79,12 +80,12 @@ pub(super) fn release(call: &mut Call<'_>, order_id: i64) -> Result<()> {
 }
 
 fn of_order(call: &mut Call<'_>, order_id: i64) -> Result<Vec<DownloadPermissionRow>> {
-    let wanted = DownloadPermissionFilter {
+    let filter = DownloadPermissionFilter {
         orders: vec![order_id],
         page: Page { offset: 0, limit: PAGE_MAX },
         ..DownloadPermissionFilter::default()
     };
-    Ok(download_permission::list(call.conn()?, &wanted)?.0)
+    Ok(download_permission::list(call.conn()?, &filter)?.0)
 }
 
 /// Returns whether that changed anything.

@@ -16,7 +16,7 @@ use site_rows::user::{self, UserRow};
 use types::{Amount, Result};
 
 use super::goods::Goods;
-use super::record::{Line, Order, TRASH};
+use super::record::{Line, Order};
 use super::{downloads, status, view};
 use crate::common::{events, meta, moments};
 use crate::coupons::Coupon;
@@ -63,7 +63,7 @@ pub(super) fn buyer(order: &Order) -> String {
 /// The status of the order once it is paid.
 pub(super) fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str> {
     let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
-    Ok(if view::needs_processing(order, &goods) { "processing" } else { "completed" })
+    Ok(if view::needs_processing(order, &goods) { status::PROCESSING } else { status::COMPLETED })
 }
 
 /// Gives the order another status, with the dates and the note that come with it.
@@ -73,7 +73,7 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
         return Ok(());
     }
     let now = moments::now(call);
-    if from == TRASH {
+    if from == status::TRASH {
         order.row.trashed_status = None;
         order.details.meta_data.retain(|entry| {
             let key = entry["key"].as_str().unwrap_or_default();
@@ -81,21 +81,21 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
         });
     }
     let pays = paid_status(call, order)?;
-    if order.row.paid.is_none() && (to == pays || to == "completed") {
+    if order.row.paid.is_none() && (to == pays || to == status::COMPLETED) {
         order.row.paid = Some(now);
     }
-    if to == "completed" {
+    if to == status::COMPLETED {
         order.row.completed = Some(now);
     }
     note(call, order.id(), status_note(&from, to))
 }
 
-/// How a note tells of another status.
+/// The note for a change of status.
 pub(super) fn status_note(from: &str, to: &str) -> String {
-    format!("Status changed from {} to {}.", status::name(from), status::name(to))
+    format!("Order status changed from {} to {}.", status::name(from), status::name(to))
 }
 
-/// What followers are told of an order.
+/// The payload of an order's events.
 pub(crate) fn payload(order: &Order) -> Value {
     json!({ "status": order.row.status, "parent_id": order.row.parent_id })
 }
@@ -114,8 +114,8 @@ pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(
     order_note::insert(call.conn()?, &note).map(drop)
 }
 
-/// Tells the followers of the feed.
-pub(super) fn tell(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
+/// Appends an event to the feed.
+pub(super) fn append_event(call: &mut Call<'_>, kind: &'static str, order: &Order) -> Result<()> {
     events::append(call, kind, order.id(), &payload(order))
 }
 
@@ -145,7 +145,7 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
     }
     let was_reduced = order.details.stock_reduced;
     let is_reduced = match order.row.status.as_str() {
-        "cancelled" | "pending" => false,
+        status::CANCELLED | status::PENDING => false,
         status => was_reduced || status::is_sale(status),
     };
     order.details.stock_reduced = is_reduced;
@@ -159,15 +159,15 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
             continue;
         }
         let restocked = line.meta(RESTOCKED).and_then(Amount::parse).unwrap_or_default();
-        let wanted = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };
-        if wanted == reduced {
+        let target = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };
+        if target == reduced {
             continue;
         }
-        let changed = change_stock(call, line.sold_id(), reduced - wanted)?;
+        let changed = change_stock(call, line.sold_id(), reduced - target)?;
         if let Some((from, to)) = changed {
             changes.push(format!("{} (#{}) {from}→{to}", line.row.name, line.sold_id()));
         }
-        let value = (changed.is_some() && is_reduced).then(|| json!(wanted.to_string()));
+        let value = (changed.is_some() && is_reduced).then(|| json!(target.to_string()));
         let entry = json!({ "key": REDUCED, "value": value });
         meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
         if !is_reduced {
@@ -179,7 +179,7 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
     if changes.is_empty() {
         return Ok(());
     }
-    note(call, id, format!("Stock changed: {}.", changes.join(", ")))
+    note(call, id, format!("Stock levels changed: {}.", changes.join(", ")))
 }
 
 fn reduced(line: &Line) -> Amount {
@@ -211,10 +211,10 @@ fn settle_sales(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
 fn change_sales(
     call: &mut Call<'_>,
     order: &mut Order,
-    wanted: Option<Vec<(i64, i64)>>,
+    target: Option<Vec<(i64, i64)>>,
 ) -> Result<()> {
     let mut differences: BTreeMap<i64, i64> = BTreeMap::new();
-    for (product_id, count) in wanted.iter().flatten() {
+    for (product_id, count) in target.iter().flatten() {
         *differences.entry(*product_id).or_default() += count;
     }
     for (product_id, count) in order.details.counted_sales.iter().flatten() {
@@ -225,13 +225,13 @@ fn change_sales(
             product::add_sales(call.conn()?, product_id, count)?;
         }
     }
-    order.details.counted_sales = wanted;
+    order.details.counted_sales = target;
     Ok(())
 }
 
 fn settle_coupons(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
     let status = order.row.status.as_str();
-    if status::is_void(status) || matches!(status, "auto-draft" | "checkout-draft") {
+    if status::is_void(status) || matches!(status, status::AUTO_DRAFT | status::CHECKOUT_DRAFT) {
         return change_coupons(call, order, None);
     }
     let who = buyer(order);
@@ -248,9 +248,9 @@ fn settle_coupons(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
 
 type Uses = Vec<(i64, String)>;
 
-fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) -> Result<()> {
+fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) -> Result<()> {
     let counted = order.details.counted_coupons.take().unwrap_or_default();
-    let uses = wanted.clone().unwrap_or_default();
+    let uses = target.clone().unwrap_or_default();
     let gone = counted.iter().filter(|used| !uses.contains(used)).map(|used| (used, false));
     let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
     for ((coupon_id, who), is_new) in gone.chain(new) {
@@ -269,7 +269,7 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) 
         let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
         events::append(call, "coupon.updated", *coupon_id, &payload)?;
     }
-    order.details.counted_coupons = wanted;
+    order.details.counted_coupons = target;
     Ok(())
 }
 
@@ -277,11 +277,11 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, wanted: Option<Uses>) 
 fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
     let user_id = order.row.customer_id;
     let status = order.row.status.as_str();
-    if matches!(status, TRASH | "auto-draft" | "checkout-draft") {
+    if matches!(status, status::TRASH | status::AUTO_DRAFT | status::CHECKOUT_DRAFT) {
         return Ok(());
     }
     if user_id != 0
-        && status == "completed"
+        && status == status::COMPLETED
         && let Some(customer) = customer::get(call.conn()?, user_id)?
         && !customer.row.is_paying
     {

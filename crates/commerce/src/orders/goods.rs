@@ -12,9 +12,9 @@ use site_rows::term::{self, TermFilter};
 use types::Result;
 
 use super::record::{Line, Order};
+use crate::taxonomies::CATEGORY;
 
 pub(super) const VARIATION: &str = "variation";
-const CATEGORY: &str = "product_cat";
 
 /// Products by id, and the words for attributes and their values.
 #[derive(Debug, Default)]
@@ -62,8 +62,8 @@ impl Goods {
         ids.sort_unstable();
         ids.dedup();
         for chunk in ids.chunks(LIST_MAX) {
-            let wanted = ProductFilter { include: chunk.to_vec(), ..ProductFilter::default() };
-            let (rows, _) = product::list(conn, &wanted)?;
+            let filter = ProductFilter { include: chunk.to_vec(), ..ProductFilter::default() };
+            let (rows, _) = product::list(conn, &filter)?;
             self.products.extend(rows.into_iter().map(|row| (row.product_id, row)));
         }
         Ok(())
@@ -91,9 +91,9 @@ impl Goods {
             slugs.dedup();
             for chunk in slugs.chunks(LIST_MAX) {
                 let taxonomies = vec![taxonomy.clone()];
-                let wanted =
+                let filter =
                     TermFilter { taxonomies, slugs: chunk.to_vec(), ..TermFilter::default() };
-                let (rows, _) = term::list(conn, &wanted)?;
+                let (rows, _) = term::list(conn, &filter)?;
                 let named = rows.into_iter().map(|row| ((taxonomy.clone(), row.slug), row.name));
                 self.terms.extend(named);
             }
@@ -169,8 +169,8 @@ pub(super) fn categories(
     conn: &mut dyn Conn,
     product_ids: &[i64],
 ) -> Result<HashMap<i64, Vec<i64>>> {
-    let wanted = TermFilter { taxonomies: vec![CATEGORY.to_owned()], ..TermFilter::default() };
-    let (rows, _) = term::list(conn, &wanted)?;
+    let filter = TermFilter { taxonomies: vec![CATEGORY.to_owned()], ..TermFilter::default() };
+    let (rows, _) = term::list(conn, &filter)?;
     let above: HashMap<i64, i64> = rows.iter().map(|row| (row.term_id, row.parent_id)).collect();
     let mut categories: HashMap<i64, Vec<i64>> = HashMap::new();
     for chunk in product_ids.chunks(LIST_MAX) {

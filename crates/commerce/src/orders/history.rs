@@ -1,5 +1,4 @@
-//! Orders and refunds as another shop tells of them, in the shape in which the interface shows
-//! them.
+//! Orders and refunds of another shop, with the fields that the interface shows.
 //!
 //! They have a past: whatever the record says counts, also what the interface otherwise only
 //! tells (dates, sums, taxes). What it leaves out is calculated. **They move nothing**: the stock,
@@ -49,22 +48,22 @@ pub(crate) struct Reader {
     now: Timestamp,
 }
 
-/// An order or refund with its numbers of elsewhere, and with what is still to be calculated.
+/// An imported order or refund with its original ids, and with what is still to be calculated.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ImportedOrder {
     pub(crate) order: Order,
-    /// The places of lines about products of which the record does not say what they cost.
+    /// Indexes of the product lines for which the record has no price.
     unpriced: Vec<usize>,
-    /// The record does not say what the order comes to.
+    /// The record has no total.
     is_open: bool,
-    /// The sums that the record does say.
+    /// The sums that the record has.
     sums: Vec<(Sum, Amount)>,
 }
 
-/// What a record says about a date.
+/// A date of a record.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    Unsaid,
+    Absent,
     Never,
     At(Timestamp),
 }
@@ -74,9 +73,9 @@ impl When {
         if let Self::At(time) = self { time } else { usual }
     }
 
-    fn unless_unsaid(self, usual: Option<Timestamp>) -> Option<Timestamp> {
+    fn or_if_absent(self, usual: Option<Timestamp>) -> Option<Timestamp> {
         match self {
-            Self::Unsaid => usual,
+            Self::Absent => usual,
             Self::Never => None,
             Self::At(time) => Some(time),
         }
@@ -109,7 +108,7 @@ impl Reader {
         Ok(Self { orders, refunds, options, now })
     }
 
-    pub(crate) fn order(&self, body: Body) -> std::result::Result<Told, Refusal> {
+    pub(crate) fn order(&self, body: Body) -> std::result::Result<ImportedOrder, Refusal> {
         let body = checked(&self.orders, body)?;
         let mut order = Order::default();
         let row = &mut order.row;
@@ -117,7 +116,7 @@ impl Reader {
         row.order_id = whole(&body, "id").max(0);
         row.parent_id = whole(&body, "parent_id").max(0);
         row.customer_id = whole(&body, "customer_id").max(0);
-        row.status = text(&body, "status").unwrap_or_else(|| "pending".to_owned());
+        row.status = text(&body, "status").unwrap_or_else(|| status::PENDING.to_owned());
         let usual = || self.options.text("woocommerce_currency");
         row.currency = text(&body, "currency").unwrap_or_else(usual);
         row.number = text(&body, "number").unwrap_or_default();
@@ -140,21 +139,21 @@ impl Reader {
         self.dates(&body, &mut order)?;
         details(&body, &mut order);
         let unpriced = lines(&body, &mut order)?;
-        let mut told = Told { is_open: false, unpriced, sums: Vec::new(), order };
-        told.sum_up(&body)?;
-        Ok(told)
+        let mut imported = ImportedOrder { is_open: false, unpriced, sums: Vec::new(), order };
+        imported.sum_up(&body)?;
+        Ok(imported)
     }
 
-    pub(crate) fn refund(&self, body: Body) -> std::result::Result<Told, Refusal> {
+    pub(crate) fn refund(&self, body: Body) -> std::result::Result<ImportedOrder, Refusal> {
         let body = checked(&self.refunds, body)?;
         let mut order = Order::default();
         order.row.kind = OrderKind::Refund;
         order.row.order_id = whole(&body, "id").max(0);
         order.row.parent_id = whole(&body, "parent_id").max(0);
         if order.row.parent_id == 0 {
-            return Err(wrong("parent_id", "parent_id must be the number of an order."));
+            return Err(wrong("parent_id", "parent_id must be an order ID."));
         }
-        "completed".clone_into(&mut order.row.status);
+        status::COMPLETED.clone_into(&mut order.row.status);
         order.row.refunded_by = whole(&body, "refunded_by").max(0);
         order.row.reason = text(&body, "reason").unwrap_or_default();
         order.details.refunded_payment = body.get("refunded_payment").is_some_and(loose::to_bool);
@@ -162,13 +161,14 @@ impl Reader {
         order.details.meta_data = entries(&body);
         let unpriced = lines(&body, &mut order)?;
         let amount = amount(&body, "amount")?.filter(|amount| !amount.is_negative());
-        let amount = amount.ok_or_else(|| wrong("amount", "amount must say what is paid back."))?;
-        let mut told = Told { is_open: false, unpriced, sums: Vec::new(), order };
-        told.sum_up(&body)?;
-        told.is_open = false;
-        told.order.row.refund_amount = amount;
-        told.order.row.total = -amount;
-        Ok(told)
+        let amount =
+            amount.ok_or_else(|| wrong("amount", "amount must be the refunded amount."))?;
+        let mut imported = ImportedOrder { is_open: false, unpriced, sums: Vec::new(), order };
+        imported.sum_up(&body)?;
+        imported.is_open = false;
+        imported.order.row.refund_amount = amount;
+        imported.order.row.total = -amount;
+        Ok(imported)
     }
 
     fn dates(&self, body: &Body, order: &mut Order) -> std::result::Result<(), Refusal> {
@@ -176,12 +176,13 @@ impl Reader {
         row.created = self.moment(body, "date_created")?.or(self.now);
         row.modified = self.moment(body, "date_modified")?.or(row.created);
         // A record that does not know these dates at all cannot mean that there are none.
-        let is_paid = matches!(&*row.status, "processing" | "completed" | "refunded");
-        let is_completed = row.status == "completed" && row.kind == OrderKind::Order;
+        let is_paid =
+            matches!(&*row.status, status::PROCESSING | status::COMPLETED | status::REFUNDED);
+        let is_completed = row.status == status::COMPLETED && row.kind == OrderKind::Order;
         let paid = is_paid.then_some(row.created);
-        row.paid = self.moment(body, "date_paid")?.unless_unsaid(paid);
+        row.paid = self.moment(body, "date_paid")?.or_if_absent(paid);
         let completed = is_completed.then_some(row.modified);
-        row.completed = self.moment(body, "date_completed")?.unless_unsaid(completed);
+        row.completed = self.moment(body, "date_completed")?.or_if_absent(completed);
         Ok(())
     }
 
@@ -199,7 +200,7 @@ impl Reader {
             (None, None) if body.contains_key(name) || body.contains_key(&gmt_name) => {
                 return Ok(When::Never);
             }
-            (None, None) => return Ok(When::Unsaid),
+            (None, None) => return Ok(When::Absent),
         };
         let message = || format!("{name} must be a date and time such as 2026-03-31T12:00:00.");
         read.map(When::At).ok_or_else(|| wrong(name, message()))
@@ -258,7 +259,7 @@ fn details(body: &Body, order: &mut Order) {
     details.meta_data = entries(body);
 }
 
-impl Told {
+impl ImportedOrder {
     /// Takes the sums that the record says. Without the total, all the others have to be
     /// calculated; with it, those that are missing are plain sums of the lines.
     fn sum_up(&mut self, body: &Body) -> std::result::Result<(), Refusal> {
@@ -276,10 +277,10 @@ impl Told {
             sum(order, &[ItemKind::Line], |line| line.row.subtotal_tax - line.row.total_tax);
         self.is_open = true;
         let mut total_tax = None;
-        for (name, place) in SUMS {
+        for (name, slot) in SUMS {
             let Some(given) = amount(body, name)? else { continue };
-            *place(order) = given;
-            self.sums.push((place, given));
+            *slot(order) = given;
+            self.sums.push((slot, given));
             self.is_open &= name != "total";
             if name == "total_tax" {
                 total_tax = Some(given);
@@ -306,8 +307,8 @@ impl Told {
         if order.row.kind == OrderKind::Refund {
             return;
         }
-        let is_sale = status::is_sale(&order.row.status) || order.row.status == "refunded";
-        if is_sale || order.row.status == "pending" {
+        let is_sale = status::is_sale(&order.row.status) || order.row.status == status::REFUNDED;
+        if is_sale || order.row.status == status::PENDING {
             let who = effects::buyer(order);
             let ids = order
                 .lines(ItemKind::Coupon)
@@ -325,31 +326,41 @@ impl Told {
 }
 
 /// Calculates what the records left out. Their references are to records of this shop by now.
-pub(crate) fn complete(conn: &mut dyn Conn, options: &Options, list: &mut [Told]) -> Result<()> {
+pub(crate) fn complete(
+    conn: &mut dyn Conn,
+    options: &Options,
+    list: &mut [ImportedOrder],
+) -> Result<()> {
     let coupon_ids = coupon_ids(conn, list)?;
-    if list.iter().any(|told| !told.is_whole()) {
+    if list.iter().any(|imported| !imported.is_whole()) {
         let shop = Shop::load(conn, options)?;
-        let open = list.iter().filter(|told| !told.is_whole()).map(|told| &told.order);
+        let open =
+            list.iter().filter(|imported| !imported.is_whole()).map(|imported| &imported.order);
         let goods = Goods::of_orders(conn, open.collect::<Vec<_>>().into_iter())?;
-        for told in list.iter_mut().filter(|told| !told.is_whole()) {
-            calculate(conn, told, &goods, &shop)?;
+        for imported in list.iter_mut().filter(|imported| !imported.is_whole()) {
+            calculate(conn, imported, &goods, &shop)?;
         }
     }
-    for told in list {
-        told.remember_counts(&coupon_ids);
+    for imported in list {
+        imported.remember_counts(&coupon_ids);
     }
     Ok(())
 }
 
-fn calculate(conn: &mut dyn Conn, told: &mut Told, goods: &Goods, shop: &Shop) -> Result<()> {
-    if told.order.row.kind == OrderKind::Refund {
-        let kept = told.order.row.total;
-        totals::collect_taxes(&mut told.order, shop);
-        told.order.row.total = kept;
+fn calculate(
+    conn: &mut dyn Conn,
+    imported: &mut ImportedOrder,
+    goods: &Goods,
+    shop: &Shop,
+) -> Result<()> {
+    if imported.order.row.kind == OrderKind::Refund {
+        let kept = imported.order.row.total;
+        totals::collect_taxes(&mut imported.order, shop);
+        imported.order.row.total = kept;
         return Ok(());
     }
-    for place in std::mem::take(&mut told.unpriced) {
-        let Some(line) = told.order.items.get_mut(place) else { continue };
+    for slot in std::mem::take(&mut imported.unpriced) {
+        let Some(line) = imported.order.items.get_mut(slot) else { continue };
         let Some(good) = goods.of_line(line) else { continue };
         let price = good.row.price.unwrap_or_default().times(line.row.quantity);
         let is_taxed = good.tax_status() == totals::TAXABLE;
@@ -362,21 +373,21 @@ fn calculate(conn: &mut dyn Conn, told: &mut Told, goods: &Goods, shop: &Shop) -
             good.tax_class().clone_into(&mut line.details.tax_class);
         }
     }
-    if told.is_open {
-        totals::calculate(&mut told.order, goods, shop);
-        if told.order.lines(ItemKind::Coupon).next().is_some() {
-            coupons::recalculate(conn, &mut told.order, goods, shop)?;
+    if imported.is_open {
+        totals::calculate(&mut imported.order, goods, shop);
+        if imported.order.lines(ItemKind::Coupon).next().is_some() {
+            coupons::recalculate(conn, &mut imported.order, goods, shop)?;
         }
-        for (place, given) in &told.sums {
-            *place(&mut told.order) = *given;
+        for (slot, given) in &imported.sums {
+            *slot(&mut imported.order) = *given;
         }
     }
     Ok(())
 }
 
 /// The coupons of the orders by their codes.
-fn coupon_ids(conn: &mut dyn Conn, list: &[Told]) -> Result<HashMap<String, i64>> {
-    let lines = list.iter().flat_map(|told| told.order.lines(ItemKind::Coupon));
+fn coupon_ids(conn: &mut dyn Conn, list: &[ImportedOrder]) -> Result<HashMap<String, i64>> {
+    let lines = list.iter().flat_map(|imported| imported.order.lines(ItemKind::Coupon));
     let mut codes: Vec<&str> = lines.map(|line| line.row.name.as_str()).collect();
     codes.sort_unstable();
     codes.dedup();

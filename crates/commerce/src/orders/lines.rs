@@ -38,7 +38,7 @@ pub(super) fn apply(call: &mut Call<'_>, order: &mut Order, shop: &Shop) -> Resu
         }
     }
     if order.items.len() > LINES_MAX {
-        let message = format!("An order has {LINES_MAX} lines at most.");
+        let message = format!("An order must have at most {LINES_MAX} lines.");
         return Err(Refusal::new(400, "rest_invalid_param", message).into());
     }
     Ok(())
@@ -71,7 +71,7 @@ pub(super) fn check_sums(order: &Order) -> Result<(), Refusal> {
         order.items.iter().map(|line| of(line).abs()).sum::<Amount>() > most
     };
     if sums.iter().any(is_beyond) {
-        let message = format!("The lines of an order come to at most {MONEY_MAX} in all.");
+        let message = format!("The order's total must be at most {MONEY_MAX}.");
         return Err(amounts::wrong("line_items", message));
     }
     Ok(())
@@ -96,7 +96,7 @@ fn one(
         (0, _) => Line::of_kind(kind),
         (_, Some(place)) => order.items.remove(place),
         (_, None) => {
-            let message = "This line is none of the order's.";
+            let message = "The line does not belong to this order.";
             return Err(Refusal::new(400, "woocommerce_rest_invalid_item_id", message).into());
         }
     };
@@ -137,10 +137,10 @@ fn product_line(
     if is_new {
         line.row.quantity = Amount::ONE;
     }
-    let wanted = wanted_id(call, posted, is_new)?;
-    if wanted != 0 && wanted != line.sold_id() {
-        let goods = Goods::of_ids(call.conn()?, vec![wanted])?;
-        if let Some(good) = goods.get(wanted) {
+    let product_id = requested_product_id(call, posted, is_new)?;
+    if product_id != 0 && product_id != line.sold_id() {
+        let goods = Goods::of_ids(call.conn()?, vec![product_id])?;
+        if let Some(good) = goods.get(product_id) {
             set_product(call, line, good)?;
             if is_new {
                 set_price(line, good, quantity.unwrap_or(Amount::ONE), shop);
@@ -164,7 +164,7 @@ fn product_line(
 }
 
 /// What the line is to be about: by SKU, by variation or by product; 0 to leave it as it is.
-fn wanted_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, Stop> {
+fn requested_product_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, Stop> {
     let id = |name: &str| posted.get(name).map(loose::to_int).unwrap_or_default();
     if let Some(sku) = text(posted, "sku").filter(|sku| !sku.is_empty()) {
         return Ok(product::id_of_sku(call.conn()?, &sku, 0)?.unwrap_or_default());
@@ -172,7 +172,7 @@ fn wanted_id(call: &mut Call<'_>, posted: &Posted, is_new: bool) -> Result<i64, 
     let (product_id, variation_id) = (id("product_id"), id("variation_id"));
     if variation_id == 0 && product_id == 0 && is_new {
         let code = "woocommerce_rest_required_product_reference";
-        let message = "Say which product is sold, by its product_id or its sku.";
+        let message = "A product_id or sku is required.";
         return Err(Refusal::new(400, code, message).into());
     }
     Ok(if variation_id == 0 { product_id } else { variation_id })
@@ -219,7 +219,7 @@ fn shipping_line(line: &mut Line, posted: &Posted) -> Result<(), Refusal> {
         line.details.method_id = method_id;
     }
     if line.row.item_id == 0 && line.details.method_id.is_empty() {
-        let message = "Say how the goods are sent, by the method_id.";
+        let message = "A method_id is required.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_shipping_item", message));
     }
     if let Some(title) = text(posted, "method_title") {
@@ -239,7 +239,7 @@ fn fee_line(line: &mut Line, posted: &Posted) -> Result<(), Refusal> {
         line.row.name = name;
     }
     if line.row.item_id == 0 && line.row.name.is_empty() {
-        let message = "Say what the fee is for, by its name.";
+        let message = "A fee name is required.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_fee_item", message));
     }
     if let Some(tax_status) = text(posted, "tax_status") {
@@ -255,7 +255,7 @@ fn tax_class(call: &mut Call<'_>, line: &mut Line, posted: &Posted) -> Result<()
     let Some(class) = text(posted, "tax_class") else { return Ok(()) };
     let class = if class == "standard" { String::new() } else { class };
     if !class.is_empty() && tax_class::get(call.conn()?, &class)?.is_none() {
-        let message = "There is no such tax class.";
+        let message = "Tax class not found.";
         let code = "order_item_product_invalid_tax_class";
         return Err(Refusal::new(400, code, message).into());
     }

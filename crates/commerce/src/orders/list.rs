@@ -5,9 +5,8 @@ use frame::Call;
 use serde_json::json;
 use shop_rows::order::{OrderFilter, OrderKind, OrderSort};
 
-use super::record::TRASH;
 use super::status::STATUSES;
-use super::view;
+use super::{status, view};
 use crate::common::version::Version;
 use crate::common::{args, first, moments, paging};
 
@@ -22,13 +21,13 @@ const AFTER_FIRST: &[&str] = &[
     "created_via",
 ];
 /// Orders that nobody has placed yet.
-const DRAFTS: [&str; 2] = ["auto-draft", "checkout-draft"];
+const DRAFTS: [&str; 2] = [status::AUTO_DRAFT, status::CHECKOUT_DRAFT];
 
 /// The parameters of a list of orders.
 pub(super) fn order_args(version: Version) -> Args {
-    let mut statuses = vec![ANY, TRASH];
+    let mut statuses = vec![ANY, status::TRASH];
     if version != Version::Analytics {
-        statuses.push("auto-draft");
+        statuses.push(status::AUTO_DRAFT);
     }
     statuses.extend(STATUSES.iter().map(|(slug, _)| *slug));
     let several = || Schema::list(Schema::text().choices(&statuses));
@@ -39,16 +38,23 @@ pub(super) fn order_args(version: Version) -> Args {
     };
     let args = args::records()
         .with(args::parents())
-        .arg("status", status.about("Keep only orders with one of these statuses."))
-        .arg("customer", Schema::integer().about("Keep only the orders of this user."))
-        .arg("product", Schema::integer().about("Keep only orders of this product."))
+        .arg("status", status.about("Limit results to orders with these statuses."))
+        .arg("customer", Schema::integer().about("Limit results to orders of this customer."))
+        .arg("product", Schema::integer().about("Limit results to orders with this product."))
         .with(shown_args())
-        .arg("created_via", Schema::list(Schema::text()).about("Keep only orders made there."));
+        .arg(
+            "created_via",
+            Schema::list(Schema::text())
+                .about("Limit results to orders created through this channel."),
+        );
     let args = first::listed(version, args, AFTER_FIRST);
     if version != Version::Analytics {
         return args;
     }
-    args.arg("number", Schema::text().about("Keep only orders whose number begins like this."))
+    args.arg(
+        "number",
+        Schema::text().about("Limit results to orders whose number starts with this."),
+    )
 }
 
 /// The parameters of a list of refunds. The first version has those of orders there.
@@ -70,12 +76,12 @@ fn one_status() -> Schema {
 fn shown_args() -> Args {
     let keys =
         |about: &str| Schema::list(Schema::text()).default(Vec::<String>::new()).about(about);
-    let readable = "Whether to show only the entries of lines that people are meant to read.";
+    let readable = "Whether to hide internal line metadata.";
     Args::new()
-        .arg("dp", Schema::integer().default(2).about("Decimals of amounts."))
+        .arg("dp", Schema::integer().default(2).about("Number of decimals."))
         .arg("order_item_display_meta", Schema::boolean().default(false).about(readable))
-        .arg("include_meta", keys("Show only the entries with these keys."))
-        .arg("exclude_meta", keys("Leave out the entries with these keys."))
+        .arg("include_meta", keys("Limit metadata to these keys."))
+        .arg("exclude_meta", keys("Exclude metadata with these keys."))
 }
 
 /// What a call asks for.
@@ -121,7 +127,7 @@ pub(super) fn order_filter(call: &Call<'_>) -> OrderFilter {
     filter.created_via = params.texts("created_via");
     let statuses = params.texts("status");
     if statuses.is_empty() || statuses.iter().any(|status| status == ANY) {
-        let hidden = [TRASH].into_iter().chain(DRAFTS);
+        let hidden = [status::TRASH].into_iter().chain(DRAFTS);
         let named = |status: &&str| !statuses.iter().any(|other| other == status);
         filter.statuses_exclude = hidden.filter(named).map(str::to_owned).collect();
     } else {

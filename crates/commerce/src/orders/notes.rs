@@ -11,11 +11,11 @@ use types::Capability;
 
 use super::effects;
 use super::record::Order;
-use super::schema::{shown, told};
+use super::schema::{read_only, shown};
 use crate::common::version::Version;
 use crate::common::{events, first, moments};
 
-struct Place {
+struct Endpoint {
     version: Version,
     namespace: String,
     item: CompiledItem,
@@ -24,33 +24,39 @@ struct Place {
 pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     let item = item(version);
     let document = item.document();
-    macro_rules! of_place {
+    macro_rules! on_endpoint {
         ($operation:path) => {{
             let compiled = item.compile().expect("the schema is well formed");
-            let place = Place { version, namespace: namespace.to_owned(), item: compiled };
-            move |call: &mut Call<'_>| $operation(&place, call)
+            let endpoint = Endpoint { version, namespace: namespace.to_owned(), item: compiled };
+            move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
-    let order_id = || Schema::integer().about("Number of the order.");
+    let order_id = || Schema::integer().about("Order ID.");
     let on_order = || Args::new().arg("order_id", order_id());
-    let id = || Schema::integer().about("Number of the note.");
+    let id = || Schema::integer().about("Note ID.");
     let on_note = || Args::new().arg("id", id()).arg("order_id", order_id());
     let kind = Schema::text()
         .default("any")
         .choices(&["any", "customer", "internal"])
-        .about("Whether to list only notes for the customer, or only the others.");
-    let force = Schema::boolean().default(false).about("Must be true: notes have no trash.");
+        .about("Type of notes to return: customer notes, internal notes or any.");
+    let force = Schema::boolean()
+        .default(false)
+        .about("Required to be true, as notes cannot be moved to the trash.");
     let list_args = on_order().arg("context", item.context_arg()).arg("type", kind);
     let list_args = first::published(version, list_args, &["type"]);
     let create_args = first::published(version, item.create_args(), &["added_by_user"]);
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes")
-            .on(READ, list_args, read(may_list, of_place!(list)))
-            .on(CREATE, on_order().with(create_args), write(may_create, of_place!(create)))
+            .on(READ, list_args, read(may_list, on_endpoint!(list)))
+            .on(CREATE, on_order().with(create_args), write(may_create, on_endpoint!(create)))
             .schema(document.clone()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes/(?P<id>[\d]+)")
-            .on(READ, on_note().arg("context", item.context_arg()), read(may_read, of_place!(get)))
-            .on(DELETE, on_note().arg("force", force), write(may_delete, of_place!(delete)))
+            .on(
+                READ,
+                on_note().arg("context", item.context_arg()),
+                read(may_read, on_endpoint!(get)),
+            )
+            .on(DELETE, on_note().arg("force", force), write(may_delete, on_endpoint!(delete)))
             .schema(document),
     ]
 }
@@ -59,35 +65,35 @@ fn item(version: Version) -> Item {
     let moment = || Schema::typed("date-time");
     let flag = |about: &str| Schema::boolean().default(false).about(about);
     let both = &["view", "edit"];
-    let mut fields = vec![("id", told(Schema::integer(), "Number of the note."))];
+    let mut fields = vec![("id", read_only(Schema::integer(), "Note ID."))];
     if version >= Version::Three {
-        fields.push(("author", told(Schema::text(), "Who wrote it.")));
+        fields.push(("author", read_only(Schema::text(), "Note author.")));
     }
-    fields.push(("date_created", told(moment(), "When it was made, in the site's time.")));
+    fields.push(("date_created", read_only(moment(), "Date created, in the site's time zone.")));
     if version >= Version::Two {
-        fields.push(("date_created_gmt", told(moment(), "When it was made, in GMT.")));
+        fields.push(("date_created_gmt", read_only(moment(), "Date created, in GMT.")));
     }
     fields.extend([
-        ("note", shown(Schema::text(), "What it says.").required()),
-        ("customer_note", flag("Whether the customer is told.").context(both)),
-        ("added_by_user", flag("Whether a person wrote it.").context(&["edit"])),
+        ("note", shown(Schema::text(), "Note content.").required()),
+        ("customer_note", flag("Whether the customer is notified.").context(both)),
+        ("added_by_user", flag("Whether a user wrote the note.").context(&["edit"])),
     ]);
     Item::new("order_note", Schema::object(fields))
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 /// An order that is nobody's passes; the operation says that there is none.
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     if find_order(call)?.is_none() {
         return Ok(());
     }
@@ -95,7 +101,7 @@ fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete this resource.";
     if find_order(call)?.is_none() {
         return Ok(());
     }
@@ -109,7 +115,7 @@ fn find_order(call: &mut Call<'_>) -> Result<Option<i64>, Stop> {
 }
 
 fn order_of(call: &mut Call<'_>) -> Result<i64, Stop> {
-    let message = "There is no order with this number.";
+    let message = "Order not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_order_invalid_id", message);
     Ok(find_order(call)?.ok_or_else(unknown)?)
 }
@@ -118,11 +124,11 @@ fn note_of(call: &mut Call<'_>) -> Result<OrderNoteRow, Stop> {
     let order_id = order_of(call)?;
     let id = call.params.int("id").unwrap_or_default();
     let found = order_note::get(call.conn()?, id)?.filter(|note| note.order_id == order_id);
-    let message = "The order has no note with this number.";
+    let message = "Order note not found.";
     Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_id", message))?)
 }
 
-fn body(place: &Place, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> Value {
+fn body(endpoint: &Endpoint, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> Value {
     let [created, created_gmt] = moments::pair(call.options(), Some(note.created));
     let mut body = json!({
         "id": note.note_id,
@@ -131,18 +137,18 @@ fn body(place: &Place, call: &Call<'_>, note: &OrderNoteRow, context: &str) -> V
         "customer_note": note.customer_note,
     });
     if let Value::Object(members) = &mut body {
-        if place.version >= Version::Two {
+        if endpoint.version >= Version::Two {
             members.insert(String::from("date_created_gmt"), created_gmt);
         }
-        if place.version >= Version::Three {
+        if endpoint.version >= Version::Three {
             members.insert(String::from("author"), json!(note.author));
         }
     }
-    place.item.filter_by_context(body, context)
+    endpoint.item.filter_by_context(body, context)
 }
 
-fn links(place: &Place, call: &Call<'_>, note: &OrderNoteRow) -> Links {
-    let order = format!("/{}/orders/{}", place.namespace, note.order_id);
+fn links(endpoint: &Endpoint, call: &Call<'_>, note: &OrderNoteRow) -> Links {
+    let order = format!("/{}/orders/{}", endpoint.namespace, note.order_id);
     let to = |path: String| call.visit.rest(&path);
     Links::new()
         .to("self", to(format!("{order}/notes/{}", note.note_id)))
@@ -150,7 +156,7 @@ fn links(place: &Place, call: &Call<'_>, note: &OrderNoteRow) -> Links {
         .to("up", to(order))
 }
 
-fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let order_id = order_of(call)?;
     let mut notes = order_note::list(call.conn()?, order_id)?;
     match call.params.text("type") {
@@ -160,21 +166,21 @@ fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let context = call.context();
     let items = notes.iter().map(|note| {
-        let body = body(place, call, note, &context);
-        crate::managers::linked(body, links(place, call, note))
+        let body = body(endpoint, call, note, &context);
+        crate::managers::linked(body, links(endpoint, call, note))
     });
     Ok(Reply::new(items.collect::<Vec<Value>>()))
 }
 
-fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let note = note_of(call)?;
     let context = call.context();
-    Ok(Reply::new(body(place, call, &note, &context)).links(links(place, call, &note)))
+    Ok(Reply::new(body(endpoint, call, &note, &context)).links(links(endpoint, call, &note)))
 }
 
-fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
-        let message = "An id cannot be chosen; leave it out.";
+        let message = "The ID of a new note cannot be set.";
         return Err(Refusal::new(400, "woocommerce_rest_order_note_exists", message).into());
     }
     let order_id = order_of(call)?;
@@ -200,17 +206,17 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         note.note_id = order_note::insert(call.conn()?, &note)?;
     }
     if !call.visit.is_import {
-        tell(call, order_id)?;
+        append_event(call, order_id)?;
     }
-    let links = links(place, call, &note);
-    let location = format!("/{}/orders/{order_id}/notes/{}", place.namespace, note.note_id);
+    let links = links(endpoint, call, &note);
+    let location = format!("/{}/orders/{order_id}/notes/{}", endpoint.namespace, note.note_id);
     let location = call.visit.rest(&location);
-    Ok(Reply::created(body(place, call, &note, "edit"), location).links(links))
+    Ok(Reply::created(body(endpoint, call, &note, "edit"), location).links(links))
 }
 
-fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn delete(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
-        let message = "Notes cannot be put into the trash; set force to delete it.";
+        let message = "Notes cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     let note = note_of(call)?;
@@ -221,14 +227,14 @@ fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
         note.note_id,
         &json!({ "order_id": note.order_id }),
     )?;
-    tell(call, note.order_id)?;
-    let links = links(place, call, &note);
-    Ok(Reply::new(body(place, call, &note, "edit")).links(links))
+    append_event(call, note.order_id)?;
+    let links = links(endpoint, call, &note);
+    Ok(Reply::new(body(endpoint, call, &note, "edit")).links(links))
 }
 
-fn tell(call: &mut Call<'_>, order_id: i64) -> Result<(), Stop> {
+fn append_event(call: &mut Call<'_>, order_id: i64) -> Result<(), Stop> {
     if let Some(order) = Order::get(call.conn()?, order_id, OrderKind::Order)? {
-        effects::tell(call, "order.updated", &order)?;
+        effects::append_event(call, "order.updated", &order)?;
     }
     Ok(())
 }

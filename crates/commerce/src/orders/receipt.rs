@@ -13,8 +13,8 @@ use serde_json::json;
 use shop_rows::order::{ItemKind, OrderKind};
 use types::{Amount, Capability, Result, Timestamp};
 
-use super::money;
-use super::record::{Order, Receipt, TRASH};
+use super::record::{Order, Receipt};
+use super::{money, status};
 use crate::common::moments;
 use crate::products::price::escaped;
 
@@ -25,31 +25,31 @@ const DAY_MICROS: i64 = 86_400_000_000;
 const DAYS_MAX: i64 = 3_650;
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let id = || Args::new().arg("id", Schema::integer().about("Number of the order."));
+    let id = || Args::new().arg("id", Schema::integer().about("Order ID."));
     let date = Schema::text().default(serde_json::Value::Null);
-    let days = Schema::integer().default(1).about("For how many days it can be read.");
+    let days = Schema::integer().default(1).about("Number of days until the receipt expires.");
     let force = Schema::boolean().default(false);
     let create = id()
-        .treated("expiration_date", date.about("Last day to read it."), Treatment::Nullable)
+        .treated("expiration_date", date.about("Expiry date."), Treatment::Nullable)
         .arg("expiration_days", days)
-        .arg("force_new", force.about("Whether to make another one if there is one."));
+        .arg("force_new", force.about("Whether to create a new receipt if one exists."));
     Route::at(namespace, r"/orders/(?P<id>[\d]+)/receipt")
         .on(CREATE, create, write(may_create, make))
         .on(READ, id(), read(may_read, get))
 }
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see receipts.";
+    let message = "You are not allowed to view receipts.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make receipts.";
+    let message = "You are not allowed to create receipts.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 fn not_found() -> Stop {
-    let message = "There is no such order, or it has no receipt that can be read.";
+    let message = "Receipt not found.";
     Refusal::new(404, "woocommerce_rest_not_found", message).into()
 }
 
@@ -71,7 +71,7 @@ fn make(call: &mut Call<'_>) -> Result<Reply, Stop> {
     {
         return Ok(reply(call, &order, receipt));
     }
-    let last_day = wanted_day(call)?;
+    let last_day = expiry_day(call)?;
     let receipt = Receipt { token: token()?, last_day };
     order.details.receipt = Some(receipt.clone());
     let order = order.update(call.conn()?)?;
@@ -96,7 +96,7 @@ fn token() -> Result<String> {
 }
 
 /// The last day that the request asks for: a date, or so many days from today.
-fn wanted_day(call: &Call<'_>) -> Result<String, Stop> {
+fn expiry_day(call: &Call<'_>) -> Result<String, Stop> {
     let options = call.options();
     let invalid = |message: &'static str| -> Stop {
         Refusal::new(400, "woocommerce_rest_invalid_argument", message).into()
@@ -106,15 +106,16 @@ fn wanted_day(call: &Call<'_>) -> Result<String, Stop> {
         let read = moments::bound(options, Some(&format!("{text}T00:00:00")), false);
         // A day that the calendar does not have would come out as another one.
         let day = read.map(|time| day_of(options, time)).filter(|day| day == text);
-        let day = day.ok_or_else(|| invalid("Write expiration_date as a day: 2026-03-31."))?;
+        let day =
+            day.ok_or_else(|| invalid("expiration_date must be a day such as 2026-03-31."))?;
         if day < day_of(options, call.now()) || day > latest {
-            return Err(invalid("The expiration_date must be ahead, by ten years at most."));
+            return Err(invalid("expiration_date must be in the future, at most ten years ahead."));
         }
         return Ok(day);
     }
     let days = call.params.int("expiration_days").unwrap_or(1);
     if !(0..=DAYS_MAX).contains(&days) {
-        return Err(invalid("The expiration_days must be from 0 to 3650."));
+        return Err(invalid("expiration_days must be between 0 and 3650."));
     }
     Ok(later(options, call.now(), days))
 }
@@ -134,7 +135,8 @@ fn day_of(options: &Options, time: Timestamp) -> String {
 /// The receipt of the order that can still be read.
 fn readable<'o>(order: &'o Order, options: &Options, now: Timestamp) -> Option<&'o Receipt> {
     let receipt = order.details.receipt.as_ref()?;
-    (receipt.last_day >= day_of(options, now) && order.row.status != TRASH).then_some(receipt)
+    (receipt.last_day >= day_of(options, now) && order.row.status != status::TRASH)
+        .then_some(receipt)
 }
 
 /// What the order consists of and comes to: what it is, and how much.
@@ -172,9 +174,9 @@ impl PageSource for ReceiptPages {
         visit: &Visit,
         address: &str,
     ) -> Result<Option<PublicPage>> {
-        let wanted = address.split(['?', '#']).next().and_then(|path| path.strip_prefix(PATH));
-        let wanted = wanted.and_then(|name| name.trim_end_matches('/').split_once('-'));
-        let Some((id, token)) = wanted else { return Ok(None) };
+        let parts = address.split(['?', '#']).next().and_then(|path| path.strip_prefix(PATH));
+        let parts = parts.and_then(|name| name.trim_end_matches('/').split_once('-'));
+        let Some((id, token)) = parts else { return Ok(None) };
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         let Some(order) = Order::get(conn, id, OrderKind::Order)? else { return Ok(None) };
         let receipt = readable(&order, &visit.options, visit.now);

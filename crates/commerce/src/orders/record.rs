@@ -7,7 +7,6 @@ use serde_json::Value;
 use shop_rows::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use types::{Amount, Error, Result};
 
-pub(crate) const TRASH: &str = "trash";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
@@ -244,7 +243,7 @@ impl Order {
 
     fn again(conn: &mut dyn Conn, order_id: i64) -> Result<Self> {
         let stored = order::get_with_items(conn, order_id)?;
-        let missing = || Error::internal("an order that was just written is not there");
+        let missing = || Error::internal("a new order was not found");
         Self::read(stored.ok_or_else(missing)?)
     }
 
@@ -314,5 +313,5 @@ fn text<T: Serialize>(details: &T) -> String {
 
 fn details<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T> {
     serde_json::from_str(text)
-        .map_err(|error| Error::internal("the details of an order are damaged").because(error))
+        .map_err(|error| Error::internal("cannot read an order's details").because(error))
 }

@@ -16,7 +16,7 @@ use super::effects::{self, Before, REDUCED, RESTOCKED};
 use super::goods::Goods;
 use super::record::{Line, Order};
 use super::totals::{self, Shop};
-use super::{legacy, lines, list, schema, view};
+use super::{legacy, lines, list, schema, status, view};
 use crate::common::version::Version;
 use crate::common::{amounts, first, meta, moments};
 
@@ -33,7 +33,7 @@ pub(super) fn type_of(is_full: bool) -> &'static str {
 const AFTER_FIRST: &[&str] =
     &["refunded_by", "meta_data", "shipping_lines", "fee_lines", "api_refund", "api_restock"];
 
-struct Place {
+struct Endpoint {
     version: Version,
     namespace: String,
     item: CompiledItem,
@@ -41,7 +41,7 @@ struct Place {
     of_all: bool,
 }
 
-impl Place {
+impl Endpoint {
     fn new(namespace: &str, version: Version, of_all: bool) -> Self {
         let item = schema::refund_item(of_all).compile().expect("the schema is well formed");
         Self { version, namespace: namespace.to_owned(), item, of_all }
@@ -50,31 +50,33 @@ impl Place {
 
 pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     let item = schema::refund_item(false);
-    macro_rules! of_place {
+    macro_rules! on_endpoint {
         ($operation:path) => {{
-            let place = Place::new(namespace, version, false);
-            move |call: &mut Call<'_>| $operation(&place, call)
+            let endpoint = Endpoint::new(namespace, version, false);
+            move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
-    let order_id = || Schema::integer().about("Number of the order.");
+    let order_id = || Schema::integer().about("Order ID.");
     let on_order = || Args::new().arg("order_id", order_id());
-    let on_refund = || on_order().arg("id", Schema::integer().about("Number of the refund."));
-    let force = Schema::boolean().default(true).about("Must be true: refunds have no trash.");
+    let on_refund = || on_order().arg("id", Schema::integer().about("Refund ID."));
+    let force = Schema::boolean()
+        .default(true)
+        .about("Required to be true, as refunds cannot be moved to the trash.");
     let list_args = on_order().arg("context", item.context_arg()).with(list::refund_args(version));
     let create_args = crate::resource::request_args(item.create_args());
     let create_args = on_order().with(first::published(version, create_args, AFTER_FIRST));
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds")
-            .on(READ, list_args, read(may_list, of_place!(list)))
-            .on(CREATE, create_args, write(may_create, of_place!(create)))
+            .on(READ, list_args, read(may_list, on_endpoint!(list)))
+            .on(CREATE, create_args, write(may_create, on_endpoint!(create)))
             .schema(item.document()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds/(?P<id>[\d]+)")
             .on(
                 READ,
                 on_refund().arg("context", item.context_arg()),
-                read(may_list, of_place!(get)),
+                read(may_list, on_endpoint!(get)),
             )
-            .on(DELETE, on_refund().arg("force", force), write(may_delete, of_place!(delete)))
+            .on(DELETE, on_refund().arg("force", force), write(may_delete, on_endpoint!(delete)))
             .schema(item.document()),
     ]
 }
@@ -84,60 +86,66 @@ pub(super) fn route_of_all(namespace: &str) -> Route<Action> {
     let item = schema::refund_item(true);
     let args =
         Args::new().arg("context", item.context_arg()).with(list::refund_args(Version::Three));
-    let place = Place::new(namespace, Version::Three, true);
-    let list = move |call: &mut Call<'_>| list(&place, call);
+    let endpoint = Endpoint::new(namespace, Version::Three, true);
+    let list = move |call: &mut Call<'_>| list(&endpoint, call);
     Route::at(namespace, "/refunds").on(READ, args, read(may_list, list)).schema(item.document())
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(Capability::PublishShopOrders, "woocommerce_rest_cannot_create", message)
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete this resource.";
     call.need(Capability::DeleteShopOrder, "woocommerce_rest_cannot_delete", message)
 }
 
 fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
     let id = call.params.int("order_id").unwrap_or_default();
     let found = Order::get(call.conn()?, id, OrderKind::Order)?;
-    let message = "There is no order with this number.";
+    let message = "Order not found.";
     Ok(found.ok_or_else(|| Refusal::new(404, "woocommerce_rest_invalid_order_id", message))?)
 }
 
 fn refund_of(call: &mut Call<'_>) -> Result<Order, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let found = Order::get(call.conn()?, id, OrderKind::Refund)?;
-    let message = "There is no refund with this number.";
+    let message = "Refund not found.";
     let code = "woocommerce_rest_shop_order_refund_invalid_id";
     let refund = found.ok_or_else(|| Refusal::new(404, code, message))?;
     let order = order_of(call)?;
     if refund.row.parent_id != order.id() {
-        let message = "The order has no refund with this number.";
+        let message = "Order refund not found.";
         let code = "woocommerce_rest_invalid_order_refund_id";
         return Err(Refusal::new(404, code, message).into());
     }
     Ok(refund)
 }
 
-fn body(place: &Place, call: &Call<'_>, refund: &Order, goods: &Goods, context: &str) -> Value {
-    let manner = view::Manner::of(place.version, call);
-    let body = view::refund_body(&manner, refund, goods, place.of_all);
-    let body = match place.version {
+fn body(
+    endpoint: &Endpoint,
+    call: &Call<'_>,
+    refund: &Order,
+    goods: &Goods,
+    context: &str,
+) -> Value {
+    let manner = view::Manner::of(endpoint.version, call);
+    let body = view::refund_body(&manner, refund, goods, endpoint.of_all);
+    let body = match endpoint.version {
         Version::One => legacy::refund(&manner, &body, refund, goods),
         _ => body,
     };
-    place.item.filter_by_context(body, context)
+    endpoint.item.filter_by_context(body, context)
 }
 
-fn links(place: &Place, call: &Call<'_>, refund: &Order) -> Links {
-    let order = format!("/{}/orders/{}", place.namespace, refund.row.parent_id);
+fn links(endpoint: &Endpoint, call: &Call<'_>, refund: &Order) -> Links {
+    let order = format!("/{}/orders/{}", endpoint.namespace, refund.row.parent_id);
     let to = |path: String| call.visit.rest(&path);
     Links::new()
         .to("self", to(format!("{order}/refunds/{}", refund.id())))
@@ -145,56 +153,61 @@ fn links(place: &Place, call: &Call<'_>, refund: &Order) -> Links {
         .to("up", to(order))
 }
 
-fn list(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    if place.version == Version::One {
-        first::take_conditions(call, || list::refund_args(place.version));
+fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    if endpoint.version == Version::One {
+        first::take_conditions(call, || list::refund_args(endpoint.version));
     }
     let decimals = view::decimals(call);
     call.params.set("dp", decimals);
-    let mut wanted = list::filter(call, OrderKind::Refund);
-    let base = if place.of_all {
-        format!("/{}/refunds", place.namespace)
+    let mut filter = list::filter(call, OrderKind::Refund);
+    let base = if endpoint.of_all {
+        format!("/{}/refunds", endpoint.namespace)
     } else {
         let order_id = call.params.int("order_id").unwrap_or_default();
-        wanted.parents = vec![order_id];
-        format!("/{}/orders/{order_id}/refunds", place.namespace)
+        filter.parents = vec![order_id];
+        format!("/{}/orders/{order_id}/refunds", endpoint.namespace)
     };
-    let (rows, total) = shop_rows::order::list(call.conn()?, &wanted)?;
+    let (rows, total) = shop_rows::order::list(call.conn()?, &filter)?;
     let stored = shop_rows::order::with_items(call.conn()?, rows)?;
     let refunds = stored.into_iter().map(Order::read).collect::<types::Result<Vec<Order>>>()?;
     let goods = Goods::of_orders(call.conn()?, refunds.iter())?;
     let context = call.context();
     let items = refunds.iter().map(|refund| {
-        let body = body(place, call, refund, &goods, &context);
-        crate::managers::linked(body, links(place, call, refund))
+        let body = body(endpoint, call, refund, &goods, &context);
+        crate::managers::linked(body, links(endpoint, call, refund))
     });
     let reply = Reply::new(items.collect::<Vec<Value>>());
     Ok(with_totals(reply, call, &base, total))
 }
 
-fn reply(place: &Place, call: &mut Call<'_>, refund: &Order, context: &str) -> Result<Reply, Stop> {
+fn reply(
+    endpoint: &Endpoint,
+    call: &mut Call<'_>,
+    refund: &Order,
+    context: &str,
+) -> Result<Reply, Stop> {
     let goods = Goods::of_orders(call.conn()?, [refund].into_iter())?;
-    let body = body(place, call, refund, &goods, context);
-    Ok(Reply::new(body).links(links(place, call, refund)))
+    let body = body(endpoint, call, refund, &goods, context);
+    Ok(Reply::new(body).links(links(endpoint, call, refund)))
 }
 
-fn get(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let refund = refund_of(call)?;
     let context = call.context();
-    reply(place, call, &refund, &context)
+    reply(endpoint, call, &refund, &context)
 }
 
-fn delete(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn delete(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let refund = refund_of(call)?;
-    let answer = reply(place, call, &refund, "edit")?;
+    let answer = reply(endpoint, call, &refund, "edit")?;
     if !call.params.flag("force") {
-        let message = "Refunds cannot be put into the trash; set force to delete it.";
+        let message = "Refunds cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     shop_rows::order::delete(call.conn()?, refund.id())?;
-    effects::tell(call, "refund.deleted", &refund)?;
+    effects::append_event(call, "refund.deleted", &refund)?;
     if let Some(order) = Order::get(call.conn()?, refund.row.parent_id, OrderKind::Order)? {
-        effects::tell(call, "order.updated", &order)?;
+        effects::append_event(call, "order.updated", &order)?;
     }
     Ok(answer)
 }
@@ -269,9 +282,9 @@ fn parts(call: &Call<'_>) -> Result<Vec<Part>, Refusal> {
     Ok(parts)
 }
 
-fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) {
-        let message = "An id cannot be chosen; leave it out.";
+        let message = "The ID of a new refund cannot be set.";
         let code = "woocommerce_rest_shop_order_refund_exists";
         return Err(Refusal::new(400, code, message).into());
     }
@@ -281,14 +294,17 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let of_parts: Amount = parts.iter().map(|part| part.total + part.tax()).sum();
     let amount = call.params.get("amount").and_then(amounts::read).unwrap_or(of_parts);
     if amount.is_negative() {
-        let message = "Write an amount that is not negative.";
+        let message = "The amount must not be negative.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_order_refund", message).into());
     }
     if amount > left(call, &order)? {
-        return Err(cannot("This is more than what is left to pay back.").into());
+        return Err(cannot("The amount exceeds what can still be refunded.").into());
     }
     if call.params.flag("api_refund") {
-        return Err(cannot("No provider can pay this back; set api_refund to false.").into());
+        return Err(cannot(
+            "No payment provider can process this refund; set api_refund to false.",
+        )
+        .into());
     }
     let reason = clean::text_field(call.params.text("reason").unwrap_or_default());
     let mut refund = prepared(call, &order, amount, reason, &parts)?;
@@ -300,9 +316,9 @@ fn create(place: &Place, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let restocks = call.params.flag("api_restock");
     let refund = carry_out(call, order, refund, if restocks { &parts } else { &[] })?;
-    let path = format!("/{}/orders/{}/refunds", place.namespace, refund.row.parent_id);
+    let path = format!("/{}/orders/{}/refunds", endpoint.namespace, refund.row.parent_id);
     let location = call.visit.rest(&format!("{path}/{}", refund.id()));
-    let answer = reply(place, call, &refund, "edit")?;
+    let answer = reply(endpoint, call, &refund, "edit")?;
     Ok(Reply { status: 201, ..answer }.header("location", location))
 }
 
@@ -349,7 +365,7 @@ pub(super) fn drawn_up(
     let mut refund = Order::default();
     refund.row.kind = OrderKind::Refund;
     refund.row.parent_id = order.id();
-    "completed".clone_into(&mut refund.row.status);
+    status::COMPLETED.clone_into(&mut refund.row.status);
     refund.row.currency.clone_from(&order.row.currency);
     refund.row.prices_include_tax = order.row.prices_include_tax;
     refund.row.merchant_id.clone_from(&order.row.merchant_id);
@@ -397,14 +413,14 @@ fn carry_out(
     let refund = refund.insert(call.conn()?)?;
     restock(call, &mut order, restocked)?;
     if is_full {
-        effects::set_status(call, &mut order, "refunded")?;
+        effects::set_status(call, &mut order, status::REFUNDED)?;
     }
     order.row.modified = moments::now(call);
     let before = Before::same(&order);
     effects::settle(call, &mut order, &before)?;
     let order = order.update(call.conn()?)?;
-    effects::tell(call, "refund.created", &refund)?;
-    effects::tell(call, "order.updated", &order)?;
+    effects::append_event(call, "refund.created", &refund)?;
+    effects::append_event(call, "order.updated", &order)?;
     Ok(refund)
 }
 
@@ -432,7 +448,7 @@ fn restock(call: &mut Call<'_>, order: &mut Order, parts: &[Part]) -> Result<(),
         meta::merge(call.conn()?, &mut line.details.meta_data, &entries)?;
     }
     if !changes.is_empty() {
-        effects::note(call, id, format!("Stock came back: {}.", changes.join(", ")))?;
+        effects::note(call, id, format!("Items restocked: {}.", changes.join(", ")))?;
     }
     Ok(())
 }
@@ -443,9 +459,9 @@ pub(super) fn refund_rest(call: &mut Call<'_>, order: &Order) -> Result<(), Stop
     if amount <= Amount::ZERO {
         return Ok(());
     }
-    let reason = "The whole order was refunded.".to_owned();
+    let reason = "Order fully refunded.".to_owned();
     let mut refund = prepared(call, order, amount, reason, &[])?;
     meta::add(call.conn()?, &mut refund.details.meta_data, REFUND_TYPE, json!(type_of(true)))?;
     let refund = refund.insert(call.conn()?)?;
-    Ok(effects::tell(call, "refund.created", &refund)?)
+    Ok(effects::append_event(call, "refund.created", &refund)?)
 }

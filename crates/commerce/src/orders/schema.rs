@@ -3,7 +3,7 @@
 use contract::rest::{Item, Schema};
 use serde_json::Value;
 
-use super::status::STATUSES;
+use super::status::{self, STATUSES};
 use crate::common::meta;
 use crate::common::version::Version;
 use crate::data::tables;
@@ -14,21 +14,21 @@ pub(super) fn shown(schema: Schema, about: &str) -> Schema {
     schema.about(about).context(BOTH)
 }
 
-pub(super) fn told(schema: Schema, about: &str) -> Schema {
+pub(super) fn read_only(schema: Schema, about: &str) -> Schema {
     shown(schema, about).readonly()
 }
 
 /// Statuses that a request may give an order.
 fn status(version: Version) -> Schema {
-    let drafts: &[&str] = if version == Version::One { &[] } else { &["auto-draft"] };
+    let drafts: &[&str] = if version == Version::One { &[] } else { &[status::AUTO_DRAFT] };
     let mut names = drafts.to_vec();
     names.extend(STATUSES.iter().map(|(slug, _)| *slug));
-    shown(Schema::text().default("pending").choices(&names), "Where the order stands.")
+    shown(Schema::text().default(status::PENDING).choices(&names), "Order status.")
 }
 
 fn currency() -> Schema {
     let codes: Vec<&str> = tables::currencies().iter().map(|currency| currency.code).collect();
-    let about = "Currency in which the order was made, by its code.";
+    let about = "Three-letter currency code.";
     shown(Schema::text().default("USD").choices(&codes), about)
 }
 
@@ -36,59 +36,59 @@ pub(super) fn item(version: Version) -> Item {
     let text = Schema::text;
     let moment = || Schema::typed("date-time");
     let mut fields: Vec<(&str, Schema)> = vec![
-        ("id", told(Schema::integer(), "Number of the order.")),
-        ("parent_id", shown(Schema::integer(), "Number of the order above this one.")),
-        ("number", told(text(), "What people call the order.")),
-        ("order_key", told(text(), "Secret that lets a guest see the order.")),
-        ("created_via", shown(text(), "Where the order was made.")),
-        ("version", told(text(), "Version of the software that last wrote the order.")),
+        ("id", read_only(Schema::integer(), "Order ID.")),
+        ("parent_id", shown(Schema::integer(), "Parent order ID.")),
+        ("number", read_only(text(), "Order number.")),
+        ("order_key", read_only(text(), "Order key, with which a guest can view the order.")),
+        ("created_via", shown(text(), "Channel the order was created through.")),
+        ("version", read_only(text(), "Version of the software that last updated the order.")),
         ("status", status(version)),
         ("currency", currency()),
-        ("currency_symbol", told(text(), "Sign of the currency.")),
-        ("date_created", told(moment(), "When it was made, in the site's time.")),
-        ("date_created_gmt", told(moment(), "When it was made, in GMT.")),
-        ("date_modified", told(moment(), "When it was last changed, in the site's time.")),
-        ("date_modified_gmt", told(moment(), "When it was last changed, in GMT.")),
-        ("discount_total", told(text(), "What was taken off.")),
-        ("discount_tax", told(text(), "Taxes on what was taken off.")),
-        ("shipping_total", told(text(), "What shipping costs.")),
-        ("shipping_tax", told(text(), "Taxes on shipping.")),
-        ("cart_tax", told(text(), "Taxes on products and fees.")),
-        ("total", told(text(), "What is to be paid.")),
-        ("total_tax", told(text(), "All taxes together.")),
+        ("currency_symbol", read_only(text(), "Currency symbol.")),
+        ("date_created", read_only(moment(), "Date created, in the site's time zone.")),
+        ("date_created_gmt", read_only(moment(), "Date created, in GMT.")),
+        ("date_modified", read_only(moment(), "Date last modified, in the site's time zone.")),
+        ("date_modified_gmt", read_only(moment(), "Date last modified, in GMT.")),
+        ("discount_total", read_only(text(), "Total discount.")),
+        ("discount_tax", read_only(text(), "Tax on the discount.")),
+        ("shipping_total", read_only(text(), "Total shipping.")),
+        ("shipping_tax", read_only(text(), "Tax on shipping.")),
+        ("cart_tax", read_only(text(), "Tax on items and fees.")),
+        ("total", read_only(text(), "Order total.")),
+        ("total_tax", read_only(text(), "Total tax.")),
     ];
     if version == Version::Analytics {
-        fields.push(("total_formatted", told(text(), "The total as people read it.")));
+        fields.push(("total_formatted", read_only(text(), "Formatted order total.")));
     }
     fields.extend([
-        ("prices_include_tax", told(Schema::boolean(), "Whether prices had taxes in them.")),
-        ("customer_id", shown(Schema::integer().default(0), "User who bought; 0 for a guest.")),
-        ("customer_ip_address", told(text(), "Network address of the buyer.")),
-        ("customer_user_agent", told(text(), "Program of the buyer.")),
-        ("customer_note", shown(text(), "What the buyer wants the shop to know.")),
-        ("billing", shown(address(Some(email(version))), "Where to send the bill.")),
-        ("shipping", shown(address(None), "Where to send the goods.")),
-        ("payment_method", shown(text(), "Id of the way to pay.")),
-        ("payment_method_title", shown(text(), "How the way to pay is called.")),
-        ("transaction_id", shown(text(), "Id that the provider gave the payment.")),
-        ("date_paid", told(moment(), "When it was paid, in the site's time.")),
-        ("date_paid_gmt", told(moment(), "When it was paid, in GMT.")),
-        ("date_completed", told(moment(), "When it was completed, in the site's time.")),
-        ("date_completed_gmt", told(moment(), "When it was completed, in GMT.")),
-        ("cart_hash", told(text(), "Fingerprint of the cart.")),
+        ("prices_include_tax", read_only(Schema::boolean(), "Whether prices included tax.")),
+        ("customer_id", shown(Schema::integer().default(0), "Customer ID; 0 for a guest.")),
+        ("customer_ip_address", read_only(text(), "Customer's IP address.")),
+        ("customer_user_agent", read_only(text(), "Customer's user agent.")),
+        ("customer_note", shown(text(), "Note from the customer.")),
+        ("billing", shown(address(Some(email(version))), "Billing address.")),
+        ("shipping", shown(address(None), "Shipping address.")),
+        ("payment_method", shown(text(), "Payment method ID.")),
+        ("payment_method_title", shown(text(), "Payment method title.")),
+        ("transaction_id", shown(text(), "Transaction ID.")),
+        ("date_paid", read_only(moment(), "Date paid, in the site's time zone.")),
+        ("date_paid_gmt", read_only(moment(), "Date paid, in GMT.")),
+        ("date_completed", read_only(moment(), "Date completed, in the site's time zone.")),
+        ("date_completed_gmt", read_only(moment(), "Date completed, in GMT.")),
+        ("cart_hash", read_only(text(), "Cart hash.")),
         ("meta_data", meta::schema()),
-        ("line_items", shown(Schema::list(line_of(version)), "What is sold.")),
-        ("tax_lines", told(Schema::list(tax()), "Taxes by rate.")),
-        ("shipping_lines", shown(Schema::list(shipping_of(version)), "How the goods are sent.")),
+        ("line_items", shown(Schema::list(line_of(version)), "Line items.")),
+        ("tax_lines", read_only(Schema::list(tax()), "Tax lines.")),
+        ("shipping_lines", shown(Schema::list(shipping_of(version)), "Shipping lines.")),
         ("fee_lines", shown(Schema::list(fee_of(version)), "Fees.")),
-        ("coupon_lines", shown(Schema::list(coupon_of(version)), "Coupons that were used.")),
-        ("refunds", told(Schema::list(refund()), "What was paid back.")),
-        ("payment_url", told(text(), "Where the buyer can pay.")),
-        ("is_editable", told(Schema::boolean(), "Whether its lines may still change.")),
-        ("needs_payment", told(Schema::boolean(), "Whether it is still to be paid.")),
-        ("needs_processing", told(Schema::boolean(), "Whether somebody has to act on it.")),
-        ("set_paid", on_write("Whether to take the order as paid.")),
-        ("manual_update", on_write("Whether a person changes the status.")),
+        ("coupon_lines", shown(Schema::list(coupon_of(version)), "Coupon lines.")),
+        ("refunds", read_only(Schema::list(refund()), "Refunds.")),
+        ("payment_url", read_only(text(), "URL where the customer can pay.")),
+        ("is_editable", read_only(Schema::boolean(), "Whether the order can be edited.")),
+        ("needs_payment", read_only(Schema::boolean(), "Whether the order needs payment.")),
+        ("needs_processing", read_only(Schema::boolean(), "Whether the order needs processing.")),
+        ("set_paid", on_write("Whether to mark the order as paid.")),
+        ("manual_update", on_write("Whether the status is set manually.")),
     ]);
     Item::new("shop_order", Schema::object(fields))
 }
@@ -112,12 +112,12 @@ fn address(email: Option<Schema>) -> Schema {
         ("first_name", "First name."),
         ("last_name", "Last name."),
         ("company", "Company."),
-        ("address_1", "First line of the address."),
-        ("address_2", "Second line of the address."),
+        ("address_1", "Address line 1."),
+        ("address_2", "Address line 2."),
         ("city", "City."),
-        ("state", "Code or name of the state."),
+        ("state", "State or province, by code or name."),
         ("postcode", "Postal code."),
-        ("country", "Country by its code of two letters."),
+        ("country", "Two-letter country code."),
     ];
     let mut fields: Vec<(&str, Schema)> =
         names.into_iter().map(|(name, about)| (name, shown(Schema::text(), about))).collect();
@@ -171,57 +171,57 @@ fn first_line() -> Schema {
     let text = Schema::text;
     let any = || Schema::typed("mixed");
     let entry = Schema::object([
-        ("key", told(text(), "Key of the entry.")),
-        ("label", told(text(), "The key as people read it.")),
-        ("value", told(any(), "Value of the entry.")),
+        ("key", read_only(text(), "Metadata key.")),
+        ("label", read_only(text(), "Metadata key for display.")),
+        ("value", read_only(any(), "Metadata value.")),
     ]);
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("name", told(any(), "Name of the product.")),
-        ("sku", told(text(), "The product's own code.")),
-        ("product_id", shown(any(), "Number of the product.")),
-        ("variation_id", shown(Schema::integer(), "Number of the variation, if it is one.")),
-        ("quantity", shown(Schema::integer(), "How many are sold.")),
-        ("tax_class", told(text(), "Slug of the tax class.")),
-        ("price", told(text(), "What one costs.")),
-        ("subtotal", shown(text(), "What the line costs before discounts.")),
-        ("subtotal_tax", shown(text(), "Taxes before discounts.")),
-        ("total", shown(text(), "What the line costs.")),
-        ("total_tax", shown(text(), "Taxes on the line.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("name", read_only(any(), "Product name.")),
+        ("sku", read_only(text(), "Product SKU.")),
+        ("product_id", shown(any(), "Product ID.")),
+        ("variation_id", shown(Schema::integer(), "Variation ID, if applicable.")),
+        ("quantity", shown(Schema::integer(), "Quantity.")),
+        ("tax_class", read_only(text(), "Tax class.")),
+        ("price", read_only(text(), "Unit price.")),
+        ("subtotal", shown(text(), "Subtotal, before discounts.")),
+        ("subtotal_tax", shown(text(), "Subtotal tax, before discounts.")),
+        ("total", shown(text(), "Total, after discounts.")),
+        ("total_tax", shown(text(), "Total tax, after discounts.")),
         ("taxes", shares(true)),
-        ("meta", told(Schema::list(entry), "Entries of the line.")),
+        ("meta", read_only(Schema::list(entry), "Metadata.")),
     ])
 }
 
 fn line() -> Schema {
     let text = Schema::text;
     let image = Schema::object([
-        ("id", shown(Schema::integer(), "Number of the picture.")),
-        ("src", shown(text().format("uri"), "Address of the picture.")),
+        ("id", shown(Schema::integer(), "Image ID.")),
+        ("src", shown(text().format("uri"), "Image URL.")),
     ]);
     let share = Schema::object([
-        ("id", shown(Schema::integer(), "Number of the rate.")),
-        ("total", shown(text(), "Tax on the total.")),
-        ("subtotal", shown(text(), "Tax before discounts.")),
+        ("id", shown(Schema::integer(), "Tax rate ID.")),
+        ("total", shown(text(), "Tax total.")),
+        ("subtotal", shown(text(), "Tax subtotal, before discounts.")),
     ]);
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("name", shown(Schema::typed("mixed"), "Name of the product.")),
-        ("parent_name", shown(text(), "Name of the product of a variation.")),
-        ("product_id", shown(Schema::typed("mixed"), "Number of the product.")),
-        ("variation_id", shown(Schema::integer(), "Number of the variation, if it is one.")),
-        ("quantity", shown(Schema::integer(), "How many are sold.")),
-        ("tax_class", shown(text(), "Slug of the tax class.")),
-        ("subtotal", shown(text(), "What the line costs before discounts.")),
-        ("subtotal_tax", told(text(), "Taxes before discounts.")),
-        ("total", shown(text(), "What the line costs.")),
-        ("total_tax", told(text(), "Taxes on the line.")),
-        ("taxes", told(Schema::list(share), "Taxes by rate.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("name", shown(Schema::typed("mixed"), "Product name.")),
+        ("parent_name", shown(text(), "Name of the variation's product.")),
+        ("product_id", shown(Schema::typed("mixed"), "Product ID.")),
+        ("variation_id", shown(Schema::integer(), "Variation ID, if applicable.")),
+        ("quantity", shown(Schema::integer(), "Quantity.")),
+        ("tax_class", shown(text(), "Tax class.")),
+        ("subtotal", shown(text(), "Subtotal, before discounts.")),
+        ("subtotal_tax", read_only(text(), "Subtotal tax, before discounts.")),
+        ("total", shown(text(), "Total, after discounts.")),
+        ("total_tax", read_only(text(), "Total tax, after discounts.")),
+        ("taxes", read_only(Schema::list(share), "Line taxes.")),
         ("meta_data", line_entries(true)),
-        ("sku", told(text(), "The product's own code.")),
-        ("global_unique_id", told(text(), "The product's number in the world.")),
-        ("price", told(Schema::number(), "What one costs.")),
-        ("image", told(image, "Picture of the product.")),
+        ("sku", read_only(text(), "Product SKU.")),
+        ("global_unique_id", read_only(text(), "Product GTIN, UPC, EAN or ISBN.")),
+        ("price", read_only(Schema::number(), "Unit price.")),
+        ("image", read_only(image, "Product image.")),
     ])
 }
 
@@ -235,8 +235,8 @@ fn line_entries(with_display: bool) -> Schema {
     let entry = document.get_mut("items").and_then(|items| items.get_mut("properties"));
     if let Some(Value::Object(properties)) = entry {
         let display = |about: &str| Value::from(shown(Schema::text(), about));
-        properties.insert(String::from("display_key"), display("The name as people read it."));
-        properties.insert(String::from("display_value"), display("The value as people read it."));
+        properties.insert(String::from("display_key"), display("Metadata key for display."));
+        properties.insert(String::from("display_value"), display("Metadata value for display."));
     }
     Schema::from_document(document)
 }
@@ -244,38 +244,38 @@ fn line_entries(with_display: bool) -> Schema {
 /// Taxes by rate of a line that is no product.
 fn shares(with_subtotal: bool) -> Schema {
     let mut fields = vec![
-        ("id", told(Schema::integer(), "Number of the rate.")),
-        ("total", told(Schema::text(), "Tax on the total.")),
+        ("id", read_only(Schema::integer(), "Tax rate ID.")),
+        ("total", read_only(Schema::text(), "Tax total.")),
     ];
     if with_subtotal {
-        fields.push(("subtotal", told(Schema::text(), "Tax before discounts.")));
+        fields.push(("subtotal", read_only(Schema::text(), "Tax subtotal, before discounts.")));
     }
-    told(Schema::list(Schema::object(fields)), "Taxes by rate.")
+    read_only(Schema::list(Schema::object(fields)), "Line taxes.")
 }
 
 fn tax() -> Schema {
     let text = Schema::text;
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("rate_code", told(text(), "Code of the rate.")),
-        ("rate_id", told(Schema::integer(), "Number of the rate.")),
-        ("label", told(text(), "Name of the rate.")),
-        ("compound", told(Schema::boolean(), "Whether it is on top of other taxes.")),
-        ("tax_total", told(text(), "Tax on products and fees.")),
-        ("shipping_tax_total", told(text(), "Tax on shipping.")),
-        ("rate_percent", told(Schema::number(), "The rate in percent.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("rate_code", read_only(text(), "Tax rate code.")),
+        ("rate_id", read_only(Schema::integer(), "Tax rate ID.")),
+        ("label", read_only(text(), "Tax rate label.")),
+        ("compound", read_only(Schema::boolean(), "Whether the tax is compound.")),
+        ("tax_total", read_only(text(), "Tax on items and fees.")),
+        ("shipping_tax_total", read_only(text(), "Tax on shipping.")),
+        ("rate_percent", read_only(Schema::number(), "Tax rate, in percent.")),
         ("meta_data", line_entries(false)),
     ])
 }
 
 pub(super) fn shipping() -> Schema {
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("method_title", shown(Schema::typed("mixed"), "How the way of shipping is called.")),
-        ("method_id", shown(Schema::typed("mixed"), "Id of the way of shipping.")),
-        ("instance_id", shown(Schema::text(), "Where it is set up.")),
-        ("total", shown(Schema::text(), "What the line costs.")),
-        ("total_tax", told(Schema::text(), "Taxes on the line.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("method_title", shown(Schema::typed("mixed"), "Shipping method title.")),
+        ("method_id", shown(Schema::typed("mixed"), "Shipping method ID.")),
+        ("instance_id", shown(Schema::text(), "Shipping method instance ID.")),
+        ("total", shown(Schema::text(), "Total.")),
+        ("total_tax", read_only(Schema::text(), "Total tax.")),
         ("taxes", shares(false)),
         ("meta_data", line_entries(false)),
     ])
@@ -284,12 +284,12 @@ pub(super) fn shipping() -> Schema {
 pub(super) fn fee() -> Schema {
     let tax_status = Schema::text().choices(&["taxable", "none"]);
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("name", shown(Schema::typed("mixed"), "What the fee is for.")),
-        ("tax_class", shown(Schema::text(), "Slug of the tax class.")),
-        ("tax_status", shown(tax_status, "Whether it is taxed.")),
-        ("total", shown(Schema::text(), "What the line costs.")),
-        ("total_tax", told(Schema::text(), "Taxes on the line.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("name", shown(Schema::typed("mixed"), "Fee name.")),
+        ("tax_class", shown(Schema::text(), "Tax class.")),
+        ("tax_status", shown(tax_status, "Tax status.")),
+        ("total", shown(Schema::text(), "Total.")),
+        ("total_tax", read_only(Schema::text(), "Total tax.")),
         ("taxes", shares(true)),
         ("meta_data", line_entries(false)),
     ])
@@ -298,22 +298,22 @@ pub(super) fn fee() -> Schema {
 fn coupon() -> Schema {
     let viewed = |schema: Schema, about: &str| schema.about(about).context(&["view"]).readonly();
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the line.")),
-        ("code", shown(Schema::typed("mixed"), "Code of the coupon.")),
-        ("discount", told(Schema::text(), "What it takes off.")),
-        ("discount_tax", told(Schema::text(), "Taxes on what it takes off.")),
-        ("discount_type", viewed(Schema::text(), "Kind of the discount.")),
-        ("nominal_amount", viewed(Schema::number(), "Amount that the coupon says.")),
-        ("free_shipping", viewed(Schema::boolean(), "Whether it makes shipping free.")),
+        ("id", read_only(Schema::integer(), "Line ID.")),
+        ("code", shown(Schema::typed("mixed"), "Coupon code.")),
+        ("discount", read_only(Schema::text(), "Discount total.")),
+        ("discount_tax", read_only(Schema::text(), "Tax on the discount.")),
+        ("discount_type", viewed(Schema::text(), "Discount type.")),
+        ("nominal_amount", viewed(Schema::number(), "Coupon amount.")),
+        ("free_shipping", viewed(Schema::boolean(), "Whether the coupon grants free shipping.")),
         ("meta_data", line_entries(false)),
     ])
 }
 
 fn refund() -> Schema {
     Schema::object([
-        ("id", told(Schema::integer(), "Number of the refund.")),
-        ("reason", told(Schema::text(), "Why it was paid back.")),
-        ("total", told(Schema::text(), "How much was paid back, as a negative number.")),
+        ("id", read_only(Schema::integer(), "Refund ID.")),
+        ("reason", read_only(Schema::text(), "Refund reason.")),
+        ("total", read_only(Schema::text(), "Refund total, as a negative amount.")),
     ])
 }
 
@@ -321,24 +321,30 @@ fn refund() -> Schema {
 pub(super) fn refund_item(tells_order: bool) -> Item {
     let text = Schema::text;
     let moment = || Schema::typed("date-time");
-    let mut fields = vec![("id", told(Schema::integer(), "Number of the refund."))];
+    let mut fields = vec![("id", read_only(Schema::integer(), "Refund ID."))];
     if tells_order {
-        fields.push(("parent_id", told(Schema::integer(), "Number of the order.")));
+        fields.push(("parent_id", read_only(Schema::integer(), "Order ID.")));
     }
     fields.extend([
-        ("date_created", told(moment(), "When it was made, in the site's time.")),
-        ("date_created_gmt", told(moment(), "When it was made, in GMT.")),
-        ("amount", shown(text(), "How much is paid back.")),
-        ("reason", shown(text(), "Why it is paid back.")),
-        ("refunded_by", shown(Schema::integer(), "User who made the refund.")),
-        ("refunded_payment", told(Schema::boolean(), "Whether a provider paid it back.")),
+        ("date_created", read_only(moment(), "Date created, in the site's time zone.")),
+        ("date_created_gmt", read_only(moment(), "Date created, in GMT.")),
+        ("amount", shown(text(), "Refund amount.")),
+        ("reason", shown(text(), "Refund reason.")),
+        ("refunded_by", shown(Schema::integer(), "User who created the refund.")),
+        (
+            "refunded_payment",
+            read_only(
+                Schema::boolean(),
+                "Whether the payment was refunded through the payment provider.",
+            ),
+        ),
         ("meta_data", meta::schema()),
-        ("line_items", told(Schema::list(line()), "What is taken back.")),
-        ("tax_lines", told(Schema::list(tax()), "Taxes by rate.")),
-        ("shipping_lines", shown(Schema::list(shipping()), "Shipping that is paid back.")),
-        ("fee_lines", shown(Schema::list(fee()), "Fees that are paid back.")),
-        ("api_refund", refund_flag("Whether the provider is to pay it back.")),
-        ("api_restock", refund_flag("Whether what is taken back goes into the stock.")),
+        ("line_items", read_only(Schema::list(line()), "Refunded line items.")),
+        ("tax_lines", read_only(Schema::list(tax()), "Tax lines.")),
+        ("shipping_lines", shown(Schema::list(shipping()), "Refunded shipping lines.")),
+        ("fee_lines", shown(Schema::list(fee()), "Refunded fee lines.")),
+        ("api_refund", refund_flag("Whether to refund the payment through the payment provider.")),
+        ("api_restock", refund_flag("Whether to restock the refunded items.")),
     ]);
     Item::new("shop_order_refund", Schema::object(fields))
 }

@@ -1,4 +1,6 @@
-//! The statuses of orders, and what each of them means.
+//! The statuses of orders, and what each of them means. **A status is written here and nowhere
+//! else**. An imported order may have a status that an extension of its shop defined, so a status
+//! is text and not an enum.
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
@@ -9,16 +11,28 @@ use types::Capability;
 
 use super::record::Order;
 
-/// Statuses with how people read them, in their order.
+pub(crate) const PENDING: &str = "pending";
+pub(crate) const PROCESSING: &str = "processing";
+pub(crate) const ON_HOLD: &str = "on-hold";
+pub(crate) const COMPLETED: &str = "completed";
+pub(crate) const CANCELLED: &str = "cancelled";
+pub(crate) const REFUNDED: &str = "refunded";
+pub(crate) const FAILED: &str = "failed";
+pub(crate) const CHECKOUT_DRAFT: &str = "checkout-draft";
+/// An order that somebody began to enter by hand; like the trash, it is not offered as a choice.
+pub(crate) const AUTO_DRAFT: &str = "auto-draft";
+pub(crate) const TRASH: &str = "trash";
+
+/// The statuses that an order can be given, with their display names, in their order.
 pub(crate) const STATUSES: &[(&str, &str)] = &[
-    ("pending", "Pending payment"),
-    ("processing", "Processing"),
-    ("on-hold", "On hold"),
-    ("completed", "Completed"),
-    ("cancelled", "Cancelled"),
-    ("refunded", "Refunded"),
-    ("failed", "Failed"),
-    ("checkout-draft", "Draft"),
+    (PENDING, "Pending payment"),
+    (PROCESSING, "Processing"),
+    (ON_HOLD, "On hold"),
+    (COMPLETED, "Completed"),
+    (CANCELLED, "Cancelled"),
+    (REFUNDED, "Refunded"),
+    (FAILED, "Failed"),
+    (CHECKOUT_DRAFT, "Draft"),
 ];
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
@@ -26,7 +40,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(Capability::ReadPrivateShopOrders, "woocommerce_rest_cannot_view", message)
 }
 
@@ -35,7 +49,7 @@ fn list() -> Reply {
     Reply::new(STATUSES.iter().map(status).collect::<Vec<Value>>())
 }
 
-/// How people read a status.
+/// The display name of a status.
 pub(super) fn name(status: &str) -> &str {
     let known = STATUSES.iter().find(|(slug, _)| *slug == status);
     known.map_or(status, |(_, name)| name)
@@ -43,20 +57,20 @@ pub(super) fn name(status: &str) -> &str {
 
 /// Statuses for which the stock falls and sales are counted.
 pub(super) fn is_sale(status: &str) -> bool {
-    matches!(status, "processing" | "completed" | "on-hold")
+    matches!(status, PROCESSING | COMPLETED | ON_HOLD)
 }
 
 /// Statuses that take back what was counted for the order.
 pub(super) fn is_void(status: &str) -> bool {
-    matches!(status, "cancelled" | "trash")
+    matches!(status, CANCELLED | TRASH)
 }
 
 /// Statuses in which an order can be paid.
 pub(super) fn can_be_paid(status: &str) -> bool {
-    matches!(status, "on-hold" | "pending" | "failed" | "cancelled" | "checkout-draft")
+    matches!(status, ON_HOLD | PENDING | FAILED | CANCELLED | CHECKOUT_DRAFT)
 }
 
 pub(super) fn needs_payment(order: &Order) -> bool {
-    let waits = matches!(&*order.row.status, "pending" | "failed" | "checkout-draft");
+    let waits = matches!(&*order.row.status, PENDING | FAILED | CHECKOUT_DRAFT);
     waits && order.row.total > types::Amount::ZERO
 }

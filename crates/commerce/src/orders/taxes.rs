@@ -1,4 +1,4 @@
-//! Which rates of taxes hold at a place, and what they take of an amount.
+//! The tax rates that apply at a location, and the tax they add to an amount.
 
 use db::Conn;
 use db::filter::{LIST_MAX, PAGE_MAX, Page};
@@ -7,16 +7,16 @@ use types::{Amount, Result};
 
 use super::record::Address;
 
-/// Where something is taxed, in capital letters.
+/// The address that taxes are based on, in upper case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TaxLocation {
     country: String,
     state: String,
     postcode: String,
     city: String,
 }
 
-impl Place {
+impl TaxLocation {
     pub(super) fn new(country: &str, state: &str, postcode: &str, city: &str) -> Self {
         let upper = |text: &str| text.trim().to_uppercase();
         let postcode = upper(postcode);
@@ -61,9 +61,9 @@ impl Rates {
     }
 
     /// The rates of a class that hold at the place: of each priority the most particular one.
-    pub(super) fn at(&self, place: &Place, class: &str) -> Vec<&TaxRateRow> {
+    pub(super) fn at(&self, location: &TaxLocation, class: &str) -> Vec<&TaxRateRow> {
         let mut found: Vec<&TaxRateRow> =
-            self.rows.iter().filter(|row| self.holds(row, place, class)).collect();
+            self.rows.iter().filter(|row| self.holds(row, location, class)).collect();
         // Whoever names a place comes before whoever means every place.
         found.sort_by_key(|row| {
             let count = |kind: &str| std::cmp::Reverse(self.values(row, kind).count());
@@ -84,23 +84,23 @@ impl Rates {
         let own = self
             .locations
             .iter()
-            .filter(move |place| place.rate_id == rate_id && place.kind == kind);
-        own.map(|place| place.value.as_str())
+            .filter(move |location| location.rate_id == rate_id && location.kind == kind);
+        own.map(|location| location.value.as_str())
     }
 
-    fn holds(&self, row: &TaxRateRow, place: &Place, class: &str) -> bool {
+    fn holds(&self, row: &TaxRateRow, location: &TaxLocation, class: &str) -> bool {
         let named =
             |wanted: &str, given: &str| wanted.is_empty() || wanted.eq_ignore_ascii_case(given);
         if row.class != class
-            || !named(&row.country, &place.country)
-            || !named(&row.state, &place.state)
+            || !named(&row.country, &location.country)
+            || !named(&row.state, &location.state)
         {
             return false;
         }
         let mut cities = self.values(row, "city").peekable();
-        let in_city = cities.peek().is_none() || cities.any(|city| city == place.city);
+        let in_city = cities.peek().is_none() || cities.any(|city| city == location.city);
         let mut codes = self.values(row, "postcode").peekable();
-        let in_area = codes.peek().is_none() || codes.any(|code| covers(code, &place.postcode));
+        let in_area = codes.peek().is_none() || codes.any(|code| covers(code, &location.postcode));
         in_city && in_area
     }
 }
@@ -225,15 +225,15 @@ mod tests {
                 value: "101*".to_owned(),
             }],
         };
-        let ids = |place: &Place, class: &str| -> Vec<i64> {
-            rates.at(place, class).iter().map(|rate| rate.rate_id).collect()
+        let ids = |location: &TaxLocation, class: &str| -> Vec<i64> {
+            rates.at(location, class).iter().map(|rate| rate.rate_id).collect()
         };
-        assert_eq!(ids(&Place::new("us", "ca", "", ""), ""), [3, 4]);
-        assert_eq!(ids(&Place::new("US", "NY", "", ""), ""), [2, 4]);
-        assert_eq!(ids(&Place::new("FR", "", "", ""), ""), [1, 4]);
-        assert_eq!(ids(&Place::new("FR", "", "", ""), "reduced"), [5]);
-        assert_eq!(ids(&Place::new("DE", "", "10 115", ""), ""), [6, 4]);
-        assert_eq!(ids(&Place::new("DE", "", "20115", ""), ""), [1, 4]);
+        assert_eq!(ids(&TaxLocation::new("us", "ca", "", ""), ""), [3, 4]);
+        assert_eq!(ids(&TaxLocation::new("US", "NY", "", ""), ""), [2, 4]);
+        assert_eq!(ids(&TaxLocation::new("FR", "", "", ""), ""), [1, 4]);
+        assert_eq!(ids(&TaxLocation::new("FR", "", "", ""), "reduced"), [5]);
+        assert_eq!(ids(&TaxLocation::new("DE", "", "10 115", ""), ""), [6, 4]);
+        assert_eq!(ids(&TaxLocation::new("DE", "", "20115", ""), ""), [1, 4]);
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl Till {
 /// Notes on the order what its status lets count, as [`effects`] does when it counts.
 pub(crate) fn count(order: &mut Order, coupon: Option<&Coupon>) {
     let status = order.row.status.as_str();
-    let is_sale = status::is_sale(status) || status == "refunded";
+    let is_sale = status::is_sale(status) || status == status::REFUNDED;
     if !status::is_void(status) {
         let who = effects::buyer(order);
         let used = coupon.into_iter().map(|coupon| (coupon.row.coupon_id, who.clone()));

@@ -14,7 +14,7 @@ use types::{Amount, Result};
 use super::goods::Goods;
 use super::money::{Half, round};
 use super::record::{Line, Order, TaxShare};
-use super::taxes::{self, Place, Rates, Taken};
+use super::taxes::{self, Rates, Taken, TaxLocation};
 use crate::common::amounts;
 
 pub(super) const TAXABLE: &str = "taxable";
@@ -30,7 +30,7 @@ pub(super) struct Shop {
     pub(super) discounts_sequentially: bool,
     pub(super) rates: Rates,
     based_on: String,
-    base: Place,
+    base: TaxLocation,
     shipping_class: String,
     /// The standard class first.
     classes: Vec<String>,
@@ -38,8 +38,8 @@ pub(super) struct Shop {
 
 impl Shop {
     pub(super) fn load(conn: &mut dyn Conn, options: &Options) -> Result<Self> {
-        let place = options.text("woocommerce_default_country");
-        let (country, state) = place.split_once(':').unwrap_or((&place, ""));
+        let location = options.text("woocommerce_default_country");
+        let (country, state) = location.split_once(':').unwrap_or((&location, ""));
         let (postcode, city) =
             (options.text("woocommerce_store_postcode"), options.text("woocommerce_store_city"));
         let classes = tax_class::all(conn)?.into_iter().map(|class| class.slug);
@@ -50,7 +50,7 @@ impl Shop {
             rounds_sums: options.is_on("woocommerce_tax_round_at_subtotal"),
             discounts_sequentially: options.is_on("woocommerce_calc_discounts_sequentially"),
             based_on: options.text("woocommerce_tax_based_on"),
-            base: Place::new(country, state, &postcode, &city),
+            base: TaxLocation::new(country, state, &postcode, &city),
             shipping_class: options.text("woocommerce_shipping_tax_class"),
             classes: [String::new()].into_iter().chain(classes).collect(),
             rates: Rates::load(conn)?,
@@ -58,7 +58,7 @@ impl Shop {
     }
 
     /// Where the order is taxed.
-    pub(super) fn place(&self, order: &Order) -> Place {
+    pub(super) fn location(&self, order: &Order) -> TaxLocation {
         let (billing, shipping) = (&order.details.billing, &order.details.shipping);
         let picked_up = order
             .lines(ItemKind::Shipping)
@@ -70,7 +70,7 @@ impl Shop {
             _ => Some(billing),
         };
         match address.filter(|address| !address.country.is_empty()) {
-            Some(address) => Place::of_address(address),
+            Some(address) => TaxLocation::of_address(address),
             None => self.base.clone(),
         }
     }
@@ -159,7 +159,7 @@ fn limit_fees(order: &mut Order, rest: Amount, shop: &Shop) {
 
 /// Calculates the taxes of every line by the rates that hold where the order is taxed.
 fn tax_lines(order: &mut Order, goods: &Goods, shop: &Shop) {
-    let place = shop.place(order);
+    let location = shop.location(order);
     let classes = classes_of_lines(order, goods);
     let shipping_class = match shop.shipping_class.as_str() {
         "inherit" => shop.classes.iter().find(|class| classes.contains(*class)).cloned(),
@@ -168,7 +168,7 @@ fn tax_lines(order: &mut Order, goods: &Goods, shop: &Shop) {
     let costs = costs_by_class(order, goods, &classes);
     for line in &mut order.items {
         let taxed = shop.calculates_taxes && is_taxed(line, goods);
-        let rates = |class: &str| shop.rates.at(&place, class);
+        let rates = |class: &str| shop.rates.at(&location, class);
         let (total, subtotal) = match line.row.kind {
             ItemKind::Line if taxed => {
                 let rates = rates(&line.details.tax_class);
@@ -176,7 +176,7 @@ fn tax_lines(order: &mut Order, goods: &Goods, shop: &Shop) {
                 (taxes::on_top(line.row.total, &rates), Some(subtotal))
             }
             ItemKind::Fee if line.row.total.is_negative() && shop.calculates_taxes => {
-                (apportioned(line.row.total, &costs, shop, &place), None)
+                (apportioned(line.row.total, &costs, shop, &location), None)
             }
             ItemKind::Fee if taxed => {
                 (taxes::on_top(line.row.total, &rates(&line.details.tax_class)), None)
@@ -259,13 +259,13 @@ fn apportioned(
     amount: Amount,
     costs: &[(Option<String>, Amount)],
     shop: &Shop,
-    place: &Place,
+    location: &TaxLocation,
 ) -> Vec<Taken> {
     let all: Amount = costs.iter().map(|(_, cost)| *cost).sum();
     let mut taken: Vec<Taken> = Vec::new();
     for (class, cost) in costs {
         let (Some(class), Some(part)) = (class, amount.share(*cost, all)) else { continue };
-        for (rate_id, tax) in taxes::on_top(part, &shop.rates.at(place, class)) {
+        for (rate_id, tax) in taxes::on_top(part, &shop.rates.at(location, class)) {
             add(&mut taken, rate_id, tax);
         }
     }
@@ -302,8 +302,8 @@ pub(super) fn collect_taxes(order: &mut Order, shop: &Shop) {
         if line.row.kind != ItemKind::Tax {
             return true;
         }
-        let place = left.iter().position(|rate_id| *rate_id == line.row.rate_id);
-        place.map(|place| left.remove(place)).is_some()
+        let location = left.iter().position(|rate_id| *rate_id == line.row.rate_id);
+        location.map(|location| left.remove(location)).is_some()
     });
     for rate_id in left {
         let mut line = Line::of_kind(ItemKind::Tax);

@@ -162,7 +162,10 @@ fn add_duties(
     let url = format!("{home}/checkout/{endpoint}/{id}/?pay_for_order=true&key={key}");
     members.insert(String::from("payment_url"), json!(url));
     for (name, flag) in [
-        ("is_editable", matches!(&*row.status, "pending" | "on-hold" | "auto-draft")),
+        (
+            "is_editable",
+            matches!(&*row.status, status::PENDING | status::ON_HOLD | status::AUTO_DRAFT),
+        ),
         ("needs_payment", status::needs_payment(order)),
         ("needs_processing", needs_processing(order, goods)),
     ] {

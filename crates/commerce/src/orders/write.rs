@@ -12,7 +12,7 @@ use types::Error;
 use super::effects::{self, Before};
 use super::goods::Goods;
 use super::lines;
-use super::record::{Address, Line, Order, TRASH};
+use super::record::{Address, Line, Order};
 use super::totals::{self, Shop};
 use super::{coupons, status};
 use crate::common::{meta, moments};
@@ -30,7 +30,7 @@ const OWNER_MAX: usize = 64;
 pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     let now = moments::now(call);
     let mut order = Order::default();
-    "pending".clone_into(&mut order.row.status);
+    status::PENDING.clone_into(&mut order.row.status);
     "rest-api".clone_into(&mut order.row.created_via);
     order.row.created = now;
     order.row.currency = call.options().text("woocommerce_currency");
@@ -68,10 +68,10 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let left: HashSet<i64> = order.items.iter().map(|line| line.row.item_id).collect();
     let removed = old.into_iter().filter(|line| !left.contains(&line.row.item_id));
     let before = Before { removed: removed.collect(), ..before };
-    let was_trashed = order.row.status == TRASH;
+    let was_trashed = order.row.status == status::TRASH;
     let order = finish(call, order, &before, "order.updated")?;
-    if was_trashed && order.row.status != TRASH {
-        effects::tell(call, "order.restored", &order)?;
+    if was_trashed && order.row.status != status::TRASH {
+        effects::append_event(call, "order.restored", &order)?;
     }
     Ok(order)
 }
@@ -83,9 +83,9 @@ fn finish(
     before: &Before,
     event: &'static str,
 ) -> Result<Order, Stop> {
-    let wanted = call.params.text("status").filter(|status| !status.is_empty());
-    if let Some(wanted) = wanted.map(str::to_owned) {
-        effects::set_status(call, &mut order, &wanted)?;
+    let status_text = call.params.text("status").filter(|status| !status.is_empty());
+    if let Some(status_text) = status_text.map(str::to_owned) {
+        effects::set_status(call, &mut order, &status_text)?;
     }
     let is_new = event == "order.created";
     let is_paid = call.params.flag("set_paid");
@@ -97,8 +97,8 @@ fn finish(
     }
     effects::settle(call, &mut order, before)?;
     let order = order.update(call.conn()?)?;
-    effects::tell(call, event, &order)?;
-    if order.row.status == "refunded" {
+    effects::append_event(call, event, &order)?;
+    if order.row.status == status::REFUNDED {
         super::refunds::refund_rest(call, &order)?;
     }
     Ok(order)
@@ -185,7 +185,7 @@ pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>,
         text.len() <= OWNER_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
     let Some(text) = value.as_str().filter(fits) else {
-        let message = format!("Write the {name} as letters and digits.");
+        let message = format!("{name} must contain only letters and digits.");
         return Err(Refusal::new(400, "rest_invalid_param", message));
     };
     Ok(Some(text.to_owned()))
@@ -195,7 +195,7 @@ pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>,
 fn customer(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
     let Some(customer_id) = call.params.int("customer_id") else { return Ok(()) };
     if customer_id != 0 && user::get(call.conn()?, customer_id)?.is_none() {
-        let message = "There is no user with this customer_id.";
+        let message = "Customer not found.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_customer_id", message).into());
     }
     order.row.customer_id = customer_id;

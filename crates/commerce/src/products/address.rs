@@ -78,7 +78,7 @@ pub(crate) fn unique_slug(
             return Ok(candidate);
         }
     }
-    Err(Error::conflict("too many products share this slug; choose another one"))
+    Err(Error::conflict("too many products have this slug; choose another one"))
 }
 
 /// A value in a query string.

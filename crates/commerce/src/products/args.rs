@@ -42,24 +42,27 @@ pub(super) fn products(version: Version) -> Args {
         return older(version);
     }
     let mut args = start(ORDERS)
-        .arg("brand", text("Keep only products of these brands, by their numbers."))
+        .arg("brand", text("Limit results to products of these brands, by ID."))
         .with(which())
         .with(taxes())
-        .arg("on_sale", flag("Keep only products that are in a sale, or are not."))
+        .arg("on_sale", flag("Limit results to products that are on sale, or are not."))
         .with(price_bounds())
         .with(meta_choice())
         .arg("stock_status", stock_status())
-        .arg("search_sku", text("Keep only products whose SKU has this in it."))
-        .arg("search_name_or_sku", text("Keep only products with these words in name or SKU."))
+        .arg("search_sku", text("Limit results to products whose SKU contains this."))
+        .arg(
+            "search_name_or_sku",
+            text("Limit results to products whose name or SKU contains these words."),
+        )
         .arg("search_fields", search_fields())
         .with(statuses())
-        .arg("include_types", list_of(KINDS, "Keep only products of these kinds."))
-        .arg("exclude_types", list_of(KINDS, "Leave out products of these kinds."))
-        .arg("downloadable", flag("Keep only products with files, or without."))
-        .arg("virtual", flag("Keep only products that are nothing to ship, or are."))
-        .arg("pos_products_only", flag("Keep only products that a till can sell."));
+        .arg("include_types", list_of(KINDS, "Limit results to products of these types."))
+        .arg("exclude_types", list_of(KINDS, "Exclude products of these types."))
+        .arg("downloadable", flag("Limit results to downloadable products, or to others."))
+        .arg("virtual", flag("Limit results to virtual products, or to others."))
+        .arg("pos_products_only", flag("Limit results to products sold at the point of sale."));
     if version == Version::Analytics {
-        let few = flag("Keep only products of which there are few.").default(false);
+        let few = flag("Limit results to products that are low in stock.").default(false);
         args = args.arg("low_in_stock", few);
     }
     args
@@ -69,16 +72,16 @@ pub(super) fn products(version: Version) -> Args {
 pub(super) fn suggested() -> Args {
     let orders = ORDERS.get(..SUGGESTED_ORDERS).unwrap_or(ORDERS);
     start(orders)
-        .arg("brand", text("Keep only products of these brands, by their numbers."))
+        .arg("brand", text("Limit results to products of these brands, by ID."))
         .with(which())
         .with(taxes())
-        .arg("in_stock", flag("Keep only products that can be had, or cannot."))
-        .arg("on_sale", flag("Keep only products that are in a sale, or are not."))
+        .arg("in_stock", flag("Limit results to products that are in stock, or are not."))
+        .arg("on_sale", flag("Limit results to products that are on sale, or are not."))
         .with(price_bounds())
         .with(meta_choice())
         .arg("categories", id_list("Suggest products of these categories."))
         .arg("tags", id_list("Suggest products with these tags."))
-        .arg("limit", Schema::integer().default(5).about("How many to suggest at most."))
+        .arg("limit", Schema::integer().default(5).about("Maximum number of suggestions."))
 }
 
 fn older(version: Version) -> Args {
@@ -95,8 +98,8 @@ fn older(version: Version) -> Args {
     let args = args
         .with(which())
         .with(taxes())
-        .arg("in_stock", flag("Keep only products that can be had, or cannot."))
-        .arg("on_sale", flag("Keep only products that are in a sale, or are not."))
+        .arg("in_stock", flag("Limit results to products that are in stock, or are not."))
+        .arg("on_sale", flag("Limit results to products that are on sale, or are not."))
         .with(price_bounds());
     let later = ["featured", "tax_class", "in_stock", "on_sale", "min_price", "max_price"];
     let args = first::listed(version, args, &later);
@@ -114,33 +117,36 @@ fn older(version: Version) -> Args {
 pub(super) fn variations(version: Version) -> Args {
     let orders: &[&str] = &["date", "id", "include", "title", "slug", "modified", "menu_order"];
     let base = start(orders.get(..if is_current(version) { 7 } else { 6 }).unwrap_or(orders))
-        .arg("slug", text("Keep only the one with this slug."))
+        .arg("slug", text("Limit results to this slug."))
         .arg("status", status());
     if !is_current(version) {
         return base
-            .arg("sku", text("Keep only those with these SKUs."))
+            .arg("sku", text("Limit results to these SKUs."))
             .with(taxes())
-            .arg("in_stock", flag("Keep only those that can be had, or cannot."))
-            .arg("on_sale", flag("Keep only those that are in a sale, or are not."))
+            .arg("in_stock", flag("Limit results to variations that are in stock, or are not."))
+            .arg("on_sale", flag("Limit results to variations that are on sale, or are not."))
             .with(price_bounds());
     }
     let attribute = Schema::object([
-        ("attribute", Schema::text().about("Name of the attribute.")),
-        ("term", Schema::text().about("A value.")),
-        ("terms", Schema::typed("array").about("Values, of which one must be chosen.")),
+        ("attribute", Schema::text().about("Attribute name.")),
+        ("term", Schema::text().about("Attribute term.")),
+        ("terms", Schema::typed("array").about("Attribute terms, one of which must match.")),
     ]);
-    base.arg("sku", text("Keep only those with these SKUs."))
+    base.arg("sku", text("Limit results to these SKUs."))
         .with(taxes())
-        .arg("on_sale", flag("Keep only those that are in a sale, or are not."))
+        .arg("on_sale", flag("Limit results to variations that are on sale, or are not."))
         .with(price_bounds())
         .with(meta_choice())
         .arg("stock_status", stock_status())
-        .arg("has_price", flag("Keep only those with a price, or without."))
-        .arg("attributes", Schema::list(attribute).about("Keep only those with these values."))
-        .arg("virtual", flag("Keep only those that are nothing to ship, or are."))
-        .arg("downloadable", flag("Keep only those with files, or without."))
+        .arg("has_price", flag("Limit results to variations with a price, or without."))
+        .arg(
+            "attributes",
+            Schema::list(attribute).about("Limit results to variations with these attributes."),
+        )
+        .arg("virtual", flag("Limit results to virtual variations, or to others."))
+        .arg("downloadable", flag("Limit results to downloadable variations, or to others."))
         .with(statuses())
-        .arg("pos_products_only", flag("Keep only those that a till can sell."))
+        .arg("pos_products_only", flag("Limit results to variations sold at the point of sale."))
 }
 
 fn start(orders: &[&str]) -> Args {
@@ -156,56 +162,54 @@ fn start(orders: &[&str]) -> Args {
 
 fn which() -> Args {
     Args::new()
-        .arg("slug", text("Keep only the product with this slug."))
+        .arg("slug", text("Limit results to the product with this slug."))
         .arg("status", status())
-        .arg("type", Schema::text().choices(KINDS).about("Keep only products of this kind."))
-        .arg("sku", text("Keep only products with these SKUs."))
-        .arg("featured", flag("Keep only products that are put forward, or are not."))
-        .arg("category", text("Keep only products of these categories, by their numbers."))
-        .arg("tag", text("Keep only products with these tags, by their numbers."))
-        .arg("shipping_class", text("Keep only products of these classes, by their numbers."))
-        .arg("attribute", text("Keep only products with this attribute, by its taxonomy."))
-        .arg("attribute_term", text("Its values, by their numbers."))
+        .arg("type", Schema::text().choices(KINDS).about("Limit results to products of this type."))
+        .arg("sku", text("Limit results to products with these SKUs."))
+        .arg("featured", flag("Limit results to featured products, or to others."))
+        .arg("category", text("Limit results to products of these categories, by ID."))
+        .arg("tag", text("Limit results to products with these tags, by ID."))
+        .arg("shipping_class", text("Limit results to products of these shipping classes, by ID."))
+        .arg("attribute", text("Limit results to products with this attribute, by taxonomy."))
+        .arg("attribute_term", text("Attribute terms, by ID."))
 }
 
 fn taxes() -> Args {
-    let class = Schema::text().choices(TAX_CLASSES).about("Keep only those of this class.");
+    let class = Schema::text().choices(TAX_CLASSES).about("Limit results to this tax class.");
     Args::new().arg("tax_class", class)
 }
 
 fn price_bounds() -> Args {
-    Args::new()
-        .arg("min_price", text("Keep only what costs this much at least."))
-        .arg("max_price", text("Keep only what costs this much at most."))
+    Args::new().arg("min_price", text("Minimum price.")).arg("max_price", text("Maximum price."))
 }
 
 fn meta_choice() -> Args {
     let names =
         |about: &str| Schema::list(Schema::text()).default(Vec::<String>::new()).about(about);
     Args::new()
-        .arg("include_meta", names("Show only these entries of meta_data."))
-        .arg("exclude_meta", names("Show all entries of meta_data but these."))
+        .arg("include_meta", names("Limit meta_data to these keys."))
+        .arg("exclude_meta", names("Exclude these keys from meta_data."))
 }
 
 fn statuses() -> Args {
     let named = STATUSES.get(1..).unwrap_or(STATUSES);
     Args::new()
-        .arg("include_status", list_of(STATUSES, "Keep only those with these statuses."))
-        .arg("exclude_status", list_of(named, "Leave out those with these statuses."))
+        .arg("include_status", list_of(STATUSES, "Limit results to these statuses."))
+        .arg("exclude_status", list_of(named, "Exclude these statuses."))
 }
 
 fn status() -> Schema {
-    Schema::text().default("any").choices(STATUSES).about("Keep only those with this status.")
+    Schema::text().default("any").choices(STATUSES).about("Limit results to this status.")
 }
 
 fn stock_status() -> Schema {
-    Schema::text().choices(STOCK_STATUSES).about("Keep only those with this stock status.")
+    Schema::text().choices(STOCK_STATUSES).about("Limit results to this stock status.")
 }
 
 fn search_fields() -> Schema {
     Schema::list(Schema::text().choices(SEARCHED))
         .default(Vec::<String>::new())
-        .about("Where to search.")
+        .about("Fields to search.")
 }
 
 fn list_of(choices: &[&str], about: &str) -> Schema {

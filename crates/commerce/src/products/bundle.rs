@@ -102,7 +102,7 @@ impl Importer {
     }
 
     fn moment(&self, value: &Value) -> Result<Timestamp> {
-        let bad = || Error::invalid("a date must be written as 2026-03-31T12:00:00");
+        let bad = || Error::invalid("a date must be written like 2026-03-31T12:00:00");
         moments::read(&self.options, value).ok_or_else(bad)
     }
 
@@ -171,7 +171,7 @@ pub(crate) fn import_variations(conn: &mut dyn Conn, section: &Value) -> Result<
     let mut parents: Vec<(i64, Timestamp)> = Vec::new();
     for record in &records {
         if record.kind != VARIATION {
-            return Err(at(Error::invalid("it is no variation"), record.id));
+            return Err(at(Error::invalid("it is not a variation"), record.id));
         }
         let product = importer.product(record).map_err(|error| at(error, record.id))?;
         let time = product.row.modified;

@@ -22,10 +22,7 @@ const HIDDEN: char = '_';
 const PRODUCTS_MAX: i64 = 100_000;
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let order = Schema::text()
-        .default("asc")
-        .choices(&["asc", "desc"])
-        .about("Whether to sort upwards or downwards.");
+    let order = Schema::text().default("asc").choices(&["asc", "desc"]).about("Sort order.");
     let context = Schema::text().about("Scope of the request.");
     let args =
         Args::new().arg("context", context).with(paging()).with(search()).arg("order", order);
@@ -35,7 +32,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }
 

@@ -24,7 +24,7 @@ const NAME_END: &str = " (Copy)";
 
 pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
     let products = Products::new(version);
-    let id = Schema::integer().about("Number of the product.");
+    let id = Schema::integer().about("Product ID.");
     let args = Args::new().arg("id", id).with(resource::request_args(products.update_args()));
     Route::at(namespace, PATH)
         .on(CREATE, args, action(may_create, run))
@@ -32,14 +32,14 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(RIGHTS.create, "woocommerce_rest_cannot_create", message)
 }
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let Some(original) = loaded::find(call.conn()?, id)? else {
-        let message = "There is no product with this id.";
+        let message = "Product not found.";
         return Err(Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into());
     };
     write::refuse_variation(&original.product)?;
@@ -132,32 +132,32 @@ fn raw(copy: &Loaded) -> Value {
     let ids =
         |taxonomy: &str| -> Vec<i64> { copy.terms_of(taxonomy).map(|term| term.term_id).collect() };
     let mut body = Map::new();
-    let mut say = |name: &str, value: Value| body.insert(name.to_owned(), value);
-    say("id", json!(row.product_id));
-    say("name", json!(row.name));
-    say("slug", json!(row.slug));
-    say("date_created", moment(Some(row.created)));
-    say("date_modified", moment(Some(row.modified)));
-    say("status", json!(row.status));
-    say("featured", json!(row.featured));
-    say("catalog_visibility", json!(row.catalog_visibility));
-    say("description", json!(row.description));
-    say("short_description", json!(row.short_description));
-    say("sku", json!(row.sku));
-    say("global_unique_id", json!(row.global_unique_id));
-    say("price", json!(details.price));
-    say("regular_price", json!(details.regular_price));
-    say("sale_price", json!(details.sale_price));
-    say("date_on_sale_from", moment(row.sale_from));
-    say("date_on_sale_to", moment(row.sale_to));
-    say("total_sales", json!(row.total_sales));
-    say("tax_status", json!(row.tax_status));
-    say("tax_class", json!(row.tax_class));
-    say("manage_stock", json!(row.manage_stock));
-    say("stock_quantity", quantity(row.stock_quantity));
-    say("stock_status", json!(row.stock_status));
-    say("backorders", json!(row.backorders));
-    say("low_stock_amount", row.low_stock_amount.map_or(json!(""), |few| quantity(Some(few))));
+    let mut insert = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    insert("id", json!(row.product_id));
+    insert("name", json!(row.name));
+    insert("slug", json!(row.slug));
+    insert("date_created", moment(Some(row.created)));
+    insert("date_modified", moment(Some(row.modified)));
+    insert("status", json!(row.status));
+    insert("featured", json!(row.featured));
+    insert("catalog_visibility", json!(row.catalog_visibility));
+    insert("description", json!(row.description));
+    insert("short_description", json!(row.short_description));
+    insert("sku", json!(row.sku));
+    insert("global_unique_id", json!(row.global_unique_id));
+    insert("price", json!(details.price));
+    insert("regular_price", json!(details.regular_price));
+    insert("sale_price", json!(details.sale_price));
+    insert("date_on_sale_from", moment(row.sale_from));
+    insert("date_on_sale_to", moment(row.sale_to));
+    insert("total_sales", json!(row.total_sales));
+    insert("tax_status", json!(row.tax_status));
+    insert("tax_class", json!(row.tax_class));
+    insert("manage_stock", json!(row.manage_stock));
+    insert("stock_quantity", quantity(row.stock_quantity));
+    insert("stock_status", json!(row.stock_status));
+    insert("backorders", json!(row.backorders));
+    insert("low_stock_amount", row.low_stock_amount.map_or(json!(""), |few| quantity(Some(few))));
     body.extend(raw_details(copy));
     body.insert("category_ids".to_owned(), json!(ids(CATEGORY)));
     body.insert("tag_ids".to_owned(), json!(ids(TAG)));

@@ -14,18 +14,23 @@ pub(crate) fn made(call: &mut Call<'_>, product: &Product) -> Result<()> {
 }
 
 pub(crate) fn imported(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
-    tell(conn, events::imported("product.created"), product, now)
+    append_event(conn, events::imported("product.created"), product, now)
 }
 
 pub(crate) fn changed(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
-    tell(conn, "product.updated", product, now)
+    append_event(conn, "product.updated", product, now)
 }
 
 pub(crate) fn deleted(conn: &mut dyn Conn, product: &Product, now: Timestamp) -> Result<()> {
-    tell(conn, "product.deleted", product, now)
+    append_event(conn, "product.deleted", product, now)
 }
 
-fn tell(conn: &mut dyn Conn, kind: &'static str, product: &Product, now: Timestamp) -> Result<()> {
+fn append_event(
+    conn: &mut dyn Conn,
+    kind: &'static str,
+    product: &Product,
+    now: Timestamp,
+) -> Result<()> {
     outbox::append(conn, &Event::of_site(kind, product.id(), payload(product).to_string(), now))
 }
 

@@ -21,24 +21,24 @@ const NOBODY: i64 = 0;
 
 /// The filter of a list of products.
 pub(super) fn of_products(call: &mut Call<'_>, version: Version) -> Result<ProductFilter, Stop> {
-    let mut wanted = common(call);
+    let mut filter = common(call);
     let params = &call.params;
     let types = params.texts("include_types");
-    wanted.kinds = if types.is_empty() { named(params, "type") } else { types };
-    wanted.kinds_exclude.extend(params.texts("exclude_types"));
-    wanted.featured = flag(params, "featured");
+    filter.kinds = if types.is_empty() { named(params, "type") } else { types };
+    filter.kinds_exclude.extend(params.texts("exclude_types"));
+    filter.featured = flag(params, "featured");
     // A SKU may be that of a variation.
-    let finds_variations = searches(&mut wanted, params) || !wanted.skus.is_empty();
+    let finds_variations = searches(&mut filter, params) || !filter.skus.is_empty();
     let low = version == Version::Analytics && params.flag("low_in_stock");
     if low {
-        only_low(call, &mut wanted);
+        only_low(call, &mut filter);
     }
     if !finds_variations && !low {
-        wanted.kinds_exclude.push(VARIATION.to_owned());
+        filter.kinds_exclude.push(VARIATION.to_owned());
     }
-    wanted.terms = terms(call)?;
-    wanted.terms_relation = Relation::And;
-    Ok(wanted)
+    filter.terms = terms(call)?;
+    filter.terms_relation = Relation::And;
+    Ok(filter)
 }
 
 /// The filter of a list of variations, of one product or of all.
@@ -47,13 +47,13 @@ pub(super) fn of_variations(
     version: Version,
     product_id: Option<i64>,
 ) -> ProductFilter {
-    let mut wanted = common(call);
+    let mut filter = common(call);
     let params = &call.params;
-    wanted.kinds = vec![VARIATION.to_owned()];
+    filter.kinds = vec![VARIATION.to_owned()];
     if let Some(product_id) = product_id {
-        wanted.parents = vec![product_id];
+        filter.parents = vec![product_id];
     }
-    wanted.has_price = flag(params, "has_price");
+    filter.has_price = flag(params, "has_price");
     let words = words(params.text("search").unwrap_or_default());
     if !words.is_empty() {
         let columns = match version {
@@ -62,24 +62,24 @@ pub(super) fn of_variations(
             }
             _ => Vec::new(),
         };
-        wanted.searches.push(ProductSearch { words, columns });
+        filter.searches.push(ProductSearch { words, columns });
     }
-    wanted.attributes = attributes(params);
-    wanted
+    filter.attributes = attributes(params);
+    filter
 }
 
 /// Keeps only products of which there are few. What can be ordered all the same is not meant.
-pub(super) fn only_low(call: &Call<'_>, wanted: &mut ProductFilter) {
+pub(super) fn only_low(call: &Call<'_>, filter: &mut ProductFilter) {
     let amount = call.options().integer("woocommerce_notify_low_stock_amount").max(0);
-    wanted.low_stock = Some(LowStock { threshold: Amount::from_whole(amount), above: None });
-    if wanted.stock_statuses.is_empty() {
-        wanted.stock_statuses = [IN_STOCK, OUT_OF_STOCK].map(str::to_owned).into();
+    filter.low_stock = Some(LowStock { threshold: Amount::from_whole(amount), above: None });
+    if filter.stock_statuses.is_empty() {
+        filter.stock_statuses = [IN_STOCK, OUT_OF_STOCK].map(str::to_owned).into();
     }
 }
 
 fn common(call: &Call<'_>) -> ProductFilter {
     let params = &call.params;
-    let mut wanted = ProductFilter {
+    let mut filter = ProductFilter {
         include: params.ints("include"),
         exclude: params.ints("exclude"),
         parents: params.ints("parent"),
@@ -99,57 +99,57 @@ fn common(call: &Call<'_>) -> ProductFilter {
         page: paging::page(call),
         ..ProductFilter::default()
     };
-    wanted.tax_classes = named(params, "tax_class");
-    for class in wanted.tax_classes.iter_mut().filter(|class| *class == "standard") {
+    filter.tax_classes = named(params, "tax_class");
+    for class in filter.tax_classes.iter_mut().filter(|class| *class == "standard") {
         class.clear();
     }
     if let Some(in_stock) = flag(params, "in_stock") {
         let statuses = if in_stock { vec![IN_STOCK, ON_BACKORDER] } else { vec![OUT_OF_STOCK] };
-        wanted.stock_statuses = statuses.into_iter().map(str::to_owned).collect();
+        filter.stock_statuses = statuses.into_iter().map(str::to_owned).collect();
     }
     // What is sold elsewhere, or only in parts, is nothing for a till.
     if params.flag("pos_products_only") {
-        wanted.kinds_exclude = vec![GROUPED.to_owned(), EXTERNAL.to_owned()];
+        filter.kinds_exclude = vec![GROUPED.to_owned(), EXTERNAL.to_owned()];
     }
-    statuses(&mut wanted, params);
-    (wanted.order, wanted.direction) = order(call, params);
-    wanted
+    statuses(&mut filter, params);
+    (filter.order, filter.direction) = order(call, params);
+    filter
 }
 
-fn statuses(wanted: &mut ProductFilter, params: &Params) {
+fn statuses(filter: &mut ProductFilter, params: &Params) {
     let included = params.texts("include_status");
     let included = if included.is_empty() { named(params, "status") } else { included };
-    wanted.statuses_exclude = params.texts("exclude_status");
+    filter.statuses_exclude = params.texts("exclude_status");
     if included.is_empty() || included.iter().any(|status| status == "any") {
-        wanted.statuses_exclude.extend([TRASH.to_owned(), String::from("auto-draft")]);
+        filter.statuses_exclude.extend([TRASH.to_owned(), String::from("auto-draft")]);
     } else {
-        wanted.statuses = included;
+        filter.statuses = included;
     }
 }
 
 /// Adds the searches, and says whether one of them looks at SKUs.
-fn searches(wanted: &mut ProductFilter, params: &Params) -> bool {
+fn searches(filter: &mut ProductFilter, params: &Params) -> bool {
     let given = |name: &str| params.text(name).map(str::trim).unwrap_or_default();
     let either = given("search_name_or_sku");
     if !either.is_empty() {
         let columns = vec![ProductColumn::Name, ProductColumn::Sku];
-        wanted.searches.push(ProductSearch { words: words(either), columns });
-        wanted.skus = Vec::new();
+        filter.searches.push(ProductSearch { words: words(either), columns });
+        filter.skus = Vec::new();
         return true;
     }
     let words = words(given("search"));
     if !words.is_empty() {
         let fields = params.texts("search_fields");
         let columns = fields.iter().filter_map(|name| column(name)).collect();
-        wanted.searches.push(ProductSearch { words, columns });
+        filter.searches.push(ProductSearch { words, columns });
     }
     let sku = given("search_sku");
     if sku.is_empty() {
         return false;
     }
     let columns = vec![ProductColumn::Sku];
-    wanted.searches.push(ProductSearch { words: vec![sku.to_owned()], columns });
-    wanted.skus = Vec::new();
+    filter.searches.push(ProductSearch { words: vec![sku.to_owned()], columns });
+    filter.skus = Vec::new();
     true
 }
 
@@ -209,7 +209,7 @@ fn terms(call: &mut Call<'_>) -> Result<Vec<TermCondition>, Stop> {
 }
 
 fn attributes(params: &Params) -> Vec<(String, Vec<String>)> {
-    let Some(Value::Array(wanted)) = params.get("attributes") else { return Vec::new() };
+    let Some(Value::Array(filter)) = params.get("attributes") else { return Vec::new() };
     let pair = |condition: &Value| {
         let name = condition.get("attribute")?.as_str()?.to_owned();
         let text = |value: &Value| loose::scalar_text(value).map(std::borrow::Cow::into_owned);
@@ -217,7 +217,7 @@ fn attributes(params: &Params) -> Vec<(String, Vec<String>)> {
         let values = condition.get("term").into_iter().chain(several).filter_map(text);
         Some((name, values.collect::<Vec<_>>()))
     };
-    wanted.iter().filter_map(pair).filter(|(_, values)| !values.is_empty()).collect()
+    filter.iter().filter_map(pair).filter(|(_, values)| !values.is_empty()).collect()
 }
 
 fn skus(params: &Params) -> Vec<String> {

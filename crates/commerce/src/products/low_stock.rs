@@ -27,11 +27,11 @@ const STATUSES: &[&str] = &["draft", "pending", "private", "publish", "future"];
 
 pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
     let context = || {
-        let about = "Scope of the request: decides which fields the answer has.";
+        let about = "Scope of the request; determines the fields in the response.";
         Schema::text().about(about).choices(BOTH).default("view")
     };
     let status = || {
-        let about = "Keep only products with this status.";
+        let about = "Limit results to products with this status.";
         Schema::text().default("publish").choices(STATUSES).about(about)
     };
     let list_args = Args::new().arg("context", context()).with(paging()).arg("status", status());
@@ -51,21 +51,21 @@ fn item() -> Item {
     Item::new(
         "product",
         Schema::object([
-            ("id", number("Number of the product.").readonly()),
-            ("images", any("Pictures, by their addresses.").readonly()),
-            ("attributes", any("What a variation is about.").readonly()),
-            ("low_stock_amount", number("From which quantity on there are few.").readonly()),
-            ("last_order_date", text("When it was last ordered.").readonly()),
-            ("name", text("Name of the product.").readonly()),
-            ("parent_id", number("The product of a variation.").readonly()),
-            ("stock_quantity", number("How many there are.").readonly()),
-            ("type", text("Kind of product.").readonly()),
+            ("id", number("Product ID.").readonly()),
+            ("images", any("Product images.").readonly()),
+            ("attributes", any("Variation attributes.").readonly()),
+            ("low_stock_amount", number("Low stock threshold.").readonly()),
+            ("last_order_date", text("Date last ordered.").readonly()),
+            ("name", text("Product name.").readonly()),
+            ("parent_id", number("Parent product ID.").readonly()),
+            ("stock_quantity", number("Stock quantity.").readonly()),
+            ("type", text("Product type.").readonly()),
         ]),
     )
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }
 

@@ -72,7 +72,7 @@ fn refused(owner: Owner, what: &str) -> Refusal {
         Owner::Product => "product",
         Owner::Variation => "variation",
     };
-    let message = "Name a picture by its address, or by the number of one that is there.";
+    let message = "An image needs a URL in src, or the ID of an existing image.";
     Refusal::new(400, format!("woocommerce_{word}_{what}"), message)
 }
 

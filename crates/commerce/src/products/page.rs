@@ -13,7 +13,7 @@ use super::record::{PUBLISH, Product, VARIATION};
 
 /// Words of a summary.
 const SUMMARY_WORDS: usize = 55;
-const PROTECTED: &str = "<p>This is protected by a password.</p>";
+const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// The pages of all products that are published.
 #[derive(Debug)]

@@ -27,10 +27,7 @@ pub const STOCK_STATUSES: &[&str] = &[IN_STOCK, OUT_OF_STOCK, ON_BACKORDER];
 /// The tax class of a variation that has that of its product.
 pub const LIKE_PARENT: &str = "parent";
 
-pub const CATEGORY: &str = "product_cat";
-pub const TAG: &str = "product_tag";
-pub const BRAND: &str = "product_brand";
-pub const SHIPPING_CLASS: &str = "product_shipping_class";
+pub use crate::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 
 /// A product, or a variation of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,9 +163,8 @@ impl Product {
     }
 
     pub fn of_row(row: ProductRow) -> Result<Self> {
-        let details = serde_json::from_str(&row.details).map_err(|error| {
-            Error::internal("details of a product cannot be read").because(error)
-        })?;
+        let details = serde_json::from_str(&row.details)
+            .map_err(|error| Error::internal("cannot read a product's details").because(error))?;
         Ok(Self { row, details })
     }
 
@@ -183,7 +179,7 @@ impl Product {
     /// Writes the details into the row.
     pub(crate) fn seal(&mut self) -> Result<()> {
         self.row.details = serde_json::to_string(&self.details).map_err(|error| {
-            Error::internal("details of a product cannot be kept").because(error)
+            Error::internal("cannot serialize a product's details").because(error)
         })?;
         Ok(())
     }

@@ -50,7 +50,7 @@ pub(super) fn public() -> ProductFilter {
 }
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    let id = Schema::integer().about("Number of the product.");
+    let id = Schema::integer().about("Product ID.");
     Route::at(namespace, r"/products/(?P<id>[\d]+)/related").on(
         READ,
         Args::new().arg("id", id),
@@ -63,14 +63,14 @@ fn may_read(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
     if super::record::get(call.conn()?, id)?.is_none() {
         return Ok(());
     }
-    let message = "You are not allowed to see this.";
+    let message = "You are not allowed to view this resource.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }
 
 fn run(call: &mut Call<'_>) -> std::result::Result<Reply, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let Some(loaded) = loaded::find(call.conn()?, id)? else {
-        let message = "There is no product with this id.";
+        let message = "Product not found.";
         return Err(Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into());
     };
     let ids = ids(call.conn()?, &loaded)?;

@@ -66,34 +66,34 @@ pub(super) fn item(version: Version) -> Item {
 
 fn identity(version: Version) -> Fields {
     let mut fields = vec![
-        ("id", number("Number of the product.").readonly()),
-        ("name", text("Name of the product.")),
-        ("slug", text("Name of the product in addresses.")),
-        ("permalink", text("Address of the product's page.").format("uri").readonly()),
+        ("id", number("Product ID.").readonly()),
+        ("name", text("Product name.")),
+        ("slug", text("Product slug.")),
+        ("permalink", text("Product URL.").format("uri").readonly()),
     ];
     if version == Version::One {
-        fields.push(("date_created", moment("When it was made, in GMT.").readonly()));
-        fields.push(("date_modified", moment("When it was last changed, in GMT.").readonly()));
+        fields.push(("date_created", moment("Date created, in GMT.").readonly()));
+        fields.push(("date_modified", moment("Date last modified, in GMT.").readonly()));
     } else {
-        let created = moment("When it was made, in the site's time.");
-        let created_gmt = moment("When it was made, in GMT.");
+        let created = moment("Date created, in the site's time zone.");
+        let created_gmt = moment("Date created, in GMT.");
         let is_fixed = version == Version::Two;
         let fixed = |schema: Schema| if is_fixed { schema.readonly() } else { schema };
         fields.push(("date_created", fixed(created)));
         fields.push(("date_created_gmt", fixed(created_gmt)));
-        let modified = moment("When it was last changed, in the site's time.");
+        let modified = moment("Date last modified, in the site's time zone.");
         fields.push(("date_modified", modified.readonly()));
-        fields.push(("date_modified_gmt", moment("When it was last changed, in GMT.").readonly()));
+        fields.push(("date_modified_gmt", moment("Date last modified, in GMT.").readonly()));
     }
     let statuses =
         if is_current(version) { STATUSES } else { STATUSES.get(..5).unwrap_or(STATUSES) };
     fields.extend([
-        ("type", choice(KINDS, "simple", "Kind of product.")),
-        ("status", choice(statuses, "publish", "Whether it is published.")),
-        ("featured", flag("Whether it is put forward.").default(false)),
+        ("type", choice(KINDS, "simple", "Product type.")),
+        ("status", choice(statuses, "publish", "Product status.")),
+        ("featured", flag("Whether the product is featured.").default(false)),
         (
             "catalog_visibility",
-            choice(&["visible", "catalog", "search", "hidden"], "visible", "Where it is listed."),
+            choice(&["visible", "catalog", "search", "hidden"], "visible", "Catalog visibility."),
         ),
     ]);
     fields
@@ -101,97 +101,104 @@ fn identity(version: Version) -> Fields {
 
 fn words() -> Fields {
     vec![
-        ("description", text("What it is.")),
-        ("short_description", text("What it is, in a few words.")),
-        ("sku", text("The shop's own number for it.")),
+        ("description", text("Product description.")),
+        ("short_description", text("Short description.")),
+        ("sku", text("SKU.")),
     ]
 }
 
 fn prices(version: Version) -> Fields {
     let mut fields = Vec::new();
     if is_current(version) {
-        fields.push(("global_unique_id", text("Its GTIN, UPC, EAN or ISBN.")));
+        fields.push(("global_unique_id", text("GTIN, UPC, EAN or ISBN.")));
     }
     fields.extend([
-        ("price", text("What it costs now.").readonly()),
-        ("regular_price", text("What it costs without a sale.")),
-        ("sale_price", text("What it costs in a sale.")),
+        ("price", text("Current price.").readonly()),
+        ("regular_price", text("Regular price.")),
+        ("sale_price", text("Sale price.")),
     ]);
     if version == Version::One {
-        fields.push(("date_on_sale_from", text("First day of the sale.")));
-        fields.push(("date_on_sale_to", text("Last day of the sale.")));
+        fields.push(("date_on_sale_from", text("Start date of the sale.")));
+        fields.push(("date_on_sale_to", text("End date of the sale.")));
     } else {
         fields.extend(sale_dates());
     }
     fields.extend([
-        ("price_html", text("The price as the shop window shows it.").readonly()),
-        ("on_sale", flag("Whether there is a sale.").readonly()),
-        ("purchasable", flag("Whether it can be bought.").readonly()),
-        ("total_sales", number("How many were sold.").readonly()),
+        ("price_html", text("Formatted price.").readonly()),
+        ("on_sale", flag("Whether the product is on sale.").readonly()),
+        ("purchasable", flag("Whether the product can be purchased.").readonly()),
+        ("total_sales", number("Number of sales.").readonly()),
     ]);
     fields
 }
 
 pub(super) fn sale_dates() -> Fields {
     vec![
-        ("date_on_sale_from", moment("When the sale begins, in the site's time.")),
-        ("date_on_sale_from_gmt", moment("When the sale begins, in GMT.")),
-        ("date_on_sale_to", moment("When the sale ends, in the site's time.")),
-        ("date_on_sale_to_gmt", moment("When the sale ends, in GMT.")),
+        ("date_on_sale_from", moment("Start date of the sale, in the site's time zone.")),
+        ("date_on_sale_from_gmt", moment("Start date of the sale, in GMT.")),
+        ("date_on_sale_to", moment("End date of the sale, in the site's time zone.")),
+        ("date_on_sale_to_gmt", moment("End date of the sale, in GMT.")),
     ]
 }
 
 fn nature(version: Version) -> Fields {
     let mut fields = vec![
-        ("virtual", flag("Whether it is nothing to ship.").default(false)),
-        ("downloadable", flag("Whether buyers get files.").default(false)),
+        ("virtual", flag("Whether the product is virtual.").default(false)),
+        ("downloadable", flag("Whether the product is downloadable.").default(false)),
         ("downloads", downloads()),
-        ("download_limit", number("How often a file may be fetched.").default(-1)),
-        ("download_expiry", number("For how many days files may be fetched.").default(-1)),
+        ("download_limit", number("Number of times a file can be downloaded.").default(-1)),
+        ("download_expiry", number("Number of days until the download expires.").default(-1)),
     ];
     if version == Version::One {
         let types = ["standard"];
-        fields.push(("download_type", choice(&types, "standard", "Kind of download.")));
+        fields.push(("download_type", choice(&types, "standard", "Download type.")));
     }
     fields.extend([
-        ("external_url", text("Where an external product is sold.").format("uri")),
-        ("button_text", text("What the button of an external product says.")),
-        ("tax_status", choice(TAX_STATUSES, "taxable", "What of it is taxed.")),
-        ("tax_class", text("Its class of taxes.")),
+        ("external_url", text("URL of an external product.").format("uri")),
+        ("button_text", text("Button text of an external product.")),
+        ("tax_status", choice(TAX_STATUSES, "taxable", "Tax status.")),
+        ("tax_class", text("Tax class.")),
     ]);
     fields
 }
 
 pub(super) fn downloads() -> Schema {
     let file = Schema::object([
-        ("id", text("Id of the file.")),
-        ("name", text("Name of the file.")),
-        ("file", text("Address of the file.")),
+        ("id", text("File ID.")),
+        ("name", text("File name.")),
+        ("file", text("File URL.")),
     ]);
-    field(Schema::list(file), "Files that buyers get.")
+    field(Schema::list(file), "Downloadable files.")
 }
 
 fn stock(version: Version) -> Fields {
     let mut fields = vec![
-        ("manage_stock", flag("Whether its stock is counted.").default(false)),
-        ("stock_quantity", number("How many there are.")),
+        ("manage_stock", flag("Whether stock is tracked.").default(false)),
+        ("stock_quantity", number("Stock quantity.")),
     ];
-    let status = choice(STOCK_STATUSES, "instock", "Whether it can be had.");
+    let status = choice(STOCK_STATUSES, "instock", "Stock status.");
     if is_current(version) {
         fields.push(("stock_status", status));
     } else {
-        fields.push(("in_stock", flag("Whether it can be had.").default(true)));
+        fields.push(("in_stock", flag("Whether the product is in stock.").default(true)));
     }
     fields.extend([
-        ("backorders", choice(BACKORDERS, "no", "Whether more can be ordered than there are.")),
-        ("backorders_allowed", flag("Whether more can be ordered.").readonly()),
-        ("backordered", flag("Whether more were ordered than there are.").readonly()),
+        (
+            "backorders",
+            choice(
+                BACKORDERS,
+                "no",
+                "Whether backorders are allowed, and whether the customer is notified.",
+            ),
+        ),
+        ("backorders_allowed", flag("Whether backorders are allowed.").readonly()),
+        ("backordered", flag("Whether the product is on backorder.").readonly()),
     ]);
     if is_current(version) {
-        let about = "From which quantity on there are few.";
+        let about = "Low stock threshold.";
         fields.push(("low_stock_amount", field(Schema::types(&["integer", "null"]), about)));
     }
-    let alone = flag("Whether an order has one at most.").default(false);
+    let alone = flag("Whether an order can contain only one.").default(false);
     fields.push(("sold_individually", alone));
     fields
 }
@@ -203,37 +210,37 @@ pub(super) fn dimensions() -> Schema {
         ("height", text("Height.")),
     ]);
     // The description stands before the parts, as with every object.
-    let about = "How large it is.";
+    let about = "Dimensions.";
     field(sides, about)
 }
 
 fn parcel() -> Fields {
     vec![
-        ("weight", text("How heavy it is.")),
+        ("weight", text("Weight.")),
         ("dimensions", dimensions()),
-        ("shipping_required", flag("Whether it must be shipped.").readonly()),
-        ("shipping_taxable", flag("Whether shipping it is taxed.").readonly()),
-        ("shipping_class", text("Its class of shipping.")),
+        ("shipping_required", flag("Whether the product needs to be shipped.").readonly()),
+        ("shipping_taxable", flag("Whether shipping is taxable.").readonly()),
+        ("shipping_class", text("Shipping class slug.")),
     ]
 }
 
 fn company(version: Version) -> Fields {
     let class_id = if is_current(version) { Schema::text() } else { Schema::integer() };
     let mut fields = vec![
-        ("shipping_class_id", field(class_id, "Number of the class of shipping.").readonly()),
-        ("reviews_allowed", flag("Whether it can be reviewed.").default(true)),
+        ("shipping_class_id", field(class_id, "Shipping class ID.").readonly()),
+        ("reviews_allowed", flag("Whether reviews are allowed.").default(true)),
     ];
     if is_current(version) {
-        fields.push(("post_password", text("The password that its page asks for.")));
+        fields.push(("post_password", text("Password that protects the product's page.")));
     }
     fields.extend([
-        ("average_rating", text("What reviews come to.").readonly()),
-        ("rating_count", number("How many reviews rate it.").readonly()),
-        ("related_ids", ids("Products that are like it.").readonly()),
-        ("upsell_ids", ids("Better products to offer instead.")),
-        ("cross_sell_ids", ids("Products to offer with it.")),
-        ("parent_id", number("The product that it belongs to.")),
-        ("purchase_note", text("What buyers are told.")),
+        ("average_rating", text("Average rating.").readonly()),
+        ("rating_count", number("Number of ratings.").readonly()),
+        ("related_ids", ids("Related products.").readonly()),
+        ("upsell_ids", ids("Upsell products.")),
+        ("cross_sell_ids", ids("Cross-sell products.")),
+        ("parent_id", number("Parent product ID.")),
+        ("purchase_note", text("Purchase note, sent to the customer.")),
     ]);
     fields
 }
@@ -245,9 +252,9 @@ fn ids(about: &str) -> Schema {
 fn groups(version: Version) -> Fields {
     let terms = |about: &str| {
         let term = Schema::object([
-            ("id", number("Its number.")),
-            ("name", text("Its name.").readonly()),
-            ("slug", text("Its name in addresses.").readonly()),
+            ("id", number("ID.")),
+            ("name", text("Name.").readonly()),
+            ("slug", text("Slug.").readonly()),
         ]);
         field(Schema::list(term), about)
     };
@@ -257,30 +264,30 @@ fn groups(version: Version) -> Fields {
     }
     fields.push(("tags", terms("Tags.")));
     let image = Schema::object(image(version));
-    fields.push(("images", field(Schema::list(image), "Pictures, by their addresses.")));
+    fields.push(("images", field(Schema::list(image), "Product images.")));
     if is_current(version) {
-        fields.push(("has_options", flag("Whether buyers choose something.").readonly()));
+        fields.push(("has_options", flag("Whether the customer must choose options.").readonly()));
     }
     fields
 }
 
 /// The fields of a picture.
 pub(super) fn image(version: Version) -> Fields {
-    let mut fields = vec![("id", number("Number of the picture."))];
+    let mut fields = vec![("id", number("Image ID."))];
     let dates: &[&str] = match version {
         Version::One => &["date_created", "date_modified"],
         _ => &["date_created", "date_created_gmt", "date_modified", "date_modified_gmt"],
     };
     for name in dates {
-        fields.push((*name, moment("When it was added or changed.").readonly()));
+        fields.push((*name, moment("Date created or modified.").readonly()));
     }
     fields.extend([
-        ("src", text("Its address.").format("uri")),
-        ("name", text("Its name.")),
-        ("alt", text("What it shows, in words.")),
+        ("src", text("Image URL.").format("uri")),
+        ("name", text("Image name.")),
+        ("alt", text("Alternative text.")),
     ]);
     if !is_current(version) {
-        fields.push(("position", number("Its place; the first stands for the product.")));
+        fields.push(("position", number("Position; the first image is the featured one.")));
     }
     fields
 }
@@ -292,39 +299,45 @@ fn rest(version: Version) -> Fields {
         _ => Schema::list(Schema::text()),
     };
     let attribute = Schema::object([
-        ("id", number("Number of an attribute of the shop.")),
-        ("name", text("Its name.")),
-        ("position", number("Its place.")),
-        ("visible", Schema::boolean().about("Whether it is shown.").default(false).context(BOTH)),
+        ("id", number("Global attribute ID.")),
+        ("name", text("Attribute name.")),
+        ("position", number("Attribute position.")),
         (
-            "variation",
+            "visible",
             Schema::boolean()
-                .about("Whether variations differ by it.")
+                .about("Whether the attribute is shown on the product's page.")
                 .default(false)
                 .context(BOTH),
         ),
-        ("options", field(options, "Its values.")),
+        (
+            "variation",
+            Schema::boolean()
+                .about("Whether the attribute is used for variations.")
+                .default(false)
+                .context(BOTH),
+        ),
+        ("options", field(options, "Attribute terms.")),
     ]);
     let mut fields = vec![
         ("attributes", field(Schema::list(attribute), "Attributes.")),
-        ("default_attributes", field(Schema::list(chosen()), "What is chosen at first.")),
-        ("variations", ids("Its variations.").readonly()),
+        ("default_attributes", field(Schema::list(chosen()), "Default attributes.")),
+        ("variations", ids("Product variations.").readonly()),
     ];
-    let grouped = ids("What a grouped product consists of.");
+    let grouped = ids("Grouped products.");
     // Only the second version says that this can be set; all take it.
     let is_said = version == Version::Two;
     fields.push(("grouped_products", if is_said { grouped } else { grouped.readonly() }));
-    fields.push(("menu_order", number("Its place in lists.")));
+    fields.push(("menu_order", number("Menu order.")));
     if version != Version::One {
         fields.push(("meta_data", meta::schema()));
     }
     if is_current(version) {
         let of_edit = |about: &str| Schema::text().about(about).context(&["edit"]).readonly();
-        fields.push(("permalink_template", of_edit("Address with a gap for the slug.")));
-        fields.push(("generated_slug", of_edit("The slug that its name would give.")));
+        fields.push(("permalink_template", of_edit("Permalink template.")));
+        fields.push(("generated_slug", of_edit("Slug generated from the name.")));
     }
     if version == Version::Analytics {
-        fields.push(("last_order_date", moment("When it was last ordered.").readonly()));
+        fields.push(("last_order_date", moment("Date last ordered.").readonly()));
     }
     fields
 }
@@ -332,8 +345,8 @@ fn rest(version: Version) -> Fields {
 /// An attribute with one of its values.
 pub(super) fn chosen() -> Schema {
     Schema::object([
-        ("id", number("Number of an attribute of the shop.")),
-        ("name", text("Its name.")),
-        ("option", text("The value.")),
+        ("id", number("Global attribute ID.")),
+        ("name", text("Attribute name.")),
+        ("option", text("Selected term.")),
     ])
 }

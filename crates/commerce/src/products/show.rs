@@ -32,15 +32,15 @@ impl Body {
         Self { members: Map::new() }
     }
 
-    pub(super) fn say(&mut self, name: &str, value: impl Into<Value>) {
+    pub(super) fn insert(&mut self, name: &str, value: impl Into<Value>) {
         self.members.insert(name.to_owned(), value.into());
     }
 
     /// A moment in the site's time and in GMT.
-    pub(super) fn say_when(&mut self, options: &Options, name: &str, time: Option<Timestamp>) {
+    pub(super) fn insert_date(&mut self, options: &Options, name: &str, time: Option<Timestamp>) {
         let [local, gmt] = moments::pair(options, time);
-        self.say(name, local);
-        self.say(&format!("{name}_gmt"), gmt);
+        self.insert(name, local);
+        self.insert(&format!("{name}_gmt"), gmt);
     }
 
     pub(super) fn into_value(self) -> Value {
@@ -83,25 +83,25 @@ impl View<'_> {
 
     fn identity(&self, call: &Call<'_>, body: &mut Body) {
         let (row, options) = (&self.product().row, call.options());
-        body.say("id", row.product_id);
-        body.say("name", row.name.as_str());
-        body.say("slug", row.slug.as_str());
-        body.say("permalink", address::permalink(call.visit, self.loaded));
+        body.insert("id", row.product_id);
+        body.insert("name", row.name.as_str());
+        body.insert("slug", row.slug.as_str());
+        body.insert("permalink", address::permalink(call.visit, self.loaded));
         if self.version == Version::One {
-            body.say("date_created", written(Moment::at(options, row.created).gmt));
-            body.say("date_modified", written(Moment::at(options, row.modified).gmt));
+            body.insert("date_created", written(Moment::at(options, row.created).gmt));
+            body.insert("date_modified", written(Moment::at(options, row.modified).gmt));
         } else {
-            body.say_when(options, "date_created", Some(row.created));
-            body.say_when(options, "date_modified", Some(row.modified));
+            body.insert_date(options, "date_created", Some(row.created));
+            body.insert_date(options, "date_modified", Some(row.modified));
         }
-        body.say("type", row.kind.as_str());
-        body.say("status", row.status.as_str());
-        body.say("featured", row.featured);
-        body.say("catalog_visibility", self.visibility());
+        body.insert("type", row.kind.as_str());
+        body.insert("status", row.status.as_str());
+        body.insert("featured", row.featured);
+        body.insert("catalog_visibility", self.visibility());
         let shown = |text: &str| if self.raw { text.to_owned() } else { render::content(text) };
-        body.say("description", shown(&row.description));
-        body.say("short_description", shown(&row.short_description));
-        body.say("sku", self.sku());
+        body.insert("description", shown(&row.description));
+        body.insert("short_description", shown(&row.short_description));
+        body.insert("sku", self.sku());
     }
 
     fn visibility(&self) -> &str {
@@ -121,27 +121,27 @@ impl View<'_> {
         // A sale may have begun or ended since the product was written.
         price::settle(&mut current, call.now());
         let details = &current.details;
-        body.say("price", details.price.as_str());
-        body.say("regular_price", details.regular_price.as_str());
-        body.say("sale_price", details.sale_price.as_str());
+        body.insert("price", details.price.as_str());
+        body.insert("regular_price", details.regular_price.as_str());
+        body.insert("sale_price", details.sale_price.as_str());
         let (from, to) = (current.row.sale_from, current.row.sale_to);
         if self.version == Version::One {
             let day = |time: Option<Timestamp>| {
                 let text = time.map(|time| written(call.options().local(time)));
                 text.and_then(|text| text.get(..10).map(str::to_owned)).unwrap_or_default()
             };
-            body.say("date_on_sale_from", day(from));
-            body.say("date_on_sale_to", day(to));
+            body.insert("date_on_sale_from", day(from));
+            body.insert("date_on_sale_to", day(to));
         } else {
-            body.say_when(call.options(), "date_on_sale_from", from);
-            body.say_when(call.options(), "date_on_sale_to", to);
+            body.insert_date(call.options(), "date_on_sale_from", from);
+            body.insert_date(call.options(), "date_on_sale_to", to);
         }
-        body.say("on_sale", current.row.on_sale);
-        body.say("purchasable", self.is_purchasable(call));
+        body.insert("on_sale", current.row.on_sale);
+        body.insert("purchasable", self.is_purchasable(call));
         let sales = current.row.total_sales;
         // Clients know the sales of a variation as text.
         let is_text = current.is(VARIATION);
-        body.say("total_sales", if is_text { json!(sales.to_string()) } else { json!(sales) });
+        body.insert("total_sales", if is_text { json!(sales.to_string()) } else { json!(sales) });
     }
 
     pub(super) fn is_purchasable(&self, call: &Call<'_>) -> bool {
@@ -157,20 +157,20 @@ impl View<'_> {
 
     fn nature(&self, call: &Call<'_>, body: &mut Body) {
         let (row, details) = (&self.product().row, &self.product().details);
-        body.say("virtual", row.is_virtual);
-        body.say("downloadable", row.downloadable);
-        body.say("downloads", downloads(call, self.product()));
-        body.say("download_limit", details.download_limit);
-        body.say("download_expiry", details.download_expiry);
+        body.insert("virtual", row.is_virtual);
+        body.insert("downloadable", row.downloadable);
+        body.insert("downloads", downloads(call, self.product()));
+        body.insert("download_limit", details.download_limit);
+        body.insert("download_expiry", details.download_expiry);
         if self.version == Version::One {
-            body.say("download_type", "standard");
+            body.insert("download_type", "standard");
         }
         let is_external = self.product().is(EXTERNAL);
         let external = |text: &str| if is_external { text.to_owned() } else { String::new() };
-        body.say("external_url", external(&details.external_url));
-        body.say("button_text", external(&details.button_text));
-        body.say("tax_status", self.tax_status());
-        body.say("tax_class", self.tax_class());
+        body.insert("external_url", external(&details.external_url));
+        body.insert("button_text", external(&details.button_text));
+        body.insert("tax_status", self.tax_status());
+        body.insert("tax_class", self.tax_class());
     }
 
     pub(super) fn tax_status(&self) -> &str {
@@ -203,20 +203,20 @@ impl View<'_> {
         } else {
             json!(false)
         };
-        body.say("manage_stock", managed);
-        body.say("stock_quantity", quantity(counted.row.stock_quantity));
+        body.insert("manage_stock", managed);
+        body.insert("stock_quantity", quantity(counted.row.stock_quantity));
         if !is_current(self.version) {
-            body.say("in_stock", own.is_in_stock());
+            body.insert("in_stock", own.is_in_stock());
         }
-        body.say("backorders", counted.row.backorders.as_str());
-        body.say("backorders_allowed", counted.allows_backorders());
+        body.insert("backorders", counted.row.backorders.as_str());
+        body.insert("backorders_allowed", counted.allows_backorders());
         let is_short = counts
             && counted.row.manage_stock
             && counted.allows_backorders()
             && counted.row.stock_quantity.unwrap_or_default().is_negative();
-        body.say("backordered", own.row.stock_status == ON_BACKORDER || is_short);
+        body.insert("backordered", own.row.stock_status == ON_BACKORDER || is_short);
         if is_current(self.version) {
-            body.say("low_stock_amount", quantity(own.row.low_stock_amount));
+            body.insert("low_stock_amount", quantity(own.row.low_stock_amount));
         }
     }
 
@@ -229,15 +229,15 @@ impl View<'_> {
 
     fn parcel(&self, body: &mut Body) {
         let (row, details) = (&self.product().row, &self.product().details);
-        body.say("sold_individually", details.sold_individually);
-        body.say("weight", self.measure(|details| &details.weight));
-        body.say("dimensions", self.dimensions());
+        body.insert("sold_individually", details.sold_individually);
+        body.insert("weight", self.measure(|details| &details.weight));
+        body.insert("dimensions", self.dimensions());
         let ships = !row.is_virtual;
-        body.say("shipping_required", ships);
-        body.say("shipping_taxable", ships && self.tax_status() != "none");
+        body.insert("shipping_required", ships);
+        body.insert("shipping_taxable", ships && self.tax_status() != "none");
         let class = self.loaded.shipping_class();
-        body.say("shipping_class", class.map_or("", |class| &class.slug));
-        body.say("shipping_class_id", class.map_or(0, |class| class.term_id));
+        body.insert("shipping_class", class.map_or("", |class| &class.slug));
+        body.insert("shipping_class_id", class.map_or(0, |class| class.term_id));
     }
 
     pub(super) fn dimensions(&self) -> Value {
@@ -251,23 +251,23 @@ impl View<'_> {
     fn groups(&self, call: &Call<'_>, body: &mut Body) {
         let (row, details) = (&self.product().row, &self.product().details);
         let is_variation = self.product().is(VARIATION);
-        body.say("reviews_allowed", details.reviews_allowed && !is_variation);
+        body.insert("reviews_allowed", details.reviews_allowed && !is_variation);
         let rating = row.average_rating;
         let unrated = self.raw && row.rating_count == 0;
         let rating = if unrated { rating.to_string() } else { rating.to_text(2) };
-        body.say("average_rating", rating);
-        body.say("rating_count", row.rating_count);
-        body.say("upsell_ids", details.upsell_ids.clone());
-        body.say("cross_sell_ids", details.cross_sell_ids.clone());
-        body.say("parent_id", row.parent_id);
+        body.insert("average_rating", rating);
+        body.insert("rating_count", row.rating_count);
+        body.insert("upsell_ids", details.upsell_ids.clone());
+        body.insert("cross_sell_ids", details.cross_sell_ids.clone());
+        body.insert("parent_id", row.parent_id);
         let note = &details.purchase_note;
-        body.say("purchase_note", if self.raw { note.clone() } else { render::content(note) });
-        body.say("categories", self.terms(CATEGORY));
+        body.insert("purchase_note", if self.raw { note.clone() } else { render::content(note) });
+        body.insert("categories", self.terms(CATEGORY));
         if is_current(self.version) {
-            body.say("brands", self.terms(BRAND));
+            body.insert("brands", self.terms(BRAND));
         }
-        body.say("tags", self.terms(TAG));
-        body.say("images", self.images(call));
+        body.insert("tags", self.terms(TAG));
+        body.insert("images", self.images(call));
     }
 
     fn terms(&self, taxonomy: &str) -> Vec<Value> {
@@ -294,17 +294,17 @@ impl View<'_> {
 
     fn parts(&self, call: &mut Call<'_>, body: &mut Body) -> Result<(), Stop> {
         let product = self.product();
-        body.say("attributes", super::attributes::shown(self.loaded, self.version));
-        body.say("default_attributes", super::attributes::defaults_shown(self.loaded));
+        body.insert("attributes", super::attributes::shown(self.loaded, self.version));
+        body.insert("default_attributes", super::attributes::defaults_shown(self.loaded));
         let children = &self.loaded.children;
         let variations = match self.version {
             Version::One if product.is(VARIABLE) => variation::embedded(call, children)?,
             _ => json!(children),
         };
-        body.say("variations", variations);
+        body.insert("variations", variations);
         let parts = if product.is(GROUPED) { &*product.details.grouped_products } else { &[] };
-        body.say("grouped_products", parts.to_vec());
-        body.say("menu_order", product.row.menu_order);
+        body.insert("grouped_products", parts.to_vec());
+        body.insert("menu_order", product.row.menu_order);
         Ok(())
     }
 
@@ -312,26 +312,26 @@ impl View<'_> {
         let product = self.product();
         let fields = Fields::read(&call.params);
         let asks = |name: &str| fields.as_ref().is_none_or(|fields| fields.includes(name));
-        body.say("price_html", price::html(product, call.options()));
+        body.insert("price_html", price::html(product, call.options()));
         if asks("related_ids") {
-            body.say("related_ids", related::ids(call.conn()?, self.loaded)?);
+            body.insert("related_ids", related::ids(call.conn()?, self.loaded)?);
         }
         if self.version != Version::One {
-            body.say("meta_data", meta_data(call, product));
+            body.insert("meta_data", meta_data(call, product));
         }
         if !is_current(self.version) {
             return Ok(());
         }
-        body.say("stock_status", product.row.stock_status.as_str());
-        body.say("has_options", product.is(VARIABLE) || product.is(GROUPED));
-        body.say("post_password", product.details.post_password.as_str());
-        body.say("global_unique_id", product.row.global_unique_id.as_str());
-        body.say("permalink_template", address::template(call.visit));
+        body.insert("stock_status", product.row.stock_status.as_str());
+        body.insert("has_options", product.is(VARIABLE) || product.is(GROUPED));
+        body.insert("post_password", product.details.post_password.as_str());
+        body.insert("global_unique_id", product.row.global_unique_id.as_str());
+        body.insert("permalink_template", address::template(call.visit));
         if self.raw && asks("generated_slug") {
-            body.say("generated_slug", address::generated_slug(call.conn()?, product)?);
+            body.insert("generated_slug", address::generated_slug(call.conn()?, product)?);
         }
         if let Some(time) = self.loaded.last_order {
-            body.say("last_order_date", written(call.options().local(time)));
+            body.insert("last_order_date", written(call.options().local(time)));
         }
         Ok(())
     }
@@ -369,27 +369,27 @@ pub(super) fn downloads(call: &Call<'_>, product: &Product) -> Vec<Value> {
 
 pub(super) fn image(options: &Options, image: &Image, place: i64, version: Version) -> Value {
     let mut body = Body::new();
-    body.say("id", image.id);
+    body.insert("id", image.id);
     let (created, modified) =
         (Timestamp::from_micros(image.created_us), Timestamp::from_micros(image.modified_us));
     if version == Version::One {
-        body.say("date_created", written(Moment::at(options, created).gmt));
-        body.say("date_modified", written(Moment::at(options, modified).gmt));
+        body.insert("date_created", written(Moment::at(options, created).gmt));
+        body.insert("date_modified", written(Moment::at(options, modified).gmt));
     } else {
-        body.say_when(options, "date_created", Some(created));
-        body.say_when(options, "date_modified", Some(modified));
+        body.insert_date(options, "date_created", Some(created));
+        body.insert_date(options, "date_modified", Some(modified));
     }
-    body.say("src", image.src.as_str());
-    body.say("name", image.name.as_str());
-    body.say("alt", image.alt.as_str());
+    body.insert("src", image.src.as_str());
+    body.insert("name", image.name.as_str());
+    body.insert("alt", image.alt.as_str());
     if !is_current(version) {
-        body.say("position", place);
+        body.insert("position", place);
     }
     body.into_value()
 }
 
 /// The product as it is after a change.
 pub(super) fn reload(call: &mut Call<'_>, product_id: i64) -> Result<Loaded, Stop> {
-    let missing = || types::Error::internal("a product is gone that was just written");
+    let missing = || types::Error::internal("a new product was not found");
     Ok(loaded::find(call.conn()?, product_id)?.ok_or_else(missing)?)
 }

@@ -23,12 +23,12 @@ pub(super) fn checked(
         return Ok(sku);
     }
     if sku.chars().count() > LENGTH_MAX {
-        let message = format!("A SKU has {LENGTH_MAX} characters at most.");
+        let message = format!("A SKU must have at most {LENGTH_MAX} characters.");
         return Err(Refusal::new(400, "product_invalid_sku", message).into());
     }
     let Some(owner) = product::id_of_sku(call.conn()?, &sku, product_id)? else { return Ok(sku) };
     let free = free_sku(call.conn()?, &sku, product_id)?;
-    let message = "Another product has this SKU; choose another one.";
+    let message = "This SKU is already in use; choose another one.";
     let refusal = Refusal::new(400, "product_invalid_sku", message)
         .with("resource_id", owner)
         .with("unique_sku", free);
@@ -84,7 +84,7 @@ pub(super) fn checked_unique_id(
     let Some(owner) = product::id_of_unique_id(call.conn()?, &id, product_id)? else {
         return Ok(id);
     };
-    let message = "Another product has this global id; choose another one.";
+    let message = "This GTIN, UPC, EAN or ISBN is already in use.";
     let refusal = Refusal::new(400, "product_invalid_global_unique_id", message);
     Err(refusal.with("resource_id", owner).into())
 }

@@ -40,7 +40,7 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }
 

@@ -69,13 +69,13 @@ pub(super) fn restore_slug(product: &mut Product) {
 
 /// Brings back the variations that went to the trash with their product.
 pub(super) fn restore_variations(conn: &mut dyn Conn, product_id: i64) -> types::Result<()> {
-    let wanted = product::ProductFilter {
+    let filter = product::ProductFilter {
         kinds: vec![VARIATION.to_owned()],
         parents: vec![product_id],
         statuses: vec![TRASH.to_owned()],
         ..product::ProductFilter::default()
     };
-    let (rows, _) = product::list(conn, &wanted)?;
+    let (rows, _) = product::list(conn, &filter)?;
     for row in rows {
         let mut variation = Product::of_row(row)?;
         variation.row.status =
@@ -91,12 +91,12 @@ pub(super) fn restore_variations(conn: &mut dyn Conn, product_id: i64) -> types:
 pub(super) fn delete(call: &mut Call<'_>, product: &Product) -> Result<(), Stop> {
     let now = call.now();
     let conn = call.conn()?;
-    let wanted = product::ProductFilter {
+    let filter = product::ProductFilter {
         kinds: vec![VARIATION.to_owned()],
         parents: vec![product.id()],
         ..product::ProductFilter::default()
     };
-    let (variations, _) = product::list(conn, &wanted)?;
+    let (variations, _) = product::list(conn, &filter)?;
     for row in variations {
         product::delete(conn, row.product_id)?;
         events::deleted(conn, &Product::of_row(row)?, now)?;

@@ -55,7 +55,7 @@ fn product_id(call: &Call<'_>) -> i64 {
 }
 
 fn product_arg() -> Args {
-    Args::new().arg("product_id", Schema::integer().about("Number of the product."))
+    Args::new().arg("product_id", Schema::integer().about("Product ID."))
 }
 
 impl Resource for Variations {
@@ -101,8 +101,8 @@ impl Resource for Variations {
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Loaded>, Stop> {
-        let wanted = filter::of_variations(call, self.version, Some(product_id(call)));
-        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let filter = filter::of_variations(call, self.version, Some(product_id(call)));
+        let (rows, total) = product::list(call.conn()?, &filter)?;
         Ok(Listed { records: of_rows(call, rows)?, total })
     }
 
@@ -168,8 +168,8 @@ fn all_route(namespace: &str, version: Version) -> Route<Action> {
         _ => list_path.clone(),
     };
     let run = move |call: &mut Call<'_>| {
-        let wanted = filter::of_variations(call, version, None);
-        let (rows, total) = product::list(call.conn()?, &wanted)?;
+        let filter = filter::of_variations(call, version, None);
+        let (rows, total) = product::list(call.conn()?, &filter)?;
         let context = call.context();
         let mut items = Vec::new();
         for record in of_rows(call, rows)? {
@@ -192,6 +192,6 @@ fn with_known_links(mut reply: Reply) -> Reply {
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to list these.";
+    let message = "You are not allowed to list resources.";
     call.need(RIGHTS.read, "woocommerce_rest_cannot_view", message)
 }

@@ -36,11 +36,11 @@ const BOUNDED: [(&str, i64); 5] = [
 const NAMELESS: &str = "Product";
 
 /// Reading a request's fields; a null counts as not given.
-pub(super) struct Asked<'a, 'c> {
+pub(super) struct RequestFields<'a, 'c> {
     pub(super) call: &'a mut Call<'c>,
 }
 
-impl Asked<'_, '_> {
+impl RequestFields<'_, '_> {
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let value = self.call.params.get(name)?;
         loose::scalar_text(value).map(std::borrow::Cow::into_owned)
@@ -69,67 +69,67 @@ impl Asked<'_, '_> {
 
 /// Changes the product as the request says, and returns the terms that it is to bear.
 pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Values>, Stop> {
-    let mut asked = Asked { call };
-    identity(&asked, product);
+    let mut request = RequestFields { call };
+    identity(&request, product);
     let mut terms = Vec::new();
-    if let Some(wanted) = asked.list("attributes") {
-        terms.extend(attributes::apply(asked.call.conn()?, product, &wanted)?);
+    if let Some(wanted) = request.list("attributes") {
+        terms.extend(attributes::apply(request.call.conn()?, product, &wanted)?);
     }
-    terms.extend(shared(&mut asked, product)?);
+    terms.extend(shared(&mut request, product)?);
     if matches!(product.row.kind.as_str(), VARIABLE | GROUPED) {
         product.details.regular_price.clear();
         product.details.sale_price.clear();
         (product.row.sale_from, product.row.sale_to) = (None, None);
     } else {
-        prices(&asked, product);
+        prices(&request, product);
     }
-    stock(&asked, product);
-    company(&asked, product);
-    terms.extend(groups(&mut asked)?);
-    if let (true, Some(wanted)) = (product.is(VARIABLE), asked.list("default_attributes")) {
-        attributes::choose_defaults(asked.call, product, &wanted)?;
+    stock(&request, product);
+    company(&request, product);
+    terms.extend(groups(&mut request)?);
+    if let (true, Some(wanted)) = (product.is(VARIABLE), request.list("default_attributes")) {
+        attributes::choose_defaults(request.call, product, &wanted)?;
     }
-    if let Some(wanted) = asked.list("images") {
-        product.details.images = media::images(asked.call, product, &wanted, Owner::Product)?;
+    if let Some(wanted) = request.list("images") {
+        product.details.images = media::images(request.call, product, &wanted, Owner::Product)?;
     }
     Ok(terms)
 }
 
-fn identity(asked: &Asked<'_, '_>, product: &mut Product) {
+fn identity(request: &RequestFields<'_, '_>, product: &mut Product) {
     let row = &mut product.row;
-    if let Some(name) = asked.text("name") {
+    if let Some(name) = request.text("name") {
         row.name = clean_title(&name);
     }
-    if let Some(text) = asked.text("description") {
+    if let Some(text) = request.text("description") {
         row.description = clean_content(&text);
     }
-    if let Some(text) = asked.text("short_description") {
+    if let Some(text) = request.text("short_description") {
         row.short_description = clean_content(&text);
     }
-    if let Some(status) = asked.text("status") {
+    if let Some(status) = request.text("status") {
         row.status = status;
     }
-    if let Some(slug) = asked.text("slug") {
+    if let Some(slug) = request.text("slug") {
         row.slug = slugify(&slug);
     }
-    if let Some(place) = asked.call.params.int("menu_order") {
+    if let Some(place) = request.call.params.int("menu_order") {
         row.menu_order = place;
     }
-    if let Some(visibility) = asked.text("catalog_visibility") {
+    if let Some(visibility) = request.text("catalog_visibility") {
         row.catalog_visibility = visibility;
     }
-    if let Some(featured) = asked.flag("featured") {
+    if let Some(featured) = request.flag("featured") {
         row.featured = featured;
     }
-    if let Some(status) = asked.text("tax_status") {
+    if let Some(status) = request.text("tax_status") {
         row.tax_status = status;
     }
-    if let Some(parent_id) = asked.call.params.int("parent_id") {
+    if let Some(parent_id) = request.call.params.int("parent_id") {
         row.parent_id = parent_id.max(0);
     }
-    let options = asked.call.options();
-    let local = asked.call.params.get("date_created").and_then(|v| moments::read(options, v));
-    let gmt = asked.text("date_created_gmt");
+    let options = request.call.options();
+    let local = request.call.params.get("date_created").and_then(|v| moments::read(options, v));
+    let gmt = request.text("date_created_gmt");
     let gmt = gmt.and_then(|text| moments::bound(options, Some(&text), true));
     if let Some(created) = gmt.or(local) {
         row.created = created;
@@ -138,45 +138,46 @@ fn identity(asked: &Asked<'_, '_>, product: &mut Product) {
 
 /// What products and variations take alike: numbers, measures, files, free data.
 pub(super) fn shared(
-    asked: &mut Asked<'_, '_>,
+    request: &mut RequestFields<'_, '_>,
     product: &mut Product,
 ) -> Result<Vec<Values>, Stop> {
     let id = product.id();
     for (name, most) in BOUNDED {
-        amounts::check(name, asked.call.params.get(name), most)?;
+        amounts::check(name, request.call.params.get(name), most)?;
     }
-    if let Some(sku) = asked.text("sku") {
-        product.row.sku = skus::checked(asked.call, &sku, id)?;
+    if let Some(sku) = request.text("sku") {
+        product.row.sku = skus::checked(request.call, &sku, id)?;
     }
-    if let Some(unique_id) = asked.text("global_unique_id") {
-        product.row.global_unique_id = skus::checked_unique_id(asked.call, &unique_id, id)?;
+    if let Some(unique_id) = request.text("global_unique_id") {
+        product.row.global_unique_id = skus::checked_unique_id(request.call, &unique_id, id)?;
     }
-    if let Some(class) = asked.text("tax_class") {
-        product.row.tax_class = checked_tax_class(asked.call, product, &class)?;
+    if let Some(class) = request.text("tax_class") {
+        product.row.tax_class = checked_tax_class(request.call, product, &class)?;
     }
-    if let Some(is_virtual) = asked.flag("virtual") {
+    if let Some(is_virtual) = request.flag("virtual") {
         product.row.is_virtual = is_virtual;
     }
-    measures(asked, product);
-    if let Some(downloadable) = asked.flag("downloadable") {
+    measures(request, product);
+    if let Some(downloadable) = request.flag("downloadable") {
         product.row.downloadable = downloadable;
     }
     if product.row.downloadable {
-        if let Some(files) = asked.list("downloads") {
-            product.details.downloads = media::downloads(asked.call, &files);
+        if let Some(files) = request.list("downloads") {
+            product.details.downloads = media::downloads(request.call, &files);
         }
-        if let Some(limit) = asked.call.params.int("download_limit") {
+        if let Some(limit) = request.call.params.int("download_limit") {
             product.details.download_limit = limit.max(-1);
         }
-        if let Some(days) = asked.call.params.int("download_expiry") {
+        if let Some(days) = request.call.params.int("download_expiry") {
             product.details.download_expiry = days.max(-1);
         }
     }
-    if let Some(entries) = asked.list("meta_data") {
-        meta::merge(asked.call.conn()?, &mut product.details.meta_data, &entries)?;
+    if let Some(entries) = request.list("meta_data") {
+        meta::merge(request.call.conn()?, &mut product.details.meta_data, &entries)?;
     }
-    let Some(slug) = asked.text("shipping_class") else { return Ok(Vec::new()) };
-    let class = term::find_by_slug(asked.call.conn()?, SHIPPING_CLASS, &clean::text_field(&slug))?;
+    let Some(slug) = request.text("shipping_class") else { return Ok(Vec::new()) };
+    let class =
+        term::find_by_slug(request.call.conn()?, SHIPPING_CLASS, &clean::text_field(&slug))?;
     Ok(vec![(SHIPPING_CLASS.to_owned(), class.map(|term| term.term_id).into_iter().collect())])
 }
 
@@ -190,9 +191,9 @@ fn checked_tax_class(call: &mut Call<'_>, product: &Product, wanted: &str) -> Re
     Ok(if known { slug } else { String::new() })
 }
 
-fn measures(asked: &Asked<'_, '_>, product: &mut Product) {
+fn measures(request: &RequestFields<'_, '_>, product: &mut Product) {
     let details = &mut product.details;
-    if asked.flag("virtual") == Some(true) {
+    if request.flag("virtual") == Some(true) {
         for measure in
             [&mut details.weight, &mut details.length, &mut details.width, &mut details.height]
         {
@@ -200,10 +201,10 @@ fn measures(asked: &Asked<'_, '_>, product: &mut Product) {
         }
         return;
     }
-    if let Some(weight) = asked.text("weight") {
+    if let Some(weight) = request.text("weight") {
         details.weight = decimal_text(&weight);
     }
-    let Some(sides) = asked.call.params.get("dimensions") else { return };
+    let Some(sides) = request.call.params.get("dimensions") else { return };
     let side = |name: &str| sides.get(name).and_then(loose::scalar_text);
     for (name, measure) in [
         ("length", &mut details.length),
@@ -216,16 +217,16 @@ fn measures(asked: &Asked<'_, '_>, product: &mut Product) {
     }
 }
 
-pub(super) fn prices(asked: &Asked<'_, '_>, product: &mut Product) {
-    if let Some(price) = asked.text("regular_price") {
+pub(super) fn prices(request: &RequestFields<'_, '_>, product: &mut Product) {
+    if let Some(price) = request.text("regular_price") {
         product.details.regular_price = decimal_text(&price);
     }
-    if let Some(price) = asked.text("sale_price") {
+    if let Some(price) = request.text("sale_price") {
         product.details.sale_price = decimal_text(&price);
     }
     let moment = |name: &str, is_gmt: bool| -> Option<Option<Timestamp>> {
-        let value = asked.call.params.get(name)?;
-        let options = asked.call.options();
+        let value = request.call.params.get(name)?;
+        let options = request.call.options();
         let text = loose::scalar_text(value)?;
         let read = moments::read(options, value);
         Some(if is_gmt { moments::bound(options, Some(&text), true).or(read) } else { read })
@@ -241,24 +242,24 @@ pub(super) fn prices(asked: &Asked<'_, '_>, product: &mut Product) {
     }
 }
 
-fn stock(asked: &Asked<'_, '_>, product: &mut Product) {
-    let status = asked.text("stock_status").or_else(|| {
-        let word = if asked.flag("in_stock")? { IN_STOCK } else { OUT_OF_STOCK };
+fn stock(request: &RequestFields<'_, '_>, product: &mut Product) {
+    let status = request.text("stock_status").or_else(|| {
+        let word = if request.flag("in_stock")? { IN_STOCK } else { OUT_OF_STOCK };
         Some(word.to_owned())
     });
     let kind = product.row.kind.clone();
     let row = &mut product.row;
     let status = status.unwrap_or_else(|| row.stock_status.clone());
-    if asked.call.options().text("woocommerce_manage_stock") != "yes" {
+    if request.call.options().text("woocommerce_manage_stock") != "yes" {
         if kind != VARIABLE {
             row.stock_status = status;
         }
         return;
     }
-    if let Some(managed) = asked.flag("manage_stock") {
+    if let Some(managed) = request.flag("manage_stock") {
         row.manage_stock = managed;
     }
-    if let Some(backorders) = asked.text("backorders") {
+    if let Some(backorders) = request.text("backorders") {
         row.backorders = backorders;
     }
     if matches!(kind.as_str(), GROUPED | EXTERNAL) {
@@ -270,13 +271,13 @@ fn stock(asked: &Asked<'_, '_>, product: &mut Product) {
         row.stock_status = status;
     }
     if row.manage_stock {
-        quantities(asked, product);
+        quantities(request, product);
     }
 }
 
 /// How many there are, and from which quantity on there are few.
-pub(super) fn quantities(asked: &Asked<'_, '_>, product: &mut Product) {
-    let params = &asked.call.params;
+pub(super) fn quantities(request: &RequestFields<'_, '_>, product: &mut Product) {
+    let params = &request.call.params;
     let amount = |name: &str| params.get(name).and_then(amounts::read);
     if let Some(quantity) = amount("stock_quantity") {
         product.row.stock_quantity = Some(quantity);
@@ -291,53 +292,53 @@ pub(super) fn quantities(asked: &Asked<'_, '_>, product: &mut Product) {
     }
 }
 
-fn company(asked: &Asked<'_, '_>, product: &mut Product) {
+fn company(request: &RequestFields<'_, '_>, product: &mut Product) {
     let is_external = product.is(EXTERNAL);
     let is_grouped = product.is(GROUPED);
     let details = &mut product.details;
-    if let Some(alone) = asked.flag("sold_individually") {
+    if let Some(alone) = request.flag("sold_individually") {
         details.sold_individually = alone;
     }
-    if let Some(allowed) = asked.flag("reviews_allowed") {
+    if let Some(allowed) = request.flag("reviews_allowed") {
         details.reviews_allowed = allowed;
     }
-    if let Some(password) = asked.text("post_password") {
+    if let Some(password) = request.text("post_password") {
         details.post_password = password;
     }
-    if let Some(note) = asked.text("purchase_note") {
+    if let Some(note) = request.text("purchase_note") {
         details.purchase_note = clean_content(&note);
     }
-    if let Some(ids) = asked.ids("upsell_ids") {
+    if let Some(ids) = request.ids("upsell_ids") {
         details.upsell_ids = ids;
     }
-    if let Some(ids) = asked.ids("cross_sell_ids") {
+    if let Some(ids) = request.ids("cross_sell_ids") {
         details.cross_sell_ids = ids;
     }
-    if let (true, Some(ids)) = (is_grouped, asked.ids("grouped_products")) {
+    if let (true, Some(ids)) = (is_grouped, request.ids("grouped_products")) {
         details.grouped_products = ids;
     }
     if is_external {
-        if let Some(url) = asked.text("external_url") {
+        if let Some(url) = request.text("external_url") {
             details.external_url = clean::url(&url);
         }
-        if let Some(text) = asked.text("button_text") {
+        if let Some(text) = request.text("button_text") {
             details.button_text = clean::text_field(&text);
         }
     }
 }
 
 /// The categories, brands and tags of the request. Tags may be named by their names.
-fn groups(asked: &mut Asked<'_, '_>) -> Result<Vec<Values>, Stop> {
+fn groups(request: &mut RequestFields<'_, '_>) -> Result<Vec<Values>, Stop> {
     let mut terms = Vec::new();
     for (name, taxonomy) in [("categories", CATEGORY), ("brands", BRAND), ("tags", TAG)] {
-        let Some(wanted) = asked.list(name) else { continue };
+        let Some(wanted) = request.list(name) else { continue };
         let mut ids = Vec::new();
         for entry in wanted.iter().take(IDS_MAX) {
             let id = entry.get("id").map(loose::to_int).unwrap_or_default();
             let tag = entry.get("name").and_then(loose::scalar_text).filter(|_| taxonomy == TAG);
             match tag.map(|tag| clean::text_field(&tag)).filter(|tag| !tag.is_empty()) {
                 Some(tag) if id == 0 => {
-                    ids.push(attributes::ensure_term(asked.call.conn()?, TAG, &tag)?);
+                    ids.push(attributes::ensure_term(request.call.conn()?, TAG, &tag)?);
                 }
                 _ => ids.push(id),
             }
@@ -469,6 +470,6 @@ pub(super) fn refuse_variation(product: &Product) -> Result<(), Stop> {
     if !product.is(VARIATION) {
         return Ok(());
     }
-    let message = "Change a variation below its product.";
+    let message = "To change a variation, use the variations endpoint of its product.";
     Err(Refusal::new(404, "woocommerce_rest_invalid_product_id", message).into())
 }

@@ -29,9 +29,9 @@ pub(super) fn args() -> Args {
     let date = |about: &str| Schema::text().format("date").about(about);
     let periods = ["week", "month", "last_month", "year"];
     Args::new()
-        .arg("period", Schema::text().choices(&periods).about("The period to report on."))
-        .treated("date_min", date("First day to report on."), Treatment::Checked(is_day))
-        .treated("date_max", date("Last day to report on."), Treatment::Checked(is_day))
+        .arg("period", Schema::text().choices(&periods).about("Report period."))
+        .treated("date_min", date("Start date."), Treatment::Checked(is_day))
+        .treated("date_max", date("End date."), Treatment::Checked(is_day))
 }
 
 /// Four digits, two and two; whether the calendar has such a day is not asked.

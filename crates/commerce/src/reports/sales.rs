@@ -18,11 +18,10 @@ use super::period::{self, Period};
 use super::{base, may_view, shown};
 use crate::common::amounts;
 use crate::managers::linked;
+use crate::orders::status;
 
 /// Orders of these statuses are sales.
-const SALES: [&str; 3] = ["completed", "processing", "on-hold"];
-/// An order of this status was paid back as a whole.
-const REFUNDED: &str = "refunded";
+const SALES: [&str; 3] = [status::COMPLETED, status::PROCESSING, status::ON_HOLD];
 /// Amounts of these reports have two decimals, whatever the shop's have.
 const DECIMALS: u32 = 2;
 /// Products that the list of the best has.
@@ -56,17 +55,17 @@ fn sales_item() -> Item {
     Item::new(
         "sales_report",
         Schema::object([
-            ("total_sales", text("What was sold, less refunds.")),
-            ("net_sales", text("The same without shipping and taxes.")),
-            ("average_sales", text("Net sales per day or month.")),
-            ("total_orders", count("Orders, but for those that were refunded as a whole.")),
-            ("total_items", count("Items sold.")),
-            ("total_tax", text("Taxes, less refunds.")),
-            ("total_shipping", text("Shipping, less refunds.")),
-            ("total_refunds", count("What was paid back.")),
-            ("total_discount", count("What coupons took off.")),
-            ("totals_grouped_by", text("Whether the parts are days or months.")),
-            ("totals", shown(parts, "The same by day or month.")),
+            ("total_sales", text("Gross sales, less refunds.")),
+            ("net_sales", text("Net sales.")),
+            ("average_sales", text("Average net sales per day or month.")),
+            ("total_orders", count("Number of orders, without fully refunded ones.")),
+            ("total_items", count("Number of items sold.")),
+            ("total_tax", text("Total tax, less refunds.")),
+            ("total_shipping", text("Total shipping, less refunds.")),
+            ("total_refunds", count("Total refunds.")),
+            ("total_discount", count("Total discount.")),
+            ("totals_grouped_by", text("Whether totals are grouped by day or month.")),
+            ("totals", shown(parts, "Totals by day or month.")),
         ]),
     )
 }
@@ -75,9 +74,9 @@ fn best_item() -> Item {
     Item::new(
         "top_sellers_report",
         Schema::object([
-            ("name", shown(Schema::text(), "Name of the product.")),
-            ("product_id", shown(Schema::integer(), "Id of the product.")),
-            ("quantity", shown(Schema::integer(), "How many were sold.")),
+            ("name", shown(Schema::text(), "Product name.")),
+            ("product_id", shown(Schema::integer(), "Product ID.")),
+            ("quantity", shown(Schema::integer(), "Quantity sold.")),
         ]),
     )
 }
@@ -89,7 +88,8 @@ fn sales_report(call: &mut Call<'_>, about: &str) -> Result<Reply, Stop> {
     let mut totals = Map::new();
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (name, span) in parts {
-        let sold = sales::sold(call.conn()?, span, [SALES[0], SALES[1], SALES[2], REFUNDED])?;
+        let sold =
+            sales::sold(call.conn()?, span, [SALES[0], SALES[1], SALES[2], status::REFUNDED])?;
         let new = if customers == 0 { 0 } else { customers_in(call, span)? };
         totals.insert(name, part_body(&sold, new));
         all.sum = added(all.sum, sold.sum);
@@ -97,7 +97,7 @@ fn sales_report(call: &mut Call<'_>, about: &str) -> Result<Reply, Stop> {
         all.discount += sold.discount;
     }
     let in_part = sales::refunded_in_part(call.conn()?, whole, SALES)?;
-    let entirely = sales::refunded_whole(call.conn()?, whole, REFUNDED)?;
+    let entirely = sales::refunded_whole(call.conn()?, whole, status::REFUNDED)?;
     let left = |all: Amount, part: Amount, entire: Amount| all - part.abs() - entire;
     let sum = all.sum;
     let refunds = in_part.total + entirely.total;

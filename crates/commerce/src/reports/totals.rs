@@ -22,9 +22,9 @@ use crate::{orders, products, reviews};
 const RATING_MAX: i64 = 5;
 /// Kinds of discount with how people read them.
 const COUPON_KINDS: &[(&str, &str)] = &[
-    ("percent", "Percentage off"),
-    ("fixed_cart", "Amount off the order"),
-    ("fixed_product", "Amount off each product"),
+    ("percent", "Percentage discount"),
+    ("fixed_cart", "Fixed cart discount"),
+    ("fixed_product", "Fixed product discount"),
 ];
 /// A list of which only the number counts.
 const NONE_OF_THEM: Page = Page { offset: 0, limit: 0 };
@@ -47,9 +47,9 @@ pub(super) fn routes(namespace: &str) -> impl Iterator<Item = Route<Action>> {
         let item = Item::new(
             word,
             Schema::object([
-                ("slug", shown(Schema::text(), "What is counted.")),
-                ("name", shown(Schema::text(), "How people read it.")),
-                ("total", shown(Schema::text(), "How many there are.")),
+                ("slug", shown(Schema::text(), "Slug.")),
+                ("name", shown(Schema::text(), "Name.")),
+                ("total", shown(Schema::text(), "Total.")),
             ]),
         );
         let list = move |call: &mut Call<'_>| -> Result<Reply, Stop> {
@@ -70,7 +70,7 @@ fn of_orders(call: &mut Call<'_>) -> Result<Vec<Counted>> {
     let counted = |(slug, name): &(&str, &str)| {
         ((*slug).to_owned(), (*name).to_owned(), count(slug).map_or(0, |(_, count)| *count))
     };
-    Ok(orders::STATUSES.iter().map(counted).collect())
+    Ok(orders::status::STATUSES.iter().map(counted).collect())
 }
 
 fn of_products(call: &mut Call<'_>) -> Result<Vec<Counted>> {

@@ -6,36 +6,36 @@ use frame::Call;
 use serde_json::{Map, Value, json};
 use types::Error;
 
-use super::{Place, Resource};
+use super::{Endpoint, Resource};
 
 /// Items of all three kinds together.
 pub const ITEMS_MAX: usize = 100;
 
-type Operation<R> = fn(&Place<R>, &mut Call<'_>) -> Result<Reply, Stop>;
+type Operation<R> = fn(&Endpoint<R>, &mut Call<'_>) -> Result<Reply, Stop>;
 
-pub(super) fn run<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+pub(super) fn run<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let group = |name: &str| match call.params.get(name) {
         Some(Value::Array(items)) => items.clone(),
         _ => Vec::new(),
     };
     let (creates, updates, deletes) = (group("create"), group("update"), group("delete"));
     if creates.len() + updates.len() + deletes.len() > ITEMS_MAX {
-        let message = format!("A batch may have {ITEMS_MAX} items at most.");
+        let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
     }
     let mut results = Map::new();
     let create = creates.iter().filter_map(Value::as_object).map(|item| {
-        let mut whole = place.defaults.clone();
+        let mut whole = endpoint.defaults.clone();
         whole.extend(item.clone());
         whole
     });
-    add(place, call, &mut results, ("create", super::create), create.collect())?;
+    add(endpoint, call, &mut results, ("create", super::create), create.collect())?;
     let update = updates.iter().filter_map(Value::as_object).cloned();
-    add(place, call, &mut results, ("update", super::update), update.collect())?;
+    add(endpoint, call, &mut results, ("update", super::update), update.collect())?;
     let delete = deletes.iter().filter_map(id_of).filter(|id| *id != 0);
     let delete = delete.map(|id| Map::from_iter([member("id", id), member("force", true)]));
-    add(place, call, &mut results, ("delete", super::delete), delete.collect())?;
+    add(endpoint, call, &mut results, ("delete", super::delete), delete.collect())?;
     // An object without members is an empty list, as clients expect.
     let body = if results.is_empty() { json!([]) } else { Value::Object(results) };
     Ok(Reply::new(body))
@@ -54,7 +54,7 @@ fn id_of(value: &Value) -> Option<i64> {
 
 /// Carries out a group and puts its results beside the others; an empty group has none.
 fn add<R: Resource>(
-    place: &Place<R>,
+    endpoint: &Endpoint<R>,
     call: &mut Call<'_>,
     results: &mut Map<String, Value>,
     (name, operation): (&str, Operation<R>),
@@ -63,7 +63,7 @@ fn add<R: Resource>(
     let mut list = Vec::new();
     for item in items {
         let id = item.get("id").and_then(id_of).unwrap_or_default();
-        list.push(match one(place, call, operation, item)? {
+        list.push(match one(endpoint, call, operation, item)? {
             Ok(body) => body,
             Err(refusal) => json!({ "id": id, "error": refusal.body() }),
         });
@@ -75,7 +75,7 @@ fn add<R: Resource>(
 }
 
 fn one<R: Resource>(
-    place: &Place<R>,
+    endpoint: &Endpoint<R>,
     call: &mut Call<'_>,
     operation: Operation<R>,
     item: Map<String, Value>,
@@ -84,7 +84,7 @@ fn one<R: Resource>(
     let params = Params::unchecked(Sources { form: item, path, ..Sources::default() });
     let mut outcome = None;
     call.nested(params, &mut |call| {
-        let (keep, result) = match operation(place, call) {
+        let (keep, result) = match operation(endpoint, call) {
             Ok(reply) => (true, Ok(hinted(call, reply)?)),
             Err(Stop::Refused(refusal)) => (false, Err(*refusal)),
             Err(Stop::Failed(error)) => return Err(error),

@@ -5,69 +5,89 @@ use contract::rest::{Refusal, Stop};
 use frame::Call;
 use types::Capability;
 
-use super::{Act, Place, Resource};
+use super::{Act, Endpoint, Resource};
 
 fn cannot(call: &Call<'_>, act: &'static str, message: &'static str) -> Refusal {
     call.deny(act, message)
 }
 
-pub(super) fn may_list<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    place.resource.check_path(call)?;
-    if call.can(place.resource.rights().read) {
+pub(super) fn may_list<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    endpoint.resource.check_path(call)?;
+    if call.can(endpoint.resource.rights().read) {
         return Ok(());
     }
-    Err(cannot(call, "woocommerce_rest_cannot_view", "You are not allowed to list these.").into())
+    Err(cannot(call, "woocommerce_rest_cannot_view", "You are not allowed to list resources.")
+        .into())
 }
 
-pub(super) fn may_create<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    place.resource.check_path(call)?;
-    if call.can(place.resource.rights().create) {
+pub(super) fn may_create<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    endpoint.resource.check_path(call)?;
+    if call.can(endpoint.resource.rights().create) {
         return Ok(());
     }
-    Err(cannot(call, "woocommerce_rest_cannot_create", "You are not allowed to make one.").into())
+    Err(cannot(call, "woocommerce_rest_cannot_create", "You are not allowed to create resources.")
+        .into())
 }
 
-pub(super) fn may_batch<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    place.resource.check_path(call)?;
-    if call.can(place.resource.rights().batch) {
+pub(super) fn may_batch<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    endpoint.resource.check_path(call)?;
+    if call.can(endpoint.resource.rights().batch) {
         return Ok(());
     }
-    let message = "You are not allowed to change several at once.";
+    let message = "You are not allowed to edit resources in batches.";
     Err(cannot(call, "woocommerce_rest_cannot_batch", message).into())
 }
 
-pub(super) fn may_read<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    let needed = place.resource.rights().read;
-    let message = "You are not allowed to see this.";
-    check_item(place, call, needed, ("woocommerce_rest_cannot_view", message))
+pub(super) fn may_read<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    let needed = endpoint.resource.rights().read;
+    let message = "You are not allowed to view this resource.";
+    check_item(endpoint, call, needed, ("woocommerce_rest_cannot_view", message))
 }
 
-pub(super) fn may_edit<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    let needed = place.resource.rights().edit;
-    let message = "You are not allowed to change this.";
-    check_item(place, call, needed, (place.resource.edit_refusal(), message))
+pub(super) fn may_edit<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    let needed = endpoint.resource.rights().edit;
+    let message = "You are not allowed to edit this resource.";
+    check_item(endpoint, call, needed, (endpoint.resource.edit_refusal(), message))
 }
 
-pub(super) fn may_delete<R: Resource>(place: &Place<R>, call: &mut Call<'_>) -> Result<(), Stop> {
-    let needed = place.resource.rights().delete;
-    let message = "You are not allowed to delete this.";
-    check_item(place, call, needed, ("woocommerce_rest_cannot_delete", message))
+pub(super) fn may_delete<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<(), Stop> {
+    let needed = endpoint.resource.rights().delete;
+    let message = "You are not allowed to delete this resource.";
+    check_item(endpoint, call, needed, ("woocommerce_rest_cannot_delete", message))
 }
 
 fn check_item<R: Resource>(
-    place: &Place<R>,
+    endpoint: &Endpoint<R>,
     call: &mut Call<'_>,
     needed: Capability,
     (code, message): (&'static str, &'static str),
 ) -> Result<(), Stop> {
     let id = call.params.int("id").unwrap_or_default();
-    place.resource.check_path(call)?;
-    let allowed = match place.resource.find(call, id)? {
-        Some(record) => place.resource.check_item(call, &record, needed)?,
-        None if place.resource.refuses_unknown_first() => {
-            return Err(place.unknown(Act::Read).into());
+    endpoint.resource.check_path(call)?;
+    let allowed = match endpoint.resource.find(call, id)? {
+        Some(record) => endpoint.resource.check_item(call, &record, needed)?,
+        None if endpoint.resource.refuses_unknown_first() => {
+            return Err(endpoint.unknown(Act::Read).into());
         }
-        None => place.resource.tells_unknown_ids() || call.can(needed),
+        None => endpoint.resource.reports_unknown_ids() || call.can(needed),
     };
     if allowed { Ok(()) } else { Err(cannot(call, code, message).into()) }
 }

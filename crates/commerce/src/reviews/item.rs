@@ -20,31 +20,31 @@ fn integer(about: &str) -> Schema {
 }
 
 fn verified() -> Schema {
-    Schema::boolean().about("Whether the reviewer bought the product.").context(BOTH).readonly()
+    Schema::boolean().about("Whether the reviewer purchased the product.").context(BOTH).readonly()
 }
 
 pub(super) fn current() -> Item {
     let date = |about: &str| Schema::typed("date-time").about(about).context(BOTH).readonly();
-    let status = text("Whether it is shown.").default(APPROVED).choices(&STATUSES);
-    let avatar = |size: &'static str| (size, text("Address of the picture.").format("uri"));
+    let status = text("Review status.").default(APPROVED).choices(&STATUSES);
+    let avatar = |size: &'static str| (size, text("Avatar URL.").format("uri"));
     let avatars = Schema::object(["24", "48", "96"].map(avatar))
-        .about("Pictures of the reviewer, by size.")
+        .about("Reviewer's avatars, by size.")
         .context(BOTH)
         .readonly();
     Item::new(
         "product_review",
         Schema::object([
-            ("id", integer("Number of the review.").readonly()),
-            ("date_created", date("When it was written, in the site's time.")),
-            ("date_created_gmt", date("When it was written, in GMT.")),
-            ("product_id", integer("Number of the product.")),
-            ("product_name", text("Name of the product.")),
-            ("product_permalink", text("Address of the product.").format("uri").readonly()),
+            ("id", integer("Review ID.").readonly()),
+            ("date_created", date("Date created, in the site's time zone.")),
+            ("date_created_gmt", date("Date created, in GMT.")),
+            ("product_id", integer("Product ID.")),
+            ("product_name", text("Product name.")),
+            ("product_permalink", text("Product URL.").format("uri").readonly()),
             ("status", status),
-            ("reviewer", text("Name of who wrote it.")),
-            ("reviewer_email", text("Their e-mail address.").format("email")),
-            ("review", text("What they wrote.")),
-            ("rating", integer("How many stars they gave, from 0 to 5.")),
+            ("reviewer", text("Reviewer name.")),
+            ("reviewer_email", text("Reviewer e-mail address.").format("email")),
+            ("review", text("Review content.")),
+            ("rating", integer("Rating, from 0 to 5.")),
             ("verified", verified()),
             ("reviewer_avatar_urls", avatars),
         ]),
@@ -54,17 +54,17 @@ pub(super) fn current() -> Item {
 pub(super) fn older(version: Version) -> Item {
     let date = |about: &str| Schema::typed("date-time").about(about).context(BOTH);
     let mut fields = vec![
-        ("id", integer("Number of the review.").readonly()),
-        ("date_created", date("When it was written.")),
+        ("id", integer("Review ID.").readonly()),
+        ("date_created", date("Date created, in the site's time zone.")),
     ];
     if version > Version::One {
-        fields.push(("date_created_gmt", date("When it was written, in GMT.")));
+        fields.push(("date_created_gmt", date("Date created, in GMT.")));
     }
     fields.extend([
-        ("review", text("What they wrote.")),
-        ("rating", integer("How many stars they gave, from 0 to 5.")),
-        ("name", text("Name of who wrote it.")),
-        ("email", text("Their e-mail address.")),
+        ("review", text("Review content.")),
+        ("rating", integer("Rating, from 0 to 5.")),
+        ("name", text("Reviewer name.")),
+        ("email", text("Reviewer e-mail address.")),
         ("verified", verified()),
     ]);
     Item::new("product_review", Schema::object(fields))
@@ -76,11 +76,11 @@ pub(super) fn list_args() -> Args {
     let email = Schema::text()
         .default(Value::Null)
         .format("email")
-        .about("Keep only the reviews of who has this e-mail address.");
+        .about("Limit results to reviews from this e-mail address.");
     let status = Schema::text()
         .default(APPROVED)
         .choices(&["all", "hold", "approved", "spam", "trash"])
-        .about("Keep only the reviews of this status.");
+        .about("Limit results to reviews with this status.");
     args::paging()
         .with(args::search())
         .with(args::created())
@@ -88,9 +88,9 @@ pub(super) fn list_args() -> Args {
         .with(args::offset())
         .with(args::order("desc", &orders))
         .revise("orderby", |schema| schema.default("date_gmt"))
-        .arg("reviewer", ids("Keep only the reviews of these users."))
-        .arg("reviewer_exclude", ids("Leave out the reviews of these users."))
+        .arg("reviewer", ids("Limit results to reviews by these users."))
+        .arg("reviewer_exclude", ids("Exclude reviews by these users."))
         .arg("reviewer_email", email)
-        .arg("product", args::id_list("Keep only the reviews of these products."))
+        .arg("product", args::id_list("Limit results to reviews of these products."))
         .arg("status", status)
 }

@@ -10,12 +10,12 @@ use super::APPROVED;
 
 /// Counts the stars of a product's approved reviews again; reviews without stars do not count.
 pub(crate) fn refresh(conn: &mut dyn Conn, product_id: i64) -> Result<()> {
-    let wanted = ReviewFilter {
+    let filter = ReviewFilter {
         products: vec![product_id],
         statuses: vec![APPROVED.to_owned()],
         ..ReviewFilter::default()
     };
-    let counts = review::count_by_rating(conn, &wanted)?;
+    let counts = review::count_by_rating(conn, &filter)?;
     let rated = counts.into_iter().filter(|(stars, _)| *stars > 0);
     let (stars, count) = rated.fold((0_i64, 0_i64), |(stars, count), (each, times)| {
         (stars.saturating_add(each.saturating_mul(times)), count.saturating_add(times))

@@ -12,6 +12,7 @@ use types::{Capability, Error};
 
 use super::{APPROVED, HOLD, SPAM, TRASH, rating};
 use crate::common::{events, moments};
+use crate::orders::status;
 
 /// Bytes of what a reviewer writes.
 const REVIEW_LENGTH_MAX: usize = 65_525;
@@ -23,7 +24,7 @@ const STARS_MAX: i64 = 5;
 /// Orders that are looked at for the address of a reviewer.
 const ORDERS_MAX: i64 = 100;
 /// The statuses of orders that were paid.
-const PAID: [&str; 2] = ["processing", "completed"];
+const PAID: [&str; 2] = [status::PROCESSING, status::COMPLETED];
 
 /// How a version calls the fields.
 #[derive(Debug)]
@@ -109,13 +110,13 @@ fn told(call: &mut Call<'_>, kind: &'static str, row: &ReviewRow) -> Result<(), 
 }
 
 fn empty_review() -> Stop {
-    let message = "Write something in the review.";
+    let message = "The review must not be empty.";
     Refusal::new(400, "woocommerce_rest_review_content_invalid", message).into()
 }
 
 fn too_long(what: &str) -> Stop {
     let code = format!("woocommerce_rest_{what}_column_length");
-    Refusal::new(400, code, "This text is too long; shorten it.").into()
+    Refusal::new(400, code, "The text is too long; shorten it.").into()
 }
 
 /// The review with what the request says about it.
@@ -145,7 +146,7 @@ fn changed(call: &Call<'_>, fields: &Fields, mut row: ReviewRow) -> Result<Revie
         return Err(too_long("comment_author_email"));
     }
     if !row.email.is_empty() && !formats::is_email(&row.email) {
-        let message = "Give an e-mail address.";
+        let message = "An e-mail address is required.";
         return Err(Refusal::new(400, "rest_invalid_email", message).into());
     }
     if let Some(stars) = call.params.get("rating") {
@@ -167,8 +168,8 @@ fn date(call: &Call<'_>) -> Option<types::Timestamp> {
 }
 
 /// What a status that is asked for makes of a review. Out of the trash it becomes what it was.
-fn with_status(mut row: ReviewRow, asked: &str) -> ReviewRow {
-    let status = match asked {
+fn with_status(mut row: ReviewRow, requested: &str) -> ReviewRow {
+    let status = match requested {
         "approved" | "approve" | "1" => APPROVED.to_owned(),
         "hold" | "0" => HOLD.to_owned(),
         "spam" => SPAM.to_owned(),
@@ -190,17 +191,17 @@ fn with_status(mut row: ReviewRow, asked: &str) -> ReviewRow {
 
 /// The same words of the same person about the same product are taken once.
 fn refuse_repetition(conn: &mut dyn Conn, row: &ReviewRow) -> Result<(), Stop> {
-    let wanted = ReviewFilter {
+    let filter = ReviewFilter {
         products: vec![row.product_id],
         statuses_exclude: vec![TRASH.to_owned()],
         email: Some(row.email.clone()),
         ..ReviewFilter::default()
     };
-    let (rows, _) = review::list(conn, &wanted)?;
+    let (rows, _) = review::list(conn, &filter)?;
     if rows.iter().all(|other| other.review != row.review || other.reviewer != row.reviewer) {
         return Ok(());
     }
-    let message = "This review was given already.";
+    let message = "This review already exists.";
     Err(Refusal::new(409, "woocommerce_rest_comment_duplicate", message).into())
 }
 
@@ -209,7 +210,7 @@ fn has_bought(conn: &mut dyn Conn, row: &ReviewRow) -> Result<bool, Error> {
     if row.email.is_empty() {
         return Ok(false);
     }
-    let wanted = OrderFilter {
+    let filter = OrderFilter {
         kinds: vec![OrderKind::Order],
         statuses: PAID.map(str::to_owned).to_vec(),
         search: Some(row.email.clone()),
@@ -217,6 +218,6 @@ fn has_bought(conn: &mut dyn Conn, row: &ReviewRow) -> Result<bool, Error> {
         page: Page { offset: 0, limit: ORDERS_MAX },
         ..OrderFilter::default()
     };
-    let (orders, _) = order::list(conn, &wanted)?;
+    let (orders, _) = order::list(conn, &filter)?;
     Ok(orders.iter().any(|order| order.billing_email.eq_ignore_ascii_case(&row.email)))
 }

@@ -8,27 +8,16 @@ use site_rows::post::{PostFilter, PostOrder};
 use super::kind::Choices;
 use super::table::Offers;
 use crate::data::tables;
+use crate::orders::status::STATUSES;
 
 /// Pages that are offered at most.
 const PAGES_MAX: i64 = 500;
-
-/// The statuses of orders, with their names.
-const ORDER_STATUSES: &[(&str, &str)] = &[
-    ("pending", "Pending payment"),
-    ("processing", "Processing"),
-    ("on-hold", "On hold"),
-    ("completed", "Completed"),
-    ("cancelled", "Cancelled"),
-    ("refunded", "Refunded"),
-    ("failed", "Failed"),
-    ("checkout-draft", "Draft"),
-];
 
 pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
     Ok(match offers {
         Offers::Nothing => Vec::new(),
         Offers::These(choices) => owned(choices),
-        Offers::OrderStatuses => owned(ORDER_STATUSES),
+        Offers::OrderStatuses => owned(STATUSES),
         Offers::Countries => {
             let countries = tables::countries().iter();
             countries.map(|country| (country.code.to_owned(), country.name.to_owned())).collect()
@@ -37,7 +26,8 @@ pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
         Offers::Currencies => tables::currencies().iter().map(named_currency).collect(),
         Offers::Pages => pages(call)?,
         Offers::TaxClasses => {
-            let mut choices = owned(&[("inherit", "That of the goods"), ("", "Standard")]);
+            let mut choices =
+                owned(&[("inherit", "Shipping tax class based on cart items"), ("", "Standard")]);
             let classes = shop_rows::tax_class::all(call.conn()?)?;
             choices.extend(classes.into_iter().map(|class| (class.slug, class.name)));
             choices
@@ -66,7 +56,7 @@ fn named_currency(currency: &tables::Currency) -> (String, String) {
 }
 
 fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
-    let wanted = PostFilter {
+    let filter = PostFilter {
         kinds: vec![String::from("page")],
         statuses: vec![String::from("publish")],
         order: PostOrder::MenuOrder,
@@ -74,7 +64,7 @@ fn pages(call: &mut Call<'_>) -> Result<Choices, Stop> {
         page: Page { limit: PAGES_MAX, offset: 0 },
         ..PostFilter::default()
     };
-    let (pages, _) = site_rows::post::list(call.conn()?, &wanted)?;
+    let (pages, _) = site_rows::post::list(call.conn()?, &filter)?;
     let choice = |page: site_rows::post::PostRow| {
         let id = page.post_id.to_string();
         let title = if page.title.is_empty() { format!("#{id}") } else { page.title };

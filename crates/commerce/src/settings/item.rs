@@ -6,7 +6,7 @@ use frame::{Call, Options};
 use serde_json::{Map, Value, json};
 
 use super::choices;
-use super::kind::{Kind, TYPES, choices_body};
+use super::kind::{SettingType, TYPES, choices_body};
 use super::table::{Default, Setting};
 
 const CONTEXTS: &[&str] = &["view", "edit"];
@@ -14,7 +14,7 @@ const CONTEXTS: &[&str] = &["view", "edit"];
 /// The types that a value may have.
 pub(super) fn value_schema() -> Schema {
     let types = ["null", "object", "string", "number", "boolean", "integer", "array"];
-    Schema::types(&types).about("Value of the setting.")
+    Schema::types(&types).about("Setting value.")
 }
 
 pub(super) fn group() -> Item {
@@ -22,11 +22,11 @@ pub(super) fn group() -> Item {
     Item::new(
         "setting_group",
         Schema::object([
-            ("id", text("Id of the group.")),
-            ("label", text("Name of the group.")),
-            ("description", text("What the group is about.")),
-            ("parent_id", text("Group in which this one is.")),
-            ("sub_groups", text("Groups in this one.")),
+            ("id", text("Group ID.")),
+            ("label", text("Group name.")),
+            ("description", text("Group description.")),
+            ("parent_id", text("Parent group ID.")),
+            ("sub_groups", text("Subgroup IDs.")),
         ]),
     )
 }
@@ -34,19 +34,19 @@ pub(super) fn group() -> Item {
 pub(super) fn setting() -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS).readonly();
     let mixed = |about: &str| Schema::typed("mixed").about(about).context(CONTEXTS);
-    let options = Schema::map().about("What a choice offers.").context(CONTEXTS).readonly();
+    let options = Schema::map().about("Available options.").context(CONTEXTS).readonly();
     Item::new(
         "setting",
         Schema::object([
-            ("id", text("Id of the setting.")),
-            ("group_id", text("Id of the setting's group.")),
-            ("label", text("Name of the setting.")),
-            ("description", text("What the setting is about.")),
-            ("value", mixed("Value of the setting.")),
-            ("default", mixed("Value as long as nobody chose one.").readonly()),
-            ("tip", text("A hint.")),
-            ("placeholder", text("What an empty field shows.")),
-            ("type", text("Type of the setting.").choices(TYPES)),
+            ("id", text("Setting ID.")),
+            ("group_id", text("Group ID.")),
+            ("label", text("Setting name.")),
+            ("description", text("Setting description.")),
+            ("value", mixed("Setting value.")),
+            ("default", mixed("Default value.").readonly()),
+            ("tip", text("Help text.")),
+            ("placeholder", text("Placeholder.")),
+            ("type", text("Setting type.").choices(TYPES)),
             ("options", options),
         ]),
     )
@@ -105,11 +105,11 @@ fn value(options: &Options, setting: &Setting) -> Value {
 }
 
 /// Only choices of several values are lists; everything else is a text.
-fn as_setting(kind: Kind, value: Value) -> Value {
+fn as_setting(kind: SettingType, value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.to_string()),
         Value::Bool(flag) => json!(if flag { "yes" } else { "no" }),
-        Value::Array(_) | Value::Object(_) if kind != Kind::Multiselect => json!(""),
+        Value::Array(_) | Value::Object(_) if kind != SettingType::Multiselect => json!(""),
         other => other,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const TYPES: &[&str] = &[
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SettingType {
     Text,
     Email,
     Number,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Page,
 }
 
-impl Kind {
+impl SettingType {
     /// As the interface calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -59,19 +59,21 @@ pub(crate) type Choices = Vec<(String, String)>;
 
 /// The value as it is stored. `default` stands in for an empty choice.
 pub(crate) fn accept(
-    kind: Kind,
+    kind: SettingType,
     value: &Value,
     choices: &[(String, String)],
     default: Option<&Value>,
 ) -> Result<Value, Refusal> {
     match kind {
-        Kind::Text => text(value).map(|text| json!(clean::text_field(&text))),
-        Kind::Email => email(value),
-        Kind::Number => number(value),
-        Kind::Textarea => text(value).map(|text| json!(clean::textarea_field(&text))),
-        Kind::Checkbox => yes_or_no(value, default),
-        Kind::Radio | Kind::Select | Kind::Page => one_of(value, choices, default),
-        Kind::Multiselect => some_of(value, choices),
+        SettingType::Text => text(value).map(|text| json!(clean::text_field(&text))),
+        SettingType::Email => email(value),
+        SettingType::Number => number(value),
+        SettingType::Textarea => text(value).map(|text| json!(clean::textarea_field(&text))),
+        SettingType::Checkbox => yes_or_no(value, default),
+        SettingType::Radio | SettingType::Select | SettingType::Page => {
+            one_of(value, choices, default)
+        }
+        SettingType::Multiselect => some_of(value, choices),
     }
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn choices_body(choices: &[(String, String)]) -> Option<Value> {
 }
 
 pub(crate) fn invalid() -> Refusal {
-    let message = "This setting does not take this value.";
+    let message = "Invalid setting value.";
     Refusal::new(400, "rest_setting_value_invalid", message)
 }
 
@@ -165,7 +167,7 @@ fn some_of(value: &Value, choices: &[(String, String)]) -> Result<Value, Refusal
 mod tests {
     use super::*;
 
-    fn check(kind: Kind, value: Value, expected: Option<Value>) {
+    fn check(kind: SettingType, value: Value, expected: Option<Value>) {
         let choices = [("a", "A"), ("b", "B")].map(|(v, n)| (v.to_owned(), n.to_owned()));
         let default = json!("b");
         let result = accept(kind, &value, &choices, Some(&default));
@@ -174,37 +176,37 @@ mod tests {
 
     #[test]
     fn values_fit_their_types() {
-        check(Kind::Text, json!(" a <b>shop</b> "), Some(json!("a shop")));
-        check(Kind::Text, json!(3), Some(json!("3")));
-        check(Kind::Text, Value::Null, Some(json!("")));
-        check(Kind::Text, json!(["x"]), None);
-        check(Kind::Text, json!("x".repeat(TEXT_LENGTH_MAX + 1)), None);
-        check(Kind::Number, json!("007"), Some(json!("7")));
-        check(Kind::Number, json!(""), Some(json!("")));
-        check(Kind::Number, json!(-1), None);
-        check(Kind::Number, json!("many"), None);
-        check(Kind::Email, json!("shop@example.test"), Some(json!("shop@example.test")));
-        check(Kind::Email, json!("nonsense"), None);
-        check(Kind::Textarea, json!("one\ntwo"), Some(json!("one\ntwo")));
-        check(Kind::Checkbox, json!("no"), Some(json!("no")));
-        check(Kind::Checkbox, json!(true), Some(json!("yes")));
-        check(Kind::Checkbox, json!(""), Some(json!("b")));
-        check(Kind::Checkbox, json!("maybe"), None);
-        check(Kind::Checkbox, json!({ "a": 1 }), None);
-        check(Kind::Select, json!("a"), Some(json!("a")));
-        check(Kind::Radio, json!(""), Some(json!("b")));
-        check(Kind::Select, json!("c"), None);
-        check(Kind::Select, json!(["a"]), None);
-        check(Kind::Multiselect, json!(["b", "c", 7, ["a"]]), Some(json!(["b"])));
-        check(Kind::Multiselect, Value::Null, Some(json!([])));
-        check(Kind::Multiselect, json!("a"), None);
-        check(Kind::Multiselect, json!(vec!["a"; CHOSEN_MAX + 1]), None);
+        check(SettingType::Text, json!(" a <b>shop</b> "), Some(json!("a shop")));
+        check(SettingType::Text, json!(3), Some(json!("3")));
+        check(SettingType::Text, Value::Null, Some(json!("")));
+        check(SettingType::Text, json!(["x"]), None);
+        check(SettingType::Text, json!("x".repeat(TEXT_LENGTH_MAX + 1)), None);
+        check(SettingType::Number, json!("007"), Some(json!("7")));
+        check(SettingType::Number, json!(""), Some(json!("")));
+        check(SettingType::Number, json!(-1), None);
+        check(SettingType::Number, json!("many"), None);
+        check(SettingType::Email, json!("shop@example.test"), Some(json!("shop@example.test")));
+        check(SettingType::Email, json!("nonsense"), None);
+        check(SettingType::Textarea, json!("one\ntwo"), Some(json!("one\ntwo")));
+        check(SettingType::Checkbox, json!("no"), Some(json!("no")));
+        check(SettingType::Checkbox, json!(true), Some(json!("yes")));
+        check(SettingType::Checkbox, json!(""), Some(json!("b")));
+        check(SettingType::Checkbox, json!("maybe"), None);
+        check(SettingType::Checkbox, json!({ "a": 1 }), None);
+        check(SettingType::Select, json!("a"), Some(json!("a")));
+        check(SettingType::Radio, json!(""), Some(json!("b")));
+        check(SettingType::Select, json!("c"), None);
+        check(SettingType::Select, json!(["a"]), None);
+        check(SettingType::Multiselect, json!(["b", "c", 7, ["a"]]), Some(json!(["b"])));
+        check(SettingType::Multiselect, Value::Null, Some(json!([])));
+        check(SettingType::Multiselect, json!("a"), None);
+        check(SettingType::Multiselect, json!(vec!["a"; CHOSEN_MAX + 1]), None);
     }
 
     #[test]
     fn an_empty_choice_without_a_default_is_refused() {
         let choices = [(String::from("a"), String::from("A"))];
-        assert!(accept(Kind::Select, &Value::Null, &choices, None).is_err());
-        assert_eq!(accept(Kind::Checkbox, &Value::Null, &[], None), Ok(json!("no")));
+        assert!(accept(SettingType::Select, &Value::Null, &choices, None).is_err());
+        assert_eq!(accept(SettingType::Checkbox, &Value::Null, &[], None), Ok(json!("no")));
     }
 }

@@ -8,7 +8,7 @@ mod general;
 mod products;
 mod tax;
 
-use super::kind::Kind;
+use super::kind::SettingType;
 
 /// Settings that belong together.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Setting {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: SettingType,
     pub(super) offers: Offers,
     pub(super) default: Default,
     /// Whether the description is shown as a hint too.
@@ -65,7 +65,7 @@ pub(super) static GROUPS: &[Group] = &[
     Group {
         id: "wc_admin",
         label: "Analytics",
-        about: "What reports count, and what they show first.",
+        about: "What reports include and show by default.",
         settings: analytics::SETTINGS,
     },
     Group { id: "general", label: "General", about: "", settings: general::SETTINGS },
@@ -78,7 +78,7 @@ pub(super) static GROUPS: &[Group] = &[
 ];
 
 const fn setting(
-    kind: Kind,
+    kind: SettingType,
     offers: Offers,
     id: &'static str,
     label: &'static str,
@@ -88,19 +88,19 @@ const fn setting(
 }
 
 const fn text(id: &'static str, label: &'static str, about: &'static str) -> Setting {
-    setting(Kind::Text, Offers::Nothing, id, label, about)
+    setting(SettingType::Text, Offers::Nothing, id, label, about)
 }
 
 const fn textarea(id: &'static str, label: &'static str, about: &'static str) -> Setting {
-    setting(Kind::Textarea, Offers::Nothing, id, label, about)
+    setting(SettingType::Textarea, Offers::Nothing, id, label, about)
 }
 
 const fn number(id: &'static str, label: &'static str, about: &'static str) -> Setting {
-    setting(Kind::Number, Offers::Nothing, id, label, about)
+    setting(SettingType::Number, Offers::Nothing, id, label, about)
 }
 
 const fn checkbox(id: &'static str, label: &'static str, about: &'static str) -> Setting {
-    setting(Kind::Checkbox, Offers::Nothing, id, label, about).without_tip()
+    setting(SettingType::Checkbox, Offers::Nothing, id, label, about).without_tip()
 }
 
 const fn select(
@@ -109,7 +109,7 @@ const fn select(
     about: &'static str,
     offers: Offers,
 ) -> Setting {
-    setting(Kind::Select, offers, id, label, about)
+    setting(SettingType::Select, offers, id, label, about)
 }
 
 const fn radio(
@@ -118,7 +118,7 @@ const fn radio(
     about: &'static str,
     offers: Offers,
 ) -> Setting {
-    setting(Kind::Radio, offers, id, label, about)
+    setting(SettingType::Radio, offers, id, label, about)
 }
 
 const fn multiselect(
@@ -127,7 +127,7 @@ const fn multiselect(
     about: &'static str,
     offers: Offers,
 ) -> Setting {
-    setting(Kind::Multiselect, offers, id, label, about).without_tip()
+    setting(SettingType::Multiselect, offers, id, label, about).without_tip()
 }
 
 impl Setting {
@@ -152,9 +152,14 @@ mod tests {
         let _declared = crate::options::defaults();
         for setting in GROUPS.iter().flat_map(|group| group.settings) {
             assert!(frame::options::definition(setting.id).is_some(), "{}", setting.id);
-            assert!(seen.insert(setting.id), "{} is there twice", setting.id);
-            let is_choice =
-                matches!(setting.kind, Kind::Select | Kind::Radio | Kind::Multiselect | Kind::Page);
+            assert!(seen.insert(setting.id), "{} occurs twice", setting.id);
+            let is_choice = matches!(
+                setting.kind,
+                SettingType::Select
+                    | SettingType::Radio
+                    | SettingType::Multiselect
+                    | SettingType::Page
+            );
             assert_eq!(is_choice, !matches!(setting.offers, Offers::Nothing), "{}", setting.id);
         }
         assert!(seen.len() > 70, "the table is whole");

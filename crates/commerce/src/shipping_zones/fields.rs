@@ -1,13 +1,13 @@
 //! The settings that a way of shipping has in a zone.
 
-use crate::settings::kind::{Choices, Kind};
+use crate::settings::kind::{Choices, SettingType};
 
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) id: &'static str,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: SettingType,
     pub(super) default: &'static str,
     pub(super) placeholder: &'static str,
     choices: &'static [(&'static str, &'static str)],
@@ -21,25 +21,25 @@ impl Field {
 }
 
 const fn text(id: &'static str, label: &'static str, about: &'static str) -> Field {
-    let (kind, default, placeholder) = (Kind::Text, "", "");
+    let (kind, default, placeholder) = (SettingType::Text, "", "");
     Field { id, label, about, kind, default, placeholder, choices: &[] }
 }
 
 const fn title(default: &'static str) -> Field {
-    Field { default, ..text("title", "Name", "What buyers read at the checkout.") }
+    Field { default, ..text("title", "Name", "Title shown to customers at checkout.") }
 }
 
 const TAX_STATUS: Field = Field {
     id: "tax_status",
     label: "Tax status",
     about: "",
-    kind: Kind::Select,
+    kind: SettingType::Select,
     default: "taxable",
     placeholder: "",
     choices: &[("taxable", "Taxable"), ("none", "None")],
 };
 
-const COST: Field = text("cost", "Cost", "What it costs; sums of parts are allowed.");
+const COST: Field = text("cost", "Cost", "Cost, or an expression such as 10 + 2.");
 
 static FLAT_RATE: &[Field] = &[title("Flat rate"), TAX_STATUS, COST];
 static LOCAL_PICKUP: &[Field] = &[title("Local pickup"), TAX_STATUS, COST];
@@ -47,29 +47,29 @@ static FREE_SHIPPING: &[Field] = &[
     title("Free shipping"),
     Field {
         id: "requires",
-        label: "Needs",
+        label: "Free shipping requires",
         about: "",
-        kind: Kind::Select,
+        kind: SettingType::Select,
         default: "",
         placeholder: "",
         choices: &[
-            ("", "Nothing"),
-            ("coupon", "A coupon for free shipping"),
-            ("min_amount", "An order of some sum"),
-            ("either", "Such a sum or a coupon"),
-            ("both", "Such a sum and a coupon"),
+            ("", "No requirement"),
+            ("coupon", "A free shipping coupon"),
+            ("min_amount", "A minimum order amount"),
+            ("either", "A minimum order amount or a coupon"),
+            ("both", "A minimum order amount and a coupon"),
         ],
     },
     Field {
         default: "0",
         placeholder: "0.00",
-        ..text("min_amount", "Least sum", "From what sum on an order is shipped free of charge.")
+        ..text("min_amount", "Minimum order amount", "Order amount from which shipping is free.")
     },
     Field {
         id: "ignore_discounts",
         label: "Discounts",
-        about: "Reckon the least sum before coupons take anything off.",
-        kind: Kind::Checkbox,
+        about: "Apply the minimum order amount before coupon discounts.",
+        kind: SettingType::Checkbox,
         default: "no",
         placeholder: "",
         choices: &[],

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use shop_rows::shipping::{self, MethodRow, ZoneRow};
 use types::Error;
 
-use super::{fields, may_create, may_delete, may_edit, may_view, need_force, tell, zone_of};
+use super::{
+    append_event, fields, may_create, may_delete, may_edit, may_view, need_force, zone_of,
+};
 use crate::managers::{linked, with_total};
 use crate::settings::kind::TYPES;
 use crate::settings::kind::{accept, choices_body};
@@ -30,14 +32,14 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
             move |call: &mut Call<'_>| $operation(call, &base)
         }};
     }
-    let zone = || Args::new().arg("zone_id", Schema::integer().about("Number of the zone."));
-    let instance = Schema::integer().about("Number of the method in its zone.");
+    let zone = || Args::new().arg("zone_id", Schema::integer().about("Shipping zone ID."));
+    let instance = Schema::integer().about("Shipping method instance ID.");
     let with_id = || zone().arg("instance_id", instance.clone());
-    let method = Schema::any().about("Id of the way of shipping.").required();
+    let method = Schema::any().about("Shipping method ID.").required();
     let create_args = zone().with(item.create_args()).arg("method_id", method);
     let force = Schema::boolean()
         .default(false)
-        .about("Methods cannot be put into the trash, so this must be true.");
+        .about("Required to be true, as methods cannot be moved to the trash.");
     vec![
         Route::at(namespace, r"/shipping/zones/(?P<zone_id>[\d]+)/methods")
             .on(READ, zone(), read(may_view, at_base!(list)))
@@ -56,26 +58,26 @@ fn item() -> Item {
     let shown = |about: &str| text(about).readonly();
     let whole = |about: &str| Schema::integer().about(about).context(BOTH);
     let setting = Schema::object([
-        ("id", shown("Id of the setting.")),
-        ("label", shown("Name of the setting.")),
-        ("description", shown("What the setting is about.")),
-        ("type", text("Type of the setting.").choices(&[TYPES, MORE_TYPES].concat()).readonly()),
-        ("value", text("Value of the setting.")),
-        ("default", shown("Value as long as nobody chose one.")),
-        ("tip", shown("A hint.")),
-        ("placeholder", shown("What an empty field shows.")),
+        ("id", shown("Setting ID.")),
+        ("label", shown("Setting name.")),
+        ("description", shown("Setting description.")),
+        ("type", text("Setting type.").choices(&[TYPES, MORE_TYPES].concat()).readonly()),
+        ("value", text("Setting value.")),
+        ("default", shown("Default value.")),
+        ("tip", shown("Help text.")),
+        ("placeholder", shown("Placeholder.")),
     ]);
-    let enabled = Schema::boolean().about("Whether it is offered.").context(BOTH);
+    let enabled = Schema::boolean().about("Whether the shipping method is enabled.").context(BOTH);
     let fields = [
-        ("id", whole("Number of the method in its zone.").readonly()),
-        ("instance_id", whole("The same number again.").readonly()),
-        ("title", shown("What buyers read at the checkout.")),
-        ("order", whole("Its place among the methods.")),
+        ("id", whole("Shipping method instance ID.").readonly()),
+        ("instance_id", whole("Shipping method instance ID.").readonly()),
+        ("title", shown("Title shown at checkout.")),
+        ("order", whole("Sort order.")),
         ("enabled", enabled),
-        ("method_id", shown("Id of the way of shipping.")),
-        ("method_title", shown("Name of the way of shipping.")),
-        ("method_description", shown("How it works.")),
-        ("settings", setting.about("Its settings.").context(BOTH)),
+        ("method_id", shown("Shipping method ID.")),
+        ("method_title", shown("Shipping method name.")),
+        ("method_description", shown("Shipping method description.")),
+        ("settings", setting.about("Shipping method settings.").context(BOTH)),
     ];
     Item::new("shipping_zone_method", Schema::object(fields))
 }
@@ -100,7 +102,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let method_id = method_id.unwrap_or_default().into_owned();
     let others = shipping::methods_of(call.conn()?, zone.zone_id)?;
     if fields::of(&method_id).is_none() || others.len() >= METHODS_MAX {
-        let message = "This way of shipping cannot be added to the zone.";
+        let message = "This shipping method cannot be added to the zone.";
         let code = "woocommerce_rest_shipping_zone_not_created";
         return Err(Refusal::new(400, code, message).into());
     }
@@ -108,7 +110,7 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut method = new_method(&zone, method_id, last.saturating_add(1));
     apply(call, &mut method)?;
     method.instance_id = shipping::method_insert(call.conn()?, &method)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     reply(call, base, &method)
 }
 
@@ -127,7 +129,7 @@ fn update(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut method = method_of(call)?;
     apply(call, &mut method)?;
     shipping::method_update(call.conn()?, &method)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     reply(call, base, &method)
 }
 
@@ -136,7 +138,7 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     need_force(call)?;
     let reply = reply(call, base, &method)?;
     shipping::method_delete(call.conn()?, method.instance_id)?;
-    tell(call, CHANGED, method.zone_id)?;
+    append_event(call, CHANGED, method.zone_id)?;
     Ok(reply)
 }
 
@@ -144,7 +146,7 @@ fn method_of(call: &mut Call<'_>) -> Result<MethodRow, Stop> {
     let zone = zone_of(call, "zone_id")?;
     let instance_id = call.params.path().get("instance_id").map(loose::to_int);
     let method = shipping::method_get(call.conn()?, instance_id.unwrap_or_default())?;
-    let message = "There is no such method in this zone.";
+    let message = "Shipping method not found in this zone.";
     let unknown = || Refusal::new(404, "woocommerce_rest_shipping_zone_method_invalid", message);
     let method = method.filter(|method| method.zone_id == zone.zone_id);
     Ok(method.ok_or_else(unknown)?)
@@ -175,7 +177,7 @@ fn apply(call: &Call<'_>, method: &mut MethodRow) -> Result<(), Stop> {
 
 fn stored(method: &MethodRow) -> Result<Map<String, Value>, Error> {
     serde_json::from_str(&method.settings)
-        .map_err(|error| Error::internal("a method's settings cannot be read").because(error))
+        .map_err(|error| Error::internal("cannot read a shipping method's settings").because(error))
 }
 
 fn reply(call: &Call<'_>, base: &str, method: &MethodRow) -> Result<Reply, Stop> {

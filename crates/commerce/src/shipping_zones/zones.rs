@@ -9,8 +9,8 @@ use shop_rows::shipping::{self, ZoneRow};
 
 use super::bodies::{zone_body, zone_links};
 use super::{
-    REST_OF_WORLD, may_create, may_delete, may_edit, may_view, need_force, rest_of_world, tell,
-    zone_of,
+    REST_OF_WORLD, append_event, may_create, may_delete, may_edit, may_view, need_force,
+    rest_of_world, zone_of,
 };
 use crate::managers::{linked, with_total};
 
@@ -27,10 +27,10 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
             move |call: &mut Call<'_>| $operation(call, &base)
         }};
     }
-    let id = || Args::new().arg("id", Schema::integer().about("Number of the zone."));
+    let id = || Args::new().arg("id", Schema::integer().about("Shipping zone ID."));
     let force = Schema::boolean()
         .default(false)
-        .about("Zones cannot be put into the trash, so this must be true.");
+        .about("Required to be true, as zones cannot be moved to the trash.");
     let create_args = item.create_args().revise("name", Schema::required);
     vec![
         Route::at(namespace, "/shipping/zones")
@@ -46,11 +46,11 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
 }
 
 fn item() -> Item {
-    let id = Schema::integer().about("Number of the zone.").context(BOTH).readonly();
+    let id = Schema::integer().about("Shipping zone ID.").context(BOTH).readonly();
     let fields = [
         ("id", id),
-        ("name", Schema::text().about("Name of the zone.").context(BOTH)),
-        ("order", Schema::integer().about("Its place among the zones.").context(BOTH)),
+        ("name", Schema::text().about("Shipping zone name.").context(BOTH)),
+        ("order", Schema::integer().about("Sort order.").context(BOTH)),
     ];
     Item::new("shipping_zone", Schema::object(fields))
 }
@@ -83,14 +83,14 @@ fn apply(call: &Call<'_>, zone: &mut ZoneRow) {
 
 fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     if shipping::zone_list(call.conn()?)?.len() >= ZONES_MAX {
-        let message = "A shop has at most 1000 shipping zones.";
+        let message = "A store must have at most 1000 shipping zones.";
         let code = "woocommerce_rest_shipping_zone_not_created";
         return Err(Refusal::new(400, code, message).into());
     }
     let mut zone = ZoneRow { zone_id: 0, name: String::new(), position: 0 };
     apply(call, &mut zone);
     zone.zone_id = shipping::zone_insert(call.conn()?, &zone)?;
-    tell(call, "shipping_zone.created", zone.zone_id)?;
+    append_event(call, "shipping_zone.created", zone.zone_id)?;
     let location = call.visit.rest(&format!("{base}/{}", zone.zone_id));
     Ok(Reply { status: 201, ..reply(call, base, &zone) }.header("location", location))
 }
@@ -98,13 +98,13 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
 fn update(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut zone = zone_of(call, "id")?;
     if zone.zone_id == REST_OF_WORLD {
-        let message = "The rest of the world cannot be changed.";
+        let message = "This zone cannot be changed.";
         let code = "woocommerce_rest_shipping_zone_invalid_zone";
         return Err(Refusal::new(403, code, message).into());
     }
     apply(call, &mut zone);
     shipping::zone_update(call.conn()?, &zone)?;
-    tell(call, "shipping_zone.updated", zone.zone_id)?;
+    append_event(call, "shipping_zone.updated", zone.zone_id)?;
     Ok(reply(call, base, &zone))
 }
 
@@ -115,7 +115,7 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let reply = reply(call, base, &zone);
     if zone.zone_id != REST_OF_WORLD {
         shipping::zone_delete(call.conn()?, zone.zone_id)?;
-        tell(call, "shipping_zone.deleted", zone.zone_id)?;
+        append_event(call, "shipping_zone.deleted", zone.zone_id)?;
     }
     Ok(reply)
 }

@@ -167,19 +167,19 @@ fn post_type_counts(conn: &mut dyn Conn) -> StoreResult<Vec<Value>> {
     };
     for kind in ["page", "post"] {
         let kinds = vec![kind.to_owned()];
-        let wanted = PostFilter { kinds, page: COUNT_ONLY, ..PostFilter::default() };
-        add(kind, site_rows::post::list(conn, &wanted)?.1);
+        let filter = PostFilter { kinds, page: COUNT_ONLY, ..PostFilter::default() };
+        add(kind, site_rows::post::list(conn, &filter)?.1);
     }
     let variation = || vec![String::from("variation")];
-    let wanted = ProductFilter { page: COUNT_ONLY, ..ProductFilter::default() };
-    let products = ProductFilter { kinds_exclude: variation(), ..wanted.clone() };
+    let filter = ProductFilter { page: COUNT_ONLY, ..ProductFilter::default() };
+    let products = ProductFilter { kinds_exclude: variation(), ..filter.clone() };
     add("product", shop_rows::product::list(conn, &products)?.1);
-    let variations = ProductFilter { kinds: variation(), ..wanted };
+    let variations = ProductFilter { kinds: variation(), ..filter };
     add("product_variation", shop_rows::product::list(conn, &variations)?.1);
-    let wanted = CouponFilter { page: COUNT_ONLY, ..CouponFilter::default() };
-    add("shop_coupon", shop_rows::coupon::list(conn, &wanted)?.1);
+    let filter = CouponFilter { page: COUNT_ONLY, ..CouponFilter::default() };
+    add("shop_coupon", shop_rows::coupon::list(conn, &filter)?.1);
     let kinds = vec![OrderKind::Order];
-    let wanted = OrderFilter { kinds, page: COUNT_ONLY, ..OrderFilter::default() };
-    add("shop_order", shop_rows::order::list(conn, &wanted)?.1);
+    let filter = OrderFilter { kinds, page: COUNT_ONLY, ..OrderFilter::default() };
+    add("shop_order", shop_rows::order::list(conn, &filter)?.1);
     Ok(counts)
 }

@@ -134,17 +134,17 @@ pub(super) fn status() -> Item {
     Item::new(
         "system_status",
         Schema::object([
-            ("environment", shown(group(ENVIRONMENT), "What the shop runs on.")),
-            ("database", shown(group(DATABASE), "The database.")),
-            ("active_plugins", shown(list_of(PLUGIN), "Extensions in use.")),
-            ("inactive_plugins", shown(list_of(PLUGIN), "Extensions that are not in use.")),
-            ("dropins_mu_plugins", shown(texts(), "Extensions that cannot be switched off.")),
-            ("theme", shown(group(THEME), "How the pages look.")),
-            ("settings", shown(group(SETTINGS), "Settings that matter here.")),
-            ("security", shown(group(SECURITY), "How safe the connection is.")),
-            ("pages", shown(list_of(PAGE), "The pages of the shop.")),
-            ("post_type_counts", shown(texts(), "How many records there are.")),
-            ("logging", shown(group(LOGGING), "Where the log goes.")),
+            ("environment", shown(group(ENVIRONMENT), "Environment.")),
+            ("database", shown(group(DATABASE), "Database.")),
+            ("active_plugins", shown(list_of(PLUGIN), "Active plugins.")),
+            ("inactive_plugins", shown(list_of(PLUGIN), "Inactive plugins.")),
+            ("dropins_mu_plugins", shown(texts(), "Must-use plugins.")),
+            ("theme", shown(group(THEME), "Theme.")),
+            ("settings", shown(group(SETTINGS), "Settings.")),
+            ("security", shown(group(SECURITY), "Security.")),
+            ("pages", shown(list_of(PAGE), "Store pages.")),
+            ("post_type_counts", shown(texts(), "Post type counts.")),
+            ("logging", shown(group(LOGGING), "Logging.")),
         ]),
     )
 }

@@ -28,37 +28,37 @@ struct Tool {
 static TOOLS: &[Tool] = &[
     Tool {
         id: "clear_transients",
-        name: "Fetched previews",
-        action: "Forget all",
-        about: "Forgets the previews of other sites' pages, so that they are fetched anew.",
+        name: "Link previews",
+        action: "Clear all",
+        about: "Deletes all cached link previews, so that they are fetched again.",
         run: forget_previews,
     },
     Tool {
         id: "clear_expired_transients",
-        name: "Old previews",
-        action: "Forget the old",
-        about: "Forgets the previews of other sites' pages that are out of date.",
+        name: "Expired link previews",
+        action: "Clear expired",
+        about: "Deletes cached link previews that have expired.",
         run: forget_old_previews,
     },
     Tool {
         id: "clear_expired_download_permissions",
         name: "Download permissions",
-        action: "Delete the used up",
-        about: "Deletes permissions to download that are over or used up.",
+        action: "Delete expired",
+        about: "Deletes download permissions that have expired or are used up.",
         run: delete_used_permissions,
     },
     Tool {
         id: "clear_sessions",
         name: "Sessions",
-        action: "Delete the old",
-        about: "Deletes sessions of visitors that are over.",
+        action: "Delete expired",
+        about: "Deletes expired customer sessions.",
         run: delete_old_sessions,
     },
     Tool {
         id: "verify_db_tables",
         name: "Database",
         action: "Check",
-        about: "Checks that the database has every table and column that the product uses.",
+        about: "Verifies that the database has all tables and columns.",
         run: check_database,
     },
 ];
@@ -66,11 +66,11 @@ static TOOLS: &[Tool] = &[
 pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     let item = item();
     let context = Args::new().arg("context", item.context_arg());
-    let id = || Args::new().arg("id", Schema::text().about("Id of the tool."));
+    let id = || Args::new().arg("id", Schema::text().about("Tool ID."));
     let update = id().with(item.update_args().without("id"));
     let base = format!("/{namespace}/system_status/tools");
     let [base_of_list, base_of_one, base_of_run] = [base.clone(), base.clone(), base];
-    let compiled = || item.compile().expect("the schema is written down right");
+    let compiled = || item.compile().expect("the schema is well formed");
     let (item_of_list, item_of_one, item_of_run) = (compiled(), compiled(), compiled());
     let list = move |call: &mut Call<'_>| Ok(Reply::new(list(&item_of_list, call, &base_of_list)));
     let one = move |call: &mut Call<'_>| {
@@ -96,18 +96,18 @@ fn item() -> Item {
     Item::new(
         "system_status_tool",
         Schema::object([
-            ("id", text("Id of the tool.", both)),
-            ("name", text("Name of the tool.", both)),
-            ("action", text("What it does, in a word.", both)),
-            ("description", text("What it does.", both)),
-            ("success", Schema::boolean().about("Whether it worked.").context(edit)),
-            ("message", text("What came of it.", edit)),
+            ("id", text("Tool ID.", both)),
+            ("name", text("Tool name.", both)),
+            ("action", text("Action name.", both)),
+            ("description", text("Tool description.", both)),
+            ("success", Schema::boolean().about("Whether the tool succeeded.").context(edit)),
+            ("message", text("Result message.", edit)),
         ]),
     )
 }
 
 fn may_run(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to run this.";
+    let message = "You are not allowed to run tools.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_update", message)
 }
 
@@ -135,7 +135,7 @@ fn run(item: &CompiledItem, call: &mut Call<'_>, base: &str) -> Result<Reply, St
 fn find(call: &Call<'_>) -> Result<&'static Tool, Refusal> {
     let id = call.params.path().get("id").and_then(Value::as_str).unwrap_or_default();
     TOOLS.iter().find(|tool| tool.id == id).ok_or_else(|| {
-        let message = "There is no such tool.";
+        let message = "Tool not found.";
         Refusal::new(404, "woocommerce_rest_system_status_tool_invalid_id", message)
     })
 }
@@ -152,13 +152,13 @@ fn links(call: &Call<'_>, base: &str, tool: &Tool) -> Links {
 fn forget_previews(call: &mut Call<'_>) -> StoreResult<String> {
     let end_of_time = Timestamp::from_micros(i64::MAX);
     let count = site_rows::oembed_cache::prune(call.conn()?, end_of_time)?;
-    Ok(format!("Previews forgotten: {count}."))
+    Ok(format!("Link previews deleted: {count}."))
 }
 
 fn forget_old_previews(call: &mut Call<'_>) -> StoreResult<String> {
     let now = call.now();
     let count = site_rows::oembed_cache::prune(call.conn()?, now)?;
-    Ok(format!("Previews forgotten: {count}."))
+    Ok(format!("Link previews deleted: {count}."))
 }
 
 fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
@@ -171,8 +171,8 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
     let (mut kept, mut deleted) = (0, 0_u64);
     loop {
         let page = Page { offset: kept, limit: PERMISSIONS_PER_PAGE };
-        let wanted = DownloadPermissionFilter { page, ..DownloadPermissionFilter::default() };
-        let (permissions, _) = download_permission::list(conn, &wanted)?;
+        let filter = DownloadPermissionFilter { page, ..DownloadPermissionFilter::default() };
+        let (permissions, _) = download_permission::list(conn, &filter)?;
         if permissions.is_empty() {
             break;
         }

@@ -68,7 +68,7 @@ pub(crate) fn import_rates(conn: &mut dyn Conn, section: &Value) -> Result<usize
 impl BundleRate {
     fn read(&self) -> Result<TaxRate> {
         let whole = |text: &str| -> Result<i64> {
-            text.parse().map_err(|_| Error::invalid(format!("`{text}` is no whole number")))
+            text.parse().map_err(|_| Error::invalid(format!("`{text}` is not an integer")))
         };
         let rate = match self.tax_rate.as_str() {
             "" => None,

@@ -53,10 +53,10 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
             move |call: &mut Call<'_>| $operation(call, &base)
         }};
     }
-    let slug = || Args::new().arg("slug", Schema::text().about("Name of the class in addresses."));
+    let slug = || Args::new().arg("slug", Schema::text().about("Tax class slug."));
     let force = Schema::boolean()
         .default(false)
-        .about("Classes cannot be put into the trash, so this must be true.");
+        .about("Required to be true, as tax classes cannot be moved to the trash.");
     let list_args = Args::new().arg("context", item.context_arg());
     let collection = Route::at(namespace, "/taxes/classes")
         .on(READ, list_args, read(may_view, at_base!(list)))
@@ -72,23 +72,23 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
 }
 
 fn item() -> Item {
-    let slug = Schema::text().about("Name of the class in addresses.").context(BOTH).readonly();
-    let name = Schema::text().about("Name of the class.").context(BOTH).required();
+    let slug = Schema::text().about("Tax class slug.").context(BOTH).readonly();
+    let name = Schema::text().about("Tax class name.").context(BOTH).required();
     Item::new("tax_class", Schema::object([("slug", slug), ("name", name)]))
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create tax classes.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_create", message)
 }
 
 fn may_delete(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to delete this.";
+    let message = "You are not allowed to delete tax classes.";
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_delete", message)
 }
 
 /// The class that the call names, as rates store it; refused unless the shop has it.
-pub(super) fn wanted(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
+pub(super) fn requested_class(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
     let Some(value) = call.params.get("class").cloned() else { return Ok(None) };
     let slug = value.as_str().unwrap_or_default();
     if slug == STANDARD {
@@ -146,27 +146,27 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
         Refusal::new(400, code, message).into()
     };
     if name.is_empty() {
-        let message = "A class must have a name; give one.";
+        let message = "A name is required.";
         return Err(refuse("woocommerce_rest_tax_class_invalid_name", message));
     }
     let known = all(call)?;
     if known.iter().skip(1).any(|class| class.name == name) {
-        let message = "There is a class of this name already; choose another name.";
+        let message = "A tax class with this name already exists; choose another name.";
         return Err(refuse("woocommerce_rest_tax_class_exists", message));
     }
     let slug = slugify(&name);
     if slug.is_empty() {
-        let message = "The name must have a letter or a digit in it.";
+        let message = "The name must contain a letter or a digit.";
         return Err(refuse("woocommerce_rest_tax_class_slug_invalid", message));
     }
     if known.iter().any(|class| class.slug == slug) {
-        let message = "There is a class of nearly this name already; choose another name.";
+        let message = "A tax class with a similar name already exists; choose another name.";
         return Err(refuse("woocommerce_rest_tax_class_slug_exists", message));
     }
     let last = known.iter().map(|class| class.position).max().unwrap_or_default();
     let class = TaxClassRow { slug, name, position: last.saturating_add(1) };
     tax_class::insert(call.conn()?, &class)?;
-    tell(call, "tax_class.created", &class)?;
+    append_event(call, "tax_class.created", &class)?;
     let location = call.visit.rest(&format!("{base}/{}", class.slug));
     Ok(Reply::created(body(&class), location).links(links(call, base)))
 }
@@ -174,12 +174,12 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
 /// Deletes the class and its rates.
 fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
-        let message = "This cannot be put into the trash; set force to delete it.";
+        let message = "This resource cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     let slug = slug_of(call);
     let Some(class) = tax_class::get(call.conn()?, &slug)? else {
-        let message = "There is no such class that could be deleted.";
+        let message = "Tax class not found.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_tax_class", message).into());
     };
     let filter = TaxRateFilter { classes: vec![slug], ..TaxRateFilter::default() };
@@ -195,11 +195,11 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
         }
     }
     tax_class::delete(call.conn()?, &class.slug)?;
-    tell(call, "tax_class.deleted", &class)?;
+    append_event(call, "tax_class.deleted", &class)?;
     Ok(Reply::new(body(&class)).links(links(call, base)))
 }
 
 /// Classes have no numbers; followers know them by their slugs.
-fn tell(call: &mut Call<'_>, kind: &'static str, class: &TaxClassRow) -> types::Result<()> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, class: &TaxClassRow) -> types::Result<()> {
     events::append(call, kind, class.position, &json!({ "slug": class.slug }))
 }

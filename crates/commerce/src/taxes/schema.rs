@@ -8,7 +8,7 @@ use crate::common::version::Version;
 
 const BOTH: &[&str] = &["view", "edit"];
 /// The classes that every new shop has. **The published list is theirs**; a shop that has other
-/// classes takes those, see [`super::classes::wanted`].
+/// classes takes those, see [`super::classes::requested_class`].
 const CLASSES: &[&str] = &[STANDARD, "reduced-rate", "zero-rate"];
 /// Decimals of a rate.
 const DECIMALS: u32 = 4;
@@ -21,23 +21,26 @@ pub(super) fn item(version: Version) -> Item {
     let text = |about: &str| Schema::text().about(about);
     let switch = |default: bool, about: &str| Schema::boolean().default(default).about(about);
     let mut fields = vec![
-        ("id", Schema::integer().about("Number of the rate.").readonly()),
-        ("country", text("Code of the country; empty for every country.")),
-        ("state", text("Code of the state; empty for every state.")),
-        ("postcode", text("A postcode where it holds; several have semicolons between them.")),
-        ("city", text("A city where it holds; several have semicolons between them.")),
-        ("rate", text("The rate in percent.")),
-        ("name", text("What customers know it as.")),
-        ("priority", Schema::integer().default(1).about("One rate of each priority applies.")),
-        ("compound", switch(false, "Whether it is reckoned on top of other taxes.")),
-        ("shipping", switch(true, "Whether shipping is taxed too.")),
-        ("order", Schema::integer().about("Its place among the rates.")),
-        ("class", class().default(STANDARD).about("The class of goods that it is for.")),
+        ("id", Schema::integer().about("Tax rate ID.").readonly()),
+        ("country", text("Country code; empty for all countries.")),
+        ("state", text("State code; empty for all states.")),
+        ("postcode", text("Postcode; separate several with semicolons.")),
+        ("city", text("City; separate several with semicolons.")),
+        ("rate", text("Tax rate, in percent.")),
+        ("name", text("Tax rate name.")),
+        (
+            "priority",
+            Schema::integer().default(1).about("Priority; one rate of each priority applies."),
+        ),
+        ("compound", switch(false, "Whether the tax is compound.")),
+        ("shipping", switch(true, "Whether the tax applies to shipping.")),
+        ("order", Schema::integer().about("Sort order.")),
+        ("class", class().default(STANDARD).about("Tax class.")),
     ];
     if has_lists(version) {
         let list = |about: &str| Schema::list(Schema::text()).about(about);
-        fields.push(("postcodes", list("Postcodes where it holds; none for all.")));
-        fields.push(("cities", list("Cities where it holds; none for all.")));
+        fields.push(("postcodes", list("Postcodes; empty for all.")));
+        fields.push(("cities", list("Cities; empty for all.")));
     }
     let fields = fields.into_iter().map(|(name, schema)| (name, schema.context(BOTH)));
     Item::new("tax", Schema::object(fields))

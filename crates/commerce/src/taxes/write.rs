@@ -15,7 +15,7 @@ const DECIMALS: u32 = 4;
 
 /// Sets what the call gives.
 pub(super) fn apply(version: Version, call: &mut Call<'_>, rate: &mut TaxRate) -> Result<(), Stop> {
-    if let Some(class) = classes::wanted(call)? {
+    if let Some(class) = classes::requested_class(call)? {
         rate.row.class = class;
     }
     let given = |name: &str| call.params.get(name);

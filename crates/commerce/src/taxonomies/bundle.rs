@@ -23,7 +23,7 @@ struct Category {
 }
 
 pub(crate) fn default_category(conn: &mut dyn Conn, section: &Value) -> Result<usize> {
-    let id = section.as_i64().ok_or_else(|| Error::invalid("it must be a number"))?;
+    let id = section.as_i64().ok_or_else(|| Error::invalid("expected a number"))?;
     frame::options::set(conn, DEFAULT_CATEGORY, &json!(id))?;
     Ok(1)
 }
@@ -40,7 +40,7 @@ pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> 
             description: category.description.clone(),
             parent_id: category.parent,
             menu_order: category.menu_order,
-            ..write::blank()
+            ..write::empty_row()
         };
         put(conn, row)?;
     }
@@ -68,7 +68,7 @@ pub(crate) fn put(conn: &mut dyn Conn, row: TermRow) -> Result<()> {
             term::update(conn, &TermRow { details: present.details, ..row }).map(drop)
         }
         Some(_) => {
-            let message = format!("the number {} belongs to a term of another kind", row.term_id);
+            let message = format!("id {} belongs to a term of another taxonomy", row.term_id);
             Err(Error::conflict(message))
         }
     }

@@ -21,20 +21,20 @@ pub(super) fn schema(version: Version) -> Schema {
     let date = |about: &str| Schema::typed("date-time").about(about).context(BOTH).readonly();
     let text = |about: &str| Schema::text().about(about).context(BOTH);
     let mut fields = vec![
-        ("id", Schema::integer().about("Number of the picture.").context(BOTH)),
-        ("date_created", date("When it came to the shop.")),
+        ("id", Schema::integer().about("Image ID.").context(BOTH)),
+        ("date_created", date("Date created, in the site's time zone.")),
     ];
     if version > Version::One {
-        fields.push(("date_created_gmt", date("When it came to the shop, in GMT.")));
+        fields.push(("date_created_gmt", date("Date created, in GMT.")));
     }
-    fields.push(("date_modified", date("When it was changed.")));
+    fields.push(("date_modified", date("Date last modified, in the site's time zone.")));
     if version > Version::One {
-        fields.push(("date_modified_gmt", date("When it was changed, in GMT.")));
+        fields.push(("date_modified_gmt", date("Date last modified, in GMT.")));
     }
-    fields.push(("src", text("Its address.").format("uri")));
-    fields.push((name_of(version), text("Its name.")));
-    fields.push(("alt", text("What can be seen, for those who cannot.")));
-    Schema::object(fields).about("Picture of the term.").context(BOTH)
+    fields.push(("src", text("Image URL.").format("uri")));
+    fields.push((name_of(version), text("Image name.")));
+    fields.push(("alt", text("Alternative text.")));
+    Schema::object(fields).about("Term image.").context(BOTH)
 }
 
 /// The picture as the version shows it; null if there is none.

@@ -9,14 +9,14 @@ use serde_json::json;
 use site_rows::term::TermRow;
 use types::Capability;
 
-use super::{Kind, SHIPPING_CLASS, write};
+use super::{SHIPPING_CLASS, TermKind, write};
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
     let text = |about: &str| Schema::text().about(about);
     let args = Args::new()
-        .arg("name", text("Name of the shipping class."))
-        .arg("slug", text("Its part of the address."))
-        .arg("description", text("What it is about."));
+        .arg("name", text("Shipping class name."))
+        .arg("slug", text("Shipping class slug."))
+        .arg("description", text("Shipping class description."));
     Route::at(namespace, "/products/shipping_classes/slug-suggestion").on(
         READ,
         args,
@@ -25,7 +25,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 }
 
 fn may_suggest(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make shipping classes.";
+    let message = "You are not allowed to create shipping classes.";
     call.need(Capability::EditProductTerms, "woocommerce_rest_cannot_create", message)
 }
 
@@ -34,7 +34,7 @@ fn suggest(call: &mut Call<'_>) -> Result<Reply, Stop> {
     if wanted.is_empty() {
         return Ok(Reply::new(json!("")));
     }
-    let class = TermRow { taxonomy: SHIPPING_CLASS.to_owned(), ..write::blank() };
-    let free = write::free_slug(call.conn()?, Kind::ShippingClass, &class, &wanted)?;
+    let class = TermRow { taxonomy: SHIPPING_CLASS.to_owned(), ..write::empty_row() };
+    let free = write::free_slug(call.conn()?, TermKind::ShippingClass, &class, &wanted)?;
     Ok(Reply::new(json!(free)))
 }

@@ -11,7 +11,7 @@ use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error};
 
 use super::item::DISPLAYS;
-use super::{CATEGORY, DEFAULT_CATEGORY, Kind, image};
+use super::{CATEGORY, DEFAULT_CATEGORY, TermKind, image};
 use crate::common::events;
 
 /// Characters of a name.
@@ -23,7 +23,7 @@ const ATTEMPTS_MAX: u32 = 10_000;
 const DEPTH_MAX: usize = 100;
 
 /// A term of which nothing is known yet.
-pub(crate) fn blank() -> TermRow {
+pub(crate) fn empty_row() -> TermRow {
     TermRow {
         term_id: 0,
         taxonomy: String::new(),
@@ -37,11 +37,15 @@ pub(crate) fn blank() -> TermRow {
     }
 }
 
-pub(super) fn create(kind: Kind, call: &mut Call<'_>, taxonomy: String) -> Result<TermRow, Stop> {
-    let mut row = TermRow { taxonomy, ..blank() };
+pub(super) fn create(
+    kind: TermKind,
+    call: &mut Call<'_>,
+    taxonomy: String,
+) -> Result<TermRow, Stop> {
+    let mut row = TermRow { taxonomy, ..empty_row() };
     set_parent(kind, call, &mut row)?;
     set_texts(call, &mut row)?;
-    let wanted = asked_slug(call);
+    let wanted = requested_slug(call);
     refuse_namesake(kind, call.conn()?, &row, wanted.as_deref())?;
     let own = wanted.unwrap_or_else(|| slugify(&row.name));
     let own = if own.is_empty() { String::from("term") } else { own };
@@ -53,44 +57,44 @@ pub(super) fn create(kind: Kind, call: &mut Call<'_>, taxonomy: String) -> Resul
     } else {
         row.term_id = term::insert(call.conn()?, &row)?;
     }
-    tell(call, "term.created", &row)?;
+    append_event(call, "term.created", &row)?;
     Ok(row)
 }
 
-pub(super) fn update(kind: Kind, call: &mut Call<'_>, row: TermRow) -> Result<TermRow, Stop> {
+pub(super) fn update(kind: TermKind, call: &mut Call<'_>, row: TermRow) -> Result<TermRow, Stop> {
     let before = row;
     let mut row = before.clone();
     set_parent(kind, call, &mut row)?;
     set_texts(call, &mut row)?;
-    if let Some(slug) = asked_slug(call) {
+    if let Some(slug) = requested_slug(call) {
         let taken = term::find_by_slug(call.conn()?, &row.taxonomy, &slug)?;
         let is_taken = taken.is_some_and(|other| other.term_id != row.term_id);
         if is_taken && row.parent_id == before.parent_id {
-            let message = "Another term has this slug; choose another one.";
+            let message = "This slug is already in use; choose another one.";
             return Err(Refusal::new(400, "duplicate_term_slug", message).into());
         }
         row.slug = free_slug(call.conn()?, kind, &row, &slug)?;
     }
     set_details(kind, call, &mut row)?;
     term::update(call.conn()?, &row)?;
-    if kind == Kind::AttributeTerm && row.slug != before.slug {
+    if kind == TermKind::AttributeTerm && row.slug != before.slug {
         product::rename_value(call.conn()?, &row.taxonomy, &before.slug, &row.slug)?;
     }
-    tell(call, "term.updated", &row)?;
+    append_event(call, "term.updated", &row)?;
     Ok(row)
 }
 
 pub(super) fn delete(call: &mut Call<'_>, row: &TermRow) -> Result<(), Stop> {
     if row.taxonomy == CATEGORY && call.options().integer(DEFAULT_CATEGORY) == row.term_id {
-        let message = "The default category cannot be deleted; make another one the default.";
+        let message = "The default category cannot be deleted; set another default first.";
         return Err(Refusal::new(400, "woocommerce_rest_cannot_delete", message).into());
     }
     term::delete(call.conn()?, row.term_id)?;
-    tell(call, "term.deleted", row)?;
+    append_event(call, "term.deleted", row)?;
     Ok(())
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, row: &TermRow) -> Result<(), Error> {
+fn append_event(call: &mut Call<'_>, kind: &'static str, row: &TermRow) -> Result<(), Error> {
     events::append(call, kind, row.term_id, &json!({ "taxonomy": row.taxonomy }))
 }
 
@@ -99,7 +103,7 @@ fn text(call: &Call<'_>, name: &str) -> Option<String> {
     call.params.get(name).and_then(loose::scalar_text).map(|text| text.replace('\0', ""))
 }
 
-fn asked_slug(call: &Call<'_>) -> Option<String> {
+fn requested_slug(call: &Call<'_>) -> Option<String> {
     text(call, "slug").map(|slug| slugify(&slug)).filter(|slug| !slug.is_empty())
 }
 
@@ -109,10 +113,10 @@ fn set_texts(call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
         row.name = clean_title(&clean::text_field(&name));
     }
     if row.name.is_empty() {
-        return Err(Refusal::new(400, "empty_term_name", "Give the term a name.").into());
+        return Err(Refusal::new(400, "empty_term_name", "A name is required.").into());
     }
     if row.name.chars().count() > NAME_LENGTH_MAX {
-        let message = format!("The name may have {NAME_LENGTH_MAX} characters at most.");
+        let message = format!("The name must have at most {NAME_LENGTH_MAX} characters.");
         return Err(Refusal::new(400, "term_name_too_long", message).into());
     }
     if let Some(description) = text(call, "description") {
@@ -122,16 +126,16 @@ fn set_texts(call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
     Ok(())
 }
 
-fn set_parent(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
+fn set_parent(kind: TermKind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
     let Some(parent) = call.params.get("parent") else { return Ok(()) };
     let parent_id = loose::to_int(parent).max(0);
     if !kind.is_hierarchical() {
-        let message = "These terms do not lie within each other.";
+        let message = "These terms have no hierarchy.";
         return Err(Refusal::new(400, "woocommerce_rest_taxonomy_not_hierarchical", message).into());
     }
     let parent = if parent_id == 0 { None } else { term::get(call.conn()?, parent_id)? };
     if parent_id != 0 && parent.is_none_or(|parent| parent.taxonomy != row.taxonomy) {
-        let message = "Use the number of a parent that exists.";
+        let message = "Parent term not found.";
         return Err(Refusal::new(400, "missing_parent", message).into());
     }
     let conn = call.conn()?;
@@ -141,7 +145,7 @@ fn set_parent(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), 
     Ok(())
 }
 
-fn set_details(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Error> {
+fn set_details(kind: TermKind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Error> {
     if kind.has_menu_order()
         && let Some(order) = call.params.get("menu_order")
     {
@@ -170,7 +174,7 @@ fn set_details(kind: Kind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(),
 
 /// Two terms of one parent do not have the same name, unless the new one has a slug of its own.
 fn refuse_namesake(
-    kind: Kind,
+    kind: TermKind,
     conn: &mut dyn Conn,
     row: &TermRow,
     slug: Option<&str>,
@@ -192,7 +196,7 @@ fn refuse_namesake(
     if own_slug_is_free {
         return Ok(());
     }
-    let message = "A term with this name exists already; use it or choose another name.";
+    let message = "A term with this name already exists; use it or choose another name.";
     Err(Refusal::new(400, "term_exists", message).with("resource_id", namesake.term_id).into())
 }
 
@@ -200,7 +204,7 @@ fn refuse_namesake(
 /// it, else with a number.
 pub(super) fn free_slug(
     conn: &mut dyn Conn,
-    kind: Kind,
+    kind: TermKind,
     row: &TermRow,
     wanted: &str,
 ) -> Result<String, Stop> {
@@ -227,5 +231,5 @@ pub(super) fn free_slug(
             return Ok(candidate);
         }
     }
-    Err(Error::conflict("too many terms share this slug; choose another one").into())
+    Err(Error::conflict("too many terms have this slug; choose another one").into())
 }

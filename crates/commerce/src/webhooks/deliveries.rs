@@ -20,13 +20,13 @@ const SHOWN_MAX: i64 = 25;
 
 pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
     let item = item(version);
-    let webhook = || Args::new().arg("webhook_id", whole("Number of the webhook."));
+    let webhook = || Args::new().arg("webhook_id", whole("Webhook ID."));
     let context = || Args::new().arg("context", item.context_arg());
     let base = format!("/{namespace}/webhooks");
     let base_of_one = base.clone();
     let list = move |call: &mut Call<'_>| list(version, call, &base);
     let get = move |call: &mut Call<'_>| get(version, call, &base_of_one);
-    let one = webhook().arg("id", whole("Number of the delivery.")).with(context());
+    let one = webhook().arg("id", whole("Delivery ID.")).with(context());
     vec![
         Route::at(namespace, r"/webhooks/(?P<webhook_id>[\d]+)/deliveries")
             .on(READ, webhook().with(context()), read(may_view, list))
@@ -48,27 +48,27 @@ fn item(version: Version) -> Item {
     let text = |about: &str| shown(Schema::text(), about);
     let moment = |about: &str| shown(Schema::typed("date-time"), about);
     let mut fields = vec![
-        ("id", shown(Schema::integer(), "Number of the delivery.")),
-        ("duration", text("Seconds until the answer.")),
-        ("summary", text("What came of it, in a line.")),
-        ("request_url", text("Where it was sent.")),
-        ("request_headers", shown(Schema::map(), "Header fields that were sent.")),
-        ("request_body", text("What was sent.")),
-        ("response_code", text("Status of the answer.")),
-        ("response_message", text("What the status is called.")),
-        ("response_headers", shown(Schema::map(), "Header fields of the answer.")),
-        ("response_body", text("The beginning of the answer.")),
-        ("date_created", moment("When it was to be sent, in the site's time.")),
+        ("id", shown(Schema::integer(), "Delivery ID.")),
+        ("duration", text("Duration of the delivery, in seconds.")),
+        ("summary", text("Result of the delivery.")),
+        ("request_url", text("Request URL.")),
+        ("request_headers", shown(Schema::map(), "Request headers.")),
+        ("request_body", text("Request body.")),
+        ("response_code", text("Response code.")),
+        ("response_message", text("Response message.")),
+        ("response_headers", shown(Schema::map(), "Response headers.")),
+        ("response_body", text("Beginning of the response body.")),
+        ("date_created", moment("Date created, in the site's time zone.")),
     ];
     if version != Version::One {
-        fields.push(("date_created_gmt", moment("When it was to be sent, in GMT.")));
+        fields.push(("date_created_gmt", moment("Date created, in GMT.")));
     }
     Item::new("webhook_delivery", Schema::object(fields))
 }
 
 fn webhook_of(call: &mut Call<'_>) -> Result<WebhookRow, Stop> {
     let webhook_id = call.params.int("webhook_id").unwrap_or_default();
-    let message = "There is no such webhook.";
+    let message = "Webhook not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_webhook_invalid_id", message);
     Ok(webhook::get(call.conn()?, webhook_id)?.ok_or_else(unknown)?)
 }
@@ -89,7 +89,7 @@ fn get(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop>
     let delivery_id = call.params.int("id").unwrap_or_default();
     let found = webhook_delivery::get(call.conn()?, delivery_id)?;
     let endpoint = webhook::endpoint(webhook.webhook_id);
-    let message = "There is no such delivery.";
+    let message = "Delivery not found.";
     let unknown = || Refusal::new(404, "woocommerce_rest_webhook_invalid_id", message);
     let delivery = found.filter(|delivery| delivery.endpoint == endpoint).ok_or_else(unknown)?;
     let body = body(version, call, &webhook, &delivery);

@@ -11,8 +11,10 @@ const EVERY: &str = "all";
 
 pub(super) fn args() -> Args {
     let choices: Vec<&str> = [EVERY].into_iter().chain(STATUSES.iter().copied()).collect();
-    let status =
-        Schema::text().default(EVERY).choices(&choices).about("Keep only webhooks of this status.");
+    let status = Schema::text()
+        .default(EVERY)
+        .choices(&choices)
+        .about("Limit results to webhooks with this status.");
     args::paging()
         .with(args::search())
         .with(args::created())

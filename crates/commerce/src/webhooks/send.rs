@@ -49,16 +49,16 @@ pub(super) fn address(text: &str) -> Option<Url> {
     (matches!(url.scheme(), "http" | "https") && url.host().is_some()).then_some(url)
 }
 
-fn place(webhook_id: &str) -> Aad<'_> {
+fn aad(webhook_id: &str) -> Aad<'_> {
     Aad { kind: "webhook", id: webhook_id, column: "secret" }
 }
 
 pub(super) fn seal(vault: &Vault, webhook_id: i64, secret: &str) -> Result<Vec<u8>> {
-    vault.site_seal(&place(&webhook_id.to_string()), secret.as_bytes())
+    vault.site_seal(&aad(&webhook_id.to_string()), secret.as_bytes())
 }
 
 fn open(vault: &Vault, webhook: &WebhookRow) -> Result<Secret<Vec<u8>>> {
-    vault.site_open(&place(&webhook.webhook_id.to_string()), &webhook.secret_sealed)
+    vault.site_open(&aad(&webhook.webhook_id.to_string()), &webhook.secret_sealed)
 }
 
 /// What tells a new webhook that it is there.

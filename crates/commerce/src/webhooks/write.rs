@@ -79,7 +79,7 @@ fn refused(what: &str, message: impl Into<Cow<'static, str>>) -> Stop {
 }
 
 fn invalid_topic() -> Stop {
-    refused("topic", "Name a topic, such as order.created.")
+    refused("topic", "A topic is required, such as order.created.")
 }
 
 /// Name, status and topic, as far as the request has them.
@@ -90,7 +90,7 @@ fn apply(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
     }
     if let Some(status) = given("status") {
         if !STATUSES.contains(&status) {
-            return Err(refused("status", "A webhook is active, paused or disabled."));
+            return Err(refused("status", "The status must be active, paused or disabled."));
         }
         status.clone_into(&mut webhook.status);
     }
@@ -105,13 +105,12 @@ fn set_url(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
     let url = call.params.text("delivery_url").unwrap_or_default().trim();
     let parsed = send::address(url).filter(|_| url.chars().count() <= URL_LENGTH_MAX);
     let Some(parsed) = parsed else {
-        let message = "Give an address to deliver to that begins with http:// or https://.";
+        let message = "The delivery URL must start with http:// or https://.";
         return Err(refused("delivery_url", message));
     };
     // Who is told now need not wonder for days why nothing arrives.
     call.site.may_ever_deliver(&parsed).map_err(|refusal| {
-        let rule =
-            format!("Give another address; nothing is ever delivered to this one: {refusal}.");
+        let rule = format!("Webhooks cannot be delivered to this URL: {refusal}.");
         refused("delivery_url", rule)
     })?;
     url.clone_into(&mut webhook.delivery_url);
@@ -120,7 +119,7 @@ fn set_url(call: &Call<'_>, webhook: &mut WebhookRow) -> Result<(), Stop> {
 
 fn set_secret(call: &Call<'_>, webhook: &mut WebhookRow, secret: &str) -> Result<(), Stop> {
     if secret.chars().count() > SECRET_LENGTH_MAX {
-        return Err(refused("secret", "A secret has 500 characters at most."));
+        return Err(refused("secret", "A secret must have at most 500 characters."));
     }
     webhook.secret_sealed = send::seal(call.site.vault(), webhook.webhook_id, secret)?;
     Ok(())

@@ -93,7 +93,7 @@ fn a_shop_is_made_once_and_only_where_there_is_none() {
     demo::make(&shop.site, &plan, &mut |_| {}).unwrap();
     assert_eq!(shop.read(demo::standing), Standing::Made { orders: 40, seed: 1 });
     let again = demo::make(&shop.site, &plan, &mut |_| {}).unwrap_err();
-    assert!(again.to_string().contains("empty data folder"), "{again}");
+    assert!(again.to_string().contains("choose an empty one"), "{again}");
 
     let shop = TestShop::new();
     shop.ask("POST", "/wc/v3/products", ADMIN, &json!({ "name": "Own" }));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use commerce::ingest::{Importer, Kind, Manner, Outcome, Record};
+use commerce::ingest::{ImportPolicy, Importer, Outcome, Record, RecordKind};
 use db::outbox;
 use serde_json::{Value, json};
 
@@ -11,13 +11,13 @@ use super::support::{ADMIN, TestShop};
 
 const SOURCE: &str = "https://old.example";
 
-fn importer(shop: &TestShop, manner: Manner) -> Importer {
+fn importer(shop: &TestShop, manner: ImportPolicy) -> Importer {
     Importer::new(Arc::clone(&shop.site), SOURCE, manner).unwrap()
 }
 
-fn ingest(shop: &TestShop, records: &[(Kind, Value)]) -> Outcome {
+fn ingest(shop: &TestShop, records: &[(RecordKind, Value)]) -> Outcome {
     let records = records.iter().map(|(kind, body)| Record::new(*kind, body.clone()));
-    importer(shop, Manner::default()).ingest(records).unwrap()
+    importer(shop, ImportPolicy::default()).ingest(records).unwrap()
 }
 
 fn order(id: i64) -> Value {
@@ -43,11 +43,14 @@ fn order(id: i64) -> Value {
     })
 }
 
-fn records() -> Vec<(Kind, Value)> {
+fn records() -> Vec<(RecordKind, Value)> {
     vec![
-        (Kind::Category, json!({ "id": 40, "name": "Light", "slug": "light", "image": null })),
         (
-            Kind::Product,
+            RecordKind::Category,
+            json!({ "id": 40, "name": "Light", "slug": "light", "image": null }),
+        ),
+        (
+            RecordKind::Product,
             json!({
                 "id": 501, "name": "Lamp", "regular_price": "10", "sku": "LAMP", "total_sales": 12,
                 "categories": [{ "id": 40 }], "date_created": "2024-05-06T07:08:09",
@@ -55,20 +58,20 @@ fn records() -> Vec<(Kind, Value)> {
             }),
         ),
         (
-            Kind::Customer,
+            RecordKind::Customer,
             json!({
                 "id": 77, "email": "ada@example.com", "username": "ada", "role": "customer",
                 "date_created_gmt": "2024-01-02T03:04:05", "is_paying_customer": true,
             }),
         ),
         (
-            Kind::Coupon,
+            RecordKind::Coupon,
             json!({ "id": 502, "code": "TEN", "amount": "10", "usage_count": 3,
                     "used_by": ["77"], "date_created_gmt": "2024-01-02T03:04:05" }),
         ),
-        (Kind::Order, order(600)),
+        (RecordKind::Order, order(600)),
         (
-            Kind::Refund,
+            RecordKind::Refund,
             json!({
                 "id": 601, "parent_id": 600, "amount": "11.90", "reason": "broken",
                 "date_created_gmt": "2025-03-05T10:00:00",
@@ -76,7 +79,10 @@ fn records() -> Vec<(Kind, Value)> {
                     "total_tax": "-1.90", "taxes": [{ "id": 3, "total": "-1.9" }] }],
             }),
         ),
-        (Kind::OrderNote, json!({ "id": 33, "order_id": 600, "note": "Sent.", "author": "ben" })),
+        (
+            RecordKind::OrderNote,
+            json!({ "id": 33, "order_id": 600, "note": "Sent.", "author": "ben" }),
+        ),
     ]
 }
 
@@ -84,7 +90,7 @@ fn records() -> Vec<(Kind, Value)> {
 fn what_a_record_says_counts() {
     let shop = TestShop::new();
     let outcome = ingest(&shop, &records());
-    assert_eq!(outcome.faults, [], "{outcome:?}");
+    assert_eq!(outcome.errors, [], "{outcome:?}");
     assert_eq!(outcome.written.values().sum::<u64>(), 7);
     let got = |path: &str| shop.get(&format!("/wc/v3/{path}"), ADMIN).json;
     let lamp = got("products/501");
@@ -166,10 +172,10 @@ fn what_is_there_is_replaced_when_that_is_wanted() {
     changed["status"] = json!("refunded");
     let mut lamp = records().remove(1).1;
     lamp["name"] = json!("Better lamp");
-    let manner = Manner { replace: true, ..Manner::default() };
-    let records = [Record::new(Kind::Order, changed), Record::new(Kind::Product, lamp)];
+    let manner = ImportPolicy { replace: true, ..ImportPolicy::default() };
+    let records = [Record::new(RecordKind::Order, changed), Record::new(RecordKind::Product, lamp)];
     let outcome = importer(&shop, manner).ingest(records).unwrap();
-    assert_eq!((outcome.faults.len(), outcome.present), (0, 0), "{outcome:?}");
+    assert_eq!((outcome.errors.len(), outcome.present), (0, 0), "{outcome:?}");
     assert_eq!(shop.get("/wc/v3/orders/600", ADMIN).json["status"], "refunded");
     assert_eq!(shop.get("/wc/v3/products/501", ADMIN).json["name"], "Better lamp");
 }
@@ -194,7 +200,7 @@ fn who_finds_their_number_taken_is_still_found() {
     list[5].1["parent_id"] = json!(own_id - 1);
     list[6].1["order_id"] = json!(own_id - 1);
     let outcome = ingest(&shop, &list);
-    assert_eq!(outcome.faults, [], "{outcome:?}");
+    assert_eq!(outcome.errors, [], "{outcome:?}");
     let orders = shop.get("/wc/v3/orders", ADMIN).json;
     let order = &orders[0];
     assert!(order["id"].as_i64().unwrap() > own_id);
@@ -217,8 +223,8 @@ fn what_is_left_out_is_calculated() {
         "shipping_lines": [{ "method_id": "flat_rate", "method_title": "Post", "total": "4.50" }],
         "coupon_lines": [{ "code": "ten" }],
     });
-    let outcome = ingest(&shop, &[(Kind::Order, body)]);
-    assert_eq!(outcome.faults, []);
+    let outcome = ingest(&shop, &[(RecordKind::Order, body)]);
+    assert_eq!(outcome.errors, []);
     let order = shop.get("/wc/v3/orders/700", ADMIN).json;
     assert_eq!(order["line_items"][0]["subtotal"], "30.00");
     assert_eq!(order["line_items"][0]["name"], "Lamp");
@@ -231,42 +237,42 @@ fn what_is_left_out_is_calculated() {
 #[test]
 fn faults_name_the_line_and_the_field() {
     let shop = TestShop::new();
-    let bad = |kind: Kind, body: Value, line: u64| Record { line, ..Record::new(kind, body) };
+    let bad = |kind: RecordKind, body: Value, line: u64| Record { line, ..Record::new(kind, body) };
     let wrong = || {
         [
-            bad(Kind::Order, json!({ "status": "sold", "total": "many" }), 4),
-            bad(Kind::Order, json!({ "total": "many" }), 5),
-            bad(Kind::Order, json!({ "date_created": "soon" }), 6),
-            bad(Kind::Refund, json!({ "amount": "1" }), 7),
-            bad(Kind::Customer, json!({ "email": "nobody" }), 8),
-            bad(Kind::Variation, json!({ "sku": "x" }), 9),
-            bad(Kind::Order, order(600), 10),
+            bad(RecordKind::Order, json!({ "status": "sold", "total": "many" }), 4),
+            bad(RecordKind::Order, json!({ "total": "many" }), 5),
+            bad(RecordKind::Order, json!({ "date_created": "soon" }), 6),
+            bad(RecordKind::Refund, json!({ "amount": "1" }), 7),
+            bad(RecordKind::Customer, json!({ "email": "nobody" }), 8),
+            bad(RecordKind::Variation, json!({ "sku": "x" }), 9),
+            bad(RecordKind::Order, order(600), 10),
         ]
     };
-    let outcome = importer(&shop, Manner::default()).ingest(wrong()).unwrap();
+    let outcome = importer(&shop, ImportPolicy::default()).ingest(wrong()).unwrap();
     assert!(outcome.undone);
     let found: Vec<(u64, &str)> = outcome
-        .faults
+        .errors
         .iter()
-        .map(|fault| (fault.line, fault.field.as_deref().unwrap_or_default()))
+        .map(|error| (error.line, error.field.as_deref().unwrap_or_default()))
         .collect();
     let expected =
         [(4, "status"), (5, "total"), (6, "date_created"), (7, "parent_id"), (9, "product_id")];
     assert_eq!(found, expected);
     assert_eq!(shop.get("/wc/v3/orders", ADMIN).header("x-wp-total"), "0");
-    let manner = Manner { skip_bad: true, ..Manner::default() };
+    let manner = ImportPolicy { skip_bad: true, ..ImportPolicy::default() };
     let outcome = importer(&shop, manner).ingest(wrong()).unwrap();
-    assert_eq!((outcome.faults.len(), outcome.undone), (6, false));
-    assert_eq!(outcome.written[&Kind::Order], 1);
+    assert_eq!((outcome.errors.len(), outcome.undone), (6, false));
+    assert_eq!(outcome.written[&RecordKind::Order], 1);
 }
 
 #[test]
 fn a_fault_that_shows_only_in_writing_undoes_the_batch() {
     let shop = TestShop::new();
     let lonely = json!({ "id": 9, "parent_id": 8888, "amount": "1" });
-    let list = [(Kind::Order, order(600)), (Kind::Refund, lonely)];
+    let list = [(RecordKind::Order, order(600)), (RecordKind::Refund, lonely)];
     let outcome = ingest(&shop, &list);
     assert!(outcome.undone, "{outcome:?}");
-    assert_eq!(outcome.faults[0].field.as_deref(), Some("parent_id"));
+    assert_eq!(outcome.errors[0].field.as_deref(), Some("parent_id"));
     assert_eq!(shop.get("/wc/v3/orders", ADMIN).header("x-wp-total"), "0");
 }

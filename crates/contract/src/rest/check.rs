@@ -212,7 +212,7 @@ fn validate_item_count(rules: &ListRules, count: usize, path: Path<'_>) -> Resul
 }
 
 pub(super) fn duplicates(path: Path<'_>) -> Fault {
-    Fault::new("rest_duplicate_items", format!("{path} must not have an item twice."))
+    Fault::new("rest_duplicate_items", format!("{path} must not contain duplicate items."))
 }
 
 pub(super) fn has_duplicates<'a>(items: impl Iterator<Item = &'a Value>) -> bool {
@@ -306,11 +306,11 @@ fn validate_member_count(rules: &ObjectRules, count: usize, path: Path<'_>) -> R
     match (rules.count_min, rules.count_max) {
         (Some(least), _) if count < least => Err(Fault::new(
             "rest_too_few_properties",
-            format!("{path} must have at least {least} property(ies)."),
+            format!("{path} must have at least {least} properties."),
         )),
         (_, Some(most)) if count > most => Err(Fault::new(
             "rest_too_many_properties",
-            format!("{path} must have at most {most} property(ies)."),
+            format!("{path} must have at most {most} properties."),
         )),
         _ => Ok(()),
     }
@@ -322,7 +322,7 @@ fn validate_text(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault
     validate_length(rules, text, path)?;
     match &rules.pattern {
         Some(pattern) if !pattern.is_match(text) => {
-            Err(must_be("rest_invalid_pattern", path, format_args!("a text like {pattern}")))
+            Err(must_be("rest_invalid_pattern", path, format_args!("a string matching {pattern}")))
         }
         _ => Ok(()),
     }

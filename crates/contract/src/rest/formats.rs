@@ -45,7 +45,7 @@ impl Format {
                 (is_hex_color(text), "rest_invalid_hex_color", "a colour such as #0a0 or #00aa00")
             }
             Self::Ip => (is_ip(text), "rest_invalid_ip", "an IP address"),
-            Self::Uuid => (is_uuid(text), "rest_invalid_uuid", "a UUID in lower case"),
+            Self::Uuid => (is_uuid(text), "rest_invalid_uuid", "a lower-case UUID"),
             Self::TextArea | Self::TextField | Self::Uri => return None,
         };
         (!is_fine).then_some((code, expected))

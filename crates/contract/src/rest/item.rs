@@ -76,7 +76,7 @@ impl Item {
 
     /// The parameter that chooses the view, where a view need not be chosen.
     pub fn context_arg_without_default(&self) -> Schema {
-        let about = "Scope of the request: decides which fields the answer has.";
+        let about = "Scope of the request; determines the fields in the response.";
         let schema = Schema::text().about(about);
         let contexts = self.contexts();
         if contexts.is_empty() { schema } else { schema.choices(&contexts) }

@@ -199,7 +199,7 @@ fn responses(verb: &str, is_list: bool, item: Option<&Value>) -> Value {
         json!({})
     };
     let success = json!({
-        "description": "As asked.",
+        "description": "Success.",
         "headers": headers,
         "content": { "application/json": { "schema": schema } },
     });
@@ -228,17 +228,17 @@ fn item_of<O>(route: &CompiledRoute<O>, schemas: &mut Map<String, Value>) -> Opt
 fn error_schema() -> Value {
     json!({
         "type": "object",
-        "description": "Why a request is not served. Programs go by `code` and `data.status`.",
+        "description": "Why the request failed. Clients should rely on `code` and `data.status`.",
         "required": ["code", "message"],
         "properties": {
             "code": { "type": "string" },
             "message": { "type": "string" },
             "data": {
-                "description": "An object but for a few codes that carry something else.",
+                "description": "An object, except for a few codes that carry another value.",
                 "properties": {
                     "status": { "type": "integer" },
-                    "params": { "description": "What is wrong, by parameter." },
-                    "details": { "description": "An error object by parameter." },
+                    "params": { "description": "Error messages by parameter." },
+                    "details": { "description": "Error objects by parameter." },
                 },
             },
         },
@@ -248,7 +248,7 @@ fn error_schema() -> Value {
 fn refused() -> Value {
     let schema = json!({ "$ref": format!("#/components/schemas/{ERROR}") });
     json!({
-        "description": "The request is refused; nothing has changed.",
+        "description": "The request failed; nothing was changed.",
         "content": { "application/json": { "schema": schema } },
     })
 }
@@ -270,27 +270,27 @@ fn security(takes_keys: bool) -> Value {
 
 fn security_schemes() -> Value {
     let in_query = |name: &str| {
-        let description = "Over TLS only.";
+        let description = "TLS only.";
         json!({ "type": "apiKey", "in": "query", "name": name, "description": description })
     };
     json!({
         "applicationPassword": {
             "type": "http",
             "scheme": "basic",
-            "description": "The user's name and an application password of theirs.",
+            "description": "A user's login and application password.",
         },
         "consumerKey": {
             "type": "http",
             "scheme": "basic",
-            "description": "A consumer key and its secret, over TLS only.",
+            "description": "A consumer key and secret, over TLS only.",
         },
         "consumerKeyQuery": in_query("consumer_key"),
         "consumerSecretQuery": in_query("consumer_secret"),
         "oauth1": {
             "type": "http",
             "scheme": "OAuth",
-            "description": "OAuth 1.0a with one leg: a request without TLS is signed with the \
-                            consumer secret (HMAC-SHA1 or HMAC-SHA256), in the header or in the \
+            "description": "One-legged OAuth 1.0a: a request without TLS is signed with the \
+                            consumer secret (HMAC-SHA1 or HMAC-SHA256), in the header or the \
                             query string. There are no tokens.",
         },
         "session": crate::openapi::session_scheme(),
@@ -298,7 +298,7 @@ fn security_schemes() -> Value {
             "type": "apiKey",
             "in": "header",
             "name": "X-WP-Nonce",
-            "description": "Proves that a page of the site sent the request.",
+            "description": "Proves that the request was sent by a page of the site.",
         },
     })
 }

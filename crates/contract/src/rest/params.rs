@@ -76,7 +76,7 @@ fn check_lengths(args: &CompiledArgs, sources: &Sources) -> Result<(), Refusal> 
     let mut faults = Faults::new();
     for (name, value) in maps.into_iter().flatten().flatten() {
         if args.find(name).is_some() && is_too_long(value) {
-            let message = format!("{name} must have {ITEMS_MAX} items at most.");
+            let message = format!("{name} must have at most {ITEMS_MAX} items.");
             replace(&mut faults, name, Fault::new("rest_too_many_items", message));
         }
     }
@@ -146,19 +146,19 @@ fn replace(faults: &mut Faults, name: &str, fault: Fault) {
 
 /// The refusal of a request that lacks required parameters.
 pub fn missing_params(names: &[&str]) -> Refusal {
-    let message = format!("Give the missing parameter(s): {}", names.join(", "));
+    let message = format!("Missing parameter(s): {}", names.join(", "));
     Refusal::new(400, "rest_missing_callback_param", message).with("params", names)
 }
 
 /// The refusal of a request with parameters that are wrong.
 pub fn invalid_params(faults: Faults) -> Refusal {
     let names: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
-    let message = format!("Correct the invalid parameter(s): {}", names.join(", "));
+    let message = format!("Invalid parameter(s): {}", names.join(", "));
     let mut messages = Map::new();
     let mut details = Map::new();
     for (name, fault) in faults {
         let Some(fault) = fault else {
-            messages.insert(name, Value::from("This value is not accepted."));
+            messages.insert(name, Value::from("Invalid value."));
             continue;
         };
         details.insert(name.clone(), fault.body());
@@ -205,7 +205,7 @@ fn json_error_code(problem: &str) -> i64 {
 }
 
 fn invalid_json(code: i64, problem: &str) -> Refusal {
-    Refusal::new(400, "rest_invalid_json", "Send a body that is valid JSON.")
+    Refusal::new(400, "rest_invalid_json", "The body is not valid JSON.")
         .with("json_error_code", code)
         .with("json_error_message", format!("The body cannot be read: {problem}."))
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use types::{Error, Kind};
 
-const NOT_NOW: &str = "Not now; try again.";
+const NOT_NOW: &str = "The service is temporarily unavailable; try again.";
 const OUR_FAULT: &str = "Something went wrong on our side.";
 
 /// Why a request is not served.

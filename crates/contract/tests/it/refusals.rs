@@ -100,7 +100,7 @@ fn a_path_variable_that_is_no_required_parameter() {
             other: String,
         }
     );
-    assert_eq!(message, "the path variable `id` is no required parameter");
+    assert_eq!(message, "the path variable `id` is not a required parameter");
     let message = refusal_of!(
         "/v1/bad/{id}",
         /// Described.
@@ -109,7 +109,7 @@ fn a_path_variable_that_is_no_required_parameter() {
             id: Option<String>,
         }
     );
-    assert_eq!(message, "the path variable `id` is no required parameter");
+    assert_eq!(message, "the path variable `id` is not a required parameter");
 }
 
 #[test]

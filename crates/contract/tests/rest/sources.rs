@@ -106,7 +106,7 @@ fn invalid_parameters_are_listed_together() {
     let body = refused(&paging(), query("per_page=0&page=abc&order=asc"));
     let expected = json!({
         "code": "rest_invalid_param",
-        "message": "Correct the invalid parameter(s): page, per_page",
+        "message": "Invalid parameter(s): page, per_page",
         "data": {
             "status": 400,
             "params": {
@@ -193,7 +193,7 @@ fn own_treatments() {
     assert_eq!(details(&args, query("pair[]=1.5")), json!({"pair": "rest_invalid_type"}));
     let body = refused(&args, query("pair=no"));
     assert_eq!(body["data"]["details"], json!([]));
-    assert_eq!(body["data"]["params"], json!({"pair": "This value is not accepted."}));
+    assert_eq!(body["data"]["params"], json!({"pair": "Invalid value."}));
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn pages_are_where_their_addresses_say() {
         ("/docs/examples/nothing.json", 404, "Error 404"),
         ("/nothing/embed/", 404, "Error 404"),
         ("/..%2f..%2fetc/passwd", 404, "Error 404"),
-        ("/closed/", 200, "protected by a password"),
+        ("/closed/", 200, "password protected"),
         ("/wp-login.php", 200, "name=\"pwd\""),
         ("/login", 200, "name=\"pwd\""),
     ] {

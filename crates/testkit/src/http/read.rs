@@ -27,7 +27,7 @@ pub(super) fn response(reader: &mut impl BufRead, method: &str) -> Result<(Respo
         let mut response = Response { status, headers, body: Vec::new() };
         let after = body(reader, method, &mut response).with_context(|| {
             let read = response.body.len();
-            format!("the answer {status} broke off after {read} bytes of its body")
+            format!("response {status} ended after {read} bytes of its body")
         })?;
         return Ok((response, after));
     }
@@ -36,21 +36,21 @@ pub(super) fn response(reader: &mut impl BufRead, method: &str) -> Result<(Respo
 type Head = (u16, Vec<(String, String)>);
 
 fn head(reader: &mut impl BufRead, budget_bytes: &mut usize) -> Result<Head> {
-    let first = line(reader, budget_bytes).context("no answer from the server")?;
+    let first = line(reader, budget_bytes).context("no response from the server")?;
     let status = first
         .strip_prefix("HTTP/1.1 ")
         .or_else(|| first.strip_prefix("HTTP/1.0 "))
         .and_then(|rest| rest.get(..3))
         .and_then(|digits| digits.parse().ok())
-        .with_context(|| format!("the server answered with something else than HTTP: {first:?}"))?;
+        .with_context(|| format!("the response is not HTTP: {first:?}"))?;
     let mut headers = Vec::new();
     loop {
-        let text = line(reader, budget_bytes).context("the answer broke off in its headers")?;
+        let text = line(reader, budget_bytes).context("the response ended within its headers")?;
         if text.is_empty() {
             return Ok((status, headers));
         }
         let (name, value) =
-            text.split_once(':').with_context(|| format!("{text:?} is no header"))?;
+            text.split_once(':').with_context(|| format!("{text:?} is not a header"))?;
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
 }
@@ -68,7 +68,7 @@ fn body(reader: &mut impl BufRead, method: &str, response: &mut Response) -> Res
         return Ok(after);
     }
     if let Some(length) = response.header("Content-Length") {
-        let length = length.parse().with_context(|| format!("{length:?} is no length"))?;
+        let length = length.parse().with_context(|| format!("{length:?} is not a length"))?;
         exactly(reader, length, &mut response.body)?;
         return Ok(after);
     }
@@ -83,13 +83,13 @@ fn chunks(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
         let text = line(reader, &mut budget_bytes)?;
         let digits = text.split(';').next().unwrap_or_default().trim();
         let length = usize::from_str_radix(digits, 16)
-            .with_context(|| format!("{text:?} is no chunk length"))?;
+            .with_context(|| format!("{text:?} is not a chunk length"))?;
         if length == 0 {
             while !line(reader, &mut budget_bytes)?.is_empty() {}
             return Ok(());
         }
         exactly(reader, length, body)?;
-        ensure!(line(reader, &mut budget_bytes)?.is_empty(), "a chunk is longer than it says");
+        ensure!(line(reader, &mut budget_bytes)?.is_empty(), "a chunk exceeds its length");
     }
 }
 

@@ -43,7 +43,7 @@ impl Client {
         assert!(self.due.is_none(), "a client sends one request at a time");
         // One request always fits into the empty buffer of a connection.
         let written = self.stream.write(request).context("cannot send")?;
-        ensure!(written == request.len(), "the connection took a part of the request only");
+        ensure!(written == request.len(), "only part of the request was sent");
         self.received = 0;
         self.due = Some(due);
         Ok(())
@@ -62,12 +62,12 @@ impl Client {
         if !is_complete(answer)? {
             return Ok(Answer::Incomplete);
         }
-        let due = self.due.take().context("an answer to no request")?;
+        let due = self.due.take().context("a response without a request")?;
         if answer.starts_with(b"HTTP/1.1 200 ") {
             return Ok(Answer::Served(due.elapsed()));
         }
         let text = String::from_utf8_lossy(answer);
-        ensure!(answer.starts_with(b"HTTP/1.1 503 "), "the server refused an onboarding: {text}");
+        ensure!(answer.starts_with(b"HTTP/1.1 503 "), "the server rejected an onboarding: {text}");
         Ok(Answer::TryAgain)
     }
 }
@@ -82,6 +82,6 @@ fn is_complete(answer: &[u8]) -> Result<bool> {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>())
     });
-    let length = length.context("the answer has no length")??;
+    let length = length.context("the response has no length")??;
     Ok(answer.len() >= head_length + END.len() + length)
 }

@@ -71,7 +71,7 @@ impl Scene {
             .header("Content-Type", "application/json")
             .body(body.to_string());
         let answer = http::send(self.running.url(), &request)?;
-        ensure!(answer.status == 201, "no post was made: {}", answer.text());
+        ensure!(answer.status == 201, "cannot create a post: {}", answer.text());
         answer.json()?.get("id").and_then(Value::as_u64).context("the post has no id")
     }
 
@@ -107,7 +107,7 @@ impl Scene {
             get("index, gzip", "/", &[("Accept-Encoding", "gzip, br")], 200, share),
             get("index, known by its tag (304)", "/", &[("If-None-Match", &etag)], 304, share),
             get("index of a namespace", "/wp/v2", &[], 200, share),
-            get("no such route (404)", "/wp/v2/nothing", &[], 404, nothing),
+            get("unknown route (404)", "/wp/v2/nothing", &[], 404, nothing),
             get("invalid parameter (400)", "/wp/v2/posts?per_page=1000", &[], 400, nothing),
             get("types", "/wp/v2/types", &[], 200, share),
             get("one post", &one, &[], 200, share),

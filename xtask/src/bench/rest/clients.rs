@@ -86,10 +86,10 @@ impl Clients {
         let mut under_way = connections.len();
         while under_way > 0 {
             poll.poll(&mut events, Some(SILENCE_MAX))?;
-            ensure!(!events.is_empty(), "no answer within {SILENCE_MAX:?}");
+            ensure!(!events.is_empty(), "no response within {SILENCE_MAX:?}");
             for event in &events {
                 let Token(index) = event.token();
-                let connection = connections.get_mut(index).context("no such client")?;
+                let connection = connections.get_mut(index).context("client not found")?;
                 let Some(answer) = connection.receive(&mut self.buffer, self.status)? else {
                     continue;
                 };
@@ -128,7 +128,7 @@ impl Connection {
         assert!(self.sent.is_none(), "a client sends one request at a time");
         // One request always fits into the empty buffer of a connection.
         let written = self.stream.write(request).context("cannot send")?;
-        ensure!(written == request.len(), "the connection took a part of the request only");
+        ensure!(written == request.len(), "only part of the request was sent");
         self.sent = Some(Instant::now());
         self.head.clear();
         self.rest = None;
@@ -150,10 +150,13 @@ impl Connection {
             } else {
                 self.head.extend_from_slice(bytes);
                 self.rest = read_head(&self.head, status)?;
-                ensure!(self.rest.is_some() || self.head.len() < HEAD_BYTES_MAX, "an endless head");
+                ensure!(
+                    self.rest.is_some() || self.head.len() < HEAD_BYTES_MAX,
+                    "a response without an end of headers"
+                );
             }
             if let Some((body_bytes, 0)) = self.rest {
-                let sent = self.sent.take().context("an answer to no request")?;
+                let sent = self.sent.take().context("a response without a request")?;
                 return Ok(Some(Answer { latency: sent.elapsed(), body_bytes }));
             }
         }
@@ -167,7 +170,7 @@ fn read_head(bytes: &[u8], status: u16) -> Result<Option<(usize, usize)>> {
     let head = std::str::from_utf8(bytes.get(..end).unwrap_or_default())?;
     let expected = format!("HTTP/1.1 {status} ");
     if !head.starts_with(&expected) {
-        bail!("not the expected answer {status}: {}", String::from_utf8_lossy(bytes));
+        bail!("unexpected response, not {status}: {}", String::from_utf8_lossy(bytes));
     }
     let length = head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

@@ -97,8 +97,8 @@ pub(super) fn verdict(measured: &[Measured]) -> Result<()> {
     }
     if !missed.is_empty() {
         bail!(
-            "below {SHARE_MIN} % of a bare axum server: {}; docs/performance.md tells what the \
-             shares mean",
+            "below {SHARE_MIN} % of a bare axum server: {}; docs/performance.md explains the \
+             shares",
             missed.join(", ")
         );
     }

@@ -20,7 +20,7 @@ pub(super) fn check_head(slug: &str, name: &str, version: &str) -> Result<()> {
     if is_version {
         Ok(())
     } else {
-        Err(Error::invalid("give the package a version such as 1.0.0"))
+        Err(Error::invalid("the package needs a version such as 1.0.0"))
     }
 }
 
@@ -33,5 +33,5 @@ pub fn is_slug(text: &str) -> bool {
 
 pub(super) fn wrong_slug(slug: &str) -> Error {
     let shown: String = slug.chars().take(SLUG_LENGTH_MAX).collect();
-    Error::invalid(format!("`{shown}` is no name; use lower-case letters, digits and dashes"))
+    Error::invalid(format!("`{shown}` is not a valid name; use lower-case letters, digits and hyphens"))
 }

@@ -99,18 +99,20 @@ impl ThemeManifest {
         check_texts(&serde_json::to_value(self).unwrap_or_default())?;
         for colours in [Some(&self.colours), self.dark.as_ref()].into_iter().flatten() {
             if let Some((name, _)) = colours.list().iter().find(|(_, colour)| !is_colour(colour)) {
-                return Err(Error::invalid(format!("write the colour {name} as #rrggbb")));
+                return Err(Error::invalid(format!(
+                    "the colour {name} must be written as #rrggbb"
+                )));
             }
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || " ,-".contains(c);
         if [&self.fonts.body, &self.fonts.heading].iter().any(|font| !font.chars().all(plain)) {
             return Err(Error::invalid(
-                "name fonts by their families, without quotes, such as Georgia, serif",
+                "list font families without quotes, such as Georgia, serif",
             ));
         }
         let is_picture = |logo: &String| PICTURES.iter().any(|(end, _)| logo.ends_with(end));
         if !self.logo.iter().all(is_picture) {
-            return Err(Error::invalid("the logo must be an SVG, PNG or WebP picture"));
+            return Err(Error::invalid("the logo must be an SVG, PNG or WebP image"));
         }
         Ok(())
     }

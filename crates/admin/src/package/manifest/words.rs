@@ -23,19 +23,19 @@ fn check(value: &Value, is_shown: bool) -> Result<()> {
             let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
             if text.chars().count() > TEXT_LENGTH_MAX || text.chars().any(is_odd) {
                 return Err(Error::invalid(format!(
-                    "a text of the manifest has more than {TEXT_LENGTH_MAX} characters, or one \
-                     that cannot be shown"
+                    "a text in the manifest has more than {TEXT_LENGTH_MAX} characters, or \
+                     contains control characters"
                 )));
             }
             if is_shown && has_markup(text) {
                 return Err(Error::invalid(
-                    "a text of the manifest has markup; write plain text without tags",
+                    "a text in the manifest contains markup; use plain text",
                 ));
             }
             Ok(())
         }
         Value::Array(items) if items.len() > ITEMS_MAX => {
-            Err(Error::invalid(format!("a list of the manifest has more than {ITEMS_MAX} items")))
+            Err(Error::invalid(format!("a list in the manifest has more than {ITEMS_MAX} items")))
         }
         Value::Array(items) => items.iter().try_for_each(|item| check(item, is_shown)),
         Value::Object(members) => members.iter().try_for_each(|(name, member)| {
@@ -56,10 +56,7 @@ pub(super) fn check_address(text: &str) -> Result<()> {
     if text.is_empty() || is_web(text) || is_own_path(text) {
         return Ok(());
     }
-    Err(Error::invalid(
-        "an address of the manifest leads elsewhere than to a page; begin it with https://, \
-         http:// or a single slash",
-    ))
+    Err(Error::invalid("a URL in the manifest must start with https://, http:// or a single slash"))
 }
 
 pub(super) fn is_web(text: &str) -> bool {

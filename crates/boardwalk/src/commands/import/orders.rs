@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use commerce::ingest::file::{self, FileFault, News, Report, Stage};
-use commerce::ingest::{Importer, Manner};
+use commerce::ingest::file::{self, FileError, News, Report, Stage};
+use commerce::ingest::{ImportPolicy, Importer};
 use serde_json::json;
 use types::{Error, Result};
 
@@ -22,7 +22,7 @@ pub(super) fn import(
     let platform = Arc::new(environment::open(config, common.environment())?);
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
-    let manner = Manner { skip_bad: args.skip_bad, replace: false };
+    let manner = ImportPolicy { skip_bad: args.skip_bad, replace: false };
     let importer = Importer::new(Arc::clone(&site), &args.source, manner)?;
     let mut bar = Bar::new();
     let mut watch = |news: News| match news.stage {
@@ -35,7 +35,7 @@ pub(super) fn import(
         if out.is_json() {
             out.result(&json!(report), "");
         } else {
-            output::notes(&faults(&report));
+            output::notes(&errors(&report));
         }
         return Err(Error::invalid(refusal(&report)));
     }
@@ -46,13 +46,13 @@ pub(super) fn import(
 /// What is wrong, where, and what to do.
 fn refusal(report: &Report) -> String {
     let what_now = if report.imported.is_empty() {
-        "nothing was imported; mend the file, or leave the rows out with --skip-bad"
+        "nothing was imported; fix the file, or skip these rows with --skip-bad"
     } else {
-        "what was written before stays; mend the file, or go on with --resume --skip-bad"
+        "rows imported so far are kept; fix the file, or continue with --resume --skip-bad"
     };
-    let count = report.fault_count;
+    let count = report.error_count;
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} fault{plural}: {what_now}")
+    format!("{count} error{plural}: {what_now}")
 }
 
 fn summary(report: &Report) -> String {
@@ -64,24 +64,24 @@ fn summary(report: &Report) -> String {
         format!("Imported: {}.", counts.join(", "))
     }];
     if report.present > 0 {
-        lines.push(format!("{} records were there already.", report.present));
+        lines.push(format!("{} records had already been imported.", report.present));
     }
-    if report.fault_count > 0 {
-        lines.push(format!("Left out, because of {} faults:", report.fault_count));
-        lines.push(faults(report));
+    if report.error_count > 0 {
+        lines.push(format!("Skipped because of {} errors:", report.error_count));
+        lines.push(errors(report));
     }
     lines.join("\n")
 }
 
-fn faults(report: &Report) -> String {
-    let line = |FileFault { file, fault }: &FileFault| {
-        let field = fault.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
-        format!("{file}:{}: {field}{}", fault.line, fault.message)
+fn errors(report: &Report) -> String {
+    let line = |FileError { file, error }: &FileError| {
+        let field = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        format!("{file}:{}: {field}{}", error.line, error.message)
     };
-    let mut lines: Vec<String> = report.faults.iter().map(line).collect();
-    let told = u64::try_from(report.faults.len()).unwrap_or_default();
-    if report.fault_count > told {
-        lines.push(format!("… and {} more", report.fault_count - told));
+    let mut lines: Vec<String> = report.errors.iter().map(line).collect();
+    let told = u64::try_from(report.errors.len()).unwrap_or_default();
+    if report.error_count > told {
+        lines.push(format!("… and {} more", report.error_count - told));
     }
     lines.join("\n")
 }

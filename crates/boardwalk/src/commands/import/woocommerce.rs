@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use commerce::ingest::live::{self, News, Report, Road, Shop};
-use commerce::ingest::{Importer, Manner};
+use commerce::ingest::{ImportPolicy, Importer};
 use frame::outbound::{Fetch, FetchFault, Fetched, Outbound as _};
 use serde_json::json;
 use server::outbound::{AddressRange, Client, Guard};
@@ -29,15 +29,14 @@ pub(super) fn import(
 ) -> Result<()> {
     if args.url.scheme() != "https" && !args.allow_private {
         return Err(Error::invalid(
-            "the store's address must begin with https://; for a test without encryption add \
-             --allow-private",
+            "the store's URL must start with https://; to test without TLS, add --allow-private",
         ));
     }
     let platform = Arc::new(environment::open(config, common.environment())?);
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let source = args.url.as_str().trim_end_matches('/').to_owned();
-    let manner = Manner { skip_bad: true, replace: args.since.is_some() };
+    let manner = ImportPolicy { skip_bad: true, replace: args.since.is_some() };
     let importer = Importer::new(site, &source, manner)?;
     let shop = Shop {
         url: args.url,
@@ -87,7 +86,7 @@ impl Wire {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Error::internal("cannot start the runtime").because(error))?;
+            .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
         Ok(Self { client: Client::new(guard), runtime, clock })
     }
 }
@@ -115,14 +114,14 @@ fn summary(report: &Report) -> String {
         format!("Imported: {}.", counts.join(", "))
     };
     if report.present > 0 {
-        let _ = write!(text, "\n{} records were there already.", report.present);
+        let _ = write!(text, "\n{} records had already been imported.", report.present);
     }
-    if report.fault_count > 0 {
-        let _ = write!(text, "\nLeft out, because of {} faults:", report.fault_count);
+    if report.error_count > 0 {
+        let _ = write!(text, "\nSkipped because of {} errors:", report.error_count);
     }
-    for fault in &report.faults {
-        let field = fault.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
-        let _ = write!(text, "\n{} {}: {field}{}", fault.record, fault.id, fault.message);
+    for error in &report.errors {
+        let field = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        let _ = write!(text, "\n{} {}: {field}{}", error.record, error.id, error.message);
     }
     text
 }

@@ -11,7 +11,7 @@ use super::super::catalogue::Ware;
 use super::super::dice::Dice;
 use super::super::people::Person;
 use super::super::words;
-use crate::orders::{self, Order, Till};
+use crate::orders::{self, Order, Till, status};
 
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -69,10 +69,10 @@ impl Fate {
         let is_in_store = order.row.tpn.is_some();
         let roll = dice.below(1_000);
         if !is_in_store && roll < FAILED {
-            return lost("failed", after(created, between(dice, MINUTE, 10 * MINUTE)));
+            return lost(status::FAILED, after(created, between(dice, MINUTE, 10 * MINUTE)));
         }
         if roll < CANCELLED + FAILED && (!is_in_store || roll < 4) {
-            return lost("cancelled", after(created, between(dice, 2 * MINUTE, 3 * DAY)));
+            return lost(status::CANCELLED, after(created, between(dice, 2 * MINUTE, 3 * DAY)));
         }
         let by_transfer = order.row.payment_method == "bacs";
         let patience = match (is_in_store, by_transfer) {
@@ -83,7 +83,7 @@ impl Fate {
         let is_late = !is_in_store && dice.in_thousand(UNPAID) && after(created, 6 * HOUR) > until;
         let paid = after(created, patience);
         if paid > until || is_late {
-            return lost(if by_transfer { "on-hold" } else { "pending" }, created);
+            return lost(if by_transfer { status::ON_HOLD } else { status::PENDING }, created);
         }
         let work = if is_in_store || !till.needs_processing(order) {
             0
@@ -94,7 +94,7 @@ impl Fate {
             between(dice, DAY, 5 * DAY)
         };
         let completed = Some(after(paid, work)).filter(|completed| *completed <= until);
-        let status = if completed.is_some() { "completed" } else { "processing" };
+        let status = if completed.is_some() { status::COMPLETED } else { status::PROCESSING };
         Self { status, paid: Some(paid), completed, modified: completed.unwrap_or(paid) }
     }
 
@@ -139,8 +139,8 @@ impl Return {
 pub(super) fn notes(dice: &mut Dice, order: &Order, changed: Timestamp) -> Vec<OrderNoteRow> {
     let mut notes = Vec::new();
     let from = match order.row.status.as_str() {
-        "failed" | "cancelled" | "on-hold" => Some("pending"),
-        "refunded" => Some("completed"),
+        status::FAILED | status::CANCELLED | status::ON_HOLD => Some(status::PENDING),
+        status::REFUNDED => Some(status::COMPLETED),
         _ => None,
     };
     notes.extend(from.map(|from| orders::status_note(order, from, changed)));

@@ -71,7 +71,7 @@ pub(super) fn run<T: Send>(
             }
         }
         drop(outputs);
-        let read = reading.join().map_err(|_| Error::internal("the reader of the file failed"))?;
+        let read = reading.join().map_err(|_| Error::internal("cannot read the file"))?;
         taken.and(read)
     })
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use types::{Error, Result};
 
-use crate::ingest::{Fault, Kind, Record};
+use crate::ingest::{Record, RecordError, RecordKind};
 
 /// Bytes of one row.
 pub const ROW_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -120,7 +120,9 @@ impl Rows {
                         Content::Wrong(NOT_UTF8)
                     }
                     Err(error) => {
-                        return Err(Error::invalid("the file cannot be read on").because(error));
+                        return Err(
+                            Error::invalid("cannot read the rest of the file").because(error)
+                        );
                     }
                 };
                 Ok(Some(Row { line, content }))
@@ -129,12 +131,12 @@ impl Rows {
     }
 }
 
-const TOO_LONG: &str = "The row is too long: 4 MB at most.";
-const NOT_UTF8: &str = "The row is not UTF-8.";
+const TOO_LONG: &str = "The row exceeds 4 MB.";
+const NOT_UTF8: &str = "The row is not valid UTF-8.";
 
 fn json_line(reader: &mut BufReader<File>, bytes: &mut u64) -> Result<Option<Content>> {
     let limit = u64::try_from(ROW_BYTES_MAX).unwrap_or(u64::MAX);
-    let failed = |error| Error::invalid("the file cannot be read on").because(error);
+    let failed = |error| Error::invalid("cannot read the rest of the file").because(error);
     let mut line = Vec::new();
     let read = reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(failed)?;
     *bytes += u64::try_from(read).unwrap_or_default();
@@ -156,12 +158,11 @@ fn json_line(reader: &mut BufReader<File>, bytes: &mut u64) -> Result<Option<Con
 }
 
 fn csv_input(path: &Path, mut reader: csv::Reader<File>) -> Result<Input> {
-    let wrong = |message: String| {
-        Error::invalid(format!("the first line of {}: {message}", path.display()))
-    };
+    let wrong =
+        |message: String| Error::invalid(format!("first line of {}: {message}", path.display()));
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
     if header.len() > COLUMNS_MAX {
-        return Err(wrong(format!("a file has {COLUMNS_MAX} columns at most")));
+        return Err(wrong(format!("a file must have at most {COLUMNS_MAX} columns")));
     }
     let column = |name: &str| {
         let name = name.trim().trim_start_matches('\u{feff}').to_owned();
@@ -172,7 +173,8 @@ fn csv_input(path: &Path, mut reader: csv::Reader<File>) -> Result<Input> {
             Step::Member(name) => !name.is_empty(),
         });
         if !is_sound || !is_near || path.len() > DEPTH_MAX {
-            let message = format!("`{name}` is no path such as billing.email or line_items.0.name");
+            let message =
+                format!("`{name}` is not a path such as billing.email or line_items.0.name");
             return Err(wrong(message));
         }
         Ok(Column { name, path })
@@ -192,9 +194,9 @@ impl Step {
 
 impl Row {
     /// The record that the row is.
-    pub(super) fn record(self) -> std::result::Result<Record, Fault> {
+    pub(super) fn record(self) -> std::result::Result<Record, RecordError> {
         let Self { line, content } = self;
-        let wrong = |field: Option<&str>, message: String| Fault {
+        let wrong = |field: Option<&str>, message: String| RecordError {
             line,
             field: field.map(str::to_owned),
             message,
@@ -207,7 +209,7 @@ impl Row {
                     return Err(wrong(None, "The line must be a JSON object.".to_owned()));
                 }
                 Err(error) => {
-                    let message = format!("The line is no JSON: {error}.");
+                    let message = format!("The line is not valid JSON: {error}.");
                     return Err(wrong(None, message));
                 }
             },
@@ -220,8 +222,8 @@ impl Row {
                 .unwrap_or_default()
                 .parse()
                 .map_err(|message: String| wrong(Some(KIND), format!("{message}.")))?,
-            None => Kind::of_body(&body).ok_or_else(|| {
-                let message = "Say of which kind the record is, such as product.";
+            None => RecordKind::of_body(&body).ok_or_else(|| {
+                let message = "The record's type is missing, such as product.";
                 wrong(Some(KIND), message.to_owned())
             })?,
         };
@@ -289,7 +291,7 @@ mod tests {
         while let Some(row) = rows.next().unwrap() {
             found.push(match row.record() {
                 Ok(record) => Ok(json!([record.line, record.kind.name(), record.body])),
-                Err(fault) => Err((fault.line, fault.message)),
+                Err(error) => Err((error.line, error.message)),
             });
         }
         assert_eq!(rows.bytes, u64::try_from(text.len()).unwrap());

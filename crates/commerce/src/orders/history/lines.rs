@@ -72,7 +72,7 @@ pub(super) fn lines(body: &Body, order: &mut Order) -> Result<Vec<usize>> {
         }
     }
     if order.items.len() > LINES_MAX {
-        let message = format!("An order has {LINES_MAX} lines at most.");
+        let message = format!("An order must have at most {LINES_MAX} lines.");
         return Err(Refusal::new(400, "rest_invalid_param", message));
     }
     // Two lines with one number would be one.

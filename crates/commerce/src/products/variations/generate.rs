@@ -37,8 +37,8 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
             document.fold(schema, |schema, (name, value)| schema.keyword(name, value.clone()));
         (arg.name.clone(), schema)
     });
-    let defaults = Schema::object(properties).about("Fields that every new variation has.");
-    let delete = Schema::boolean().about("Whether to delete variations that do not fit.");
+    let defaults = Schema::object(properties).about("Default values of new variations.");
+    let delete = Schema::boolean().about("Whether to delete variations that no longer match.");
     let args = product_arg()
         .arg("delete", delete)
         .arg("default_values", defaults)
@@ -50,7 +50,7 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
     let needed: Capability = RIGHTS.create;
-    let message = "You are not allowed to make one.";
+    let message = "You are not allowed to create resources.";
     call.need(needed, "woocommerce_rest_cannot_create", message)
 }
 
@@ -58,7 +58,7 @@ fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let id = product_id(call);
     let found = loaded::find(call.conn()?, id)?;
     let Some(parent) = found.filter(|found| !found.product.is(VARIATION)) else {
-        let message = "There is no product with this id.";
+        let message = "Product not found.";
         return Err(Refusal::new(404, "woocommerce_rest_product_invalid_id", message).into());
     };
     let possible = combinations(&parent);

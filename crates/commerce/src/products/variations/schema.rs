@@ -26,78 +26,87 @@ pub(super) fn item(version: Version) -> Item {
 }
 
 fn identity(version: Version) -> Fields {
-    let mut fields = vec![("id", number("Number of the variation.").readonly())];
+    let mut fields = vec![("id", number("Variation ID.").readonly())];
     match version {
         Version::Analytics => {
-            fields.push(("type", choice(&["variation"], "variation", "Kind of product.")));
+            fields.push(("type", choice(&["variation"], "variation", "Product type.")));
         }
-        Version::Three => fields.push(("type", text("Kind of product.").readonly())),
+        Version::Three => fields.push(("type", text("Product type.").readonly())),
         _ => {}
     }
     fields.extend([
-        ("date_created", moment("When it was made, in the site's time.").readonly()),
-        ("date_modified", moment("When it was last changed, in the site's time.").readonly()),
-        ("description", text("What it is.")),
-        ("permalink", text("Address of its page.").format("uri").readonly()),
-        ("sku", text("The shop's own number for it.")),
+        ("date_created", moment("Date created, in the site's time zone.").readonly()),
+        ("date_modified", moment("Date last modified, in the site's time zone.").readonly()),
+        ("description", text("Variation description.")),
+        ("permalink", text("Variation URL.").format("uri").readonly()),
+        ("sku", text("SKU.")),
     ]);
     if is_current(version) {
-        fields.push(("global_unique_id", text("Its GTIN, UPC, EAN or ISBN.")));
+        fields.push(("global_unique_id", text("GTIN, UPC, EAN or ISBN.")));
     }
     fields
 }
 
 fn prices(version: Version) -> Fields {
     let mut fields = vec![
-        ("price", text("What it costs now.").readonly()),
-        ("regular_price", text("What it costs without a sale.")),
-        ("sale_price", text("What it costs in a sale.")),
+        ("price", text("Current price.").readonly()),
+        ("regular_price", text("Regular price.")),
+        ("sale_price", text("Sale price.")),
     ];
     fields.extend(sale_dates());
-    fields.push(("on_sale", flag("Whether there is a sale.").readonly()));
+    fields.push(("on_sale", flag("Whether the variation is on sale.").readonly()));
     if is_current(version) {
-        fields.push(("status", choice(STATUSES, "publish", "Whether it is published.")));
+        fields.push(("status", choice(STATUSES, "publish", "Variation status.")));
     } else {
-        fields.push(("visible", flag("Whether buyers see it.").default(true)));
+        fields.push((
+            "visible",
+            flag("Whether the variation is visible to customers.").default(true),
+        ));
     }
-    fields.push(("purchasable", flag("Whether it can be bought.").readonly()));
+    fields.push(("purchasable", flag("Whether the variation can be purchased.").readonly()));
     fields
 }
 
 fn nature() -> Fields {
     vec![
-        ("virtual", flag("Whether it is nothing to ship.").default(false)),
-        ("downloadable", flag("Whether buyers get files.").default(false)),
+        ("virtual", flag("Whether the variation is virtual.").default(false)),
+        ("downloadable", flag("Whether the variation is downloadable.").default(false)),
         ("downloads", downloads()),
-        ("download_limit", number("How often a file may be fetched.").default(-1)),
-        ("download_expiry", number("For how many days files may be fetched.").default(-1)),
-        ("tax_status", choice(TAX_STATUSES, "taxable", "What of it is taxed.")),
-        ("tax_class", text("Its class of taxes.")),
+        ("download_limit", number("Number of times a file can be downloaded.").default(-1)),
+        ("download_expiry", number("Number of days until the download expires.").default(-1)),
+        ("tax_status", choice(TAX_STATUSES, "taxable", "Tax status.")),
+        ("tax_class", text("Tax class.")),
     ]
 }
 
 fn stock(version: Version) -> Fields {
     let managed = Schema::types(&["boolean", "string"]).default(false);
-    let about = "Whether its stock is counted, by itself or with its product.";
+    let about = "Whether stock is tracked: for the variation, or with its parent product.";
     let managed = match version {
         Version::Two => flag(about).default(false),
         _ => field(managed, about),
     };
-    let mut fields =
-        vec![("manage_stock", managed), ("stock_quantity", number("How many there are."))];
+    let mut fields = vec![("manage_stock", managed), ("stock_quantity", number("Stock quantity."))];
     if is_current(version) {
-        let status = choice(STOCK_STATUSES, "instock", "Whether it can be had.");
+        let status = choice(STOCK_STATUSES, "instock", "Stock status.");
         fields.push(("stock_status", status));
     } else {
-        fields.push(("in_stock", flag("Whether it can be had.").default(true)));
+        fields.push(("in_stock", flag("Whether the variation is in stock.").default(true)));
     }
     fields.extend([
-        ("backorders", choice(BACKORDERS, "no", "Whether more can be ordered than there are.")),
-        ("backorders_allowed", flag("Whether more can be ordered.").readonly()),
-        ("backordered", flag("Whether more were ordered than there are.").readonly()),
+        (
+            "backorders",
+            choice(
+                BACKORDERS,
+                "no",
+                "Whether backorders are allowed, and whether the customer is notified.",
+            ),
+        ),
+        ("backorders_allowed", flag("Whether backorders are allowed.").readonly()),
+        ("backordered", flag("Whether the variation is on backorder.").readonly()),
     ]);
     if is_current(version) {
-        let about = "From which quantity on there are few.";
+        let about = "Low stock threshold.";
         fields.push(("low_stock_amount", field(Schema::types(&["integer", "null"]), about)));
     }
     fields
@@ -106,27 +115,27 @@ fn stock(version: Version) -> Fields {
 fn rest(version: Version) -> Fields {
     let class_id = if is_current(version) { Schema::text() } else { Schema::integer() };
     let mut fields = vec![
-        ("weight", text("How heavy it is.")),
+        ("weight", text("Weight.")),
         ("dimensions", dimensions()),
-        ("shipping_class", text("Its class of shipping.")),
-        ("shipping_class_id", field(class_id, "Number of the class of shipping.").readonly()),
-        ("image", field(Schema::object(image(version)), "Its picture, by its address.")),
+        ("shipping_class", text("Shipping class slug.")),
+        ("shipping_class_id", field(class_id, "Shipping class ID.").readonly()),
+        ("image", field(Schema::object(image(version)), "Variation image.")),
     ];
     if is_current(version) {
         let ids = Schema::list(Schema::integer().min(1));
-        fields.push(("gallery_image_ids", field(ids, "Numbers of more pictures.")));
+        fields.push(("gallery_image_ids", field(ids, "IDs of additional images.")));
     }
     fields.extend([
-        ("attributes", field(Schema::list(chosen()), "What makes it differ.")),
-        ("menu_order", number("Its place in lists.")),
+        ("attributes", field(Schema::list(chosen()), "Variation attributes.")),
+        ("menu_order", number("Menu order.")),
         ("meta_data", meta::schema()),
     ]);
     match version {
         Version::Analytics => {
-            fields.push(("parent_id", number("Number of the product.")));
-            fields.push(("name", text("Name of the variation, which follows from its product.")));
+            fields.push(("parent_id", number("Parent product ID.")));
+            fields.push(("name", text("Variation name, derived from its product.")));
         }
-        Version::Three => fields.push(("parent_id", number("Number of the product.").readonly())),
+        Version::Three => fields.push(("parent_id", number("Parent product ID.").readonly())),
         _ => {}
     }
     fields

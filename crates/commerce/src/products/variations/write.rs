@@ -7,7 +7,7 @@ use serde_json::Value;
 use shop_rows::product::{self, VariationAttribute};
 
 use super::super::record::{self, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product, VARIATION};
-use super::super::write::{self, Asked};
+use super::super::write::{self, RequestFields};
 use super::super::{attributes, loaded, media, sync};
 use super::product_id;
 
@@ -18,7 +18,7 @@ const NAMED_MAX: usize = 2;
 pub(super) fn parent(call: &mut Call<'_>) -> Result<Product, Stop> {
     let id = product_id(call);
     let found = record::get(call.conn()?, id)?.filter(|product| !product.is(VARIATION));
-    let message = "There is no product with this id that could have variations.";
+    let message = "Variable product not found.";
     let code = "woocommerce_rest_product_variation_invalid_parent";
     found.ok_or_else(|| Refusal::new(404, code, message).into())
 }
@@ -31,16 +31,16 @@ pub(super) fn save(
     chosen: Vec<VariationAttribute>,
 ) -> Result<i64, Stop> {
     variation.row.parent_id = parent.id();
-    let wanted = Asked { call }.list("attributes");
+    let wanted = RequestFields { call }.list("attributes");
     let chosen = match wanted {
         Some(wanted) => attributes::choose(call, parent, &wanted)?,
         None => chosen,
     };
-    let mut asked = Asked { call };
-    let terms = write::shared(&mut asked, &mut variation)?;
-    fields(&mut asked, &mut variation)?;
-    write::prices(&asked, &mut variation);
-    stock(&asked, &mut variation);
+    let mut request = RequestFields { call };
+    let terms = write::shared(&mut request, &mut variation)?;
+    fields(&mut request, &mut variation)?;
+    write::prices(&request, &mut variation);
+    stock(&request, &mut variation);
     variation.row.name = name(call, parent, &chosen)?;
     let id = write::save(call, &mut variation, terms)?;
     product::set_attributes(call.conn()?, id, &chosen)?;
@@ -49,32 +49,32 @@ pub(super) fn save(
     Ok(id)
 }
 
-fn fields(asked: &mut Asked<'_, '_>, variation: &mut Product) -> Result<(), Stop> {
-    if let Some(status) = asked.text("status") {
+fn fields(request: &mut RequestFields<'_, '_>, variation: &mut Product) -> Result<(), Stop> {
+    if let Some(status) = request.text("status") {
         variation.row.status = status;
     }
     // The second version only knows whether buyers see it.
-    if let Some(visible) = asked.flag("visible") {
+    if let Some(visible) = request.flag("visible") {
         let status = if visible { "publish" } else { "private" };
         status.clone_into(&mut variation.row.status);
     }
-    if let Some(text) = asked.text("description") {
+    if let Some(text) = request.text("description") {
         variation.row.description = clean_content(&text);
     }
-    if let Some(status) = asked.text("tax_status") {
+    if let Some(status) = request.text("tax_status") {
         variation.row.tax_status = status;
     }
-    if let Some(place) = asked.call.params.int("menu_order") {
+    if let Some(place) = request.call.params.int("menu_order") {
         variation.row.menu_order = place;
     }
-    if let Some(image) = asked.call.params.get("image").cloned() {
+    if let Some(image) = request.call.params.get("image").cloned() {
         let wanted: Vec<Value> = Some(image).filter(names_picture).into_iter().collect();
         let owner = media::Owner::Variation;
-        variation.details.images = media::images(asked.call, variation, &wanted, owner)?;
+        variation.details.images = media::images(request.call, variation, &wanted, owner)?;
     }
-    if asked.call.params.get("gallery_image_ids").is_some() {
+    if request.call.params.get("gallery_image_ids").is_some() {
         let first = variation.details.images.first().map(|image| image.id);
-        let mut ids = asked.call.params.ints("gallery_image_ids");
+        let mut ids = request.call.params.ints("gallery_image_ids");
         ids.retain(|id| *id > 0 && Some(*id) != first);
         variation.details.gallery_image_ids = ids;
     }
@@ -87,23 +87,23 @@ fn names_picture(image: &Value) -> bool {
     is_number || image.get("src").and_then(Value::as_str).is_some_and(|src| !src.is_empty())
 }
 
-fn stock(asked: &Asked<'_, '_>, variation: &mut Product) {
-    if let Some(managed) = asked.text("manage_stock") {
+fn stock(request: &RequestFields<'_, '_>, variation: &mut Product) {
+    if let Some(managed) = request.text("manage_stock") {
         // Counting with the product is what happens when a variation does not count.
-        let counts = asked.flag("manage_stock") == Some(true) && managed != LIKE_PARENT;
+        let counts = request.flag("manage_stock") == Some(true) && managed != LIKE_PARENT;
         variation.row.manage_stock = counts;
     }
-    if let Some(status) = asked.text("stock_status") {
+    if let Some(status) = request.text("stock_status") {
         variation.row.stock_status = status;
-    } else if let Some(in_stock) = asked.flag("in_stock") {
+    } else if let Some(in_stock) = request.flag("in_stock") {
         let status = if in_stock { IN_STOCK } else { OUT_OF_STOCK };
         status.clone_into(&mut variation.row.stock_status);
     }
-    if let Some(backorders) = asked.text("backorders") {
+    if let Some(backorders) = request.text("backorders") {
         variation.row.backorders = backorders;
     }
     if variation.row.manage_stock {
-        write::quantities(asked, variation);
+        write::quantities(request, variation);
     }
 }
 

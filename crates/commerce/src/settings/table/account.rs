@@ -1,72 +1,76 @@
 //! Settings of accounts and privacy, and of e-mails.
 
-use super::super::kind::Kind;
+use super::super::kind::SettingType;
 use super::{Default, Offers, Setting, checkbox, setting, text, textarea};
 
 pub(super) static ACCOUNT: &[Setting] = &[
-    checkbox("woocommerce_enable_guest_checkout", "Guests", "Let customers buy as guests."),
+    checkbox(
+        "woocommerce_enable_guest_checkout",
+        "Guest checkout",
+        "Allow customers to place orders without an account.",
+    ),
     checkbox(
         "woocommerce_enable_checkout_login_reminder",
-        "Sign-in at the checkout",
-        "Let customers sign in at the checkout.",
+        "Checkout sign-in",
+        "Allow existing customers to sign in during checkout.",
     ),
     checkbox(
         "woocommerce_enable_signup_and_login_from_checkout",
-        "New accounts at the checkout",
-        "Let customers make an account at the checkout.",
+        "Registration at checkout",
+        "Allow customers to create an account during checkout.",
     ),
     checkbox(
         "woocommerce_enable_myaccount_registration",
-        "New accounts on their page",
-        "Let customers make an account on the account page.",
+        "Registration on the account page",
+        "Allow customers to create an account on the account page.",
     ),
     checkbox(
         "woocommerce_registration_generate_username",
-        "Names of accounts",
-        "Make the name of an account from the e-mail address.",
+        "Usernames",
+        "Generate usernames from e-mail addresses.",
     ),
     checkbox(
         "woocommerce_registration_generate_password",
-        "First password",
-        "Send new customers a link to choose a password.",
+        "New account passwords",
+        "Send new customers a link to set their password.",
     ),
     checkbox(
         "woocommerce_erasure_request_removes_order_data",
-        "Erasure in orders",
-        "Remove personal data from orders when a customer asks for it.",
+        "Erase orders",
+        "Remove personal data from orders on request.",
     ),
     checkbox(
         "woocommerce_erasure_request_removes_download_data",
-        "Erasure of downloads",
-        "Remove downloads and their log when a customer asks for it.",
+        "Erase downloads",
+        "Remove access to downloads and their logs on request.",
     ),
     checkbox(
         "woocommerce_allow_bulk_remove_personal_data",
-        "Erasure in bulk",
-        "Let managers remove personal data of many orders at once.",
+        "Bulk erasure",
+        "Allow personal data to be removed from many orders at once.",
     ),
     textarea(
         "woocommerce_registration_privacy_policy_text",
-        "Privacy at registration",
-        "What new customers are told about privacy.",
+        "Registration privacy policy",
+        "Privacy text shown on registration forms.",
     ),
     textarea(
         "woocommerce_checkout_privacy_policy_text",
-        "Privacy at the checkout",
-        "What buyers are told about privacy.",
+        "Checkout privacy policy",
+        "Privacy text shown during checkout.",
     ),
 ];
 
 pub(super) static EMAIL: &[Setting] = &[
-    text("woocommerce_email_from_name", "Sender", "The name from which e-mails come.")
+    text("woocommerce_email_from_name", "\"From\" name", "Sender name of outgoing e-mails.")
         .default(Default::LikeOption("blogname")),
     setting(
-        Kind::Email,
+        SettingType::Email,
         Offers::Nothing,
         "woocommerce_email_from_address",
-        "Sender's address",
-        "The address from which e-mails come.",
+        "\"From\" address",
+        "Sender address of outgoing e-mails.",
     )
     .default(Default::LikeOption("admin_email")),
-    textarea("woocommerce_email_footer_text", "Last lines", "What stands below every e-mail."),
+    textarea("woocommerce_email_footer_text", "Footer text", "Text at the bottom of e-mails."),
 ];

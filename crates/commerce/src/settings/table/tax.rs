@@ -2,77 +2,81 @@
 
 use super::{Offers, Setting, checkbox, radio, select, text};
 
-const INCLUDING: Offers = Offers::These(&[("incl", "With tax"), ("excl", "Without tax")]);
+const INCLUDING: Offers = Offers::These(&[("incl", "Including tax"), ("excl", "Excluding tax")]);
 
 pub(super) static TAX: &[Setting] = &[
     radio(
         "woocommerce_prices_include_tax",
-        "Prices",
-        "Whether the prices that are entered include tax.",
-        Offers::These(&[("yes", "They include tax"), ("no", "Tax comes on top")]),
+        "Prices entered with tax",
+        "Whether you enter prices including tax.",
+        Offers::These(&[("yes", "Yes, prices include tax"), ("no", "No, tax is added to prices")]),
     ),
     select(
         "woocommerce_tax_based_on",
-        "Where tax is due",
-        "Whose address decides about taxes.",
+        "Calculate tax based on",
+        "Address that taxes are based on.",
         Offers::These(&[
-            ("shipping", "Where the goods go"),
-            ("billing", "Where the bill goes"),
-            ("base", "Where the shop is"),
+            ("shipping", "Customer shipping address"),
+            ("billing", "Customer billing address"),
+            ("base", "Shop base address"),
         ]),
     ),
     select(
         "woocommerce_shipping_tax_class",
-        "Tax on shipping",
-        "Which class of taxes shipping has.",
+        "Shipping tax class",
+        "Tax class that applies to shipping.",
         Offers::TaxClasses,
     ),
     checkbox(
         "woocommerce_tax_round_at_subtotal",
         "Rounding",
-        "Round taxes of the whole order instead of each line.",
+        "Round tax per order instead of per line.",
     ),
     select(
         "woocommerce_tax_display_shop",
-        "Prices in the shop",
-        "How the shop shows prices.",
+        "Display prices in the shop",
+        "How prices are displayed in the shop.",
         INCLUDING,
     ),
     select(
         "woocommerce_tax_display_cart",
-        "Prices in the cart",
-        "How cart and checkout show prices.",
+        "Display prices in the cart",
+        "How prices are displayed in the cart and at checkout.",
         INCLUDING,
     ),
-    text("woocommerce_price_display_suffix", "After prices", "Text that follows prices."),
+    text("woocommerce_price_display_suffix", "Price display suffix", "Text shown after prices."),
     select(
         "woocommerce_tax_total_display",
-        "Total of taxes",
-        "How an order shows its taxes.",
-        Offers::These(&[("single", "In one sum"), ("itemized", "Each on its own")]),
+        "Display tax totals",
+        "How tax totals are displayed.",
+        Offers::These(&[("single", "As a single total"), ("itemized", "Itemized")]),
     ),
 ];
 
 pub(super) static SHIPPING: &[Setting] = &[
-    checkbox("woocommerce_enable_shipping_calc", "Calculator", "Offer costs in the cart."),
+    checkbox(
+        "woocommerce_enable_shipping_calc",
+        "Shipping calculator",
+        "Show the shipping calculator in the cart.",
+    ),
     checkbox(
         "woocommerce_shipping_cost_requires_address",
-        "Costs",
-        "Show costs only once there is an address.",
+        "Shipping costs",
+        "Hide shipping costs until an address is entered.",
     ),
     radio(
         "woocommerce_ship_to_destination",
-        "Destination",
-        "Which address is taken first.",
+        "Shipping destination",
+        "Address used for shipping by default.",
         Offers::These(&[
-            ("shipping", "The customer's for shipping"),
-            ("billing", "The customer's for bills"),
-            ("billing_only", "Always the one for bills"),
+            ("shipping", "Default to customer shipping address"),
+            ("billing", "Default to customer billing address"),
+            ("billing_only", "Force shipping to the billing address"),
         ]),
     ),
     checkbox(
         "woocommerce_shipping_debug_mode",
-        "Search for faults",
-        "Show which zone applies, and compute costs anew each time.",
+        "Debug mode",
+        "Show the matching shipping zone and skip cached rates.",
     ),
 ];

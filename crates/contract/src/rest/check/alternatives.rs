@@ -41,7 +41,7 @@ pub(in crate::rest) fn find_one<'a>(
         [(_, only)] => Ok(only),
         several => {
             let positions: Vec<usize> = several.iter().map(|(position, _)| *position).collect();
-            let message = format!("{path} must fit one of its alternatives only.");
+            let message = format!("{path} must match exactly one of its alternatives.");
             let fault = Fault::new("rest_one_of_multiple_matches", message);
             Err(fault.with_data(json!({ "positions": positions })))
         }
@@ -97,11 +97,11 @@ fn none_matches(misses: Vec<Miss<'_>>, value: &Value, path: Path<'_>) -> Fault {
         let message = if titles.len() == misses.len() && !titles.is_empty() {
             format!("{path} must be one of: {}.", titles.join(", "))
         } else {
-            format!("{path} must fit one of its alternatives.")
+            format!("{path} must match one of its alternatives.")
         };
         return Fault::new("rest_no_matching_schema", message);
     };
-    let expected = meant.alternative.title.as_deref().unwrap_or("what is expected");
+    let expected = meant.alternative.title.as_deref().unwrap_or("the expected type");
     let message = format!("{path} is not {expected}: {}", meant.fault.message);
     let data = json!({ "position": meant.position });
     Fault::new("rest_no_matching_schema", message).with_data(data)

@@ -61,7 +61,7 @@ fn source(plan: &BodyPlan, bases: &Bases, sent: &[Vec<u8>]) -> Result<Value> {
 }
 
 fn base(bases: &Bases, name: &str, depth_left: usize) -> Result<Value> {
-    let entry = bases.get(name).with_context(|| format!("there is no base body {name:?}"))?;
+    let entry = bases.get(name).with_context(|| format!("base body {name:?} not found"))?;
     let Some(Value::String(parent)) = entry.get("extends") else {
         return Ok(entry.clone());
     };

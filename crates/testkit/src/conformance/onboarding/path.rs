@@ -17,7 +17,7 @@ fn parts(path: &str) -> Result<Vec<Part<'_>>> {
         for index in names {
             let digits = index.strip_suffix(']').unwrap_or(index);
             parts.push(Part::Index(
-                digits.parse().with_context(|| format!("{path}: {digits:?} is no index"))?,
+                digits.parse().with_context(|| format!("{path}: {digits:?} is not an index"))?,
             ));
         }
     }

@@ -305,7 +305,7 @@ fn mix_problems(step: &Step, answers: &[Response], scope: &mut Scope) -> Result<
     }
     for answer in unclaimed.iter().take(3) {
         let text = shortened(&answer.text());
-        problems.push(format!("an answer fits no expected kind: {} {text}", answer.status));
+        problems.push(format!("unexpected response: {} {text}", answer.status));
     }
     Ok(problems)
 }
@@ -331,7 +331,8 @@ fn save(step: &Step, answer: &Response, scope: &mut Scope) -> Result<()> {
             Some(header) => answer.header(header),
             None => path::find(&answer.json()?, source)?.and_then(Value::as_str).map(str::to_owned),
         };
-        let value = value.with_context(|| format!("the answer has no text at {source} to save"))?;
+        let value =
+            value.with_context(|| format!("the response has no text at {source} to save"))?;
         scope.save(name, &value);
     }
     Ok(())

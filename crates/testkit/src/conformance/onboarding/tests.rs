@@ -125,7 +125,7 @@ fn answers_of_the_wrong_form_are_found() {
     check(reply_text(200, &[], r#"{"message":"fine","message":"fine"}"#), want_success(), "JSON");
     check(reply_text(200, &[], r#"{"message":"fine"}"#), want_success(), "Content-Type");
     check(reply_text(200, &[], "<html>"), json!({"status": 200, "body": "none"}), "");
-    check(Vec::new(), want_success(), "no answer from the server");
+    check(Vec::new(), want_success(), "no response from the server");
     let both = json!({"message": "fine", "data": good_data(), "errors": [1]});
     check(reply(200, &[], &both), want_success(), "errors: expected none");
     check(reply(200, &[], &json!({"message": "", "data": {}})), json!({"status": 200}), "message");

@@ -59,8 +59,9 @@ impl Scope {
             Value::Object(members) => match members.get("$int") {
                 Some(Value::String(digits)) if members.len() == 1 => {
                     let text = self.text(digits)?;
-                    let number: i64 =
-                        text.parse().with_context(|| format!("$int: {text:?} is no integer"))?;
+                    let number: i64 = text
+                        .parse()
+                        .with_context(|| format!("$int: {text:?} is not an integer"))?;
                     Value::from(number)
                 }
                 _ => {

@@ -147,7 +147,7 @@ impl Case {
             (None, None) if is_sequence => {
                 steps.into_iter().map(Step::from_file).collect::<Result<_>>()?
             }
-            _ => bail!("{id} must have either a request with its answer or steps"),
+            _ => bail!("{id} must have either a request with its response or steps"),
         };
         Ok(Self { id, is_sequence, steps })
     }
@@ -162,7 +162,7 @@ impl Step {
                 ensure!((0.0..=PAUSE_MAX_S).contains(&pause_s), "a pause of {pause_s} s");
                 Ok(Self::Pause(Duration::from_secs_f64(pause_s)))
             }
-            _ => bail!("a step must have either a request with its answer or a pause"),
+            _ => bail!("a step must have either a request with its response or a pause"),
         }
     }
 
@@ -215,9 +215,9 @@ impl ExpectLine {
             (None, true) => Compare::Ties,
             (Some("shape"), _) => Compare::Shape,
             (Some("status"), _) => Compare::Status,
-            (Some(other), _) => bail!("`{other}` is no way to compare"),
+            (Some(other), _) => bail!("`{other}` is not a comparison"),
         };
-        let status = self.status.context("the recorded answer has no status")?;
+        let status = self.status.context("the recorded response has no status")?;
         Ok(Expected::Answer { status, headers: self.headers, body: self.body, compare })
     }
 }

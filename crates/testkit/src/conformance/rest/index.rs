@@ -244,5 +244,5 @@ fn without_prose(schema: &Value) -> Value {
 fn read(path: &Path) -> Result<Value> {
     let text = fs::read_to_string(path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
 }

@@ -158,5 +158,5 @@ pub fn waiting_pinned(folder: &Path) -> Result<BTreeMap<String, usize>> {
     let path = folder.join("waiting.json");
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no table", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not a table", path.display()))
 }

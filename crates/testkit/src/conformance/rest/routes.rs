@@ -45,7 +45,7 @@ impl Routes {
             let path = RegexBuilder::new(&format!("^(?:{pattern})$"))
                 .case_insensitive(true)
                 .build()
-                .with_context(|| format!("the route {pattern} is no regular expression"))?;
+                .with_context(|| format!("the route {pattern} is not a regular expression"))?;
             by_pattern.insert(pattern.clone(), Route { path, methods: methods(entry) });
         }
         Ok(Self { by_pattern })

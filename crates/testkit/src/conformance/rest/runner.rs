@@ -76,7 +76,7 @@ impl Runner {
             }
             let differences = self
                 .differences(case, exchange, &mut ids)
-                .unwrap_or_else(|error| vec![format!("no answer: {error:#}")]);
+                .unwrap_or_else(|error| vec![format!("no response: {error:#}")]);
             let place = if case.is_sequence {
                 format!("step {} {method} {path}: ", index + 1)
             } else {
@@ -200,7 +200,7 @@ impl Runner {
 /// The index of a server: `GET {root}/`.
 pub(super) fn index(site: &str) -> Result<Value> {
     let answer = http::get(site, &format!("{REST_ROOT}/"), &[])?;
-    ensure!(answer.status == 200, "the index answers {}: {}", answer.status, answer.text());
+    ensure!(answer.status == 200, "the index returned {}: {}", answer.status, answer.text());
     answer.json()
 }
 

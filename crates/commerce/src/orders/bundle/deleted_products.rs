@@ -1,8 +1,8 @@
-//! Products that are gone when a shop is taken along. Its lines still name them, but no longer by
-//! number; reports count each as what it was, so each is given a number of its own again.
+//! Products that had been deleted before a shop was imported. Order lines still name them, but no
+//! longer by id; reports count each separately, so each is given an id of its own again.
 //!
-//! Products are numbered one after the other, so a number that is missing among theirs, and that
-//! nothing else has, was that of one that is gone.
+//! Ids are consecutive, so an id that is missing among the products, and that nothing else has,
+//! belonged to a deleted one.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ use types::Result;
 use crate::orders::record::Order;
 use crate::orders::refunds::REFUNDED_LINE;
 
-/// Missing numbers that are looked at.
+/// Missing ids that are considered.
 const LOOKED_AT_MAX: i64 = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct DeletedProducts {
     by_name: BTreeMap<String, i64>,
-    /// Missing numbers that nobody has been given yet, the least last.
+    /// Missing ids that are still free, the smallest last.
     free: Option<Vec<i64>>,
 }
 
-impl Gone {
-    /// Gives the lines about products that are gone their numbers.
+impl DeletedProducts {
+    /// Gives the lines of deleted products their ids.
     pub(super) fn number(&mut self, conn: &mut dyn Conn, order: &mut Order) -> Result<()> {
         let (is_refund, parent_id) = (order.row.kind == OrderKind::Refund, order.row.parent_id);
         for line in order.lines_mut(ItemKind::Line).filter(|line| line.row.product_id == 0) {
@@ -56,7 +56,7 @@ impl Gone {
     }
 }
 
-/// Numbers among those of products that nothing has, the least last.
+/// Unused ids among those of the products, the smallest last.
 fn missing(conn: &mut dyn Conn) -> Result<Vec<i64>> {
     let (products, _) = product::list(conn, &ProductFilter::default())?;
     let ids = || products.iter().map(|product| product.product_id);
