@@ -58,6 +58,9 @@ const ATTACHMENTS: &[Attachment] = &[
     },
 ];
 
+/// A section with the words of its text.
+pub(super) type Part = (Section, Vec<Word>);
+
 /// One guide, rendered.
 #[derive(Debug)]
 pub struct Page {
@@ -70,8 +73,7 @@ pub struct Page {
     /// The whole text, its title included. Links to other pages are addresses of this site.
     pub html: String,
     pub markdown: &'static str,
-    /// Each with the words of its text.
-    pub(super) sections: Vec<(Section, Vec<Word>)>,
+    pub(super) parts: Vec<Part>,
 }
 
 /// A file that goes with the guides: an example, or a picture.
@@ -114,8 +116,8 @@ impl Page {
             let words = words(&section.text).collect();
             (section, words)
         };
-        let sections = sections.into_iter().map(with_words).collect();
-        Self { slug, title, summary, headings, html, markdown: text, sections }
+        let parts = sections.into_iter().map(with_words).collect();
+        Self { slug, title, summary, headings, html, markdown: text, parts }
     }
 
     /// The page's path on the site.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use frame::text::markdown::Section;
 use serde::Serialize;
 
-use super::page::{Page, absolute};
+use super::page::{Page, Part, absolute};
 use super::words::{Word, words};
 
 /// The part of a query that counts.
@@ -142,13 +142,13 @@ impl Query {
 /// The sections that have every word of the query, best first.
 pub(super) fn search<'docs>(pages: &'docs [Page], query: &str, limit: usize) -> Vec<Hit<'docs>> {
     let query = Query::read(query);
-    let sections = pages.iter().flat_map(|page| page.sections.iter().map(move |part| (page, part)));
-    let mut found: Vec<(u32, &Page, &(Section, Vec<Word>))> = sections
+    let parts = pages.iter().flat_map(|page| page.parts.iter().map(move |part| (page, part)));
+    let mut found: Vec<(u32, &Page, &Part)> = parts
         .filter_map(|(page, part)| Some((query.score(page, &part.0, &part.1)?, page, part)))
         .collect();
     found.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
     let best = found.into_iter().take(limit.min(HITS_MAX));
-    let hit = |(score, page, (section, words)): (u32, &'docs Page, &'docs (Section, Vec<Word>))| {
+    let hit = |(score, page, (section, words)): (u32, &'docs Page, &'docs Part)| {
         let snippet = snippet(&section.text, words, &query);
         let score = f64::from(score);
         Hit { page, heading: &section.heading, anchor: &section.anchor, score, snippet }

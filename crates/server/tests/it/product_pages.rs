@@ -43,6 +43,8 @@ fn a_product_has_a_page_that_can_be_embedded() {
             let admin = site_rows::user::get(conn, 1)?.unwrap();
             site.done_by(conn, admin, (verb, &path), body.clone(), now)
         });
+        // What was answered a moment ago is old, as after any request that changes something.
+        shop.site.forget_options();
         done.unwrap()
     };
     let page = |path: &str| {
@@ -52,8 +54,12 @@ fn a_product_has_a_page_that_can_be_embedded() {
     let embed = |path: &str| {
         let query = format!("url=http://{HOST}{path}");
         let answer = runtime.block_on(shop.site.answer(request("/oembed/1.0/embed", &query)));
-        let Payload::Bytes(bytes) = answer.payload else { return (answer.status, Value::Null) };
-        (answer.status, serde_json::from_slice(&bytes).unwrap())
+        let json: Value = match &answer.payload {
+            Payload::Bytes(bytes) => serde_json::from_slice(bytes).unwrap(),
+            Payload::Shared(bytes) => serde_json::from_slice(bytes).unwrap(),
+            _ => Value::Null,
+        };
+        (answer.status, json)
     };
     let body = json!({ "name": "Fish & <b>chips</b>", "slug": "fish", "regular_price": "3",
                        "description": "With salt.<script>x()</script>" });
