@@ -119,7 +119,7 @@ impl ReportContext {
     /// being loaded nobody is told of a shop without sales.**
     pub fn query_context(&self, call: &Call<'_>) -> Result<QueryContext, Stop> {
         if !self.facts.are_ready() {
-            let message = "The reports are being made ready; try again in some seconds.";
+            let message = "The reports are loading; try again in a few seconds.";
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
         let options = call.options();
@@ -157,7 +157,7 @@ pub fn is_there(call: &Call<'_>) -> Result<(), Stop> {
 }
 
 const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
-const NOT_ALLOWED: &str = "You are not allowed to see reports.";
+const NOT_ALLOWED: &str = "You are not allowed to view reports.";
 
 /// The permission of every report. **A merchant or a store that nobody has bound to its sales sees
 /// none**, where others would see all.

@@ -236,7 +236,7 @@ impl Reading {
         let user = match &self.reader {
             Reader::Operator(user) => (**user).clone(),
             Reader::User(user_id) => site_rows::user::get(conn, *user_id)?
-                .ok_or_else(|| Error::not_found("who asked for the export is gone"))?,
+                .ok_or_else(|| Error::not_found("the user who requested the export was deleted"))?,
         };
         let mut params = self.params.clone();
         params.set("page", json!(number));

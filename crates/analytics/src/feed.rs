@@ -88,14 +88,14 @@ impl Feed {
             Ok(None) => return Ok(false),
             Err(error) => {
                 let error = error.report();
-                tracing::warn!(error, "the file of facts is of no use; reading the records");
+                tracing::warn!(error, "cannot use the fact file; rebuilding it from the records");
                 return Ok(false);
             }
         };
         let position = loaded.writer.position();
         let mark = self.store.read_blocking(move |conn| update::mark(conn, position))?;
         if mark != loaded.mark || mark.is_none() {
-            tracing::info!("the file of facts is of another time; reading the records");
+            tracing::info!("the fact file is out of date; rebuilding it from the records");
             return Ok(false);
         }
         self.writer = loaded.writer;
@@ -133,7 +133,7 @@ impl Feed {
         }
         self.read_catalog()?;
         let snapshot = self.writer.snapshot();
-        tracing::info!(orders = snapshot.orders(), "facts were made from the records");
+        tracing::info!(orders = snapshot.orders(), "facts were rebuilt from the records");
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Feed {
             Update::read(conn, position, EVENTS_AT_ONCE, options, download)
         })?;
         let Some(update) = update else {
-            tracing::warn!(position, "events are missing; reading the records");
+            tracing::warn!(position, "events are missing; rebuilding facts from the records");
             self.rebuild()?;
             return Ok(true);
         };
@@ -234,7 +234,7 @@ impl Feed {
                 Err(_) if self.facts.is_stopping() => return,
                 Err(error) => {
                     let error = error.report();
-                    tracing::warn!(error, "facts could not be brought up to date; trying again");
+                    tracing::warn!(error, "cannot update facts; retrying");
                     PAUSE_AFTER_ERROR
                 }
             };
@@ -269,7 +269,7 @@ impl Feed {
         let Some(path) = self.file.as_ref().filter(|_| !is_saved) else { return };
         if let Err(error) = write_file(&self.store, &self.writer, path) {
             let error = error.report();
-            tracing::warn!(error, "the facts could not be written to their file");
+            tracing::warn!(error, "cannot write the fact file");
         }
     }
 }

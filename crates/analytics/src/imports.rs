@@ -89,8 +89,8 @@ fn may_access(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn args() -> Args {
-    let days = Schema::integer().min(0).about("Import only what was made in so many days.");
-    let skip = Schema::boolean().default(false).about("Leave alone what was imported before.");
+    let days = Schema::integer().min(0).about("Number of days to import.");
+    let skip = Schema::boolean().default(false).about("Skip records that were already imported.");
     Args::new().arg("days", days).arg("skip_existing", skip)
 }
 
@@ -143,9 +143,9 @@ fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let kind = jobs::REPORT_IMPORT;
     let asked = jobs::enqueue_for(call.conn()?, kind, Some(KEY), &plan, moments)?;
     Ok(if asked.is_new {
-        said("success", "The reports are being made from your records again.")
+        said("success", "The reports are being rebuilt from your records.")
     } else {
-        said("error", "An import is under way; wait until it has ended, or cancel it.")
+        said("error", "An import is already running; wait until it ends, or cancel it.")
     })
 }
 
@@ -153,7 +153,7 @@ fn cancel(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     for kind in [jobs::REPORT_IMPORT, jobs::REPORT_EXPORT] {
         cancel_all(call, kind)?;
     }
-    Ok(said("success", "Imports and exports of reports were cancelled."))
+    Ok(said("success", "Report imports and exports were cancelled."))
 }
 
 /// Asks all unfinished jobs of the kind to end.
@@ -174,7 +174,7 @@ fn delete(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let now = call.now();
     feed::ask_to_clear(call.conn()?, now)?;
     jobs::enqueue(call.conn()?, DELETE, Some(KEY), &json!({}), now)?;
-    Ok(said("success", "The figures of all reports are being deleted."))
+    Ok(said("success", "The data of all reports is being deleted."))
 }
 
 /// The newest job of the kind.
@@ -273,13 +273,13 @@ fn mode(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn trigger(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !is_scheduled(call) {
-        let message = "Reports are brought up to date at once; there is nothing to start.";
+        let message = "Reports are updated immediately; there is nothing to start.";
         let code = "woocommerce_rest_analytics_import_immediate_mode";
         return Err(Refusal::new(400, code, message).into());
     }
     let (next, is_due) = next_catch_up(call)?;
     if is_due {
-        let message = "The reports are being brought up to date already.";
+        let message = "The reports are already being updated.";
         let code = "woocommerce_rest_analytics_import_in_progress";
         return Err(Refusal::new(400, code, message).into());
     }
@@ -289,14 +289,14 @@ fn trigger(_: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let moments = (now, now.plus(HEAD_START));
     jobs::enqueue_for(call.conn()?, CATCH_UP, Some(KEY), &json!({}), moments)?;
-    let message = "The reports are being brought up to date.";
+    let message = "The reports are being updated.";
     Ok(Reply::new(json!({ "success": true, "message": message })))
 }
 
 fn outcome() -> Value {
     let members = [
-        ("status", Schema::text().about("Whether it was done: success or error.")),
-        ("message", Schema::text().about("The same in words.")),
+        ("status", Schema::text().about("Result: success or error.")),
+        ("message", Schema::text().about("Result message.")),
     ];
     Item::new("reports_import", Schema::object(members)).document()
 }
@@ -304,25 +304,25 @@ fn outcome() -> Value {
 fn status_document() -> Value {
     let part = |about: &str| {
         let members = [
-            ("imported", Schema::integer().about("How many were dealt with.")),
-            ("total", Schema::integer().about("How many there are to deal with.")),
+            ("imported", Schema::integer().about("Number of processed records.")),
+            ("total", Schema::integer().about("Total number of records.")),
         ];
         Schema::object(members).about(about)
     };
     let from = Schema::types(&["string", "integer"]);
     let members = [
-        ("customers", part("How far customers are.")),
-        ("orders", part("How far orders and refunds are.")),
-        ("imported_from", from.about("The day from which on; -1 for everything.")),
-        ("is_importing", Schema::boolean().about("Whether an import is under way.")),
+        ("customers", part("Progress of customers.")),
+        ("orders", part("Progress of orders and refunds.")),
+        ("imported_from", from.about("Start date of the import; -1 for all records.")),
+        ("is_importing", Schema::boolean().about("Whether an import is running.")),
     ];
     Item::new("reports_import_status", Schema::object(members)).document()
 }
 
 fn totals_document() -> Value {
     let members = [
-        ("customers", Schema::integer().about("Customers that an import would deal with.")),
-        ("orders", Schema::integer().about("Orders and refunds that it would deal with.")),
+        ("customers", Schema::integer().about("Number of customers to import.")),
+        ("orders", Schema::integer().about("Number of orders and refunds to import.")),
     ];
     Item::new("reports_import_totals", Schema::object(members)).document()
 }
@@ -330,18 +330,18 @@ fn totals_document() -> Value {
 fn mode_document() -> Value {
     let or_null = |kind: &str| Schema::types(&[kind, "null"]);
     let members = [
-        ("mode", Schema::text().about("Whether at set times (scheduled) or at once (immediate).")),
-        ("last_processed_date", or_null("string").about("When the last change was counted.")),
-        ("next_scheduled", or_null("string").about("When facts and records are compared next.")),
-        ("import_in_progress_or_due", or_null("boolean").about("Whether that is about now.")),
+        ("mode", Schema::text().about("Update mode: scheduled or immediate.")),
+        ("last_processed_date", or_null("string").about("Date of the last update.")),
+        ("next_scheduled", or_null("string").about("Date of the next update.")),
+        ("import_in_progress_or_due", or_null("boolean").about("Whether the next update is due.")),
     ];
     Item::new("analytics_import_status", Schema::object(members)).document()
 }
 
 fn trigger_document() -> Value {
     let members = [
-        ("success", Schema::boolean().about("Whether it was started.")),
-        ("message", Schema::text().about("The same in words.")),
+        ("success", Schema::boolean().about("Whether the import was started.")),
+        ("message", Schema::text().about("Result message.")),
     ];
     Item::new("analytics_import_trigger", Schema::object(members)).document()
 }

@@ -19,14 +19,14 @@ const INDICATORS: &[(&str, &str)] = &[
     ("revenue/total_sales", "Total sales"),
     ("revenue/net_revenue", "Net sales"),
     ("orders/orders_count", "Orders"),
-    ("orders/avg_order_value", "Value of an order"),
-    ("products/items_sold", "Pieces sold"),
-    ("revenue/refunds", "Paid back"),
-    ("coupons/orders_count", "Orders with coupons"),
-    ("coupons/amount", "Taken off by coupons"),
-    ("taxes/total_tax", "All taxes"),
-    ("taxes/order_tax", "Taxes on goods"),
-    ("taxes/shipping_tax", "Taxes on shipping"),
+    ("orders/avg_order_value", "Average order value"),
+    ("products/items_sold", "Items sold"),
+    ("revenue/refunds", "Refunds"),
+    ("coupons/orders_count", "Discounted orders"),
+    ("coupons/amount", "Discount amount"),
+    ("taxes/total_tax", "Total tax"),
+    ("taxes/order_tax", "Order tax"),
+    ("taxes/shipping_tax", "Shipping tax"),
     ("revenue/shipping", "Shipping"),
     ("downloads/download_count", "Downloads"),
     ("revenue/gross_sales", "Gross sales"),
@@ -82,11 +82,11 @@ fn document() -> Value {
     let names: Vec<&str> = INDICATORS.iter().map(|(stat, _)| *stat).collect();
     let text = |about: &str| Schema::text().about(about).context(&["view", "edit"]).readonly();
     let members = [
-        ("stat", text("Which indicator it is.").choices(&names)),
-        ("chart", text("Which column of the report it is.")),
-        ("label", text("What people call it.")),
-        ("format", text("What kind of number it is.").choices(&["number", "currency"])),
-        ("value", Schema::number().about("The number.").context(&["view", "edit"]).readonly()),
+        ("stat", text("Indicator ID.").choices(&names)),
+        ("chart", text("Report column.")),
+        ("label", text("Label.")),
+        ("format", text("Number format.").choices(&["number", "currency"])),
+        ("value", Schema::number().about("Value.").context(&["view", "edit"]).readonly()),
     ];
     Item::new("report_performance_indicator", Schema::object(members)).document()
 }
@@ -113,7 +113,7 @@ fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let wanted = call.params.texts("stats");
     let needs_dates = context.follows(Rule::IndicatorsNeedDates);
     if wanted.is_empty() && needs_dates {
-        let message = "Name the indicators to show with `stats`.";
+        let message = "stats is required: list the indicators to return.";
         let code = "woocommerce_analytics_performance_indicators_empty_query";
         return Err(Refusal::new(400, code, message).into());
     }

@@ -44,28 +44,28 @@ struct Entry {
 static BOARDS: [Board; 4] = [
     Board {
         id: "customers",
-        label: "Customers who paid most",
+        label: "Top customers - Total spend",
         headers: ["Customer", "Orders", "Total spend"],
         filter: "single_customer",
         rows: best_customers,
     },
     Board {
         id: "coupons",
-        label: "Coupons that were used most",
+        label: "Top coupons - Number of orders",
         headers: ["Coupon", "Orders", "Amount discounted"],
         filter: "single_coupon",
         rows: best_coupons,
     },
     Board {
         id: "categories",
-        label: "Categories that sold most",
+        label: "Top categories - Items sold",
         headers: ["Category", "Items sold", "Net sales"],
         filter: "single_category",
         rows: best_categories,
     },
     Board {
         id: "products",
-        label: "Products that sold most",
+        label: "Top products - Items sold",
         headers: ["Product", "Items sold", "Net sales"],
         filter: "single_product",
         rows: best_products,
@@ -100,7 +100,7 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
 }
 
 fn list_args() -> Args {
-    let kept = Schema::text().about("A JSON object whose members the links shall carry.");
+    let kept = Schema::text().about("Query parameters to add to links, as a JSON object.");
     args::paging(1, ROWS, ROWS_MAX)
         .with(args::range())
         .arg("persisted_query", kept)
@@ -110,10 +110,10 @@ fn list_args() -> Args {
 fn document() -> Value {
     let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
     let members = [
-        ("id", text("Name of the leaderboard.")),
-        ("label", text("What it shows.")),
-        ("headers", Schema::typed("array").about("Names of its columns.")),
-        ("rows", Schema::typed("array").about("Its rows, the best first.")),
+        ("id", text("Leaderboard ID.")),
+        ("label", text("Leaderboard title.")),
+        ("headers", Schema::typed("array").about("Column headings.")),
+        ("rows", Schema::typed("array").about("Rows, in descending order.")),
     ];
     Item::new("leaderboard", Schema::object(members)).document()
 }

@@ -16,7 +16,8 @@ use crate::facts::Facts;
 pub const PATH: &str = "/live";
 
 pub(crate) fn route(names: &Names, facts: &Arc<Facts>) -> Route<Action> {
-    let about = "Number of the last change that is in the reports; null until they are ready.";
+    let about = "Sequence number of the last change included in the reports; null until they \
+                 are ready.";
     let item = Item::new(
         "live",
         Schema::object([("position", Schema::types(&["integer", "null"]).about(about))]),

@@ -19,24 +19,24 @@ use lists::customers::{self, CustomersRoute, averages};
 /// The reports that the index names, with what each tells; two of them clients know without a
 /// route.
 const INDEX: &[(&str, &str)] = &[
-    ("performance-indicators", "Single numbers of several reports."),
+    ("performance-indicators", "Key figures of several reports."),
     ("revenue/stats", "Revenue over time."),
     ("orders/stats", "Orders over time."),
-    ("products", "What was sold, product by product."),
+    ("products", "Sales by product."),
     ("products/stats", "Products over time."),
-    ("variations", "What was sold, variation by variation."),
+    ("variations", "Sales by variation."),
     ("variations/stats", "Variations over time."),
-    ("categories", "What was sold, category by category."),
+    ("categories", "Sales by category."),
     ("categories/stats", "Categories over time."),
     ("coupons", "What coupons took off."),
     ("coupons/stats", "Coupons over time."),
-    ("taxes", "Taxes, rate by rate."),
+    ("taxes", "Taxes by rate."),
     ("taxes/stats", "Taxes over time."),
-    ("downloads", "Files that were downloaded."),
-    ("downloads/files", "Files that can be downloaded."),
+    ("downloads", "Downloads."),
+    ("downloads/files", "Downloadable files."),
     ("downloads/stats", "Downloads over time."),
-    ("customers", "Customers with what they bought."),
-    ("customers/stats", "What customers do on average."),
+    ("customers", "Customers and their purchases."),
+    ("customers/stats", "Customer averages."),
 ];
 
 type Run = fn(&ReportContext, &mut Call<'_>) -> Result<Reply, Stop>;
@@ -84,9 +84,9 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
 fn index_document() -> Value {
     let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
     let members = [
-        ("slug", text("Name of the report.")),
-        ("description", text("What it tells.")),
-        ("path", text("Path of the report.")),
+        ("slug", text("Report name.")),
+        ("description", text("Report description.")),
+        ("path", text("Report path.")),
     ];
     Item::new("report", Schema::object(members)).document()
 }

@@ -29,7 +29,7 @@ pub const DEFINITIONS: &[Definition] = &[
         "woocommerce_default_catalog_orderby",
         || {
             let orders = ["menu_order", "popularity", "rating", "date", "price", "price-desc"];
-            Schema::text().choices(&orders).about("Order of the products in the shop.")
+            Schema::text().choices(&orders).about("Default sorting of products.")
         },
     ),
     setting(
@@ -170,25 +170,28 @@ fn checkout_field(about: &'static str) -> Schema {
 
 fn pickup_settings() -> Schema {
     Schema::object([
-        ("enabled", Schema::text().choices(&["yes", "no"]).about("Whether pickup is offered.")),
-        ("title", Schema::text().about("How the checkout calls it.")),
-        ("tax_status", Schema::text().choices(&["taxable", "none"]).about("Whether it is taxed.")),
-        ("cost", Schema::text().about("What it costs.")),
+        (
+            "enabled",
+            Schema::text().choices(&["yes", "no"]).about("Whether local pickup is enabled."),
+        ),
+        ("title", Schema::text().about("Title at checkout.")),
+        ("tax_status", Schema::text().choices(&["taxable", "none"]).about("Tax status.")),
+        ("cost", Schema::text().about("Cost.")),
     ])
     .no_additional()
-    .about("Pickup of orders by the customer.")
+    .about("Local pickup.")
 }
 
 fn pickup_places() -> Schema {
-    let line = || Schema::text().about("A part of the address.");
+    let line = || Schema::text().about("Part of the address.");
     let address = ["address_1", "city", "state", "postcode", "country"];
     let place = Schema::object([
-        ("name", Schema::text().about("Name of the place.")),
+        ("name", Schema::text().about("Location name.")),
         ("address", Schema::object(address.map(|name| (name, line()))).no_additional()),
-        ("details", Schema::text().about("What customers should know.")),
-        ("enabled", Schema::boolean().about("Whether orders can be picked up there.")),
+        ("details", Schema::text().about("Details for customers.")),
+        ("enabled", Schema::boolean().about("Whether the location is enabled.")),
     ]);
-    Schema::list(place.no_additional()).about("Where orders can be picked up.")
+    Schema::list(place.no_additional()).about("Pickup locations.")
 }
 
 /// The options as they are until somebody sets one.

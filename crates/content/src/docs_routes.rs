@@ -13,13 +13,13 @@ const PER_PAGE_MAX: i64 = 100;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let search = Args::new()
-        .arg("search", Schema::text().min_length(1).required().about("Words to look for."))
+        .arg("search", Schema::text().min_length(1).required().about("Search terms."))
         .arg("per_page", per_page());
     vec![
         Route::at(&names.docs, "/pages").on(READ, paged(), memory(anyone, list)),
         Route::at(&names.docs, r"/pages/(?P<slug>[\w-]+)").on(
             READ,
-            Args::new().arg("slug", Schema::text().about("Name of the page in its address.")),
+            Args::new().arg("slug", Schema::text().about("Page slug.")),
             memory(anyone, get),
         ),
         Route::at(&names.docs, "/search").on(READ, search, memory(anyone, find)),
@@ -27,18 +27,18 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 fn per_page() -> Schema {
-    let most = "How many to list at most.";
+    let most = "Maximum number of results.";
     Schema::integer().default(10).min(1).max(PER_PAGE_MAX).about(most)
 }
 
 fn paged() -> Args {
-    let page = Schema::integer().default(1).min(1).about("Which part of the list to show.");
+    let page = Schema::integer().default(1).min(1).about("Section to return.");
     Args::new().arg("page", page).arg("per_page", per_page())
 }
 
 fn as_value(value: impl serde::Serialize) -> Result<Value, Stop> {
     serde_json::to_value(value)
-        .map_err(|error| types::Error::internal("a page cannot be written").because(error).into())
+        .map_err(|error| types::Error::internal("cannot serialize a page").because(error).into())
 }
 
 fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -66,9 +66,9 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn get(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let slug = call.params.text("slug").unwrap_or_default().to_lowercase();
-    let page = docs().page(&slug).ok_or_else(|| {
-        Refusal::new(404, "boardwalk_page_not_found", "There is no page of this name.")
-    })?;
+    let page = docs()
+        .page(&slug)
+        .ok_or_else(|| Refusal::new(404, "boardwalk_page_not_found", "Page not found."))?;
     let namespace = &site.settings().names.docs;
     let links = Links::new()
         .to("self", visit.rest(&format!("/{namespace}/pages/{}", page.slug)))

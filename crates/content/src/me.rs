@@ -61,21 +61,21 @@ fn document() -> Value {
     let or_null = |about: &str| Schema::types(&["string", "null"]).about(about);
     let texts = |about: &str| Schema::list(Schema::text()).about(about);
     let user = Schema::object([
-        ("id", Schema::integer().about("Number of the user.")),
-        ("login", Schema::text().about("Name for signing in.")),
-        ("name", Schema::text().about("Name that others see.")),
+        ("id", Schema::integer().about("User ID.")),
+        ("login", Schema::text().about("Username.")),
+        ("name", Schema::text().about("Display name.")),
         ("email", Schema::text().format("email").about("E-mail address.")),
-        ("roles", texts("Roles of the user.")),
-        ("capabilities", texts("What the user may do.")),
-        ("iso_id", or_null("The ISO that the user works for.")),
-        ("merchant_id", or_null("The merchant whose sales alone the user sees.")),
-        ("store_id", or_null("The store whose sales alone the user sees.")),
+        ("roles", texts("User roles.")),
+        ("capabilities", texts("User capabilities.")),
+        ("iso_id", or_null("ISO of the user.")),
+        ("merchant_id", or_null("Merchant to which the user is limited.")),
+        ("store_id", or_null("Store to which the user is limited.")),
     ]);
     let site = Schema::object([
-        ("name", Schema::text().about("Name of the site.")),
+        ("name", Schema::text().about("Site name.")),
         ("environment", Schema::text().about("Sandbox or production.")),
-        ("environments", Schema::map().about("Addresses of all environments by name.")),
-        ("timezone", Schema::text().about("Time zone of the site, or its distance from UTC.")),
+        ("environments", Schema::map().about("URLs of all environments, by name.")),
+        ("timezone", Schema::text().about("Time zone of the site, or its UTC offset.")),
         ("start_of_week", Schema::integer().about("First day of the week; 0 is Sunday.")),
         ("version", Schema::text().about("Version of the server.")),
     ]);

@@ -18,7 +18,7 @@ use crate::posts;
 const XML: &str = "text/xml; charset=UTF-8";
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
-    let url = || Schema::text().format("uri").required().about("Address of the page to embed.");
+    let url = || Schema::text().format("uri").required().about("URL of the page to embed.");
     let embed_args = Args::new()
         .arg("url", url())
         .arg("format", Schema::any().default("json"))
@@ -29,15 +29,15 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("url", url())
         .arg(
             "format",
-            Schema::text().default("json").choices(&["json", "xml"]).about("Format to ask for."),
+            Schema::text().default("json").choices(&["json", "xml"]).about("Response format."),
         )
-        .arg("maxwidth", Schema::integer().default(600).about("Width of the frame at most."))
+        .arg("maxwidth", Schema::integer().default(600).about("Maximum width of the frame."))
         .treat("maxwidth", Treatment::Own(absint))
-        .arg("maxheight", Schema::integer().about("Height of the frame at most."))
+        .arg("maxheight", Schema::integer().about("Maximum height of the frame."))
         .treat("maxheight", Treatment::Own(absint))
         .arg(
             "discover",
-            Schema::boolean().default(true).about("Look for a provider in the page itself."),
+            Schema::boolean().default(true).about("Whether to discover a provider in the page."),
         );
     vec![
         Route::at(&names.oembed, "/embed").on(READ, embed_args, read(anyone, embed)),
@@ -50,7 +50,7 @@ fn unsigned(params: &contract::rest::Params, name: &str) -> Option<u64> {
 }
 
 fn not_embeddable() -> Refusal {
-    let message = "Nothing can be embedded from this address.";
+    let message = "This URL cannot be embedded.";
     Refusal::new(oembed::STATUS_INVALID_URL, oembed::CODE_INVALID_URL, message)
 }
 
@@ -67,7 +67,7 @@ fn embed(call: &mut Call<'_>) -> Result<Reply, Stop> {
     // Errors are told in the format that was asked for, too.
     let refused = || not_embeddable().body().as_object().cloned().unwrap_or_default();
     let Some(text) = oembed::xml::render(&found.unwrap_or_else(refused)) else {
-        let message = "This page cannot be described in XML; ask for JSON.";
+        let message = "This page is not available as XML; request JSON.";
         return Err(Refusal::new(501, "oembed_no_xml", message).into());
     };
     Ok(Reply::of(status, Body::Text { media_type: XML, text }))

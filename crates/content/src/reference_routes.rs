@@ -23,7 +23,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 fn place(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let zip = call.params.text("zip").unwrap_or_default().to_owned();
     let Some(place) = reference::zip_place(&zip) else {
-        let message = "There is no active ZIP code of these digits.";
+        let message = "ZIP code not found.";
         return Err(Refusal::new(404, "boardwalk_unknown_zip", message).into());
     };
     Ok(Reply::new(json!({ "zip": zip, "city": place.city, "state": place.state })))

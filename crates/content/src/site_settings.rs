@@ -124,18 +124,18 @@ fn accept(option: &str, value: &Value) -> Result<Value, Fault> {
 fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
     let refused = |message: &str| Err(Fault::new("rest_invalid_param", message));
     if text.chars().count() > TEXT_LENGTH_MAX {
-        return refused("This is too long.");
+        return refused("The value is too long.");
     }
     match option {
         "timezone_string" if text.is_empty() => Ok(String::new()),
         "siteurl" if is_site_address(text) => Ok(text.trim_end_matches('/').to_owned()),
-        "siteurl" => refused("Give an address such as https://shop.example, or null for none."),
+        "siteurl" => refused("Enter a URL such as https://shop.example, or null for none."),
         "timezone_string" => match TimeZone::get(text) {
             Ok(zone) => Ok(zone.iana_name().unwrap_or(text).to_owned()),
-            Err(_) => refused("Name a city whose time zone is known, such as Europe/Rome."),
+            Err(_) => refused("Enter a known time zone, such as Europe/Rome."),
         },
-        "WPLANG" if !LANGUAGES.contains(&text) => refused("The site does not speak this language."),
-        "show_on_front" if !matches!(text, "posts" | "page") => refused("Say posts or page."),
+        "WPLANG" if !LANGUAGES.contains(&text) => refused("This language is not available."),
+        "show_on_front" if !matches!(text, "posts" | "page") => refused("Must be posts or page."),
         _ => Ok(clean::text_field(text)),
     }
 }
@@ -143,7 +143,7 @@ fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
 fn accept_number(option: &str, number: i64) -> Result<Value, Fault> {
     Ok(json!(match option {
         "start_of_week" if !(0..=6).contains(&number) => {
-            let message = "Days of the week go from 0, which is Sunday, to 6.";
+            let message = "The day must be between 0 (Sunday) and 6.";
             return Err(Fault::new("rest_out_of_bounds", message));
         }
         // Without a number of posts there is one; -1 means all of them.

@@ -84,9 +84,9 @@ fn oneself(call: &mut Call<'_>) -> Result<UserRow, Stop> {
 }
 
 fn unknown_user() -> Refusal {
-    Refusal::new(404, "rest_user_invalid_id", "There is no user with this id.")
+    Refusal::new(404, "rest_user_invalid_id", "User not found.")
 }
 
 pub(crate) fn not_logged_in() -> Refusal {
-    Refusal::new(401, "rest_not_logged_in", "Log in first; nobody is logged in.")
+    Refusal::new(401, "rest_not_logged_in", "You are not signed in.")
 }

@@ -176,7 +176,7 @@ CREATE INDEX animals_by_weight ON animals (weight);
 
     #[test]
     fn an_added_column_is_the_last_of_its_table() {
-        let tables = declared_tables(&[("first", FIRST), ("second", SECOND)]);
+        let tables = tables(&[("first", FIRST), ("second", SECOND)]);
         let [animals, cages] = tables.as_slice() else { panic!("{tables:?}") };
         let columns: Vec<(&str, ColumnType)> =
             animals.columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
@@ -194,7 +194,7 @@ CREATE INDEX animals_by_weight ON animals (weight);
     #[test]
     #[should_panic(expected = "no backup follows")]
     fn an_alteration_that_no_backup_follows_is_our_mistake() {
-        declared_tables(&[("first", FIRST), ("second", "ALTER TABLE cages DROP COLUMN cage_id;")]);
+        tables(&[("first", FIRST), ("second", "ALTER TABLE cages DROP COLUMN cage_id;")]);
     }
 
     #[test]

@@ -139,6 +139,6 @@ pub(crate) fn fold_account(account: &str) -> String {
 
 pub(crate) fn too_many_guesses(wait: Duration) -> Refusal {
     let seconds = wait.as_secs().max(1);
-    let message = format!("Too many wrong credentials; try again in {seconds} seconds.");
+    let message = format!("Too many failed sign-in attempts; try again in {seconds} seconds.");
     Refusal::new(429, "too_many_attempts", message).with("retry_after", seconds)
 }

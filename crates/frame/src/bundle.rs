@@ -59,7 +59,7 @@ pub struct Totals {
 
 impl Bundle {
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |error| Error::invalid(format!("this is no bundle: {error}"));
+        let wrong = |error| Error::invalid(format!("this is not a bundle: {error}"));
         let bundle: Self = serde_json::from_str(text).map_err(wrong)?;
         bundle.users().map_err(wrong)?;
         Ok(bundle)
@@ -119,7 +119,12 @@ pub fn at(error: Error, what: &str, id: i64) -> Error {
 
 /// A moment as bundles write it.
 pub fn time(text: &str) -> Result<Timestamp> {
-    let wrong = || Error::invalid(format!("`{text}` is no time; write it as 2026-11-15T08:00:00"));
+    let wrong = || {
+        Error::invalid(format!(
+            "`{text}` is not a time; use a format like \
+                                           2026-11-15T08:00:00"
+        ))
+    };
     Timestamp::parse(&format!("{}Z", text.trim_end_matches('Z'))).ok_or_else(wrong)
 }
 
@@ -131,8 +136,8 @@ impl BundleUser {
         // Whoever has the number here has credentials that must not become somebody else's.
         if let Some(other) = known.as_ref().filter(|known| known.login != self.username) {
             return Err(Error::conflict(format!(
-                "the number belongs to {} here, and to {} in the bundle; import into a site \
-                 without users of its own",
+                "this id belongs to {} here, and to {} in the bundle; import into a site \
+                 without users",
                 other.login, self.username
             )));
         }

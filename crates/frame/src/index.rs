@@ -86,7 +86,7 @@ fn show_namespace(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let namespace = call.params.text("namespace").unwrap_or_default().to_owned();
     if !site.table().namespaces().contains(&namespace) {
-        let message = "There is no namespace of this name.";
+        let message = "Namespace not found.";
         return Err(Refusal::new(404, "rest_invalid_namespace", message).into());
     }
     let help = call.params.text("context") == Some("help");

@@ -101,7 +101,7 @@ pub fn count_email(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
     }
     let left = MICROS_PER_HOUR - micros.rem_euclid(MICROS_PER_HOUR);
     let seconds = left.saturating_add(999_999) / 1_000_000;
-    let message = format!("You have sent many letters; send the next in {seconds} seconds.");
+    let message = format!("You have sent too many e-mails; try again in {seconds} seconds.");
     Err(Refusal::new(429, "rest_too_many_letters", message).with("retry_after", seconds).into())
 }
 
@@ -114,7 +114,7 @@ pub fn enqueue(
     now: Timestamp,
 ) -> Result<i64> {
     if !is_on(site) {
-        return Err(Error::unavailable("mail is off; set mail.relay to the host that sends it"));
+        return Err(Error::unavailable("e-mail is turned off; set mail.relay to your mail server"));
     }
     let look = EmailLook::read(&Options::read(conn)?.get(THEME_OPTION));
     let message = written(sender, email, &look)?;
@@ -151,7 +151,7 @@ fn check(to: &str, subject: &str) -> Result<()> {
         !name.is_empty() && !host.is_empty() && !to.contains(char::is_whitespace)
     });
     if !is_address || !is_plain(to) || to.chars().count() > ADDRESS_CHARS_MAX {
-        return Err(Error::invalid("the address to write to is not an e-mail address"));
+        return Err(Error::invalid("the recipient is not an e-mail address"));
     }
     if !is_plain(subject) || subject.chars().count() > SUBJECT_CHARS_MAX {
         let message = format!("a subject is one line of at most {SUBJECT_CHARS_MAX} characters");

@@ -7,11 +7,11 @@ use types::Capability;
 use crate::Call;
 
 pub fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
-    need_manager(call, "cannot_view", "You are not allowed to see this.")
+    need_manager(call, "cannot_view", "You are not allowed to view this resource.")
 }
 
 pub fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
-    need_manager(call, "cannot_edit", "You are not allowed to change this.")
+    need_manager(call, "cannot_edit", "You are not allowed to edit this resource.")
 }
 
 fn need_manager(call: &Call<'_>, code: &str, message: &'static str) -> Result<(), Stop> {

@@ -90,16 +90,16 @@ impl Names {
             let whole = !name.split('/').any(str::is_empty);
             if !whole || !name.chars().all(plain) {
                 return Err(format!(
-                    "the name `{name}` of {setting} must be letters, digits and -_. with single \
-                     slashes between"
+                    "the name `{name}` of {setting} must consist of letters, digits and -_. \
+                     separated by single slashes"
                 ));
             }
             let taken = name.split('/').next().is_some_and(|first| TAKEN.contains(&first));
             if *setting == "rest_root" && taken {
-                return Err(format!("the path `{name}` of {setting} is taken by something else"));
+                return Err(format!("the path `{name}` of {setting} is already in use"));
             }
             if list.iter().filter(|(_, other)| other == name).count() > 1 {
-                return Err(format!("the name `{name}` of {setting} is taken twice"));
+                return Err(format!("the name `{name}` of {setting} is used twice"));
             }
         }
         Ok(())

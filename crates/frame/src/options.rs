@@ -171,6 +171,6 @@ pub fn set(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<()> {
 pub fn change(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<bool> {
     match definition(name) {
         Some(definition) => site_rows::option::set(conn, definition.name, &value.to_string()),
-        None => Err(types::Error::invalid(format!("there is no option `{name}`"))),
+        None => Err(types::Error::invalid(format!("unknown option `{name}`"))),
     }
 }

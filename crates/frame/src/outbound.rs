@@ -103,39 +103,39 @@ impl Fetched {
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFault {
-    #[error("the target is refused: {0}")]
+    #[error("the URL is not allowed: {0}")]
     Refused(Refusal),
-    #[error("a header field of the request is malformed or not the caller's to set")]
+    #[error("a request header is malformed or cannot be set")]
     InvalidRequest,
-    #[error("there is no host of that name")]
+    #[error("the host name cannot be resolved")]
     NoSuchHost,
-    #[error("no address of the host accepts a connection")]
+    #[error("cannot connect to the host")]
     Unreachable,
-    #[error("the host's certificate or its TLS is not acceptable")]
+    #[error("the host's TLS certificate or connection is not valid")]
     Tls,
-    #[error("the answer took too long")]
+    #[error("the response timed out")]
     TimedOut,
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
     #[error("too many redirects")]
     TooManyRedirects,
-    #[error("the answer is not proper HTTP, or comes in an encoding that nobody asked for")]
+    #[error("the response is not valid HTTP, or has an unsupported encoding")]
     BadAnswer,
 }
 
 /// Why a target must not be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("only http and https are fetched")]
+    #[error("only http and https are supported")]
     Scheme,
-    #[error("the address carries a user name or a password")]
+    #[error("the URL contains a username or a password")]
     UserInfo,
-    #[error("the address names no host")]
+    #[error("the URL has no host")]
     NoHost,
-    #[error("the port is none of 80, 443, 8080 and 8443")]
+    #[error("use port 80, 443, 8080 or 8443")]
     Port,
     #[error("the host is not on the public internet")]
     Address,
-    #[error("a redirect from https to http would disclose what the request carries")]
+    #[error("a redirect from https to http is not followed")]
     Downgrade,
 }

@@ -41,12 +41,12 @@ impl Settings {
     pub fn check(&self) -> Result<(), String> {
         self.names.check()?;
         if let Some(url) = self.url.as_deref().filter(|url| !is_site_address(url)) {
-            return Err(format!("site.url is `{url}`; write it as https://shop.example"));
+            return Err(format!("site.url is `{url}`; use a URL like https://shop.example"));
         }
         let is_origin = |origin: &&String| *origin == "*" || is_site_address(origin);
         match self.credential_origins.iter().find(|origin| !is_origin(origin)) {
             Some(wrong) => Err(format!(
-                "site.credential_origins has `{wrong}`; write origins as https://shop.example"
+                "site.credential_origins has `{wrong}`; use origins like https://shop.example"
             )),
             None => Ok(()),
         }

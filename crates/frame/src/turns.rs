@@ -66,7 +66,7 @@ impl Turns {
 
 fn too_many(at_once: usize) -> Refusal {
     let message = format!(
-        "{at_once} reports of yours are being made already; try again in {COME_BACK_S} seconds."
+        "{at_once} of your reports are already being generated; try again in {COME_BACK_S} seconds."
     );
     Refusal::new(429, "rest_too_many_at_once", message).with("retry_after", COME_BACK_S)
 }

@@ -161,9 +161,7 @@ impl Platform {
         let id = iso_id.clone();
         let found = self.store.read(move |conn| load_iso(conn, &id)).await?;
         let iso = found.ok_or_else(|| {
-            types::Error::not_found(format!(
-                "there is no ISO {iso_id}; `boardwalk iso list` shows those that there are"
-            ))
+            types::Error::not_found(format!("ISO {iso_id} not found; run `boardwalk iso list`"))
         })?;
         let access = Arc::new(self.open_access(iso, ScopeSet::Full)?);
         Ok(Caller { access, credential: Credential::Before(actor.into()) })

@@ -174,7 +174,7 @@ impl TpnRecord {
 }
 
 pub(crate) fn object_not_found() -> Error {
-    Error::not_found("There is no such object.")
+    Error::not_found("Not found.")
 }
 
 /// The object of that id. What is no id at all is not looked up; PostgreSQL does not even take
@@ -196,7 +196,7 @@ pub(crate) fn load_as_of<R: Record>(
     let record = history::as_of(conn, iso_id, R::MACHINE.object, id, at)?;
     let record = record.ok_or_else(object_not_found)?;
     serde_json::from_str(&record)
-        .map_err(|error| Error::internal("a past version cannot be read").because(error))
+        .map_err(|error| Error::internal("cannot read an earlier version").because(error))
 }
 
 /// What somebody does to an object, and who.
@@ -245,7 +245,7 @@ pub(crate) fn record_change<R: Record>(
     action: &Action,
 ) -> Result<R> {
     let record = serde_json::to_string(before)
-        .map_err(|error| Error::internal("a row cannot be written as JSON").because(error))?;
+        .map_err(|error| Error::internal("cannot serialize a row").because(error))?;
     let past = PastVersion {
         iso_id: before.iso_id(),
         object: R::MACHINE.object,
@@ -384,7 +384,10 @@ impl Basis {
         if self.0.is_none_or(|expected| expected == version) {
             return Ok(());
         }
-        let message = format!("The version is {version} by now; read it again.");
+        let message = format!(
+            "The object was changed: its version is now {version}. Read it \
+                               again."
+        );
         Err(refusal("expectedVersion", Code::VersionMismatch, message))
     }
 }

@@ -37,39 +37,39 @@ macro_rules! codes {
 }
 
 codes! {
-    MandatoryField = "mandatory_field", 400, "A mandatory field is missing, null or blank.";
+    MandatoryField = "mandatory_field", 400, "A mandatory field is missing, null or empty.";
     AlreadyExists = "already_exists", 400,
-        "A merchant or store of this dba, or a merchant of this e-mail where that is asked for, \
-         exists already.";
-    InvalidType = "invalid_type", 400, "The value has another JSON type than the field.";
+        "The trading name (dba) is already in use, or the e-mail address where it must be unique.";
+    InvalidType = "invalid_type", 400, "The value has the wrong JSON type.";
     InvalidLength = "invalid_length", 400, "The text is shorter or longer than the field allows.";
     InvalidFormat = "invalid_format", 400,
-        "The text has characters or an arrangement that the field does not allow.";
-    InvalidValue = "invalid_value", 400, "The value is not in the field's list.";
+        "The text contains characters or a pattern that the field does not allow.";
+    InvalidValue = "invalid_value", 400, "The value is not one of the allowed values.";
     InvalidDeviceModel = "invalid_device_model", 400, "The manufacturer does not make this model.";
-    UnknownZip = "unknown_zip", 400, "Five digits that are no active ZIP code.";
-    UnknownMcc = "unknown_mcc", 400, "Four digits that are no merchant category code.";
-    NotFound = "not_found", 400, "The ISO has no merchant or store of this id.";
+    UnknownZip = "unknown_zip", 400, "The ZIP code is not active.";
+    UnknownMcc = "unknown_mcc", 400, "The merchant category code is unknown.";
+    NotFound = "not_found", 400, "The ISO has no merchant or store with this id.";
     StoreMismatch = "store_mismatch", 400, "The store belongs to another merchant.";
     InactiveParent = "inactive_parent", 400, "The merchant or store is not active.";
-    TemplateNotFound = "template_not_found", 400, "The ISO has no template of this name.";
+    TemplateNotFound = "template_not_found", 400, "The ISO has no template with this name.";
     InvalidProfile = "invalid_profile", 400,
         "The list of profiles is empty or too long, or a profileId is neither 01 nor 02.";
     DuplicateProfile = "duplicate_profile", 400,
-        "A profileId appears twice, or the processor account is on another TPN already.";
+        "A profileId appears twice, or the processor account is already assigned to another TPN.";
     UnexpectedField = "unexpected_field", 400,
-        "The field belongs to another processor. Given only in strict mode.";
+        "The field belongs to another processor. Returned only in strict mode.";
     UnknownField = "unknown_field", 400,
-        "The interface has no such field. Given only in strict mode.";
+        "Unknown field. Returned only in strict mode.";
     ConflictingField = "conflicting_field", 400,
-        "An id stands beside details of the same object, or two values contradict each other.";
+        "An id is sent together with details of the same object, or two values contradict each \
+         other.";
     ProhibitedData = "prohibited_data", 400,
         "The value looks like a card number or track data, which must not be sent here.";
-    LimitExceeded = "limit_exceeded", 400, "The ISO's quota is used up.";
+    LimitExceeded = "limit_exceeded", 400, "The ISO's quota is exceeded.";
     MalformedJson = "malformed_json", 400, "The body is not one JSON object within the limits.";
     MalformedRow = "malformed_row", 400,
-        "An uploaded file, or a row of it, cannot be read: it has no rows or too many, its columns \
-         make no sense, a row has other cells than columns, or is not UTF-8.";
+        "An uploaded file or one of its rows is invalid: no rows or too many, invalid columns, \
+         the wrong number of cells, or not UTF-8.";
     UnsupportedMediaType = "unsupported_media_type", 415,
         "The Content-Type is not application/json.";
     PayloadTooLarge = "payload_too_large", 413, "The body is larger than the limit.";
@@ -78,25 +78,26 @@ codes! {
     IdempotencyKeyReused = "idempotency_key_reused", 422,
         "The Idempotency-Key was used for another request.";
     RequestInProgress = "request_in_progress", 409,
-        "A request with this Idempotency-Key is still under way.";
+        "A request with this Idempotency-Key is still in progress.";
     VersionMissing = "version_missing", 412,
-        "A change needs the version that it is based on, as If-Match or expectedVersion.";
+        "A change requires the version it is based on, as If-Match or expectedVersion.";
     VersionMismatch = "version_mismatch", 412,
-        "The object has another version by now; read it again.";
+        "The object was changed in the meantime; read it again.";
     IllegalTransition = "illegal_transition", 409,
         "The object's state does not allow this.";
     ActiveTpns = "active_tpns", 409,
-        "The merchant has TPNs at work; send force to close it all the same.";
+        "The merchant has active TPNs; send force to close it anyway.";
     NotActive = "not_active", 409, "The TPN, its store or its merchant is not active.";
     RegistrationClosed = "registration_closed", 409,
-        "Nobody can register here by themselves: the operator does not want it, or sends no mail.";
-    RouteNotFound = "route_not_found", 404, "There is nothing at this path.";
-    MethodNotAllowed = "method_not_allowed", 405, "The path does not offer this method.";
-    ObjectNotFound = "object_not_found", 404, "The ISO has no object of this id.";
+        "Self-registration is turned off, or the operator has not set up e-mail.";
+    RouteNotFound = "route_not_found", 404, "Unknown path.";
+    MethodNotAllowed = "method_not_allowed", 405, "The path does not support this method.";
+    ObjectNotFound = "object_not_found", 404, "The ISO has no object with this id.";
     RequestTimeout = "request_timeout", 408, "The request was not received in time.";
     HeadersTooLarge = "headers_too_large", 431, "The headers are larger than the limit.";
-    RateLimited = "rate_limited", 429, "Too many requests; Retry-After says when to go on.";
-    InternalError = "internal_error", 500, "Our fault; quote the request id.";
+    RateLimited = "rate_limited", 429, "Too many requests; wait as long as Retry-After says.";
+    InternalError = "internal_error", 500, "Internal error; quote the request id when you \
+                                            contact support.";
     Unavailable = "unavailable", 503,
         "The service is starting, stopping or overloaded; try again.";
 }
@@ -123,4 +124,18 @@ pub(crate) fn refusal(path: &str, code: Code, message: impl Into<String>) -> Fai
     let mut issues = Issues::default();
     issues.add(path, Fault::rule(code.name(), message));
     issues.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_lists_every_code() {
+        let guide = include_str!("../../../docs/onboarding.md");
+        for code in Code::ALL {
+            let row = format!("| `{}` | {} | {} |", code.name(), code.status(), code.condition());
+            assert!(guide.contains(&row), "docs/onboarding.md lacks {row}");
+        }
+    }
 }

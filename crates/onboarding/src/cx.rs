@@ -53,8 +53,7 @@ impl Platform {
         })?;
         if stored != ours {
             return Err(Error::invalid(format!(
-                "the {environment} database was made with another master key; give the key that \
-                 it was made with"
+                "the {environment} database was created with another master key; use that key"
             )));
         }
         let ids = IdSource::new(vault.id_permutation());

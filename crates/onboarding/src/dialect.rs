@@ -41,7 +41,7 @@ impl FromStr for ResponseStyle {
         [Self::Detailed, Self::Summary]
             .into_iter()
             .find(|style| style.name() == text)
-            .ok_or_else(|| format!("`{text}` is no response style; use detailed or summary"))
+            .ok_or_else(|| format!("`{text}` is not a response style; use detailed or summary"))
     }
 }
 
@@ -99,7 +99,7 @@ pub fn read_object(bytes: &[u8]) -> Result<Map<String, Value>, ErrorItem> {
 
 /// What the sender of a body is told that is over the limit.
 pub fn too_large(bytes_max: usize) -> ErrorItem {
-    let message = format!("The body may have {bytes_max} bytes at most.");
+    let message = format!("The body must not exceed {bytes_max} bytes.");
     ErrorItem::new(Code::PayloadTooLarge, "body", message)
 }
 

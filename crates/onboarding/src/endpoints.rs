@@ -158,8 +158,8 @@ fn document(servers: &[(&str, &str)]) -> Value {
         &About {
             title: "Boardwalk merchant onboarding",
             version: env!("CARGO_PKG_VERSION"),
-            description: "Create merchants, stores and TPNs, in one call or in stages. \
-                          Every request carries an API key of an ISO.",
+            description: "Create merchants, stores and TPNs in one call or in several steps. \
+                          Every request needs an ISO's API key.",
             servers,
             error_schema: inline_definitions(failure.to_value()),
             error_answers: ERROR_ANSWERS,
@@ -174,21 +174,21 @@ const fn answer(status: u16, description: &'static str) -> ErrorAnswer<'static> 
 }
 
 const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
-    answer(400, "The request is refused; `errors` says everything that is wrong."),
+    answer(400, "The request is invalid; `errors` lists all problems."),
     ErrorAnswer {
         only_with_key: true,
         ..answer(401, "The key is missing, unknown, expired, revoked or lacks the scope.")
     },
-    answer(404, "There is nothing here."),
+    answer(404, "Not found."),
     answer(408, "The request was not received in time."),
     answer(
         409,
-        "The state of the object does not allow it, or a request with the same Idempotency-Key is \
-         still under way.",
+        "The object's state does not allow this, or a request with the same Idempotency-Key is \
+         still in progress.",
     ),
     ErrorAnswer {
         only_with_body: true,
-        ..answer(412, "The object has another version than the one that the change is based on.")
+        ..answer(412, "The object's version differs from the one the change is based on.")
     },
     ErrorAnswer { only_with_body: true, ..answer(413, "The body is too large.") },
     ErrorAnswer { only_with_body: true, ..answer(415, "The body is not application/json.") },
@@ -197,17 +197,17 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
         ..answer(422, "The Idempotency-Key was used for another request.")
     },
     answer(431, "The headers are too large."),
-    answer(429, "Too many requests; Retry-After says when to go on."),
-    answer(500, "Our fault; quote the request id."),
-    answer(503, "Not now; try again."),
+    answer(429, "Too many requests; wait as long as Retry-After says."),
+    answer(500, "Internal error; quote the request id when you contact support."),
+    answer(503, "The service is temporarily unavailable; try again."),
 ];
 
 /// Headers that every answer carries.
 const HEADERS: &[(&str, &str)] = &[
-    ("X-Request-Id", "Names the request in the logs."),
+    ("X-Request-Id", "Identifies the request in the logs."),
     ("RateLimit-Policy", "The limit that applies."),
-    ("RateLimit", "What is left of it."),
-    ("Server-Timing", "How long the server worked."),
+    ("RateLimit", "What remains of the limit."),
+    ("Server-Timing", "Processing time."),
     ("Cache-Control", "Always no-store."),
 ];
 
@@ -215,8 +215,8 @@ const HEADERS: &[(&str, &str)] = &[
 const REQUEST_HEADERS: &[RequestHeader<'static>] = &[
     RequestHeader {
         name: "Idempotency-Key",
-        description: "1 to 255 visible ASCII characters. The same key and body get the first \
-                      answer again.",
+        description: "1 to 255 visible ASCII characters. Repeating a key and body returns the \
+                      first response.",
         pattern: Some("^[!-~]{1,255}$"),
         only_with_key: true,
     },
@@ -228,14 +228,14 @@ const REQUEST_HEADERS: &[RequestHeader<'static>] = &[
     },
     RequestHeader {
         name: "X-Validate-Only",
-        description: "`true`: check everything and store nothing. `false` is the default.",
+        description: "`true`: validate only and store nothing. Default: `false`.",
         pattern: Some("^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"),
         only_with_key: false,
     },
     RequestHeader {
         name: "X-Sandbox-Scenario",
-        description: "Sandbox only: a failure to stage, such as \
-                      `code=unknown_zip; param=storeData.zipCode`.",
+        description: "Sandbox only: a failure to simulate, such as `code=unknown_zip; \
+                      param=storeData.zipCode`.",
         pattern: None,
         only_with_key: false,
     },

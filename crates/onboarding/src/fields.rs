@@ -352,8 +352,8 @@ impl JsonSchema for Metadata {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "Up to 50 names of 40 characters with values of 500. It takes the place \
-                            of all that was noted before. Not for personal data.",
+            "description": "Up to 50 keys of 40 characters with values of 500 characters. \
+                            Replaces all previous metadata. Do not store personal data.",
             "maxProperties": METADATA_MAX,
             "propertyNames": {
                 "type": "string", "format": "metadata-name", "minLength": 1, "maxLength": 40

@@ -50,7 +50,7 @@ pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), Failure> {
         let created = Timestamp::from_micros(micros.parse().ok()?);
         (!id.is_empty() && id.bytes().all(is_of_id)).then(|| (created, id.to_owned()))
     };
-    read().ok_or_else(|| refusal("cursor", Code::InvalidValue, "Send what `nextCursor` said."))
+    read().ok_or_else(|| refusal("cursor", Code::InvalidValue, "Send the value of `nextCursor`."))
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn refuse_final<R: Record>(record: &R) -> Outcome<()> {
     if !R::MACHINE.is_final(record.status()) {
         return Ok(());
     }
-    let message = format!("It is {}, which is final.", record.status());
+    let message = format!("It is {}, which cannot be undone.", record.status());
     Err(refusal("", Code::IllegalTransition, message))
 }
 

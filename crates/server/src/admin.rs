@@ -37,12 +37,12 @@ pub(crate) async fn readiness(
     }
     for (platform, facts) in watched.iter() {
         if facts.as_ref().is_some_and(|facts| !facts.are_ready()) {
-            return (StatusCode::SERVICE_UNAVAILABLE, "the facts of reports are being loaded\n");
+            return (StatusCode::SERVICE_UNAVAILABLE, "reports are loading\n");
         }
         let answers = platform.store.read(db::outbox::has_unsequenced);
         match tokio::time::timeout(STORAGE_ANSWER_MAX, answers).await {
             Ok(Ok(_)) => {}
-            _ => return (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
+            _ => return (StatusCode::SERVICE_UNAVAILABLE, "the database does not respond\n"),
         }
         if !shared.probes.takes_changes(platform).await {
             let reason = "the storage takes no changes; look at the log and the free space\n";

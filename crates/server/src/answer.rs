@@ -60,7 +60,7 @@ impl Dialect {
         let mut answer = self.refuse(
             Code::RateLimited,
             "",
-            format!("Too many requests; go on in {seconds} seconds."),
+            format!("Too many requests; try again in {seconds} seconds."),
         );
         answer.headers.push((RETRY_AFTER.as_str(), format!("{seconds}")));
         answer
@@ -73,7 +73,7 @@ impl Dialect {
     }
 
     pub(crate) fn wrong_method(self, allowed: &str) -> Answer {
-        let message = format!("This path offers {allowed} only.");
+        let message = format!("This path supports only {allowed}.");
         let mut answer = self.refuse(Code::MethodNotAllowed, "", message);
         answer.headers.push((ALLOW.as_str(), allowed.to_owned()));
         answer
@@ -99,10 +99,10 @@ impl Dialect {
             Kind::NotFound => self.refuse(Code::ObjectNotFound, "", error.to_string()),
             Kind::Unavailable => {
                 tracing::warn!(error = %error.report(), "request could not be served now");
-                self.not_now("Not now; try again.")
+                self.not_now("The service is temporarily unavailable; try again.")
             }
             Kind::Invalid | Kind::Conflict | Kind::Internal => {
-                tracing::error!(error = %error.report(), "request failed by our fault");
+                tracing::error!(error = %error.report(), "request failed with an internal error");
                 self.refuse(Code::InternalError, "", "Something went wrong on our side.")
             }
         }

@@ -31,7 +31,7 @@ pub(crate) async fn answer(site: &Arc<Site>, method: Method, path: &str) -> Opti
             let body = if is_head { Body::empty() } else { body(site, name) };
             file(body, length)
         }
-        Ok(None) => text(StatusCode::NOT_FOUND, "There is no such file.\n"),
+        Ok(None) => text(StatusCode::NOT_FOUND, "File not found.\n"),
         Err(error) => {
             tracing::error!(error = %error.report(), "a feed cannot be read");
             text(StatusCode::SERVICE_UNAVAILABLE, "Try again later.\n")

@@ -88,7 +88,7 @@ async fn number_events(platform: &Platform) -> types::Result<()> {
 async fn carry_out_due_work(platform: &Platform) {
     match platform.due_work_round().await {
         Ok(0) => {}
-        Ok(count) => tracing::info!(count, "due work was carried out"),
+        Ok(count) => tracing::info!(count, "due work was done"),
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "due work could not be carried out; trying again");

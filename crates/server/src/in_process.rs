@@ -26,7 +26,7 @@ impl InProcess {
     pub fn new(platform: Arc<Platform>, settings: Settings) -> types::Result<Self> {
         let site =
             make_site(&platform, &settings, frame::Settings::default(), &Reports::default())?;
-        let shared = Arc::new(Shared::new(settings));
+        let shared = Arc::new(Shared::new(settings, crate::Portal::default()));
         let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
         Ok(Self { shared, router })
     }

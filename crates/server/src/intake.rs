@@ -42,7 +42,7 @@ fn is_host(text: &str) -> bool {
         && (after.is_empty() || after.strip_prefix(':').is_some_and(is_port))
 }
 
-pub(crate) const WRONG_HOST: &str = "Send one proper Host header.";
+pub(crate) const WRONG_HOST: &str = "Send exactly one valid Host header.";
 
 pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), Answer> {
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -50,7 +50,7 @@ pub(crate) fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), 
         return Ok(());
     }
     let message = format!(
-        "The headers may have {} fields and {} bytes at most.",
+        "The headers must not exceed {} fields and {} bytes.",
         limits.header_fields, limits.header_bytes
     );
     Err(Dialect::default().refuse(Code::HeadersTooLarge, "header", message))
@@ -125,7 +125,7 @@ async fn read_body(
     let received = receive(body, headers, limits.body_bytes, limits).await;
     received.map_err(|fault| match fault {
         BodyFault::TooLarge => dialect.refuse_with(dialect::too_large(limits.body_bytes)),
-        BodyFault::CutOff => dialect.refuse(Code::MalformedJson, "", "The body was cut off."),
+        BodyFault::CutOff => dialect.refuse(Code::MalformedJson, "", "The body is incomplete."),
         BodyFault::TooSlow => {
             let message = "The body was not received in time.";
             let mut answer = dialect.refuse(Code::RequestTimeout, "body", message);

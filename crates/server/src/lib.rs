@@ -107,7 +107,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
-    let shared = Arc::new(Shared { portal, ..Shared::new(settings) });
+    let shared = Arc::new(Shared::new(settings, portal));
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());

@@ -23,7 +23,7 @@ pub(crate) async fn run(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
         if tended.is_none_or(|at| at.elapsed() >= TEND_EVERY) {
             tended = Some(Instant::now());
             if let Err(error) = tend_notes(&site).await {
-                tracing::warn!(error = error.report(), "notes could not be tended");
+                tracing::warn!(error = error.report(), "cannot update notes");
             }
         }
         tokio::select! {

@@ -223,7 +223,7 @@ impl Visit<'_> {
     async fn handle(&mut self, route: Option<Route>, request: Request) -> Answer {
         let (parts, body) = request.into_parts();
         let time = Duration::from_millis(self.service.shared.settings.limits.answer_ms);
-        let late = |dialect: Dialect| dialect.not_now("It took too long; try again.");
+        let late = |dialect: Dialect| dialect.not_now("The request timed out; try again.");
         let head = tokio::time::timeout(time, self.handle_head(route, &parts)).await;
         match head.unwrap_or_else(|_| Err(late(Dialect::default()))) {
             Err(answer) => {
@@ -253,8 +253,7 @@ impl Visit<'_> {
             return Err(dialect.refuse(Code::InvalidFormat, "header.Host", WRONG_HOST));
         }
         let Some((methods, params)) = route else {
-            let message =
-                "There is nothing at this path; GET /v1/openapi.json tells what there is.";
+            let message = "Unknown path; see GET /v1/openapi.json.";
             return Err(dialect.refuse(Code::RouteNotFound, "", message));
         };
         let endpoint = find_method(&methods, &parts.method)?;

@@ -111,13 +111,17 @@ pub(crate) fn answer(portal: Portal, request: &Request) -> Option<Response<Body>
         return Some(moved(&target));
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "The portal can only be read.\n");
+        let mut response = text(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "The portal supports only GET \
+                                                                 and HEAD.\n",
+        );
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Some(response);
     }
     let mut response = match found {
         Found::Asset(asset) => file(asset, request.headers()),
-        Found::Nothing => text(StatusCode::NOT_FOUND, "There is no such file of the portal.\n"),
+        Found::Nothing => text(StatusCode::NOT_FOUND, "File not found.\n"),
         Found::Absent => text(StatusCode::NOT_FOUND, ABSENT),
     };
     if request.method() == Method::HEAD {

@@ -81,7 +81,7 @@ pub(crate) async fn take_turn<'p>(
             return Ok(guard);
         }
         if started.elapsed() >= IN_PROGRESS_WAIT {
-            let message = "A request with this key is still under way; try again.";
+            let message = "A request with this key is still in progress; try again.";
             return Err(dialect.refuse(Code::RequestInProgress, KEY_PARAM, message));
         }
         tokio::time::sleep(IN_PROGRESS_PAUSE).await;
@@ -106,7 +106,7 @@ pub(crate) async fn kept_answer(
             Some(Answer { status: kept.status, body: kept.body.into_bytes(), headers })
         }
         Ok(Known::OtherRequest) => {
-            let message = "This key was used for another request; take a new one.";
+            let message = "This key was used for another request; use a new one.";
             Some(dialect.refuse(Code::IdempotencyKeyReused, KEY_PARAM, message))
         }
         Err(error) => Some(dialect.error(&error)),
@@ -171,7 +171,7 @@ impl SimulatedFailures {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let message = "Asked for in the sandbox.";
+        let message = "Simulated in the sandbox.";
         let by_value =
             magic.failure.zip(caller).filter(|(code, caller)| self.is_due(&caller.actor(), *code));
         let simulated = by_value.map(|(code, _)| (code, code.status())).or(scenario.outright());

@@ -125,7 +125,7 @@ impl RestService {
             RestPath::Path(path) => path,
             RestPath::NotText => {
                 drain(body).await;
-                let message = "The parameter rest_route must be a text.";
+                let message = "rest_route must be a string.";
                 return refusal(400, "rest_path_invalid_type", message);
             }
         };
@@ -137,7 +137,7 @@ impl RestService {
         let time = Duration::from_millis(limits.answer_ms);
         tokio::time::timeout(time, self.site.answer(request))
             .await
-            .unwrap_or_else(|_| refusal(503, "rest_too_slow", "It took too long; try again."))
+            .unwrap_or_else(|_| refusal(503, "rest_too_slow", "The request timed out; try again."))
     }
 
     /// The request in the site's own words.
@@ -189,10 +189,10 @@ pub(crate) enum RestPath {
 fn body_refusal(fault: BodyFault, bytes_max: usize) -> frame::Response {
     match fault {
         BodyFault::TooLarge => {
-            let message = format!("The body may have {bytes_max} bytes at most.");
+            let message = format!("The body must not exceed {bytes_max} bytes.");
             refusal(413, "rest_body_too_large", &message)
         }
-        BodyFault::CutOff => refusal(400, "rest_body_cut_off", "The body was cut off."),
+        BodyFault::CutOff => refusal(400, "rest_body_cut_off", "The body is incomplete."),
         BodyFault::TooSlow => {
             let message = "The body was not received in time.";
             let mut response = refusal(408, "rest_body_too_slow", message);

@@ -31,11 +31,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings, portal: Portal) -> Self {
         Self {
             settings,
             metrics: Metrics::default(),
-            portal: Portal::default(),
+            portal,
             probes: WriteProbes::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),

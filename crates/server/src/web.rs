@@ -95,12 +95,12 @@ impl WebService {
                 return Some(download(&self.rest.site, source, found, &parts.method));
             }
             Ok(None) => {
-                let message = "This file is not there any more, or the address is not complete.";
+                let message = "The file no longer exists, or the link is incomplete.";
                 WebAnswer::sentence(404, message)
             }
             Err(error) => {
                 tracing::warn!(error = error.report(), "a file could not be found");
-                WebAnswer::sentence(503, "The file cannot be read now; try again.")
+                WebAnswer::sentence(503, "The file is temporarily unavailable; try again.")
             }
         };
         Some(into_response(answered, parts.method == Method::HEAD))
@@ -125,7 +125,7 @@ impl WebService {
         let request = self.rest.request(path, parts, form);
         let time = Duration::from_millis(limits.answer_ms);
         tokio::time::timeout(time, page(&self.rest.site, request)).await.unwrap_or_else(|_| {
-            let mut late = WebAnswer::sentence(503, "It took too long; try again.");
+            let mut late = WebAnswer::sentence(503, "The request timed out; try again.");
             late.headers.push(("retry-after", String::from("1")));
             Some(late)
         })
@@ -172,10 +172,10 @@ fn download(site: &Arc<Site>, source: usize, found: FileFound, method: &Method) 
 fn body_fault(fault: BodyFault) -> WebAnswer {
     match fault {
         BodyFault::TooLarge => {
-            let message = format!("The form may have {FORM_BYTES_MAX} bytes at most.");
+            let message = format!("The form must not exceed {FORM_BYTES_MAX} bytes.");
             WebAnswer::sentence(413, &message)
         }
-        BodyFault::CutOff => WebAnswer::sentence(400, "The form was cut off."),
+        BodyFault::CutOff => WebAnswer::sentence(400, "The form is incomplete."),
         BodyFault::TooSlow => {
             let mut answer = WebAnswer::sentence(408, "The form was not received in time.");
             answer.headers.push((CONNECTION.as_str(), String::from("close")));

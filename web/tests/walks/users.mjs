@@ -58,7 +58,7 @@ describe('users', () => {
         await page.getByLabel('Administrator', { exact: true }).uncheck();
         await page.getByLabel('Editor').check();
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('You would lose the right to edit users').waitFor();
+        await page.getByText('You cannot remove your own permission to edit users').waitFor();
       },
       { allowed: [/40\d/] },
     ));

@@ -55,7 +55,7 @@ pub fn write(
     let file =
         File::options().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
             if error.kind() == std::io::ErrorKind::AlreadyExists {
-                Error::invalid(format!("{} exists; name another file", path.display()))
+                Error::invalid(format!("{} already exists; choose another file", path.display()))
             } else {
                 failed(error)
             }

@@ -84,7 +84,7 @@ impl ExportJob {
         }
         let ordered: ExportRequest = cx.arguments()?;
         let export_id = cx.job().key.clone().unwrap_or_default();
-        let unknown = || Halt::Failed(Error::invalid("there is no such report"));
+        let unknown = || Halt::Failed(Error::invalid("report not found"));
         let export = Export::named(&ordered.report).ok_or_else(unknown)?;
         let reader = (Reader::User(ordered.user_id), cx.job().created);
         let reading = Reading::new(export, cx.site(), &self.reports, &ordered.args, reader);
@@ -104,7 +104,7 @@ impl ExportJob {
             written.parts = number;
             written.bytes = written.bytes.saturating_add(part.text.len());
             if written.bytes > BYTES_MAX {
-                let message = "the file would be too large; choose a shorter range";
+                let message = "the file would be too large; choose a shorter date range";
                 return Err(Halt::Failed(Error::invalid(message)));
             }
             let total = page.total.max(written.rows);
@@ -147,16 +147,16 @@ fn tell(
     let address = link::address(site, &ordered.home, (&ordered.report, export_id));
     let days = KEPT.as_secs() / 86_400;
     let paragraphs = [
-        format!("Your export of the report {title} is ready."),
-        format!("It can be downloaded for {days} days, by whoever has the link."),
+        format!("Your {title} report is ready."),
+        format!("The link is valid for {days} days. Anyone with the link can download the file."),
     ];
-    let subject = format!("Your export of the report {title}");
+    let subject = format!("Your {title} report");
     let site_name = Options::read(conn)?.text("blogname");
     let letter = Email {
         to: &user.email,
         subject: &subject,
         paragraphs: &paragraphs,
-        link: Some(Link { text: "Download the file", href: Address::new(&address) }),
+        link: Some(Link { text: "Download report", href: Address::new(&address) }),
     };
     let sender = Sender { site_name: &site_name, home: &ordered.home };
     match mail::enqueue(site, conn, sender, &letter, now) {

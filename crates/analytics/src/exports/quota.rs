@@ -74,14 +74,16 @@ fn kept_bytes(job: &JobRow, now: Timestamp) -> Option<usize> {
 fn judged(under_way: usize, files: usize, bytes: usize) -> Room {
     let days = KEPT.as_secs() / 86_400;
     if under_way >= UNDER_WAY_MAX {
-        let message =
-            format!("{UNDER_WAY_MAX} of your exports are under way; wait for one to end.");
+        let message = format!(
+            "You already have {UNDER_WAY_MAX} exports in progress; wait until one \
+                     finishes."
+        );
         return Room::None(message);
     }
     if files >= FILES_MAX || bytes >= BYTES_MAX {
         return Room::None(format!(
-            "Your exports of the last {days} days take all the room there is for them; wait for \
-             the oldest to expire."
+            "Your exports of the last {days} days have used up your storage quota; wait until \
+             the oldest expires."
         ));
     }
     Room::Free

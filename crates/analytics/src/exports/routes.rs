@@ -41,15 +41,15 @@ pub(crate) fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route
 }
 
 fn args() -> Args {
-    let report_args = Schema::map().about("Parameters of the report.");
-    let email = Schema::boolean().about("Send a link to the file by mail when it is ready.");
+    let report_args = Schema::map().about("Report parameters.");
+    let email = Schema::boolean().about("Whether to e-mail a link when the file is ready.");
     Args::new().arg("report_args", report_args).arg("email", email)
 }
 
 fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let report = call.params.text("type").unwrap_or_default();
     let Some(export) = Export::named(report) else {
-        let message = "There is no such report to export.";
+        let message = "Report not found.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_report_type", message).into());
     };
     let args = match call.params.get("report_args") {
@@ -81,9 +81,9 @@ fn start(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
         }
     };
     let message = match (email, mail::is_on(call.site)) {
-        (true, true) => "The report is being written; a link to it comes by mail.",
-        (true, false) => "The report is being written; no link comes by mail, since mail is off.",
-        (false, _) => "The report is being written.",
+        (true, true) => "The report is being generated; we will e-mail you a link.",
+        (true, false) => "The report is being generated. No link is sent, as e-mail is turned off.",
+        (false, _) => "The report is being generated.",
     };
     let body = json!({ "message": message, "export_id": export_id });
     let address = call.visit.rest(&path(reports, export.name, &export_id));
@@ -127,7 +127,7 @@ fn status(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let is_bound = reports.query_context(call)?.is_bound();
     let found = found.filter(|(_, order)| !is_bound || order.user_id == call.user_id());
     let Some((job, _)) = found else {
-        let message = "There is no such export, or it has expired.";
+        let message = "The export was not found or has expired.";
         let code = "woocommerce_admin_reports_export_invalid_id";
         return Err(Refusal::new(404, code, message).into());
     };
@@ -158,8 +158,8 @@ fn percent(job: &JobRow) -> i64 {
 fn failure(job: &JobRow) -> Option<String> {
     match job.state {
         JobState::Failed => {
-            let reason = job.error.as_deref().unwrap_or("nobody knows why");
-            Some(format!("The export failed: {reason}. Correct that, and start it again."))
+            let reason = job.error.as_deref().unwrap_or("unknown reason");
+            Some(format!("The export failed: {reason}. Fix the problem and start it again."))
         }
         JobState::Cancelled => Some("The export was cancelled. Start it again.".to_owned()),
         JobState::Queued | JobState::Running | JobState::Done => None,
@@ -168,8 +168,8 @@ fn failure(job: &JobRow) -> Option<String> {
 
 fn document() -> Value {
     let members = [
-        ("message", Schema::text().about("What is being done.")),
-        ("export_id", Schema::text().about("Name of the export; none if it would be empty.")),
+        ("message", Schema::text().about("Status message.")),
+        ("export_id", Schema::text().about("Export ID; null if there is nothing to export.")),
     ];
     Item::new("report_export", Schema::object(members)).document()
 }
@@ -177,8 +177,8 @@ fn document() -> Value {
 // What a failed export adds is ours, and stands in no description that clients compare.
 fn status_document() -> Value {
     let members = [
-        ("percent_complete", Schema::integer().about("How much is written, in percent.")),
-        ("download_url", Schema::text().about("Where the file is, once it is complete.")),
+        ("percent_complete", Schema::integer().about("Progress, in percent.")),
+        ("download_url", Schema::text().about("Download URL, once the file is complete.")),
     ];
     Item::new("report_export_status", Schema::object(members)).document()
 }

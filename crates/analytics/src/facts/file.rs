@@ -46,7 +46,7 @@ struct ChunkExtent {
 }
 
 pub(crate) fn write(path: &Path, writer: &Writer, mark: Option<&str>) -> Result<()> {
-    let failed = |error| Error::internal("the file of facts could not be written").because(error);
+    let failed = |error| Error::internal("cannot write the fact file").because(error);
     let beside = path.with_extension("new");
     write_to(&beside, writer, mark).map_err(failed)?;
     fs::rename(&beside, path).map_err(failed)?;
@@ -200,5 +200,5 @@ fn length(len: usize) -> u64 {
 }
 
 fn damaged() -> Error {
-    Error::internal("the file of facts is damaged, or of another version")
+    Error::internal("the fact file is damaged or has another version")
 }

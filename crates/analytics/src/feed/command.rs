@@ -20,13 +20,13 @@ pub struct FeedHandle {
 
 /// Starts the thread. The facts are ready when it has loaded them, which may take some seconds.
 pub fn start(store: Database, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<FeedHandle> {
-    let again = || Error::internal("the facts are kept up to date already");
+    let again = || Error::internal("facts are already being updated");
     let inbox = facts.take_inbox().ok_or_else(again)?;
     let shared = Arc::clone(facts);
     let thread = thread::Builder::new()
         .name("analytics".to_owned())
         .spawn(move || run(store, shared, file, &inbox))
-        .map_err(|error| Error::internal("a thread could not be started").because(error))?;
+        .map_err(|error| Error::internal("cannot start a thread").because(error))?;
     Ok(FeedHandle { thread: Some(thread), facts: Arc::clone(facts) })
 }
 
@@ -37,7 +37,7 @@ fn run(store: Database, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Rec
             Err(_) if facts.is_stopping() => return,
             Err(error) => {
                 let error = error.report();
-                tracing::warn!(error, "facts could not be loaded; trying again");
+                tracing::warn!(error, "cannot load facts; retrying");
             }
         }
         if let Ok(Command::Stop) = commands.recv_timeout(super::PAUSE_AFTER_ERROR) {

@@ -49,15 +49,15 @@ pub fn paging(least: i64, usual: i64, most: i64) -> Args {
         .default(usual)
         .min(least)
         .max(most)
-        .about("How many rows a page has at most.");
+        .about("Maximum number of rows per page.");
     Args::new().arg("page", page).arg("per_page", per_page)
 }
 
 /// The bounds of the report in time, both included.
 pub fn range() -> Args {
     Args::new()
-        .arg("after", moment("Count only what happened at this time or later."))
-        .arg("before", moment("Count only what happened at this time or earlier."))
+        .arg("after", moment("Start of the date range."))
+        .arg("before", moment("End of the date range."))
 }
 
 pub fn moment(about: &str) -> Schema {
@@ -75,7 +75,7 @@ pub fn order(direction: &str, usual: &str, columns: &[&str]) -> Args {
 }
 
 pub fn refresh() -> Args {
-    let about = "Wait until every change made before the request is counted.";
+    let about = "Whether to wait until all earlier changes are included.";
     Args::new().arg("force_cache_refresh", Schema::boolean().about(about))
 }
 
@@ -91,23 +91,23 @@ pub fn dated(least: i64, usual: &str, columns: &[&str]) -> Args {
 /// Whether one of the filters is enough.
 pub fn matching() -> Args {
     let schema = Schema::text().default("all").choices(&["all", "any"]);
-    Args::new().arg("match", schema.about("Whether all filters must hold, or any of them."))
+    Args::new().arg("match", schema.about("Whether all or any of the filters must match."))
 }
 
 pub fn interval() -> Args {
     let names: Vec<&str> = Unit::ALL.iter().map(|unit| unit.name()).collect();
     let schema = Schema::text().default("week").choices(&names);
-    Args::new().arg("interval", schema.about("How long the intervals of the answer are."))
+    Args::new().arg("interval", schema.about("Length of the intervals."))
 }
 
 pub fn fields() -> Args {
-    let schema = Schema::list(Schema::text()).about("Show only these columns.");
+    let schema = Schema::list(Schema::text()).about("Columns to return.");
     Args::new().treated("fields", schema, Treatment::Cleaned(slug_list))
 }
 
 pub fn extended_info() -> Args {
     let schema = Schema::boolean().default(false);
-    Args::new().arg("extended_info", schema.about("Tell more about each row."))
+    Args::new().arg("extended_info", schema.about("Whether to include details of each row."))
 }
 
 /// Ids that are checked. Without any, nothing is filtered.
@@ -140,8 +140,8 @@ pub fn statuses() -> Args {
     let status = |about: &str| Schema::list(Schema::text().choices(STATUSES)).about(about);
     let cleaned = Treatment::Cleaned(slug_list);
     Args::new()
-        .treated("status_is", status("Count only orders of these statuses."), cleaned)
-        .treated("status_is_not", status("Leave out orders of these statuses."), cleaned)
+        .treated("status_is", status("Limit results to orders of these statuses."), cleaned)
+        .treated("status_is_not", status("Exclude orders of these statuses."), cleaned)
 }
 
 /// Pairs of an attribute and a term that an ordered item must have, or have otherwise.
@@ -149,13 +149,22 @@ pub fn attributes() -> Args {
     let pairs =
         |about: &str| Schema::list(Schema::typed("array")).default(Vec::<i64>::new()).about(about);
     Args::new()
-        .arg("attribute_is", pairs("Count only items with these pairs of attribute and term."))
-        .arg("attribute_is_not", pairs("Leave out items with these pairs of attribute and term."))
+        .arg(
+            "attribute_is",
+            pairs(
+                "Limit results to items with these pairs of attribute and \
+                                    term.",
+            ),
+        )
+        .arg("attribute_is_not", pairs("Exclude items with these pairs of attribute and term."))
 }
 
 /// A pair of numbers within which a value lies. Only a list is taken, not a text with commas.
 pub fn between(name: &str, items: Schema, checker: contract::rest::args::Checker) -> Args {
-    let about = format!("Keep only rows whose {} lies between these two.", name.replace('_', " "));
+    let about = format!(
+        "Limit results to rows whose {} is between these two values.",
+        name.replace('_', " ")
+    );
     let schema = Schema::list(items).about(about.trim_end_matches(" between"));
     Args::new().treated(name, schema, Treatment::Checked(checker))
 }
@@ -170,9 +179,9 @@ pub fn currency() -> Args {
 pub fn scope() -> Args {
     let list = |about: &str| Schema::list(Schema::text()).about(about).ours();
     Args::new()
-        .arg("merchant_includes", list("Count only sales of these merchants."))
-        .arg("store_includes", list("Count only sales of these stores."))
-        .arg("tpn_includes", list("Count only sales at these terminals."))
+        .arg("merchant_includes", list("Limit results to sales of these merchants."))
+        .arg("store_includes", list("Limit results to sales of these stores."))
+        .arg("tpn_includes", list("Limit results to sales at these terminals."))
         .with(currency())
 }
 

@@ -193,9 +193,9 @@ fn unit(call: &Call<'_>) -> Unit {
 /// Refuses what would keep everybody else waiting: too many segments of too many intervals.
 fn check_cells(segments: usize, intervals: usize, shown: usize) -> Result<(), Refusal> {
     let message = if segments.saturating_mul(intervals) > CELLS_MAX {
-        "Too many intervals to be split; ask for longer intervals or a shorter range."
+        "Too many intervals to segment; choose longer intervals or a shorter date range."
     } else if segments.saturating_mul(shown) > CELLS_SHOWN_MAX {
-        "These are too many segments for one page; ask for fewer per_page, or choose what to split."
+        "Too many segments for one page; reduce per_page or filter the segments."
     } else {
         return Ok(());
     };
@@ -203,7 +203,7 @@ fn check_cells(segments: usize, intervals: usize, shown: usize) -> Result<(), Re
 }
 
 fn too_many() -> Refusal {
-    let message = "This range has too many intervals; ask for longer intervals or a shorter range.";
+    let message = "Too many intervals; choose longer intervals or a shorter date range.";
     Refusal::new(400, "woocommerce_rest_too_many_intervals", message)
 }
 

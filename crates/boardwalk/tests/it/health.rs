@@ -60,7 +60,7 @@ fn a_server_that_starts_on_a_full_disk_says_so_at_once() {
     let mut told = String::new();
     eventually("the facts are loaded", NOTICED_WITHIN, || {
         told = http::get(&running.url, "/readyz", &[]).unwrap().text();
-        !told.contains("being loaded")
+        !told.contains("loading")
     });
     assert!(told.contains("takes no changes"), "{told}");
 }

@@ -98,7 +98,7 @@ fn approved_iso_onboards(site: Site) {
     let has = |to: &str, words: &str| {
         letters.iter().any(|letter| letter.to == [to] && letter.data.contains(words))
     };
-    assert!(has("boss@site.example", "An ISO waits for your approval"));
+    assert!(has("boss@site.example", "An ISO is waiting for your approval"));
     assert!(has(EMAIL, "Your registration was approved"));
 
     eventually("what was decided waits no more", PATIENCE, || told() == 0);
@@ -185,7 +185,7 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
     };
     assert_eq!(shape(&known), shape(&first), "who is known is not told");
     let letters = sink.wait_for(2, PATIENCE).unwrap();
-    assert!(letters[1].data.contains("account already"), "{}", letters[1].data);
+    assert!(letters[1].data.contains("already have an account"), "{}", letters[1].data);
     assert!(!letters[1].data.contains("token="));
     // Nobody is flooded: the next letter to the same address has to wait.
     for _ in 0..3 {
@@ -206,7 +206,9 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
 
 #[test]
 fn registration_is_closed_unless_the_operator_opens_it_and_sends_mail() {
-    for (setting, said) in [("closed", "ask the operator"), ("open", "mail, which is off")] {
+    for (setting, said) in
+        [("closed", "contact the operator"), ("open", "e-mail, which is turned off")]
+    {
         let site = Site::sqlite().set("onboarding.registration", setting);
         let running = site.serve();
         let answer = post(&running, "/v1/isos", &registration(EMAIL));

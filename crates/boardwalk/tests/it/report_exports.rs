@@ -228,7 +228,7 @@ fn the_command_line_exports_in_every_format() {
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     for (arguments, expected) in [
         (vec!["colours"], "the reports are orders"),
-        (vec!["revenue", "--output", &csv], "exists; name another file"),
+        (vec!["revenue", "--output", &csv], "already exists; choose another file"),
         (vec!["orders", "--set", "orderby=colour", "--output", "x.csv"], "orderby"),
     ] {
         let output = shop.site.run(&[vec!["export", "report"], arguments].concat());

@@ -7,7 +7,6 @@ use serde_json::Value;
 use shop_rows::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
 use types::{Amount, Error, Result};
 
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
     pub row: OrderRow,

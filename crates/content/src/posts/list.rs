@@ -31,7 +31,7 @@ pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply,
     let page = call.params.int("page").unwrap_or(1);
     let per_page = call.params.int("per_page").unwrap_or(1).max(1);
     if total > 0 && (page - 1).saturating_mul(per_page) >= total {
-        let message = "Ask for a page that exists.";
+        let message = "The page number exceeds the number of pages.";
         return Err(Refusal::new(400, "rest_post_invalid_page_number", message).into());
     }
     let context = call.context();
@@ -63,11 +63,13 @@ fn check(call: &Call<'_>) -> Result<(), Stop> {
     };
     let (code, message) = match call.params.text("orderby") {
         Some("relevance") if empty("search") => {
-            ("rest_no_search_term_defined", "Give words to search for to sort by relevance.")
+            ("rest_no_search_term_defined", "Sorting by relevance requires a search.")
         }
-        Some("include") if empty("include") => {
-            ("rest_orderby_include_missing_include", "Give the ids to include to sort by them.")
-        }
+        Some("include") if empty("include") => (
+            "rest_orderby_include_missing_include",
+            "Sorting by include requires the include \
+                                                      parameter.",
+        ),
         _ => return Ok(()),
     };
     Err(Refusal::new(400, code, message).into())
@@ -81,9 +83,13 @@ fn statuses(call: &Call<'_>, kind: &Kind) -> Result<Vec<String>, Stop> {
         let fault = if name == status::PUBLISH {
             None
         } else if !call.can(kind.may.edit) && !private {
-            let denied = call.deny("rest_forbidden_status", "This status is not for you.");
+            let denied = call.deny(
+                "rest_forbidden_status",
+                "You are not allowed to use this \
+                                                             status.",
+            );
             let data = json!({ "status": denied.status });
-            let message = "Ask only for statuses that you may see.";
+            let message = "You are not allowed to view some of these statuses.";
             Some(Fault::new("rest_forbidden_status", message).with_data(data))
         } else if !status::LISTABLE.contains(&name.as_str()) {
             let message = format!("status must be one of {}.", status::LISTABLE.join(", "));

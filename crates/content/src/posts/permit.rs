@@ -10,7 +10,7 @@ use super::status;
 
 /// The refusal of an id that is none of an item of this kind.
 pub(crate) fn invalid_id() -> Refusal {
-    Refusal::new(404, "rest_post_invalid_id", "Use the id of an item that exists.")
+    Refusal::new(404, "rest_post_invalid_id", "Invalid item ID.")
 }
 
 /// The item that the parameter names.
@@ -92,7 +92,7 @@ pub(crate) fn may_read(identity: &Identity, row: &PostRow) -> bool {
 /// Listing: the editor's view is for those who write.
 pub(crate) fn list(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
     if call.params.text("context") == Some("edit") {
-        let message = "You are not allowed to edit items of this kind.";
+        let message = "You are not allowed to edit items of this type.";
         call.need(kind.may.edit, "rest_forbidden_context", message)?;
     }
     Ok(())
@@ -107,7 +107,7 @@ pub(crate) fn read(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
     }
     let password = call.params.text("password").filter(|text| !text.is_empty());
     if password.is_some_and(|password| !is_password(&row, password)) {
-        let message = "The password of this item is another one.";
+        let message = "Incorrect password.";
         return Err(Refusal::new(403, "rest_post_incorrect_password", message).into());
     }
     if may_read(identity, &row) { Ok(()) } else { Err(call.forbidden().into()) }
@@ -120,11 +120,16 @@ pub(crate) fn is_password(row: &PostRow, password: &str) -> bool {
 
 pub(crate) fn create(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) {
-        let message = "Leave out the id to make a new item.";
+        let message = "The ID of a new item cannot be set.";
         return Err(Refusal::new(400, "rest_post_exists", message).into());
     }
     as_others(call, kind)?;
-    call.need(kind.may.edit, "rest_cannot_create", "You are not allowed to make such items.")?;
+    call.need(
+        kind.may.edit,
+        "rest_cannot_create",
+        "You are not allowed to create items of this \
+                                                    type.",
+    )?;
     terms(call, kind)
 }
 
@@ -150,12 +155,12 @@ pub(crate) fn delete(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
 fn as_others(call: &Call<'_>, kind: &Kind) -> Result<(), Stop> {
     let author = call.params.int("author").filter(|author| *author != 0);
     if author.is_some_and(|author| author != call.user_id()) {
-        let message = "You are not allowed to write in the name of this user.";
+        let message = "You are not allowed to create items as this user.";
         call.need(kind.may.edit_others, "rest_cannot_edit_others", message)?;
     }
     let sticky = !kind.hierarchical && call.params.flag("sticky");
     if sticky && !call.can(kind.may.edit_others) && !call.can(kind.may.publish) {
-        let message = "You are not allowed to put items on top.";
+        let message = "You are not allowed to make items sticky.";
         return Err(call.deny("rest_cannot_assign_sticky", message).into());
     }
     Ok(())

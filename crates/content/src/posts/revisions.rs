@@ -28,7 +28,7 @@ pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
     let compiled = item.compile().expect("the schema of a revision is well formed");
     let collection = Arc::new(Revisions { parent: Arc::clone(parent), item: compiled });
     let base = format!("/{}/(?P<parent>[\\d]+)/revisions", parent.kind.base);
-    let parent_arg = Args::new().arg("parent", Schema::integer().about("Id of the item."));
+    let parent_arg = Args::new().arg("parent", Schema::integer().about("Item ID."));
     let (all, one, gone) =
         (Arc::clone(&collection), Arc::clone(&collection), Arc::clone(&collection));
     let may_read = |collection: &Arc<Revisions>| {
@@ -96,7 +96,7 @@ fn list_args(item: &Item) -> Args {
 }
 
 fn invalid_parent() -> Refusal {
-    Refusal::new(404, "rest_post_invalid_parent", "Use the id of an item that exists.")
+    Refusal::new(404, "rest_post_invalid_parent", "Invalid item ID.")
 }
 
 fn permit_read(collection: &Revisions, call: &mut Call<'_>) -> Result<PostRow, Stop> {
@@ -104,7 +104,7 @@ fn permit_read(collection: &Revisions, call: &mut Call<'_>) -> Result<PostRow, S
     if permit::may_edit(&call.visit.identity, &parent) {
         return Ok(parent);
     }
-    let message = "You are not allowed to see the revisions of this item.";
+    let message = "You are not allowed to view the revisions of this item.";
     Err(call.deny("rest_cannot_read", message).into())
 }
 
@@ -120,7 +120,7 @@ fn permit_delete(collection: &Revisions, call: &mut Call<'_>) -> Result<(), Stop
 }
 
 fn revision_of(call: &mut Call<'_>, parent: &PostRow) -> Result<RevisionRow, Stop> {
-    let missing = || Refusal::new(404, "rest_post_invalid_id", "Use the id of a revision.");
+    let missing = || Refusal::new(404, "rest_post_invalid_id", "Invalid revision ID.");
     let id = call.params.int("id").unwrap_or_default();
     let found = revision::get(call.conn()?, id)?.ok_or_else(missing)?;
     if found.post_id != parent.post_id {
@@ -145,9 +145,9 @@ fn list_all(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> 
     if total > 0 && offset >= total {
         let given = call.params.int("offset").is_some_and(|offset| offset > 0);
         let (code, message) = if given {
-            ("rest_revision_invalid_offset_number", "Leave out fewer revisions.")
+            ("rest_revision_invalid_offset_number", "Exclude fewer revisions.")
         } else {
-            ("rest_revision_invalid_page_number", "Ask for a page that exists.")
+            ("rest_revision_invalid_page_number", "The page number exceeds the number of pages.")
         };
         return Err(Refusal::new(400, code, message).into());
     }
@@ -206,7 +206,7 @@ fn delete_one(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop
     let parent = permit_read(collection, call)?;
     let row = revision_of(call, &parent)?;
     if !call.params.flag("force") {
-        let message = "Revisions have no trash: use force=true to delete one.";
+        let message = "Revisions cannot be moved to the trash; set force to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
     let (previous, _) = prepare(collection, call, &row, "view");

@@ -63,7 +63,7 @@ fn base_fields() -> Vec<(&'static str, Schema)> {
         (
             "modified",
             Schema::date_time()
-                .about("When it was last changed, in the site's time.")
+                .about("Date last modified, in the site's time zone.")
                 .context(FULL)
                 .readonly(),
         ),
@@ -145,7 +145,7 @@ fn open_or_closed(about: &str) -> Schema {
 
 fn meta() -> Schema {
     let footnotes = Schema::text().about("Footnotes of the editor.").default("");
-    Schema::object([("footnotes", footnotes)]).about("Further fields.").context(FULL)
+    Schema::object([("footnotes", footnotes)]).about("Meta fields.").context(FULL)
 }
 
 /// What is taken when an item is made.

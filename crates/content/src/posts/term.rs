@@ -32,7 +32,7 @@ pub(super) fn term_of(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<TermRo
     let id = call.params.int("id").unwrap_or_default();
     let found = if id > 0 { term::get(call.conn()?, id)? } else { None };
     let found = found.filter(|row| row.taxonomy == taxonomy.name);
-    let missing = || Refusal::new(404, "rest_term_invalid", "Use the id of a term that exists.");
+    let missing = || Refusal::new(404, "rest_term_invalid", "Invalid term ID.");
     found.ok_or_else(|| missing().into())
 }
 

@@ -76,7 +76,7 @@ pub(super) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
 pub(super) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let row = term_of(collection.taxonomy, call)?;
     if !call.params.flag("force") {
-        let message = "Terms have no trash: use force=true to delete one.";
+        let message = "Terms cannot be moved to the trash; set force to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
     let (previous, _) = prepare(collection, call, &row, "view")?;
@@ -156,7 +156,7 @@ fn escaped(name: &str) -> String {
 fn set_parent(taxonomy: &Taxonomy, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
     let Some(parent_id) = call.params.int("parent") else { return Ok(()) };
     if !taxonomy.hierarchical {
-        let message = "Terms of this taxonomy do not lie within each other.";
+        let message = "Terms of this taxonomy have no hierarchy.";
         return Err(Refusal::new(400, "rest_taxonomy_not_hierarchical", message).into());
     }
     let known = match parent_id {
@@ -164,7 +164,7 @@ fn set_parent(taxonomy: &Taxonomy, call: &mut Call<'_>, row: &mut TermRow) -> Re
         id => term::get(call.conn()?, id)?.is_some_and(|term| term.taxonomy == taxonomy.name),
     };
     if !known {
-        let message = "Use the id of a parent that exists.";
+        let message = "Invalid parent ID.";
         return Err(Refusal::new(400, "rest_term_invalid", message).into());
     }
     let conn = call.conn()?;
@@ -193,7 +193,7 @@ fn refuse_namesake(conn: &mut dyn Conn, row: &TermRow, has_slug: bool) -> Result
 }
 
 fn exists(term_id: i64) -> Stop {
-    let message = "A term with this name or slug exists already here.";
+    let message = "A term with this name or slug already exists.";
     Refusal::new(400, "term_exists", message).with("term_id", term_id).into()
 }
 

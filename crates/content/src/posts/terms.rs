@@ -70,7 +70,7 @@ fn item(taxonomy: &Taxonomy) -> Item {
         let parent = Schema::integer().about("Id of the term in which this one lies.");
         fields.push(("parent", parent.context(FULL)));
     }
-    let meta = Schema::object::<&str>([]).about("Further fields.").context(FULL);
+    let meta = Schema::object::<&str>([]).about("Meta fields.").context(FULL);
     fields.push(("meta", meta.readonly()));
     Item::new(taxonomy.word, Schema::object(fields))
 }
@@ -85,7 +85,7 @@ fn list_args(taxonomy: &Taxonomy, item: &Item) -> Args {
         args = args.arg("offset", Schema::integer().about("Terms to leave out at the start."));
     }
     let direction = Schema::text().about("Direction of the order.").default("asc");
-    let hide = Schema::boolean().about("Leave out terms that no published item bears.");
+    let hide = Schema::boolean().about("Exclude terms that no published item bears.");
     args = args
         .arg("order", direction.choices(&["asc", "desc"]))
         .arg("orderby", Schema::text().about("What to sort by.").default("name").choices(&orders))
@@ -108,7 +108,7 @@ fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
         && let Some(row) = site_rows::post::get(call.conn()?, id)?
         && !super::permit::may_read(&call.visit.identity, &row)
     {
-        let message = "You are not allowed to see the terms of this item.";
+        let message = "You are not allowed to view the terms of this item.";
         return Err(call.deny("rest_forbidden_context", message).into());
     }
     Ok(())
@@ -126,7 +126,7 @@ fn may_read(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
 fn may_create(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     // Whoever writes may make up tags; categories belong to those who keep order.
     let needed = if taxonomy.hierarchical { taxonomy.manage } else { taxonomy.assign };
-    call.need(needed, "rest_cannot_create", "You are not allowed to make terms.")
+    call.need(needed, "rest_cannot_create", "You are not allowed to create terms.")
 }
 
 fn may_update(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {

@@ -49,8 +49,14 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         may: |call, kind, context| context != "edit" || call.can(kind.may.edit),
         fields: type_fields,
         links: type_links,
-        missing: || Refusal::new(404, "rest_type_invalid", "There is no such kind of content."),
-        denied: |call, _| call.deny("rest_forbidden_context", "You may not edit this kind."),
+        missing: || Refusal::new(404, "rest_type_invalid", "Content type not found."),
+        denied: |call, _| {
+            call.deny(
+                "rest_forbidden_context",
+                "You are not allowed to edit this \
+                                                               content type.",
+            )
+        },
     }));
     routes.extend(routes_of(Collection {
         base: "statuses",
@@ -63,8 +69,14 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         may: |call, status, _| status.is_public() || may_edit_anything(call),
         fields: status_fields,
         links: status_links,
-        missing: || Refusal::new(404, "rest_status_invalid", "There is no such status."),
-        denied: |call, _| call.deny("rest_cannot_read_status", "This status is not for you."),
+        missing: || Refusal::new(404, "rest_status_invalid", "Status not found."),
+        denied: |call, _| {
+            call.deny(
+                "rest_cannot_read_status",
+                "You are not allowed to use this \
+                                                                status.",
+            )
+        },
     }));
     routes.extend(routes_of(Collection {
         base: "taxonomies",
@@ -77,8 +89,14 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         may: |call, taxonomy, context| context != "edit" || call.can(taxonomy.assign),
         fields: taxonomy_fields,
         links: taxonomy_links,
-        missing: || Refusal::new(404, "rest_taxonomy_invalid", "There is no such taxonomy."),
-        denied: |call, _| call.deny("rest_forbidden_context", "You may not edit this taxonomy."),
+        missing: || Refusal::new(404, "rest_taxonomy_invalid", "Taxonomy not found."),
+        denied: |call, _| {
+            call.deny(
+                "rest_forbidden_context",
+                "You are not allowed to edit this \
+                                                               taxonomy.",
+            )
+        },
     }));
     routes
 }

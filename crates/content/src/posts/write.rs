@@ -83,7 +83,7 @@ pub(crate) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
         return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
     }
     if row.status == status::TRASH {
-        let message = "The item is in the trash already; use force=true to delete it for good.";
+        let message = "The item is already in the trash; set force to delete it permanently.";
         return Err(Refusal::new(410, "rest_already_trashed", message).into());
     }
     let now = Moment::at(call.options(), call.now());
@@ -123,7 +123,7 @@ fn changed(call: &mut Call<'_>, kind: &'static Kind, before: PostRow) -> Result<
     set_slug(call, kind, &before, &mut row)?;
     let empty = [&row.title, &row.content, &row.excerpt].iter().all(|text| text.is_empty());
     if empty && !kind.hierarchical {
-        let message = "Give a title, content or an excerpt.";
+        let message = "A title, content or excerpt is required.";
         return Err(Refusal::new(400, "empty_content", message).into());
     }
     Ok(row)
@@ -183,7 +183,7 @@ fn set_author(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
         return Ok(());
     };
     if author != call.user_id() && user::get(call.conn()?, author)?.is_none() {
-        let message = "Use the id of a user who exists.";
+        let message = "Invalid user ID.";
         return Err(Refusal::new(400, "rest_invalid_author", message).into());
     }
     row.author_id = author;
@@ -199,7 +199,7 @@ fn set_password(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
         row.sticky = sticky && row.kind == super::kind::POST.name;
     }
     if row.sticky && !row.password.is_empty() {
-        let message = "An item cannot stay on top and have a password; choose one.";
+        let message = "An item cannot be both sticky and password protected.";
         return Err(Refusal::new(400, "rest_invalid_field", message).into());
     }
     Ok(())
@@ -215,7 +215,7 @@ fn set_place(call: &mut Call<'_>, kind: &Kind, row: &mut PostRow) -> Result<(), 
     }
     let Some(parent_id) = call.params.int("parent") else { return Ok(()) };
     if parent_id != 0 && post::get(call.conn()?, parent_id)?.is_none() {
-        let message = "Use the id of a parent that exists.";
+        let message = "Invalid parent ID.";
         return Err(Refusal::new(400, "rest_post_invalid_id", message).into());
     }
     let conn = call.conn()?;

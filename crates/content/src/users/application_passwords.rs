@@ -45,21 +45,22 @@ fn item() -> Item {
     let everywhere = |schema: Schema| schema.context(&["view", "edit", "embed"]);
     let inner = |schema: Schema| schema.context(&["view", "edit"]).readonly();
     let app_id = Schema::text()
-        .about("A UUID that the application gave itself.")
+        .about("UUID provided by the application.")
         .keyword("oneOf", vec![Schema::text().format("uuid"), Schema::text().choices(&[""])]);
-    let name = Schema::text().about("Name of the application.").min_length(1).pattern(r".*\S.*");
+    let name = Schema::text().about("Application name.").min_length(1).pattern(r".*\S.*");
     let moment = |about: &str| inner(Schema::date_time().about(about));
     let moment_or_null =
         |about: &str| inner(Schema::types(&["string", "null"]).format("date-time").about(about));
-    let address = Schema::types(&["string", "null"]).format("ip").about("Where it was used from.");
-    let password = Schema::text().about("The password; shown once.").context(&["edit"]);
+    let address =
+        Schema::types(&["string", "null"]).format("ip").about("IP address of the last use.");
+    let password = Schema::text().about("The password, shown only once.").context(&["edit"]);
     let schema = Schema::object([
         ("uuid", everywhere(Schema::text().format("uuid").about("Its id.")).readonly()),
         ("app_id", everywhere(app_id)),
         ("name", everywhere(name).required()),
         ("password", password.readonly()),
-        ("created", moment("When it was made, in UTC.")),
-        ("last_used", moment_or_null("When it was used last, in UTC.")),
+        ("created", moment("Date created, in UTC.")),
+        ("last_used", moment_or_null("Date last used, in UTC.")),
         ("last_ip", inner(address)),
     ]);
     Item::new("application-password", schema)
@@ -68,7 +69,7 @@ fn item() -> Item {
 /// The user whose passwords these are.
 fn owner(call: &mut Call<'_>) -> Result<UserRow, Stop> {
     if !call.visit.application_passwords {
-        let message = "Application passwords need a connection over https.";
+        let message = "Application passwords require HTTPS.";
         return Err(Refusal::new(501, "application_passwords_disabled", message).into());
     }
     if call.params.text("user_id") == Some("me") {
@@ -88,22 +89,22 @@ fn permit(call: &mut Call<'_>, code: &'static str, message: &'static str) -> Res
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see the application passwords of this user.";
+    let message = "You are not allowed to view the application passwords of this user.";
     permit(call, "rest_cannot_list_application_passwords", message)
 }
 
 fn may_get(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to see this application password.";
+    let message = "You are not allowed to view this application password.";
     permit(call, "rest_cannot_read_application_password", message)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to make application passwords for this user.";
+    let message = "You are not allowed to create application passwords for this user.";
     permit(call, "rest_cannot_create_application_passwords", message)
 }
 
 fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to change this application password.";
+    let message = "You are not allowed to edit this application password.";
     permit(call, "rest_cannot_edit_application_password", message)
 }
 
@@ -123,7 +124,13 @@ fn may_introspect(call: &mut Call<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     let code = "rest_cannot_introspect_app_password_for_non_authenticated_user";
-    Err(call.deny(code, "Only the password of this very request can be looked at.").into())
+    Err(call
+        .deny(
+            code,
+            "Only the application password of the current request can be \
+                         introspected.",
+        )
+        .into())
 }
 
 fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -206,7 +213,7 @@ fn delete_all(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn name(call: &Call<'_>) -> Result<String, Stop> {
     let name = clean::text_field(call.params.text("name").unwrap_or_default());
     if name.is_empty() {
-        let message = "Give the application password a name.";
+        let message = "A name is required.";
         return Err(Refusal::new(400, "application_password_empty_name", message).into());
     }
     if name.chars().count() > NAME_LENGTH_MAX {
@@ -225,7 +232,7 @@ fn named(call: &mut Call<'_>) -> Result<ApplicationPasswordRow, Stop> {
 }
 
 fn not_found(status: u16) -> Refusal {
-    let message = "The user has no such application password.";
+    let message = "Application password not found.";
     Refusal::new(status, "rest_application_password_not_found", message)
 }
 

@@ -20,7 +20,7 @@ const PATH: &str = "/consumer-keys";
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.docs, path).schema(item().document());
-    let id = Args::new().arg("id", Schema::integer().about("Number of the key."));
+    let id = Args::new().arg("id", Schema::integer().about("Key ID."));
     vec![
         at(PATH).on(READ, Args::new(), read(may_use, list)).on(
             CREATE,
@@ -37,26 +37,26 @@ fn item() -> Item {
     let once = |about: &str| Schema::text().about(about).context(&["edit"]).readonly();
     let permissions = [Permissions::Read, Permissions::Write, Permissions::ReadWrite];
     let choices = permissions.map(Permissions::name);
-    let description = Schema::text().about("What the key is for.").min_length(1);
+    let description = Schema::text().about("Description of the key.").min_length(1);
     let last = Schema::types(&["string", "null"]).format("date-time");
     let schema = Schema::object([
-        ("id", fixed(Schema::integer().about("Number of the key."))),
+        ("id", fixed(Schema::integer().about("Key ID."))),
         ("description", shown(description).required()),
         (
             "permissions",
-            shown(Schema::text().about("What it may do.").choices(&choices)).required(),
+            shown(Schema::text().about("Permissions of the key.").choices(&choices)).required(),
         ),
-        ("truncated_key", fixed(Schema::text().about("The end of the key."))),
-        ("created", fixed(Schema::date_time().about("When it was made, in UTC."))),
-        ("last_access", fixed(last.about("When it was used last, in UTC."))),
-        ("consumer_key", once("The key; shown once.")),
-        ("consumer_secret", once("Its secret; shown once.")),
+        ("truncated_key", fixed(Schema::text().about("Last characters of the key."))),
+        ("created", fixed(Schema::date_time().about("Date created, in UTC."))),
+        ("last_access", fixed(last.about("Date last used, in UTC."))),
+        ("consumer_key", once("The key, shown only once.")),
+        ("consumer_secret", once("The secret, shown only once.")),
     ]);
     Item::new("consumer-key", schema)
 }
 
 fn may_use(call: &mut Call<'_>) -> Result<(), Stop> {
-    let message = "You are not allowed to have consumer keys; the shop's managers are.";
+    let message = "Only shop managers can have consumer keys.";
     call.need(Capability::ManageWoocommerce, "rest_cannot_use_consumer_keys", message)
 }
 
@@ -92,7 +92,7 @@ fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn delete(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let id = call.params.int("id").unwrap_or_default();
     let Some(key) = own(call)?.into_iter().find(|key| key.key_id == id) else {
-        let message = "You have no such consumer key.";
+        let message = "Consumer key not found.";
         return Err(Refusal::new(404, "rest_consumer_key_not_found", message).into());
     };
     rows::delete(call.conn()?, key.key_id)?;

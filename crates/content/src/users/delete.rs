@@ -38,7 +38,8 @@ pub(super) fn delete_me(call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn delete_user(call: &mut Call<'_>, user: &UserRow) -> Result<Reply, Stop> {
     if !call.params.flag("force") {
-        let message = "Users have no trash; set force=true to delete this one for good.";
+        let message = "Users cannot be moved to the trash; set force to delete this user \
+                       permanently.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
     let heir = heir(call, user)?;
@@ -60,6 +61,6 @@ fn heir(call: &mut Call<'_>, user: &UserRow) -> Result<Option<i64>, Stop> {
     if exists && reassign != user.user_id {
         return Ok(Some(reassign));
     }
-    let message = "Name another user who exists and gets the posts.";
+    let message = "Reassign posts to another existing user.";
     Err(Refusal::new(400, "rest_user_invalid_reassign", message).into())
 }

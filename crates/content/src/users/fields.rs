@@ -40,7 +40,7 @@ pub(super) fn in_context(body: Value, context: &str) -> Value {
 }
 
 pub(super) fn id() -> Schema {
-    Schema::integer().about("Id of the user.")
+    Schema::integer().about("User ID.")
 }
 
 pub(super) fn item() -> Item {
@@ -50,24 +50,24 @@ pub(super) fn item() -> Item {
     let uri = |about: &str| Schema::text().format("uri").about(about);
     let schema = Schema::object([
         ("id", shown(id()).readonly()),
-        ("username", inner(text("Name to log in with.")).required()),
-        ("name", shown(text("Name that others see."))),
+        ("username", inner(text("Username.")).required()),
+        ("name", shown(text("Display name."))),
         ("first_name", inner(text("First name."))),
         ("last_name", inner(text("Last name."))),
         ("email", inner(Schema::text().format("email").about("E-mail address.")).required()),
-        ("url", shown(uri("The user's own site."))),
-        ("description", shown(text("What the user says about themself."))),
-        ("link", shown(uri("Page with what the user wrote.")).readonly()),
+        ("url", shown(uri("User's website."))),
+        ("description", shown(text("User description."))),
+        ("link", shown(uri("Author page URL.")).readonly()),
         ("locale", inner(Schema::text().choices(LOCALES).about("Language."))),
-        ("nickname", inner(text("Name among friends."))),
-        ("slug", shown(text("Name of the user in addresses."))),
-        ("registered_date", inner(Schema::date_time().about("When the user was made.")).readonly()),
-        ("roles", inner(Schema::list(Schema::text()).about("Roles of the user."))),
-        ("password", text("Password; never shown.").context(&[]).required()),
-        ("capabilities", inner(Schema::map().about("What the user may do.")).readonly()),
+        ("nickname", inner(text("Nickname."))),
+        ("slug", shown(text("User slug."))),
+        ("registered_date", inner(Schema::date_time().about("Date registered.")).readonly()),
+        ("roles", inner(Schema::list(Schema::text()).about("User roles."))),
+        ("password", text("Password, never returned.").context(&[]).required()),
+        ("capabilities", inner(Schema::map().about("User capabilities.")).readonly()),
         (
             "extra_capabilities",
-            inner(Schema::map().about("Roles and single rights of the user.")).readonly(),
+            inner(Schema::map().about("Additional capabilities of the user.")).readonly(),
         ),
         ("avatar_urls", shown(avatars()).readonly()),
         ("meta", meta().context(&["view", "edit"])),
@@ -77,20 +77,20 @@ pub(super) fn item() -> Item {
 
 fn avatars() -> Schema {
     let picture = |size: u32| {
-        let about = format!("Picture of {size} pixels.");
+        let about = format!("Avatar URL, {size} pixels.");
         let schema = Schema::text().format("uri").about(&about).context(EVERYWHERE);
         (size.to_string(), schema)
     };
-    Schema::object(AVATAR_SIZES.map(picture)).about("Addresses of the user's picture.")
+    Schema::object(AVATAR_SIZES.map(picture)).about("Avatar URLs.")
 }
 
 fn meta() -> Schema {
-    let modified = Schema::date_time().about("When they were changed.").keyword("readonly", false);
+    let modified = Schema::date_time().about("Date last modified.").keyword("readonly", false);
     let preferences = Schema::object([("_modified", modified)])
         .any_additional()
         .keyword("default", json!([]))
         .context(EDIT_ONLY);
-    Schema::object([("persisted_preferences", preferences)]).about("Further fields.")
+    Schema::object([("persisted_preferences", preferences)]).about("Meta fields.")
 }
 
 pub(super) fn get_args() -> Args {
@@ -116,9 +116,12 @@ fn own_ways(args: Args) -> Args {
 }
 
 pub(super) fn delete_args() -> Args {
-    let force = Schema::boolean().default(false).about("Must be true: users have no trash.");
+    let force = Schema::boolean().default(false).about(
+        "Required to be true, as users cannot be \
+                                                        moved to the trash.",
+    );
     let reassign =
-        Schema::integer().about("Id of the user who gets the posts; false deletes them.");
+        Schema::integer().about("ID of the user to reassign posts to; false deletes them.");
     Args::new().arg("force", force).treated(
         "reassign",
         reassign.required(),
@@ -140,22 +143,28 @@ pub(super) fn list_args() -> Args {
     let published = Schema::types(&["boolean", "array"]).keyword("items", kind);
     let columns = Schema::list(Schema::text().choices(SEARCH_COLUMNS)).default(json!([]));
     let page_size = Schema::integer().default(10).min(1).max(100);
-    let search = Schema::text().about("Only users who match this text.");
+    let search = Schema::text().about("Limit results to users matching this text.");
     get_args()
-        .arg("page", Schema::integer().default(1).min(1).about("Which page of the list."))
-        .arg("per_page", page_size.about("Users on a page at most."))
+        .arg("page", Schema::integer().default(1).min(1).about("Page of the collection."))
+        .arg("per_page", page_size.about("Maximum number of users per page."))
         .treated("search", search, Treatment::Cleaned(text_field))
-        .arg("exclude", ids().about("Without the users with these ids."))
-        .arg("include", ids().about("Only users with these ids."))
-        .arg("offset", Schema::integer().about("Leave out this many users at the start."))
+        .arg("exclude", ids().about("Exclude users with these IDs."))
+        .arg("include", ids().about("Limit results to users with these IDs."))
+        .arg("offset", Schema::integer().about("Number of users to skip."))
         .arg("order", Schema::text().default("asc").choices(&["asc", "desc"]).about("Direction."))
-        .arg("orderby", Schema::text().default("name").choices(ORDERS).about("Order by this."))
-        .arg("slug", texts().about("Only users with these slugs."))
-        .arg("roles", texts().about("Only users with one of these roles."))
-        .arg("capabilities", texts().about("Only users with one of these capabilities."))
-        .arg("who", Schema::text().choices(&["authors"]).about("Only users who may write."))
-        .arg("has_published_posts", published.about("Only users who published something."))
-        .arg("search_columns", columns.about("What is searched."))
+        .arg("orderby", Schema::text().default("name").choices(ORDERS).about("Field to sort by."))
+        .arg("slug", texts().about("Limit results to users with these slugs."))
+        .arg("roles", texts().about("Limit results to users with these roles."))
+        .arg("capabilities", texts().about("Limit results to users with these capabilities."))
+        .arg(
+            "who",
+            Schema::text().choices(&["authors"]).about(
+                "Limit results to users who can \
+                                                                write posts.",
+            ),
+        )
+        .arg("has_published_posts", published.about("Limit results to users with published posts."))
+        .arg("search_columns", columns.about("Fields to search."))
 }
 
 const BAD_REQUEST: u16 = 400;
@@ -169,7 +178,7 @@ fn check_login(value: &Value, _: &str) -> Result<Value, Fault> {
     if names::is_login(&login) {
         return Ok(json!(login));
     }
-    let message = "A user name has letters, digits, single blanks and the signs . _ - @ only.";
+    let message = "A username can contain only letters, digits, single spaces and . _ - @.";
     Err(fault("rest_user_invalid_username", message))
 }
 
@@ -214,5 +223,5 @@ fn check_reassign(value: &Value, _: &str) -> Result<Value, Fault> {
     if means_nobody {
         return Ok(json!(false));
     }
-    Err(fault("rest_invalid_param", "Name the user who gets the posts by id, or say false."))
+    Err(fault("rest_invalid_param", "Must be the ID of a user, or false."))
 }

@@ -14,7 +14,7 @@ pub(super) fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     let (params, lists) = (&call.params, call.can(Capability::ListUsers));
     let filters = ["roles", "capabilities"];
     if !lists && filters.iter().any(|name| !params.texts(name).is_empty()) {
-        let message = "You are not allowed to filter users by what they may do.";
+        let message = "You are not allowed to filter users by role or capability.";
         return Err(call.deny("rest_user_cannot_view", message).into());
     }
     if !lists && call.context() == "edit" {
@@ -27,7 +27,7 @@ pub(super) fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
     }
     let writes = [Capability::EditPosts, Capability::EditPages, Capability::EditProducts];
     if params.text("who") == Some("authors") && !writes.iter().any(|what| call.can(*what)) {
-        let message = "You are not allowed to ask for authors.";
+        let message = "You are not allowed to list authors.";
         return Err(call.deny("rest_forbidden_who", message).into());
     }
     Ok(())

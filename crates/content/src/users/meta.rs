@@ -58,7 +58,7 @@ impl Meta {
         if text.len() <= META_LENGTH_MAX {
             return Ok(text);
         }
-        let message = "The preferences of the user are too long; keep less.";
+        let message = "The user's preferences are too long.";
         Err(Refusal::new(400, "rest_user_meta_too_long", message).into())
     }
 

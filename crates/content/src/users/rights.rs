@@ -64,12 +64,12 @@ pub(super) fn grant(
     let mut roles = Vec::new();
     for name in names {
         let Ok(role) = name.parse::<Role>() else {
-            let message = format!("There is no role {name}.");
+            let message = format!("Unknown role {name}.");
             return Err(Refusal::new(400, "rest_user_invalid_role", message).into());
         };
         let is_own = target.is_some_and(|target| is_oneself(call, target));
         if is_own && !role.may(Capability::EditUsers) {
-            let message = "You would lose the right to edit users; let another user do that.";
+            let message = "You cannot remove your own permission to edit users.";
             return Err(call.deny("rest_user_invalid_role", message).into());
         }
         if !may_give(call, role) {
@@ -77,7 +77,7 @@ pub(super) fn grant(
             return Err(call.deny("rest_user_invalid_role", message).into());
         }
         if !is_bound(target, role) {
-            let message = "This role acts for somebody; make such users with the command line.";
+            let message = "Users with this role can be created only with the command line.";
             return Err(Refusal::new(400, "rest_user_invalid_role", message).into());
         }
         if !roles.contains(&role) {

@@ -22,7 +22,7 @@ pub(super) fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
 
 pub(super) fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) {
-        let message = "A new user has no id yet; leave it out.";
+        let message = "The ID of a new user cannot be set.";
         return Err(Refusal::new(400, "rest_user_exists", message).into());
     }
     let roles = if call.params.get("roles").is_some() {
@@ -121,14 +121,14 @@ fn set_unique(call: &mut Call<'_>, user: &mut UserRow) -> Result<(), Stop> {
     if let Some(email) = call.params.text("email").map(str::to_owned) {
         let owner = site_rows::user::find_by_email(call.conn()?, &email)?;
         if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-            let message = "Another user has this e-mail address.";
+            let message = "This e-mail address is already in use.";
             return Err(refused("rest_user_invalid_email", message).into());
         }
         user.email = email;
     }
     let login = call.params.text("username").unwrap_or_default();
     if !login.is_empty() && login != user.login {
-        let message = "The name to log in with cannot be changed.";
+        let message = "The username cannot be changed.";
         return Err(refused("rest_user_invalid_argument", message).into());
     }
     let Some(slug) = call.params.text("slug").map(str::to_owned) else { return Ok(()) };
@@ -139,7 +139,7 @@ fn set_unique(call: &mut Call<'_>, user: &mut UserRow) -> Result<(), Stop> {
     }
     let owner = site_rows::user::find_by_nicename(call.conn()?, &slug)?;
     if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-        return Err(refused("rest_user_invalid_slug", "Another user has this slug.").into());
+        return Err(refused("rest_user_invalid_slug", "This slug is already in use.").into());
     }
     user.nicename = slug;
     Ok(())

@@ -51,14 +51,13 @@ impl PageRequest<'_> {
     /// Reads and checks the request, or says on a page what is wrong with it.
     fn asked(&self, fields: &Fields) -> Result<Asked, WebAnswer> {
         let refuse = |title: &str, message: &str| {
-            let home = Link { text: "Go to the front page", href: Address::new("/") };
+            let home = Link { text: "Go to the home page", href: Address::new("/") };
             self.error((KIND, 400), (title, message), Some(home))
         };
         let app_id = fields.text("app_id");
         if !app_id.is_empty() && !formats::is_uuid(app_id) {
-            let message =
-                "The application must name itself by a UUID in lower case, or not at all.";
-            return Err(refuse("The application's id is none", message));
+            let message = "The application ID must be a lower-case UUID.";
+            return Err(refuse("Invalid application ID", message));
         }
         let address = |name: &str, title: &str| {
             Callback::read(fields.text(name), self.site.environment())
@@ -67,16 +66,17 @@ impl PageRequest<'_> {
         Ok(Asked {
             app_name: clean::text_field(fields.text("app_name")),
             app_id: app_id.to_owned(),
-            success_url: address("success_url", "The application's address is refused")?,
-            reject_url: address("reject_url", "The application's address for refusals is refused")?,
+            success_url: address("success_url", "Invalid success URL")?,
+            reject_url: address("reject_url", "Invalid reject URL")?,
         })
     }
 
     fn unavailable(&self, asked: &Asked) -> WebAnswer {
         let back = asked.rejection().map(|callback| callback.with(&[("error", "disabled")]));
         let href = back.as_deref().map_or(Address::new("/"), Address::of_app);
-        let message = "Applications can be connected over https only. Open this site with https.";
-        let title = "Applications cannot be connected";
+        let message = "Applications can be connected only over HTTPS. Open this site with \
+                       https://.";
+        let title = "Cannot connect applications";
         self.error((KIND, 501), (title, message), Some(Link { text: "Go back", href }))
     }
 
@@ -120,8 +120,8 @@ impl PageRequest<'_> {
     ) -> Result<WebAnswer> {
         if !self.is_genuine(ACTION, session.holder(), fields) {
             let path = asked.path(spelling);
-            let link = Link { text: "Look at it again", href: Address::new(&path) };
-            let message = "The page was open for too long, or another site sent this. Nothing \
+            let link = Link { text: "Review again", href: Address::new(&path) };
+            let message = "The page has expired, or the request came from another site. Nothing \
                            was changed.";
             return Ok(self.error((KIND, 403), ("Not connected", message), Some(link)));
         }

@@ -103,7 +103,7 @@ impl<'a> PageRequest<'a> {
     }
 
     pub(super) fn not_found(&self) -> WebAnswer {
-        let home = Link { text: "Go to the front page", href: Address::new("/") };
+        let home = Link { text: "Go to the home page", href: Address::new("/") };
         let message = "There is nothing at this address. Check it, or start at the front page.";
         self.error(("page:none", 404), ("Nothing here", message), Some(home))
     }

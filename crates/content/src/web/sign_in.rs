@@ -176,7 +176,7 @@ impl PageRequest<'_> {
     fn link_refused(&self) -> WebAnswer {
         tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
         let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
-        let message = "The link was used before, or is too old; ask for a new one.";
+        let message = "The link was already used or has expired; request a new one.";
         self.error((KIND, 403), ("This link does not work", message), Some(again))
     }
 
@@ -232,7 +232,11 @@ impl PageRequest<'_> {
         if !is_own {
             let path = self.sign_out_path(spelling, &session, target.as_deref());
             let link = Link { text: "Yes, log out", href: Address::new(&path) };
-            let question = ("Log out?", "Another page asked to log you out, or yours is old.");
+            let question = (
+                "Log out?",
+                "Another page requested to log you out, or this page \
+                                         has expired.",
+            );
             return Ok(self.error((KIND_OUT, 403), question, Some(link)));
         }
         self.end_session().await?;

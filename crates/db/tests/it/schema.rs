@@ -46,7 +46,7 @@ fn migrations_done(store: &Database) -> usize {
 /// The tables in the order of their creation. Reads the migrations in a simple way of its own, apart
 /// from how the crate reads them.
 pub(crate) fn declared() -> Vec<Table> {
-    let mut tables = Vec::new();
+    let mut tables: Vec<Table> = Vec::new();
     for part in migrations().join("\n").split("CREATE TABLE ").skip(1) {
         let (name, rest) = part.split_once(" (\n").unwrap();
         let (body, _) = rest.split_once("\n)").unwrap();
@@ -56,7 +56,8 @@ pub(crate) fn declared() -> Vec<Table> {
     for line in migrations().iter().flat_map(|text| text.lines()) {
         let added = line.strip_prefix("ALTER TABLE ").and_then(|it| it.split_once(" ADD COLUMN "));
         if let Some((name, column)) = added {
-            tables.get_mut(name).unwrap().extend(declared_column(column.trim_end_matches(';')));
+            let (_, columns) = tables.iter_mut().find(|(table, _)| table == name).unwrap();
+            columns.extend(declared_column(column.trim_end_matches(';')));
         }
     }
     tables

@@ -58,7 +58,7 @@ pub fn create_password(
     now: Timestamp,
 ) -> Result<(ApplicationPasswordRow, Secret<String>), Error> {
     if name.chars().count() > NAME_LENGTH_MAX {
-        let message = format!("a name has at most {NAME_LENGTH_MAX} characters");
+        let message = format!("a name must have at most {NAME_LENGTH_MAX} characters");
         return Err(Error::invalid(message));
     }
     let secret = generate()?;
@@ -123,11 +123,11 @@ impl Site {
         }
         let Some(user) = user else {
             let code = if basic.login.contains('@') { "invalid_email" } else { "invalid_username" };
-            let message = "There is no user of this name; check it, or use the e-mail address.";
+            let message = "Unknown username. Check it or use your e-mail address.";
             return Ok(Found::Unknown(Box::new(Refusal::new(401, code, message))));
         };
         let Some(entry) = matching(self.vault(), user.user_id, &basic.secret, entries) else {
-            let message = "This is no application password of the user.";
+            let message = "Incorrect application password.";
             let refusal = Refusal::new(401, "incorrect_password", message);
             return Ok(Found::Refused(Box::new(refusal)));
         };

@@ -53,7 +53,7 @@ impl Permissions {
             ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS", _) => return None,
             _ => "use this method with",
         };
-        Some(wrong(format!("This key is not allowed to {missing}; make one that is.")))
+        Some(wrong(format!("This key does not have {missing} permission.")))
     }
 }
 
@@ -126,7 +126,10 @@ impl Site {
             Ok(Some((row, user))) => {
                 let refusal = match Permissions::parse(&row.permissions) {
                     Some(may) => may.refusal(method),
-                    None => Some(wrong("The rights of this key are damaged; make a new one.")),
+                    None => Some(wrong(
+                        "The permissions of this key are invalid; create a new \
+                                        key.",
+                    )),
                 };
                 if let Some(refusal) = refusal {
                     return Ok(self.refused_key(refusal));
@@ -153,7 +156,7 @@ impl Site {
         if bool::from(stored.expose().as_slice().ct_eq(secret.as_bytes())) {
             Ok(Ok(Some((row, user))))
         } else {
-            Ok(Err(wrong("The consumer secret is wrong.")))
+            Ok(Err(wrong("The consumer secret is invalid.")))
         }
     }
 
@@ -164,7 +167,7 @@ impl Site {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let Some((row, user)) = self.find_consumer_key(&signed.consumer_key).await? else {
-            return Ok(Err(wrong("The consumer key is not known.")));
+            return Ok(Err(wrong("The consumer key is invalid.")));
         };
         let secret = self.secret_of(&row, &signed.consumer_key)?;
         let address = format!("{}{}", self.home_of(request), request.url_path);
@@ -177,7 +180,7 @@ impl Site {
             .write(move |conn| rows::use_nonce(conn, key_id, &nonce, timestamp))
             .await?;
         if !fresh {
-            return Ok(Err(wrong("This nonce was used before; take a new one for each request.")));
+            return Ok(Err(wrong("This nonce was already used; use a new one for each request.")));
         }
         Ok(Ok(Some((row, user))))
     }

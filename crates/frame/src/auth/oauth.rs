@@ -52,7 +52,7 @@ pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
         return Ok(None);
     }
     if !missing.is_empty() {
-        let message = format!("These parts of the signature are missing: {}.", missing.join(", "));
+        let message = format!("Missing OAuth parameters: {}.", missing.join(", "));
         let code = "authentication_missing_parameter";
         return Err(Refusal::new(401, code, message));
     }
@@ -122,7 +122,7 @@ impl Signed {
         }
         let apart = (now.as_micros() / 1_000_000).abs_diff(self.timestamp);
         if apart > SKEW_S {
-            return Err(wrong("The timestamp is more than 15 minutes off; set the clock."));
+            return Err(wrong("The timestamp is more than 15 minutes off; check your clock."));
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Hasher {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let busy = || Error::unavailable("too many passwords at once; try again in a moment");
+        let busy = || Error::unavailable("too many sign-in attempts; try again in a moment");
         let place = Waiting::join(&self.waiting).ok_or_else(busy)?;
         let permit = self.places.acquire().await.map_err(|_| busy())?;
         drop(place);

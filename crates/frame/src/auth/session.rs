@@ -90,7 +90,7 @@ impl Site {
         now: Timestamp,
     ) -> Result<Found, Error> {
         let Some(given) = nonce_of(request) else { return Ok(Found::Nothing) };
-        let message = "The page was open for too long; reload it.";
+        let message = "The page has expired; reload it.";
         let stale = || Box::new(Refusal::new(403, "rest_cookie_invalid_nonce", message));
         let is_valid = |holder| nonce::is_valid(self.vault(), nonce::REST, holder, now, &given);
         let Some((user, token_hash)) = self.session_user(request, now).await? else {

@@ -67,7 +67,7 @@ impl Wrapping {
         match &self.callback {
             Some(_) if !jsonp => Err(jsonp_disabled()),
             Some(Err(())) => {
-                let message = "The callback may have letters, digits, _ and . only.";
+                let message = "The callback can contain only letters, digits, _ and .";
                 Err(Refusal::new(400, "rest_callback_invalid", message))
             }
             _ => Ok(()),
@@ -85,7 +85,7 @@ impl Wrapping {
 }
 
 pub(super) fn jsonp_disabled() -> Refusal {
-    Refusal::new(400, "rest_callback_disabled", "JSONP is for anonymous GET requests only.")
+    Refusal::new(400, "rest_callback_disabled", "JSONP supports only anonymous GET requests.")
 }
 
 impl Response {

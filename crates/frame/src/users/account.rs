@@ -110,7 +110,7 @@ pub fn create_user(conn: &mut dyn Conn, new: &NewUser) -> Result<UserRow, Stop> 
     }
     check_fields(&user)?;
     if site_rows::user::find_by_email(conn, &user.email)?.is_some() {
-        let message = "Another user has this e-mail address.";
+        let message = "This e-mail address is already in use.";
         return Err(refused("existing_user_email", message));
     }
     user.nicename = site_rows::user::free_nicename(conn, &user.nicename, 0)?;
@@ -135,17 +135,17 @@ fn refused(code: &'static str, message: &'static str) -> Stop {
 
 fn check_login(conn: &mut dyn Conn, login: &str) -> Result<(), Stop> {
     if login.is_empty() {
-        return Err(refused("empty_user_login", "A user needs a name to log in with."));
+        return Err(refused("empty_user_login", "A username is required."));
     }
     if !names::is_login(login) {
-        let message = "A user name has letters, digits, single blanks and the signs . _ - @ only.";
+        let message = "A username can contain only letters, digits, single spaces and . _ - @.";
         return Err(refused("invalid_username", message));
     }
     if login.chars().count() > LOGIN_LENGTH_MAX {
-        return Err(refused("user_login_too_long", "A user name has 60 characters at most."));
+        return Err(refused("user_login_too_long", "A username must have at most 60 characters."));
     }
     if site_rows::user::find_by_login(conn, login)?.is_some() {
-        return Err(refused("existing_user_login", "Another user has this name already."));
+        return Err(refused("existing_user_login", "This username is already in use."));
     }
     Ok(())
 }
@@ -153,11 +153,11 @@ fn check_login(conn: &mut dyn Conn, login: &str) -> Result<(), Stop> {
 /// What holds for every user, new or changed.
 pub fn check_fields(user: &UserRow) -> Result<(), Stop> {
     if !formats::is_email(&user.email) {
-        return Err(refused("rest_user_invalid_email", "This is no e-mail address."));
+        return Err(refused("rest_user_invalid_email", "Enter a valid e-mail address."));
     }
     let bounds = [
         (&user.email, EMAIL_LENGTH_MAX, "user_email_too_long", "The e-mail address is too long."),
-        (&user.url, URL_LENGTH_MAX, "user_url_too_long", "The address of the site is too long."),
+        (&user.url, URL_LENGTH_MAX, "user_url_too_long", "The URL is too long."),
         (&user.nicename, SLUG_LENGTH_MAX, "user_nicename_too_long", "The slug is too long."),
         (&user.display_name, NAME_LENGTH_MAX, "user_name_too_long", "The name is too long."),
         (&user.first_name, NAME_LENGTH_MAX, "user_name_too_long", "The first name is too long."),
@@ -189,8 +189,8 @@ fn check_bindings(new: &NewUser) -> Result<(), Stop> {
     if new.roles.iter().all(fits) {
         return Ok(());
     }
-    let message = "ISO users are bound to an ISO, merchants to a merchant, stores to a store, and \
-                   others to nobody.";
+    let message = "ISO users require an ISO, merchant users a merchant, store users a store; \
+                   other roles take no binding.";
     Err(refused("rest_user_invalid_role", message))
 }
 

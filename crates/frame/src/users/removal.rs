@@ -40,7 +40,7 @@ pub fn keep_an_administrator(call: &mut Call<'_>, target: &UserRow) -> Result<()
     if !found.is_empty() {
         return Ok(());
     }
-    let message = "This is the last administrator; make another user one first.";
+    let message = "This is the last administrator; make another user an administrator first.";
     Err(Refusal::new(409, "rest_user_last_administrator", message).into())
 }
 

@@ -93,7 +93,7 @@ impl Endpoint<Cx> for RequestGet {
     type Reply = RequestView;
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<RequestView>, Failure> {
-        let not_found = || Error::not_found("There is no such object.");
+        let not_found = || Error::not_found("Not found.");
         let iso_id = cx.caller()?.iso_id().clone();
         let is_id = !self.request_id.is_empty()
             && self.request_id.bytes().all(|byte| byte.is_ascii_graphic());

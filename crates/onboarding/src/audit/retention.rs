@@ -86,7 +86,7 @@ impl Platform {
         sink: Sink<'_>,
     ) -> Result<u64> {
         if self.environment == Environment::Production && older_than < ONLINE_FOR {
-            return Err(Error::invalid("the audit log stays on line for 400 days at least"));
+            return Err(Error::invalid("audit log entries must be kept for at least 400 days"));
         }
         self.audit_chain_blocking()?;
         let now = self.clock.now();
@@ -117,7 +117,7 @@ impl Platform {
 fn write_page(page: Vec<audit::Link>, sink: Sink<'_>) -> Result<u64> {
     let line = |link: audit::Link| {
         serde_json::to_string(&AuditView::from(link))
-            .map_err(|error| Error::internal("an entry cannot be written as JSON").because(error))
+            .map_err(|error| Error::internal("cannot serialize an entry").because(error))
     };
     let lines = page.into_iter().map(line).collect::<Result<Vec<String>>>()?;
     sink(&lines)?;

@@ -46,9 +46,7 @@ impl RowFile {
             Some("csv") => Format::Csv,
             Some("jsonl" | "ndjson") => Format::JsonLines,
             _ => {
-                return Err(Error::invalid(
-                    "the file's name must end in .jsonl, .ndjson or .csv, to tell what it has",
-                ));
+                return Err(Error::invalid("the file name must end in .jsonl, .ndjson or .csv"));
             }
         };
         let mut hasher = blake3::Hasher::new();
@@ -115,7 +113,7 @@ pub async fn onboard(
             }
         };
         if !is_open {
-            return Err(Error::invalid("the upload was cancelled; add --resume to go on with it"));
+            return Err(Error::invalid("the upload was cancelled; add --resume to continue"));
         }
         write_results(&context.platform, &upload_ref, (first_row, length), results).await?;
         first_row += length;
@@ -150,8 +148,8 @@ async fn begin(
         None => bulk_upload::insert(conn, &row),
         Some(known) if resume => bulk_upload::reopen(conn, &known),
         Some(known) => Err(Error::invalid(format!(
-            "this file was begun before, and {} of its {} rows were onboarded; add --resume to try \
-             the others",
+            "this file was started before, and {} of its {} rows were onboarded; add --resume \
+             to continue",
             known.succeeded, known.rows
         ))),
     };
@@ -187,7 +185,7 @@ async fn finish(platform: &Platform, upload_ref: &UploadRef) -> Result<Totals> {
         bulk_upload::get(conn, &upload_ref.iso_id, &upload_ref.bulk_id)
     };
     let row = platform.store.write(finish).await?;
-    let row = row.ok_or_else(|| Error::internal("the upload is not there any more"))?;
+    let row = row.ok_or_else(|| Error::internal("the upload no longer exists"))?;
     Ok(Totals {
         bulk_id: row.bulk_id,
         rows: row.rows,

@@ -102,7 +102,7 @@ impl RowView {
                 store_id: None,
                 tpn: None,
                 errors: serde_json::from_str(&errors)
-                    .map_err(|error| Error::internal("errors cannot be read").because(error))?,
+                    .map_err(|error| Error::internal("cannot read errors").because(error))?,
             },
         })
     }
@@ -146,18 +146,18 @@ impl BulkCreate {
     fn rows(&self) -> std::result::Result<Vec<Row>, Failure> {
         let refused = |message: &str| refusal("body", Code::MalformedRow, message);
         let format = Format::from_name(self.format.as_str());
-        let format = format.ok_or_else(|| refused("Send JSON lines or CSV."))?;
+        let format = format.ok_or_else(|| refused("Send JSON Lines or CSV."))?;
         let mut source = Rows::new(format, self.content.as_bytes())
             .map_err(|error| refused(&error.to_string()))?;
         let mut rows = Vec::new();
         while let Some(row) = source.next_row()? {
             if rows.len() == ROWS_MAX {
-                return Err(refused("Send 10,000 rows at most; split the file."));
+                return Err(refused("Send at most 10,000 rows; split the file."));
             }
             rows.push(row);
         }
         if rows.is_empty() {
-            return Err(refused("Send one row at least."));
+            return Err(refused("Send at least one row."));
         }
         Ok(rows)
     }
@@ -191,7 +191,7 @@ impl Endpoint<Cx> for BulkCreate {
         let rows = self.rows()?;
         let few = rows.len() <= ROWS_AT_ONCE_MAX;
         if cx.request_options.validate_only && !few {
-            let message = "Only files of up to 25 rows can be validated; send a part of it.";
+            let message = "Only files of up to 25 rows can be validated; send part of the file.";
             return Err(refusal("header.X-Validate-Only", Code::InvalidValue, message));
         }
         let caller = cx.caller()?;
@@ -283,7 +283,7 @@ impl Upload {
     ) -> Outcome<()> {
         let UploadRef { iso_id, bulk_id } = &self.upload_ref;
         if bulk_upload::count_open(conn, iso_id)? >= OPEN_MAX {
-            let message = "There are 10 uploads under way already; wait for one of them to end.";
+            let message = "10 uploads are already in progress; wait until one finishes.";
             return Err(refusal("body", Code::LimitExceeded, message));
         }
         let request = self.request_id.clone();
@@ -320,7 +320,7 @@ impl BulkCreated {
 }
 
 fn no_such_upload() -> Error {
-    Error::not_found("There is no such object.")
+    Error::not_found("Not found.")
 }
 
 /// The ISO's upload of that id. What is no id at all is not looked up.

@@ -44,7 +44,7 @@ pub(super) fn seal(data_key: &DataKey, bulk_id: &str, rows: &[Row]) -> Result<Ve
     let mut sealed = Vec::new();
     for chunk in rows.chunks(CHUNK_ROWS) {
         let plain = serde_json::to_vec(chunk)
-            .map_err(|error| Error::internal("rows cannot be written as JSON").because(error))?;
+            .map_err(|error| Error::internal("cannot serialize rows").because(error))?;
         let plain = types::Secret::new(plain);
         let column = column(first_row);
         let aad = Aad { kind: "bulk", id: bulk_id, column: &column };
@@ -62,7 +62,7 @@ fn open(data_key: &DataKey, bulk_id: &str, first_row: i64, sealed: &[u8]) -> Res
     let column = column(first_row);
     let plain = data_key.open(&Aad { kind: "bulk", id: bulk_id, column: &column }, sealed)?;
     serde_json::from_slice(plain.expose())
-        .map_err(|error| Error::internal("rows that were kept cannot be read").because(error))
+        .map_err(|error| Error::internal("cannot read stored rows").because(error))
 }
 
 /// Works on uploads.
@@ -119,7 +119,7 @@ impl BulkJob {
             .platform
             .store
             .read(move |conn| bulk_upload::get(conn, &upload_ref.iso_id, &upload_ref.bulk_id));
-        found.await?.ok_or_else(|| Error::not_found("the upload is not there any more"))
+        found.await?.ok_or_else(|| Error::not_found("the upload no longer exists"))
     }
 
     async fn rows(
@@ -133,7 +133,7 @@ impl BulkJob {
             .platform
             .store
             .read(move |conn| bulk_upload::chunk(conn, &owner.iso_id, &owner.bulk_id, first_row));
-        let missing = || Error::not_found("the rows of the upload are not there any more");
+        let missing = || Error::not_found("the rows of the upload no longer exist");
         let rows =
             open(data_key, &upload_ref.bulk_id, first_row, &sealed.await?.ok_or_else(missing)?)?;
         if rows.is_empty() { Err(missing()) } else { Ok(rows) }

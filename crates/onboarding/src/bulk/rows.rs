@@ -195,7 +195,7 @@ fn texts(cells: Vec<Vec<u8>>, length: usize) -> std::result::Result<Vec<String>,
 }
 
 fn unreadable(error: std::io::Error) -> Error {
-    Error::unavailable("the file cannot be read to its end").because(error)
+    Error::unavailable("cannot read the rest of the file").because(error)
 }
 
 /// The path of a column's field.
@@ -222,7 +222,7 @@ fn columns(mut header: Vec<String>) -> Result<Vec<Column>> {
             other.starts_with(&path) || path.starts_with(other) || mixes_kinds(other, &path)
         });
         if is_wrong || clashes {
-            let message = "Name each column once, by the path of its field, such as \
+            let message = "Each column must be a unique field path, such as \
                            tpnData.tpnProcessor.profile.0.Mid.";
             return Err(Error::invalid(message));
         }

@@ -134,11 +134,11 @@ fn read(row: &Row) -> std::result::Result<Value, ErrorItem> {
         Row::Body(text) => dialect::read_object(text.as_bytes()).map(Value::Object),
         Row::TooLong => Err(dialect::too_large(ROW_BYTES_MAX)),
         Row::NotText => {
-            let message = "The row is not in UTF-8.";
+            let message = "The row is not valid UTF-8.";
             Err(ErrorItem::new(Code::MalformedRow, "", message))
         }
         Row::Cells => {
-            let message = "The row must have as many cells as there are columns.";
+            let message = "The row must have one cell per column.";
             Err(ErrorItem::new(Code::MalformedRow, "", message))
         }
     }
@@ -150,7 +150,7 @@ fn refused(errors: Vec<ErrorItem>) -> Result<Checked> {
 
 fn errors_text(errors: &[ErrorItem]) -> Result<String> {
     serde_json::to_string(errors)
-        .map_err(|error| Error::internal("errors cannot be written as JSON").because(error))
+        .map_err(|error| Error::internal("cannot serialize errors").because(error))
 }
 
 /// Stores the rows that have no result yet, with their results, and counts them. Call it in a

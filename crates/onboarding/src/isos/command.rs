@@ -79,7 +79,7 @@ impl Platform {
     ) -> Result<String> {
         if reason.as_ref().is_some_and(|text| text.chars().count() > REASON_LENGTH_MAX) {
             return Err(Error::invalid(format!(
-                "the reason may have {REASON_LENGTH_MAX} characters at most"
+                "the reason must have at most {REASON_LENGTH_MAX} characters"
             )));
         }
         let (platform, now, iso_id) = (Arc::clone(self), self.clock.now(), iso_id.clone());
@@ -114,8 +114,8 @@ fn set_limits(
     }
     let text = Value::Object(limits).to_string();
     let own: IsoLimits = serde_json::from_str(&text).map_err(|error| {
-        let message = "the limits are merchants, stores, tpns, onboardings and requests; a rate is \
-                       1 at least";
+        let message = "the limits are merchants, stores, tpns, onboardings and requests; a rate \
+                       must be at least 1";
         Error::invalid(message).because(error)
     })?;
     record.account.limits = text;

@@ -35,10 +35,10 @@ pub(super) fn confirm(
     now: Timestamp,
 ) -> Result<()> {
     let paragraphs = [
-        String::from("Somebody, probably you, registered with this e-mail address."),
+        String::from("This e-mail address was used to register an account."),
         String::from(
-            "Open the link within 48 hours and choose a password. It works once. If it was not \
-             you, do nothing: without the link nothing happens.",
+            "Open the link within 48 hours to choose a password. It works once. If you did not \
+             register, ignore this e-mail.",
         ),
     ];
     let subject = "Confirm your registration";
@@ -54,10 +54,10 @@ pub(super) fn known_already(
     now: Timestamp,
 ) -> Result<()> {
     let paragraphs = [
-        String::from("Somebody, probably you, registered with this e-mail address."),
-        String::from("There is an account with this address already. Sign in to use it."),
+        String::from("This e-mail address was used to register an account."),
+        String::from("You already have an account with this address. Sign in to use it."),
     ];
-    let subject = "You have an account already";
+    let subject = "You already have an account";
     send(conn, site, to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
 }
 
@@ -75,22 +75,20 @@ pub(crate) fn decided(
     let (subject, text) = match decision {
         Decision::Approve => (
             "Your registration was approved",
-            "Your registration was approved. Sign in and make your first API key.",
+            "Your registration was approved. Sign in and create your first API key.",
         ),
-        Decision::Reject => {
-            ("Your registration was turned down", "Your registration was turned down.")
-        }
+        Decision::Reject => ("Your registration was declined", "Your registration was declined."),
         Decision::Suspend => (
             "Your account was suspended",
-            "Your account was suspended. Its keys are refused until it is resumed.",
+            "Your account was suspended. Its API keys are rejected until it is resumed.",
         ),
         Decision::Resume => {
-            ("Your account was resumed", "Your account was resumed. Its keys work again.")
+            ("Your account was resumed", "Your account was resumed. Its API keys work again.")
         }
     };
     let mut paragraphs = vec![text.to_owned()];
     let reason = record.account.status_reason.as_ref();
-    paragraphs.extend(reason.map(|reason| format!("The reason given: {reason}")));
+    paragraphs.extend(reason.map(|reason| format!("Reason: {reason}")));
     send(conn, &site, &to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
 }
 
@@ -123,10 +121,10 @@ pub(crate) fn key_expires(
     let day = expires.to_string();
     let day = day.split('T').next().unwrap_or_default();
     let paragraphs = [
-        format!("Your API key {} ends on {day} (UTC).", key.key_id.as_str()),
-        String::from("Make a new key and change over to it before; then revoke the old one."),
+        format!("Your API key {} expires on {day} (UTC).", key.key_id.as_str()),
+        String::from("Create a new key and switch to it before then, and revoke the old key."),
     ];
-    let subject = format!("An API key ends on {day}");
+    let subject = format!("Your API key expires on {day}");
     unless_impossible(send(conn, site, &to, (&subject, &paragraphs), ("Keys", KEYS_PATH), now))
 }
 
@@ -143,10 +141,10 @@ pub(super) fn waits_for_approval(
         ..UserFilter::default()
     };
     let paragraphs = [
-        format!("{name} registered as an ISO and waits for your approval."),
-        String::from("Until then it can do nothing but read its own account."),
+        format!("{name} registered as an ISO and is waiting for your approval."),
+        String::from("Until you approve it, it can only view its own account."),
     ];
-    let subject = "An ISO waits for your approval";
+    let subject = "An ISO is waiting for your approval";
     for user in user::list(conn, &administrators)?.0 {
         let text = (subject, &paragraphs[..]);
         unless_impossible(send(conn, site, &user.email, text, ("Decide", ISOS_PATH), now))?;

@@ -60,7 +60,7 @@ pub type Change = (String, Option<u32>);
 
 /// Reads `merchants=500` or `tpns=none`.
 pub fn parse_change(text: &str) -> std::result::Result<Change, String> {
-    let wrong = || format!("`{text}` sets no limit; write merchants=500 or merchants=none");
+    let wrong = || format!("`{text}` is not a limit; use merchants=500 or merchants=none");
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
     match value {
         "none" => Ok((name.to_owned(), None)),

@@ -84,11 +84,14 @@ pub struct IsoRegistered {
 fn open_site(cx: &Cx) -> std::result::Result<Arc<Site>, Failure> {
     let closed = |message| refusal("", Code::RegistrationClosed, message);
     if cx.platform.settings.registration == Registration::Closed {
-        return Err(closed("Nobody can register here by themselves; ask the operator."));
+        return Err(closed("Self-registration is turned off; contact the operator."));
     }
     let site = cx.platform.site().filter(|site| mail::is_on(site));
     site.ok_or_else(|| {
-        closed("Registration needs mail, which is off here; ask the operator to register you.")
+        closed(
+            "Registration requires e-mail, which is turned off; ask the operator to register \
+                you.",
+        )
     })
 }
 
@@ -100,7 +103,7 @@ impl Endpoint<Cx> for IsoRegister {
         // Users of the site have addresses of a narrower kind.
         let email = draft.params.get("email").and_then(Value::as_str);
         if email.is_some_and(|email| !formats::is_email(email)) {
-            let message = "This is no e-mail address.";
+            let message = "Enter a valid e-mail address.";
             draft.issues.add("email", Fault::rule(Code::InvalidFormat.name(), message));
         }
         Ok(())
@@ -128,7 +131,7 @@ impl Endpoint<Cx> for IsoRegister {
                 before.is_some_and(|before| now.since(before.created) < EMAILS_APART);
             if !is_written_to {
                 if iso_registration::count(conn)? >= WAITING_MAX {
-                    return Err(Error::unavailable("too many registrations wait").into());
+                    return Err(Error::unavailable("too many registrations are pending").into());
                 }
                 iso_registration::put(conn, &row)?;
                 if user::find_by_email(conn, &email)?.is_some() {
@@ -137,7 +140,7 @@ impl Endpoint<Cx> for IsoRegister {
                     emails::confirm(conn, &site, &email, &token, now)?;
                 }
             }
-            let message = "Open the link in the letter that was sent to this address.";
+            let message = "Open the link in the e-mail we sent to this address.";
             let (status, expires) = ("pending_confirmation", expires.clone());
             Ok(Answer::new(IsoRegistered { status, message, expires }))
         })
@@ -225,7 +228,7 @@ impl From<NewKey> for FirstKey {
 }
 
 fn stale_link() -> Failure {
-    let message = "The link was used already or has expired; register again.";
+    let message = "The link was already used or has expired; register again.";
     refusal("token", Code::InvalidValue, message)
 }
 

@@ -88,7 +88,7 @@ impl Platform {
         self.store.write_blocking(move |conn| {
             if site_rows::iso::get(conn, &row.iso_id)?.is_none() {
                 return Err(Error::not_found(format!(
-                    "there is no ISO {}; `boardwalk iso list` shows those that there are",
+                    "ISO {} not found; run `boardwalk iso list`",
                     row.iso_id
                 )));
             }
@@ -130,7 +130,7 @@ impl Platform {
     /// Makes a new key like the old one; the old one ends itself after the overlap.
     pub fn key_rotate(&self, key_id: &KeyId, overlap: Duration) -> Result<NewKey> {
         if overlap > KEY_OVERLAP_MAX {
-            return Err(Error::invalid("the overlap may be 168h at most"));
+            return Err(Error::invalid("the overlap must not exceed 168h"));
         }
         let now = self.clock.now();
         let old = self.find_key(key_id)?;
@@ -161,7 +161,7 @@ impl Platform {
             Ok(revoked)
         })?;
         if !revoked {
-            return Err(Error::invalid(format!("the key {key_id} is revoked already")));
+            return Err(Error::invalid(format!("the key {key_id} is already revoked")));
         }
         Ok(())
     }
@@ -170,9 +170,7 @@ impl Platform {
         let id = key_id.clone();
         let key = self.store.read_blocking(move |conn| crate::rows::api_key::find(conn, &id))?;
         key.ok_or_else(|| {
-            Error::not_found(format!(
-                "there is no key {key_id}; `boardwalk key list` shows those that there are"
-            ))
+            Error::not_found(format!("key {key_id} not found; run `boardwalk key list`"))
         })
     }
 }
@@ -185,7 +183,7 @@ fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Resul
     if live_keys(conn, iso_id, now)? < KEYS_MAX {
         return Ok(());
     }
-    Err(Error::invalid(format!("the ISO has {KEYS_MAX} live keys already; revoke one first")))
+    Err(Error::invalid(format!("the ISO already has {KEYS_MAX} active keys; revoke one first")))
 }
 
 /// How many live keys the ISO has.
@@ -232,11 +230,11 @@ pub(crate) fn is_live(key: &ApiKeyRow, now: Timestamp) -> bool {
 fn expiry(life: KeyLife, environment: Environment, now: Timestamp) -> Result<Option<Timestamp>> {
     match life {
         KeyLife::For(life) if life > KEY_LIFE_MAX => {
-            Err(Error::invalid("a key may live 730 days at most"))
+            Err(Error::invalid("a key must expire within 730 days"))
         }
-        KeyLife::For(Duration::ZERO) => Err(Error::invalid("a key must live for a while")),
+        KeyLife::For(Duration::ZERO) => Err(Error::invalid("a key's lifetime must not be zero")),
         KeyLife::For(life) => Ok(Some(now.plus(life))),
         KeyLife::Forever if environment == Environment::Sandbox => Ok(None),
-        KeyLife::Forever => Err(Error::invalid("only sandbox keys may live for ever")),
+        KeyLife::Forever => Err(Error::invalid("only sandbox keys can be valid forever")),
     }
 }

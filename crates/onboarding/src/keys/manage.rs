@@ -90,7 +90,7 @@ fn load(conn: &mut dyn Conn, iso_id: &IsoId, key_id: &str) -> Result<ApiKeyRow> 
     let is_id = crate::text::is_alphanumeric(key_id);
     let found = if is_id { api_key::find(conn, &KeyId::new(key_id))? } else { None };
     let own = found.filter(|key| key.iso_id == *iso_id);
-    own.ok_or_else(|| Error::not_found("There is no such object."))
+    own.ok_or_else(|| Error::not_found("Not found."))
 }
 
 /// Refuses to hand out what the caller's own key lacks.
@@ -106,7 +106,7 @@ fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Outco
     if issue::live_keys(conn, iso_id, now)? < KEYS_MAX {
         return Ok(());
     }
-    let message = format!("There are {KEYS_MAX} live keys already; revoke one.");
+    let message = format!("There are already {KEYS_MAX} active keys; revoke one.");
     Err(refusal("", Code::LimitExceeded, message))
 }
 
@@ -143,7 +143,7 @@ impl Endpoint<Cx> for KeyCreate {
     async fn check(draft: &mut Draft<'_>, cx: &Cx) -> Result<()> {
         let for_ever = draft.params.get("neverExpires").and_then(Value::as_bool);
         if for_ever == Some(true) && cx.platform.environment == Environment::Production {
-            let message = "Only sandbox keys may live for ever.";
+            let message = "Only sandbox keys can be valid forever.";
             draft.issues.add("neverExpires", Fault::rule(Code::InvalidValue.name(), message));
         }
         Ok(())

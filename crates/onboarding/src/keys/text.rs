@@ -96,7 +96,7 @@ impl ApiKey {
 /// Why a text is no key; for the audit log, never for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    #[error("the key does not have the form of a key")]
+    #[error("the key is malformed")]
     Malformed,
     #[error("the checksum of the key is wrong")]
     Checksum,
@@ -178,7 +178,7 @@ fn fill_base62(characters: &mut [u8]) -> Result<()> {
             return Ok(());
         }
     }
-    Err(Error::internal("the random numbers of the system are not random"))
+    Err(Error::internal("the operating system returned no random bytes"))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(crate) fn take_step<R: Record>(
 fn not_allowed<R: Record>(action: &str, status: &str) -> Failure {
     let states = R::MACHINE.allowed_from(action).join(", ");
     let message = if R::MACHINE.is_final(status) {
-        format!("It is {status}, which is final.")
+        format!("It is {status}, which cannot be undone.")
     } else {
         format!("It is {status}; this is possible only when it is: {states}.")
     };
@@ -160,7 +160,7 @@ pub(crate) fn reassign(
     let store: StoreRow = match change::load(conn, before.iso_id(), store_id) {
         Ok(store) => store,
         Err(error) if error.kind() == types::Kind::NotFound => {
-            return Err(refusal("storeId", Code::NotFound, "There is no such id."));
+            return Err(refusal("storeId", Code::NotFound, "Not found."));
         }
         Err(error) => return Err(error.into()),
     };
@@ -172,7 +172,7 @@ pub(crate) fn reassign(
         return Err(refusal("storeId", Code::InactiveParent, "It is not active."));
     }
     if before.row.store_id.as_ref() == Some(&store.store_id) {
-        let message = format!("The TPN {number} is there already.");
+        let message = format!("TPN {number} already exists.");
         return Err(refusal("storeId", Code::InvalidValue, message));
     }
     let mut after = before.clone();

@@ -107,7 +107,7 @@ impl Endpoint<Cx> for MerchantClose {
             let before: MerchantRow = load(conn, caller.iso_id(), id)?;
             basis.check_given(before.version)?;
             if !self.force && transition::has_tpns_at_work(conn, &before)? {
-                let message = "TPNs are at work; deactivate or retire them, or send force.";
+                let message = "TPNs are active; deactivate or retire them, or send force.";
                 return Err(refusal("force", Code::ActiveTpns, message));
             }
             let after = take_step(conn, &before, before.clone(), &action)?;

@@ -182,13 +182,13 @@ fn check_merchant_is_unique(
     if after.dba_key != before.dba_key
         && merchant::by_dba(conn, iso_id, &after.dba_key)?.is_some_and(|id| id != after.merchant_id)
     {
-        return Err(refusal("dba", Code::AlreadyExists, "This dba exists already."));
+        return Err(refusal("dba", Code::AlreadyExists, "This trading name is already in use."));
     }
     if patcher.unique_email
         && after.email_index != before.email_index
         && merchant::by_email(conn, iso_id, &after.email_index)?.is_some()
     {
-        let message = "A merchant with this e-mail address exists already.";
+        let message = "A merchant with this e-mail address already exists.";
         return Err(refusal("email", Code::AlreadyExists, message));
     }
     Ok(())
@@ -227,7 +227,11 @@ impl StorePatch {
             && merchant::store_by_dba(conn, &before.iso_id, &after.dba_key)?
                 .is_some_and(|other| other != after.store_id);
         if taken {
-            return Err(refusal("dba", Code::AlreadyExists, "This dba exists already."));
+            return Err(refusal(
+                "dba",
+                Code::AlreadyExists,
+                "This trading name is already in use.",
+            ));
         }
         patcher.close(conn, &before, after, edit, "store.updated")
     }

@@ -88,10 +88,10 @@ fn lacking(conn: &mut dyn Conn, merchant: &MerchantRow) -> Result<Vec<Requiremen
             Some(MerchantStatus::InReview) => Some(("review_pending", "Wait for the review.")),
             Some(MerchantStatus::Suspended) => Some(("merchant_suspended", "Resume the merchant.")),
             Some(MerchantStatus::Rejected) => {
-                Some(("merchant_rejected", "The merchant was rejected for good."))
+                Some(("merchant_rejected", "The merchant was permanently rejected."))
             }
             Some(MerchantStatus::Closed) => {
-                Some(("merchant_closed", "The merchant is closed for good."))
+                Some(("merchant_closed", "The merchant is permanently closed."))
             }
             _ => None,
         }
@@ -124,14 +124,14 @@ fn lacking_of_tpn(record: &TpnRecord) -> Vec<Requirement> {
             Some(TpnStatus::Provisioned) => Some(("device_needed", "Pair a device with the TPN.")),
             Some(TpnStatus::Inactive) => Some(("tpn_inactive", "Activate the TPN.")),
             Some(TpnStatus::Reassigning) => {
-                Some(("download_needed", "Let the device ask for its parameters."))
+                Some(("download_needed", "Let the device fetch its parameters."))
             }
             _ => None,
         }
         .map(|(code, message)| about(code, message)),
     );
     if record.profiles.iter().any(|profile| profile.status == ProfileStatus::Failed) {
-        let message = "The processor refused the credentials; replace the profile.";
+        let message = "The processor rejected the credentials; replace the profile.";
         lacking.push(about("credentials_refused", message));
     }
     lacking
@@ -166,7 +166,7 @@ impl Platform {
         let long = reason.as_ref().is_some_and(|text| text.chars().count() > REASON_LENGTH_MAX);
         if long {
             return Err(Error::invalid(format!(
-                "the reason may have {REASON_LENGTH_MAX} characters at most"
+                "the reason must have at most {REASON_LENGTH_MAX} characters"
             )));
         }
         let (name, fields) = match review {
@@ -191,10 +191,10 @@ fn checked_fields(fields: Vec<String>) -> Result<Vec<String>> {
     let unknown = fields.iter().find(|field| !MERCHANT_FIELDS.contains(&field.as_str()));
     if let Some(unknown) = unknown {
         let known = MERCHANT_FIELDS.join(", ");
-        return Err(Error::invalid(format!("there is no field {unknown}; there are {known}")));
+        return Err(Error::invalid(format!("unknown field {unknown}; use one of {known}")));
     }
     if fields.is_empty() {
-        return Err(Error::invalid("name at least one field to ask for"));
+        return Err(Error::invalid("at least one field is required"));
     }
     Ok(fields)
 }

@@ -153,20 +153,20 @@ pub(super) fn find(conn: &mut dyn Conn, references: &References) -> Result<Findi
     if let Some(name) = &references.template {
         findings.template = template::find(conn, iso_id, name)?;
         if findings.template.is_none() {
-            let message = "There is no template of this name.";
+            let message = "Template not found.";
             findings.add("tpnData.tpnAssignTemplate", Code::TemplateNotFound, message);
         }
     }
     if let Some(email_index) = &references.merchant_email
         && merchant::by_email(conn, iso_id, email_index)?.is_some()
     {
-        let message = "A merchant with this e-mail address exists already.";
+        let message = "A merchant with this e-mail address already exists.";
         findings.add("merchantData.email", Code::AlreadyExists, message);
     }
     for (index, identity) in &references.identities {
         if tpn::profile_by_identity(conn, iso_id, identity, None)?.is_some() {
             let path = format!("tpnData.tpnProcessor.profile[{index}].profileId");
-            let message = "This processor account is on another TPN already.";
+            let message = "This processor account is already assigned to another TPN.";
             findings.add(path, Code::DuplicateProfile, message);
         }
     }
@@ -204,7 +204,10 @@ fn find_quotas(
         full.push(("", max, "onboardings in 24 hours"));
     }
     for (path, max, what) in full {
-        let message = format!("The ISO may have {max} {what}; ask the operator for more.");
+        let message = format!(
+            "The ISO's limit of {max} {what} is reached; ask the operator to \
+                               raise it."
+        );
         findings.add(path, Code::LimitExceeded, &message);
     }
     Ok(())
@@ -217,7 +220,7 @@ fn find_parents(
     findings: &mut Findings,
 ) -> Result<()> {
     let Some(merchant_id) = &references.merchant_id else { return Ok(()) };
-    let not_found = "There is no such id.";
+    let not_found = "Not found.";
     let inactive = "It is not active.";
     let mut status = None;
     if text::is_alphanumeric(merchant_id.as_str()) {
@@ -253,7 +256,7 @@ fn find_taken_names(
     findings: &mut Findings,
 ) -> Result<()> {
     let iso_id = &references.iso_id;
-    let taken = "This dba exists already.";
+    let taken = "This trading name is already in use.";
     if let Some(dba) = &references.merchant_dba
         && let Some(existing) = merchant::by_dba(conn, iso_id, dba)?
     {

@@ -45,7 +45,7 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
             let message = if by_id || *object == "merchantData" {
                 "Send either the id alone or the details without an id."
             } else {
-                "A storeId needs the merchantId of its merchant beside it."
+                "A storeId requires the merchantId of its merchant."
             };
             let fault = Fault::rule(Code::ConflictingField.name(), message);
             draft.issues.add(format!("{object}.{id}"), fault);
@@ -87,7 +87,7 @@ fn check_no_unknown_fields(draft: &mut Draft<'_>) {
         let (code, message) = if in_profile && Processor::is_profile_field(name) {
             (Code::UnexpectedField, "This field belongs to another processor.")
         } else {
-            (Code::UnknownField, "There is no such field.")
+            (Code::UnknownField, "Unknown field.")
         };
         draft.issues.add(ignored.path.clone(), Fault::rule(code.name(), message));
     }

@@ -75,7 +75,7 @@ impl Endpoint<Cx> for ClockAdvance {
             let mut account = iso_account::get(conn, &owner)?;
             account.clock_ahead = account.clock_ahead.saturating_add(step);
             if account.clock_ahead > AHEAD_MAX {
-                let message = "The clock may be five years ahead at most; reset the sandbox.";
+                let message = "The clock can be at most five years ahead; reset the sandbox.";
                 return Err(refusal("advanceSeconds", Code::InvalidValue, message));
             }
             iso_account::put(conn, &account, now)?;

@@ -41,7 +41,7 @@ pub(crate) fn add_findings(draft: &mut Draft<'_>, environment: Environment, scen
         found.push((path, Code::DuplicateProfile));
     }
     for (path, code) in found {
-        let message = format!("Asked for in the sandbox: {}", code.condition());
+        let message = format!("Simulated in the sandbox: {}", code.condition());
         draft.issues.add(path, Fault::rule(code.name(), message));
     }
 }

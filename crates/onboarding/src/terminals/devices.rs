@@ -118,7 +118,8 @@ fn can_be_paired(conn: &mut dyn Conn, record: &TpnRecord) -> Outcome<()> {
     if lifecycle::TPN.step("pair", record.status()).is_none()
         || device::get(conn, record.iso_id(), &record.row.tpn)?.is_some()
     {
-        let message = "The TPN has a device or cannot take one; deactivate it and swap the device.";
+        let message = "The TPN already has a device or cannot have one; deactivate it and swap \
+                       the device.";
         return Err(refusal("", Code::IllegalTransition, message));
     }
     Ok(())
@@ -218,7 +219,7 @@ pub(crate) async fn pair(
     perform(cx, move |conn| {
         // Of two devices with one code, the second finds it gone.
         if device::pairing_find(conn, &code.code_hash)?.is_none() {
-            let message = "The code was used already; ask for a new one.";
+            let message = "This code was already used; request a new one.";
             return Err(refusal("", Code::IllegalTransition, message));
         }
         let before: TpnRecord = load(conn, &code.iso_id, code.tpn.as_str())?;

@@ -168,7 +168,7 @@ impl Parameters {
 pub(crate) fn check(draft: &mut Draft<'_>) {
     for ignored in draft.ignored {
         if ignored.path.starts_with("parameters.") {
-            let fault = Fault::rule(Code::UnknownField.name(), "There is no such parameter.");
+            let fault = Fault::rule(Code::UnknownField.name(), "Unknown parameter.");
             draft.issues.add(ignored.path.clone(), fault);
         }
     }
@@ -346,7 +346,7 @@ fn check_consistent(parameters: &Parameters, issues: &mut Issues) {
     if let (Some(highest), Some(max)) = (highest, parameters.tip_percent_max)
         && *highest > max
     {
-        let message = "A tip that is offered is above tipPercentMax.";
+        let message = "A suggested tip exceeds tipPercentMax.";
         let fault = Fault::rule(Code::ConflictingField.name(), message);
         issues.add("parameters.tipPercents", fault);
     }

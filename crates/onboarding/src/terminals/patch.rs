@@ -93,12 +93,12 @@ impl TpnPatch {
             None => return Ok(None),
         };
         let Some((id, newest)) = assigned else {
-            let message = "There is no template of this name.";
+            let message = "Template not found.";
             return Err(refusal("tpnAssignTemplate", Code::TemplateNotFound, message));
         };
         let version = self.template_version.unwrap_or(newest);
         if template::version_parameters(conn, iso_id, &id, version)?.is_none() {
-            let message = "The template has no such version.";
+            let message = "Template version not found.";
             return Err(refusal("templateVersion", Code::InvalidValue, message));
         }
         Ok(Some((id, version)))

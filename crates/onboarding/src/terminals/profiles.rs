@@ -88,7 +88,7 @@ impl Endpoint<Cx> for ProfilePut {
                     .is_some()
             {
                 let path = "tpnProcessor.profile[0].profileId";
-                let message = "This processor account is on another TPN already.";
+                let message = "This processor account is already assigned to another TPN.";
                 return Err(refusal(path, Code::DuplicateProfile, message));
             }
             let mut after = before.clone();
@@ -105,7 +105,7 @@ impl Endpoint<Cx> for ProfilePut {
 /// The profile as the TPN can have it.
 fn checked(before: &TpnRecord, profile: ProfileRow) -> Outcome<ProfileRow> {
     if before.row.status == TpnStatus::Retired {
-        return Err(refusal("", Code::IllegalTransition, "It is retired, which is final."));
+        return Err(refusal("", Code::IllegalTransition, "It is retired, which cannot be undone."));
     }
     if before.row.processor != profile.processor {
         let message = format!("The TPN's processor is {}.", before.row.processor);
@@ -173,7 +173,7 @@ impl Endpoint<Cx> for ProfileVerify {
                 after.profiles.iter_mut().find(|profile| profile.profile_id == self.profile_id);
             let profile = profile.ok_or_else(object_not_found)?;
             if before.row.status == TpnStatus::Retired {
-                let message = "It is retired, which is final.";
+                let message = "It is retired, which cannot be undone.";
                 return Err(refusal("", Code::IllegalTransition, message));
             }
             let status =
@@ -226,7 +226,7 @@ impl Endpoint<Cx> for ProfileReveal {
                 record.profiles.iter().find(|profile| profile.profile_id == self.profile_id);
             let profile = profile.ok_or_else(object_not_found)?;
             if profile.sealed.is_empty() {
-                let message = "The credentials were shredded.";
+                let message = "The credentials were deleted.";
                 return Err(refusal("", Code::IllegalTransition, message));
             }
             let id = credentials_id(&self.tpn, &self.profile_id);

@@ -150,7 +150,7 @@ impl Endpoint<Cx> for TemplateCreate {
         let entry = cx.entry("", "", "")?;
         perform(cx, move |conn| {
             if !template::insert(conn, &row)? {
-                let message = "The ISO has a template of this name already.";
+                let message = "The ISO already has a template with this name.";
                 return Err(refusal("name", Code::AlreadyExists, message));
             }
             announce(conn, &row, "template.created", &["parameters"], &entry)?;
@@ -209,7 +209,7 @@ fn refuse_retired(row: &TemplateRow) -> Outcome<()> {
     if row.retired.is_none() {
         return Ok(());
     }
-    Err(refusal("", Code::IllegalTransition, "It is retired, which is final."))
+    Err(refusal("", Code::IllegalTransition, "It is retired, which cannot be undone."))
 }
 
 /// Retire a template.
@@ -383,7 +383,7 @@ impl Platform {
         };
         let inserted = self.store.write_blocking(move |conn| {
             if iso::get(conn, &row.iso_id)?.is_none() {
-                return Err(Error::not_found(format!("there is no ISO {}", row.iso_id)));
+                return Err(Error::not_found(format!("ISO {} not found", row.iso_id)));
             }
             let inserted = template::insert(conn, &row)?;
             if inserted {
@@ -394,7 +394,7 @@ impl Platform {
             Ok(inserted)
         })?;
         if !inserted {
-            return Err(Error::conflict(format!("the ISO has a template {name} already")));
+            return Err(Error::conflict(format!("the ISO already has a template {name}")));
         }
         Ok(template_id)
     }

@@ -111,7 +111,8 @@ impl Endpoint<Cx> for EventList {
     async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
         let types = draft.params.get("types").and_then(Value::as_str);
         if types.is_some_and(|types| kinds_of(types).is_none()) {
-            let message = "Send kinds such as merchant.created or merchant.*, with commas between.";
+            let message = "Send event types such as merchant.created or merchant.*, separated \
+                           by commas.";
             draft.issues.add("types", Fault::rule(Code::InvalidFormat.name(), message));
         }
         Ok(())

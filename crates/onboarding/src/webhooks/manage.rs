@@ -92,7 +92,7 @@ pub struct WebhookWithSecret {
 }
 
 pub(super) fn no_such_webhook() -> Error {
-    Error::not_found("There is no such object.")
+    Error::not_found("Not found.")
 }
 
 /// The ISO's webhook of that id. What is no id at all is not looked up.
@@ -148,7 +148,7 @@ fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
     for (index, header) in headers.into_iter().flatten().enumerate() {
         let name = header.get("name").and_then(Value::as_str).unwrap_or_default();
         if RESERVED_HEADERS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
-            let message = "This field is not yours to set.";
+            let message = "This field cannot be set.";
             let path = format!("headers[{index}].name");
             draft.issues.add(path, Fault::rule(Code::InvalidValue.name(), message));
         }
@@ -160,11 +160,11 @@ fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
 fn undeliverable(platform: &Platform, url: &str) -> Option<String> {
     let is_public = || url.starts_with("https:") && text::is_logo_url(url);
     if platform.environment == Environment::Production && !is_public() {
-        return Some(String::from("Send an https address of a public host."));
+        return Some(String::from("Use an https URL of a public host."));
     }
     let (site, url) = (platform.site()?, Url::parse(url).ok()?);
     let refusal = site.may_ever_deliver(&url).err()?;
-    Some(format!("Send another address; nothing is ever delivered to this one: {refusal}."))
+    Some(format!("Webhooks cannot be delivered to this URL: {refusal}."))
 }
 
 /// Create a webhook.
@@ -219,7 +219,7 @@ impl Endpoint<Cx> for WebhookCreate {
         let entry = entry.versions(None, Some(1)).changed("events", (), &*row.events);
         perform_once_shown(cx, &["secret"], move |conn| {
             if webhook_endpoint::list(conn, &row.iso_id)?.len() >= WEBHOOKS_MAX {
-                let message = format!("There are {WEBHOOKS_MAX} webhooks already; delete one.");
+                let message = format!("There are already {WEBHOOKS_MAX} webhooks; delete one.");
                 return Err(refusal("", Code::LimitExceeded, message));
             }
             webhook_endpoint::insert(conn, &row)?;
@@ -332,7 +332,8 @@ impl WebhookUpdate {
         if self.expected_version.is_none_or(|expected| expected == row.version) {
             return Ok(());
         }
-        let message = format!("The version is {} by now; read it again.", row.version);
+        let message =
+            format!("The object was changed: its version is now {}. Read it again.", row.version);
         Err(refusal("expectedVersion", Code::ConflictingField, message))
     }
 

@@ -113,8 +113,8 @@ pub fn record(
     let Some(since) = since else { return Ok(None) };
     let patience = Duration::from_hours(u64::from(settings.disable_after_hours));
     let reason = match attempted.status {
-        Some(410) => Some("The receiver answered 410 Gone."),
-        _ if now.since(since) >= patience => Some("Nothing was taken for too long."),
+        Some(410) => Some("The endpoint returned 410 Gone."),
+        _ if now.since(since) >= patience => Some("All deliveries failed for too long."),
         _ => None,
     };
     if let Some(reason) = reason {

@@ -112,7 +112,7 @@ impl Bench {
             let url = Some(String::from("https://shop.example"));
             let of_site = frame::Settings { url, ..frame::Settings::default() };
             let site = make_site(&platform, &settings, of_site, &Reports::default()).unwrap();
-            let shared = Arc::new(Shared::new(settings));
+            let shared = Arc::new(Shared::new(settings, crate::Portal::default()));
             let settings = WebhookSettings {
                 retry_seconds: vec![0; 10],
                 timeout_ms: 500,

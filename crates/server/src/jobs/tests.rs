@@ -117,7 +117,7 @@ fn workers(location: &Location, key: &str) -> Workers {
         make_site(&Arc::new(platform), &settings, frame::Settings::default(), &Reports::default());
     let site = site.unwrap();
     let site = Arc::new(Arc::into_inner(site).unwrap().with_job(Box::new(Count)));
-    let shared = Arc::new(Shared::new(settings));
+    let shared = Arc::new(Shared::new(settings, crate::Portal::default()));
     Workers { site, shared, pace: FAST }
 }
 

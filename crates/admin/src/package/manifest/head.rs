@@ -33,5 +33,7 @@ pub fn is_slug(text: &str) -> bool {
 
 pub(super) fn wrong_slug(slug: &str) -> Error {
     let shown: String = slug.chars().take(SLUG_LENGTH_MAX).collect();
-    Error::invalid(format!("`{shown}` is not a valid name; use lower-case letters, digits and hyphens"))
+    Error::invalid(format!(
+        "`{shown}` is not a valid name; use lower-case letters, digits and hyphens"
+    ))
 }

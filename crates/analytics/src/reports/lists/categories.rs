@@ -44,7 +44,7 @@ const COLUMNS: &[Column] = &[
     ),
     column(
         "products_count",
-        "Number of different products.",
+        "Number of distinct products.",
         Shape::Count,
         &[(1, Distinct(Subject::Product, When::Always))],
     ),
@@ -56,15 +56,15 @@ pub fn args() -> Args {
     args::dated(1, "category_id", &columns)
         .with(args::interval())
         .with(args::statuses())
-        .with(args::ids("categories", "Show only these categories."))
+        .with(args::ids("categories", "Limit results to these categories."))
         .with(args::extended_info())
         .with(args::scope())
 }
 
 pub fn document() -> Value {
-    let mut members = vec![("category_id", Schema::integer().about("Number of the category."))];
+    let mut members = vec![("category_id", Schema::integer().about("Category ID."))];
     members.extend(schemas(COLUMNS));
-    members.push(("extended_info", Schema::map().about("More about the category.")));
+    members.push(("extended_info", Schema::map().about("Category details.")));
     described("report_categories", members)
 }
 

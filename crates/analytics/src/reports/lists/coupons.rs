@@ -22,7 +22,7 @@ use crate::reports::{args, filters};
 const COLUMNS: &[Column] = &[
     column(
         "amount",
-        "What the coupon took off.",
+        "Discount amount.",
         Shape::Money,
         &[(1, Sum(Of::CouponDiscount, When::Always, Per::Row))],
     ),
@@ -36,15 +36,15 @@ const COLUMNS: &[Column] = &[
 
 pub fn args() -> Args {
     args::dated(1, "coupon_id", &["coupon_id", "code", "amount", "orders_count"])
-        .with(args::ids("coupons", "Show only these coupons."))
+        .with(args::ids("coupons", "Limit results to these coupons."))
         .with(args::extended_info())
         .with(args::scope())
 }
 
 pub fn document() -> Value {
-    let mut members = vec![("coupon_id", Schema::integer().about("Number of the coupon."))];
+    let mut members = vec![("coupon_id", Schema::integer().about("Coupon ID."))];
     members.extend(schemas(COLUMNS));
-    members.push(("extended_info", Schema::map().about("More about the coupon.")));
+    members.push(("extended_info", Schema::map().about("Coupon details.")));
     described("report_coupons", members)
 }
 

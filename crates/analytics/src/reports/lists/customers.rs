@@ -87,24 +87,24 @@ pub fn document() -> Value {
     let whole = |about: &str| Schema::integer().about(about);
     let date = |about: &str| Schema::date_time().about(about);
     let members = [
-        ("id", whole("Number of the customer.")),
-        ("user_id", whole("Number of the user; 0 for a guest.")),
+        ("id", whole("Customer ID.")),
+        ("user_id", whole("User ID; 0 for a guest.")),
         ("name", text("First and last name.")),
         ("first_name", text("First name.")),
         ("last_name", text("Last name.")),
         ("email", text("E-mail address.")),
-        ("username", text("Name to sign in with.")),
-        ("country", text("Code of the country.")),
+        ("username", text("Username.")),
+        ("country", text("Country code.")),
         ("city", text("City.")),
-        ("state", text("Code of the state.")),
+        ("state", text("State code.")),
         ("postcode", text("Postcode.")),
-        ("date_registered", date("When they registered, in the site's time.")),
-        ("date_registered_gmt", date("When they registered, in UTC.")),
-        ("date_last_active", date("When they were last active, in the site's time.")),
-        ("date_last_active_gmt", date("When they were last active, in UTC.")),
+        ("date_registered", date("Date registered, in the site's time zone.")),
+        ("date_registered_gmt", date("Date registered, in UTC.")),
+        ("date_last_active", date("Date last active, in the site's time zone.")),
+        ("date_last_active_gmt", date("Date last active, in UTC.")),
         ("orders_count", whole("Number of orders.")),
-        ("total_spend", Schema::number().about("What they paid, less refunds.")),
-        ("avg_order_value", Schema::number().about("What they paid for an order on average.")),
+        ("total_spend", Schema::number().about("Total spend, less refunds.")),
+        ("avg_order_value", Schema::number().about("Average order value.")),
     ];
     described("report_customers", members)
 }

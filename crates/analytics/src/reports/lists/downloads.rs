@@ -25,8 +25,8 @@ use crate::reports::stats::downloads::{filter, who_and_where};
 pub fn args() -> Args {
     args::dated(1, "date", &["date", "product"])
         .with(args::matching())
-        .with(args::ids_or_none("product_includes", "Show only files of these products."))
-        .with(args::ids_or_none("product_excludes", "Leave out files of these products."))
+        .with(args::ids_or_none("product_includes", "Limit results to files of these products."))
+        .with(args::ids_or_none("product_excludes", "Exclude files of these products."))
         .with(who_and_where())
 }
 
@@ -34,18 +34,18 @@ pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let whole = |about: &str| Schema::integer().about(about);
     let members = [
-        ("id", whole("Number of the download.")),
-        ("product_id", whole("Number of the product.")),
-        ("date", Schema::date_time().about("When it was, in the site's time.")),
-        ("date_gmt", Schema::date_time().about("When it was, in UTC.")),
-        ("download_id", text("Which file of the product it was.")),
-        ("file_name", text("Name of the file.")),
+        ("id", whole("Download ID.")),
+        ("product_id", whole("Product ID.")),
+        ("date", Schema::date_time().about("Date of the download, in the site's time zone.")),
+        ("date_gmt", Schema::date_time().about("Date of the download, in UTC.")),
+        ("download_id", text("File ID.")),
+        ("file_name", text("File name.")),
         ("file_path", text("Address of the file.")),
-        ("order_id", whole("Number of the order.")),
+        ("order_id", whole("Order ID.")),
         ("order_number", text("What people call the order.")),
-        ("user_id", whole("Number of the user who bought it.")),
-        ("username", text("Name of the user who bought it.")),
-        ("ip_address", text("From where it was downloaded.")),
+        ("user_id", whole("User ID of the customer.")),
+        ("username", text("Username of the customer.")),
+        ("ip_address", text("IP address.")),
     ];
     described("report_downloads", members)
 }

@@ -26,20 +26,28 @@ pub fn args() -> Args {
     let customer_type = Schema::text().default("").choices(&["", "returning", "new"]);
     let refunds = Schema::text().default("").choices(&["", "all", "partial", "full", "none"]);
     args::dated(0, "date", &["date", "num_items_sold", "net_total"])
-        .with(args::ids_or_none("product_includes", "Show only orders with these products."))
-        .with(args::ids_or_none("product_excludes", "Leave out orders with these products."))
-        .with(args::ids_or_none("variation_includes", "Show only orders with these variations."))
-        .with(args::ids_or_none("variation_excludes", "Leave out orders with these variations."))
-        .with(args::ids_or_none("coupon_includes", "Show only orders with these coupons."))
-        .with(args::ids_or_none("coupon_excludes", "Leave out orders with these coupons."))
-        .with(args::ids_or_none("tax_rate_includes", "Show only orders taxed at these rates."))
-        .with(args::ids_or_none("tax_rate_excludes", "Leave out orders taxed at these rates."))
+        .with(args::ids_or_none("product_includes", "Limit results to orders with these products."))
+        .with(args::ids_or_none("product_excludes", "Exclude orders with these products."))
+        .with(args::ids_or_none(
+            "variation_includes",
+            "Limit results to orders with these \
+                                                       variations.",
+        ))
+        .with(args::ids_or_none("variation_excludes", "Exclude orders with these variations."))
+        .with(args::ids_or_none("coupon_includes", "Limit results to orders with these coupons."))
+        .with(args::ids_or_none("coupon_excludes", "Exclude orders with these coupons."))
+        .with(args::ids_or_none(
+            "tax_rate_includes",
+            "Limit results to orders taxed at these \
+                                                      rates.",
+        ))
+        .with(args::ids_or_none("tax_rate_excludes", "Exclude orders taxed at these rates."))
         .with(args::statuses())
-        .arg("customer_type", customer_type.about("Show only orders of such customers."))
-        .arg("refunds", refunds.about("Show only refunds, only some of them, or none."))
+        .arg("customer_type", customer_type.about("Limit results to new or returning customers."))
+        .arg("refunds", refunds.about("Limit results by refunds: all, partial, full or none."))
         .with(args::extended_info())
-        .with(args::ids("order_includes", "Show only these orders."))
-        .with(args::ids("order_excludes", "Leave out these orders."))
+        .with(args::ids("order_includes", "Limit results to these orders."))
+        .with(args::ids("order_excludes", "Exclude these orders."))
         .with(args::attributes())
         .with(args::scope())
 }
@@ -48,17 +56,17 @@ pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let whole = |about: &str| Schema::integer().about(about);
     let members = [
-        ("order_id", whole("Number of the order or refund.")),
+        ("order_id", whole("Order or refund ID.")),
         ("order_number", text("What people call the order.")),
-        ("date_created", text("When it was made, in the site's time.")),
-        ("date_created_gmt", text("When it was made, in UTC.")),
-        ("status", text("Status of the order.")),
-        ("customer_id", whole("Number of the customer.")),
-        ("num_items_sold", whole("Pieces sold.")),
-        ("net_total", Schema::number().about("Total without tax and shipping.")),
+        ("date_created", text("Date created, in the site's time zone.")),
+        ("date_created_gmt", text("Date created, in UTC.")),
+        ("status", text("Order status.")),
+        ("customer_id", whole("Customer ID.")),
+        ("num_items_sold", whole("Items sold.")),
+        ("net_total", Schema::number().about("Net total, excluding tax and shipping.")),
         ("total_formatted", text("The total as people read it.")),
-        ("customer_type", text("Whether the customer had bought before.")),
-        ("extended_info", Schema::map().about("Products, coupons and the customer.")),
+        ("customer_type", text("Whether the customer is returning.")),
+        ("extended_info", Schema::map().about("Details of products, coupons and the customer.")),
     ];
     described("report_orders", members)
 }

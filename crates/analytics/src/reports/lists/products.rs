@@ -23,13 +23,9 @@ use crate::reports::{args, filters};
 
 const NEWEST: Measure = Measure::Latest(DateColumn::Created);
 pub(crate) const ITEMS_SOLD: Column =
-    column("items_sold", "Pieces sold.", Shape::Count, &[(1, sum(Of::Line(LineNumber::Quantity)))]);
-pub(crate) const NET_REVENUE: Column = column(
-    "net_revenue",
-    "Sales without the rest.",
-    Shape::Money,
-    &[(1, sum(Of::Line(LineNumber::Net)))],
-);
+    column("items_sold", "Items sold.", Shape::Count, &[(1, sum(Of::Line(LineNumber::Quantity)))]);
+pub(crate) const NET_REVENUE: Column =
+    column("net_revenue", "Net sales.", Shape::Money, &[(1, sum(Of::Line(LineNumber::Net)))]);
 const ORDERS_COUNT: Column = column(
     "orders_count",
     "Number of orders.",
@@ -60,17 +56,17 @@ pub fn args() -> Args {
     let columns =
         ["date", "net_revenue", "orders_count", "items_sold", "product_name", "variations", "sku"];
     args::dated(1, "date", &columns)
-        .with(args::ids("categories", "Show only products of these categories."))
+        .with(args::ids("categories", "Limit results to products of these categories."))
         .with(args::matching())
-        .with(args::ids("products", "Show only these products."))
+        .with(args::ids("products", "Limit results to these products."))
         .with(args::extended_info())
         .with(args::scope())
 }
 
 pub fn document() -> Value {
-    let mut members = vec![("product_id", Schema::integer().about("Number of the product."))];
+    let mut members = vec![("product_id", Schema::integer().about("Product ID."))];
     members.extend(schemas(COLUMNS));
-    members.push(("extended_info", Schema::map().about("More about the product.")));
+    members.push(("extended_info", Schema::map().about("Product details.")));
     described("report_products", members)
 }
 

@@ -27,28 +27,31 @@ pub fn args() -> Args {
         args.treated(name, schema, Treatment::Own(id_list))
     };
     let kinds: Vec<&str> = ["all", LOW].into_iter().chain(STATUSES).collect();
-    let kind = Schema::text().default("all").choices(&kinds).about("Show only such products.");
+    let kind = Schema::text()
+        .default("all")
+        .choices(&kinds)
+        .about("Limit results to this type of product.");
     let base = args::context()
         .with(args::paging(1, args::PER_PAGE, args::PER_PAGE_MAX))
         .with(args::order("asc", "stock_status", &columns));
-    let base = ids(base, "exclude", "Leave out these products.");
-    let base = ids(base, "include", "Show only these products.");
-    let base = base.arg("offset", Schema::integer().about("How many rows to skip."));
-    let base = ids(base, "parent", "Show only variations of these products.");
-    let base = ids(base, "parent_exclude", "Leave out variations of these products.");
+    let base = ids(base, "exclude", "Exclude these products.");
+    let base = ids(base, "include", "Limit results to these products.");
+    let base = base.arg("offset", Schema::integer().about("Number of rows to skip."));
+    let base = ids(base, "parent", "Limit results to variations of these products.");
+    let base = ids(base, "parent_exclude", "Exclude variations of these products.");
     base.arg("type", kind)
 }
 
 pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let members = [
-        ("id", Schema::integer().about("Number of the product or variation.")),
-        ("parent_id", Schema::integer().about("Number of the product of a variation.")),
-        ("name", text("Name of the product.")),
-        ("sku", text("Its number in the stock.")),
-        ("stock_status", Schema::text().choices(&STATUSES).about("Whether it is in stock.")),
+        ("id", Schema::integer().about("Product or variation ID.")),
+        ("parent_id", Schema::integer().about("Parent product ID.")),
+        ("name", text("Product name.")),
+        ("sku", text("SKU.")),
+        ("stock_status", Schema::text().choices(&STATUSES).about("Stock status.")),
         ("stock_quantity", Schema::integer().about("How many there are.")),
-        ("manage_stock", Schema::boolean().about("Whether they are counted.")),
+        ("manage_stock", Schema::boolean().about("Whether stock is tracked.")),
     ];
     described("report_stock", members)
 }
@@ -157,8 +160,8 @@ pub fn stats_document() -> Value {
     let shown =
         |schema: Schema, about: &str| schema.about(about).context(&["view", "edit"]).readonly();
     let names = ["products", LOW].into_iter().chain(STATUSES);
-    let count = |name| (name, shown(Schema::integer(), "Number of such products."));
-    let totals = shown(Schema::object(names.map(count)), "How much is in stock.");
+    let count = |name| (name, shown(Schema::integer(), "Number of products."));
+    let totals = shown(Schema::object(names.map(count)), "Stock quantity.");
     Item::new("report_stock_stats", Schema::object([("totals", totals)])).document()
 }
 

@@ -23,8 +23,8 @@ const fn total(of: Of) -> Measure {
 }
 
 const COLUMNS: &[Column] = &[
-    column("total_tax", "All of the tax.", Shape::Money, &[(1, total(Of::TaxOfBoth))]),
-    column("order_tax", "Tax on goods and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))]),
+    column("total_tax", "Total tax.", Shape::Money, &[(1, total(Of::TaxOfBoth))]),
+    column("order_tax", "Tax on items and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))]),
     column("shipping_tax", "Tax on shipping.", Shape::Money, &[(1, total(Of::TaxOfShipping))]),
     column(
         "orders_count",
@@ -46,19 +46,19 @@ pub fn args() -> Args {
         "orders_count",
     ];
     args::dated(1, "tax_rate_id", &columns)
-        .with(args::texts("taxes", "Show only taxes at these rates."))
+        .with(args::texts("taxes", "Limit results to taxes at these rates."))
         .with(args::scope())
 }
 
 pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let mut members = vec![
-        ("tax_rate_id", Schema::integer().about("Number of the rate.")),
-        ("name", text("Name of the rate.")),
+        ("tax_rate_id", Schema::integer().about("Tax rate ID.")),
+        ("name", text("Tax rate name.")),
         ("tax_rate", Schema::number().about("The rate in percent.")),
-        ("country", text("Country of the rate.")),
-        ("state", text("State of the rate.")),
-        ("priority", Schema::integer().about("Which rates come before it.")),
+        ("country", text("Country of the tax rate.")),
+        ("state", text("State of the tax rate.")),
+        ("priority", Schema::integer().about("Priority of the tax rate.")),
     ];
     members.extend(schemas(COLUMNS));
     described("report_taxes", members)

@@ -47,24 +47,28 @@ const CARD: &[&str] = &[
 pub fn args() -> Args {
     args::dated(1, "date", &["date", "net_revenue", "orders_count", "items_sold", "sku"])
         .with(args::matching())
-        .with(args::ids_or_none("product_includes", "Show only variations of these products."))
-        .with(args::ids_or_none("product_excludes", "Leave out variations of these products."))
-        .with(args::ids("variations", "Show only these variations."))
+        .with(args::ids_or_none(
+            "product_includes",
+            "Limit results to variations of these \
+                                                     products.",
+        ))
+        .with(args::ids_or_none("product_excludes", "Exclude variations of these products."))
+        .with(args::ids("variations", "Limit results to these variations."))
         .with(args::extended_info())
         .with(args::attributes())
-        .with(args::ids("category_includes", "Show only products of these categories."))
-        .with(args::ids("category_excludes", "Leave out products of these categories."))
-        .with(args::ids("products", "Show only variations of these products."))
+        .with(args::ids("category_includes", "Limit results to products of these categories."))
+        .with(args::ids("category_excludes", "Exclude products of these categories."))
+        .with(args::ids("products", "Limit results to variations of these products."))
         .with(args::scope())
 }
 
 pub fn document() -> Value {
     let mut members = vec![
-        ("product_id", Schema::integer().about("Number of the product.")),
-        ("variation_id", Schema::integer().about("Number of the variation.")),
+        ("product_id", Schema::integer().about("Product ID.")),
+        ("variation_id", Schema::integer().about("Variation ID.")),
     ];
     members.extend(schemas(&[ITEMS_SOLD, NET_REVENUE, ORDERS]));
-    members.push(("extended_info", Schema::map().about("More about the variation.")));
+    members.push(("extended_info", Schema::map().about("Variation details.")));
     described("report_varitations", members)
 }
 

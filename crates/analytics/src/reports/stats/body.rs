@@ -58,14 +58,14 @@ pub(super) fn document(report: &Stats) -> Value {
         |schema: Schema, about: &str| schema.about(about).context(&["view", "edit"]).readonly();
     let numbers = |columns: &[Column]| schemas(columns);
     let segment = Schema::object([
-        ("segment_id", shown(Schema::integer(), "Number of the segment.")),
-        ("segment_label", shown(Schema::text(), "Name of the segment.")),
-        ("subtotals", shown(Schema::object(numbers(report.columns)), "Numbers of the segment.")),
+        ("segment_id", shown(Schema::integer(), "Segment ID.")),
+        ("segment_label", shown(Schema::text(), "Segment label.")),
+        ("subtotals", shown(Schema::object(numbers(report.columns)), "Segment subtotals.")),
     ]);
     let with_segments = |mut members: Vec<(&'static str, Schema)>| {
         if report.has_segments() {
             let list = Schema::list(segment.clone());
-            members.push(("segments", shown(list, "The numbers split, if that was asked for.")));
+            members.push(("segments", shown(list, "Segments, if requested.")));
         }
         Schema::object(members)
     };
@@ -73,16 +73,16 @@ pub(super) fn document(report: &Stats) -> Value {
     totals.extend(numbers(report.of_totals));
     let date = |about: &str| shown(Schema::date_time(), about);
     let interval = Schema::object([
-        ("interval", shown(Schema::text(), "Name of the interval.")),
-        ("date_start", date("When it starts, in the site's time.")),
-        ("date_start_gmt", date("When it starts, in UTC.")),
-        ("date_end", date("When it ends, in the site's time.")),
-        ("date_end_gmt", date("When it ends, in UTC.")),
-        ("subtotals", shown(with_segments(numbers(report.columns)), "Numbers of the interval.")),
+        ("interval", shown(Schema::text(), "Interval.")),
+        ("date_start", date("Start date, in the site's time zone.")),
+        ("date_start_gmt", date("Start date, in UTC.")),
+        ("date_end", date("End date, in the site's time zone.")),
+        ("date_end_gmt", date("End date, in UTC.")),
+        ("subtotals", shown(with_segments(numbers(report.columns)), "Interval subtotals.")),
     ]);
     let item = Schema::object([
-        ("totals", shown(with_segments(totals), "Numbers of the whole range.")),
-        ("intervals", shown(Schema::list(interval), "Numbers of each interval.")),
+        ("totals", shown(with_segments(totals), "Totals of the date range.")),
+        ("intervals", shown(Schema::list(interval), "Intervals.")),
     ]);
     Item::new(report.title, item).document()
 }

@@ -15,7 +15,7 @@ use crate::reports::{args, filters};
 
 const COUPONS_COUNT: Column = column(
     "coupons_count",
-    "Number of different coupons.",
+    "Number of distinct coupons.",
     Shape::Count,
     &[(1, Distinct(Subject::Coupon, When::Always))],
 );
@@ -79,7 +79,7 @@ fn stats_args() -> Args {
     args::dated(1, "date", &["date", "amount", "coupons_count", "orders_count"])
         .with(args::fields())
         .with(args::interval())
-        .with(args::ids("coupons", "Count only these coupons."))
+        .with(args::ids("coupons", "Limit results to these coupons."))
         .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }

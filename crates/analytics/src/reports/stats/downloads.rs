@@ -54,19 +54,23 @@ fn stats_args() -> Args {
         .with(args::fields())
         .with(args::interval())
         .with(args::matching())
-        .with(args::loose_ids("product_includes", "Count only files of these products."))
-        .with(args::loose_ids("product_excludes", "Leave out files of these products."))
+        .with(args::loose_ids("product_includes", "Limit results to files of these products."))
+        .with(args::loose_ids("product_excludes", "Exclude files of these products."))
         .with(who_and_where())
 }
 
 /// Filters by order, customer and address.
 pub fn who_and_where() -> Args {
-    args::ids("order_includes", "Count only files of these orders.")
-        .with(args::ids("order_excludes", "Leave out files of these orders."))
-        .with(args::ids("customer_includes", "Count only downloads of these customers."))
-        .with(args::ids("customer_excludes", "Leave out downloads of these customers."))
-        .with(args::texts("ip_address_includes", "Count only downloads from these addresses."))
-        .with(args::texts("ip_address_excludes", "Leave out downloads from these addresses."))
+    args::ids("order_includes", "Limit results to files of these orders.")
+        .with(args::ids("order_excludes", "Exclude files of these orders."))
+        .with(args::ids("customer_includes", "Limit results to downloads of these customers."))
+        .with(args::ids("customer_excludes", "Exclude downloads of these customers."))
+        .with(args::texts(
+            "ip_address_includes",
+            "Limit results to downloads from these \
+                                                  addresses.",
+        ))
+        .with(args::texts("ip_address_excludes", "Exclude downloads from these addresses."))
 }
 
 /// The list of downloads is filtered in the same way.

@@ -19,13 +19,13 @@ const COLUMNS: &[Column] = &[
     column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]).indicator(),
     column(
         "num_items_sold",
-        "Pieces sold.",
+        "Items sold.",
         Shape::Count,
         &[(1, total(Of::Order(OrderNumber::Items)))],
     ),
     column(
         "gross_sales",
-        "Goods and fees before coupons and refunds.",
+        "Gross sales: items and fees before discounts and refunds.",
         Shape::Money,
         &[
             (1, of_orders(Of::Order(OrderNumber::Total))),
@@ -38,7 +38,7 @@ const COLUMNS: &[Column] = &[
     .currency(),
     column(
         "total_sales",
-        "What was paid, less refunds.",
+        "Total sales, less refunds.",
         Shape::Money,
         &[(1, total(Of::Order(OrderNumber::Total)))],
     )
@@ -47,7 +47,7 @@ const COLUMNS: &[Column] = &[
     column("coupons", "What coupons took off.", Shape::Money, &[(1, total(Of::Discounts))]),
     column(
         "coupons_count",
-        "Number of different coupons.",
+        "Number of distinct coupons.",
         Shape::Count,
         &[(1, Distinct(Subject::Coupon, When::Always))],
     ),
@@ -62,7 +62,7 @@ const COLUMNS: &[Column] = &[
     column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Order(OrderNumber::Tax)))]).currency(),
     column(
         "shipping",
-        "Shipping without tax.",
+        "Shipping, excluding tax.",
         Shape::Money,
         &[(1, total(Of::Order(OrderNumber::Shipping)))],
     )
@@ -70,7 +70,7 @@ const COLUMNS: &[Column] = &[
     .currency(),
     column(
         "net_revenue",
-        "Sales without tax and shipping.",
+        "Net sales, excluding tax and shipping.",
         Shape::Money,
         &[(1, total(Of::Order(OrderNumber::Net)))],
     )
@@ -78,13 +78,13 @@ const COLUMNS: &[Column] = &[
     .currency(),
     column(
         "avg_items_per_order",
-        "Pieces in an order, on average.",
+        "Average items per order.",
         Shape::CountPer(ORDERS),
         &[(1, of_orders(Of::Order(OrderNumber::Items)))],
     ),
     column(
         "avg_order_value",
-        "Net value of an order, on average.",
+        "Average order value.",
         Shape::MoneyPer(ORDERS),
         &[(1, of_orders(Of::Order(OrderNumber::Net)))],
     )
@@ -92,7 +92,7 @@ const COLUMNS: &[Column] = &[
     .currency(),
     column(
         "total_customers",
-        "Number of different customers.",
+        "Number of distinct customers.",
         Shape::Count,
         &[(1, Distinct(Subject::Customer, When::Always))],
     ),
@@ -100,7 +100,7 @@ const COLUMNS: &[Column] = &[
 
 const OF_TOTALS: &[Column] = &[column(
     "products",
-    "Number of different products.",
+    "Number of distinct products.",
     Shape::Count,
     &[(1, Distinct(Subject::Product, When::Always))],
 )];
@@ -129,34 +129,39 @@ macro_rules! segment_columns {
     ) => {
         &[
             column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
-            column("num_items_sold", "Pieces sold.", Shape::Count, &[(1, $items)]),
-            column("total_sales", "What was paid, less refunds.", Shape::Money, &[(1, $total)]),
+            column("num_items_sold", "Items sold.", Shape::Count, &[(1, $items)]),
+            column("total_sales", "Total sales, less refunds.", Shape::Money, &[(1, $total)]),
             column("coupons", "What coupons took off.", Shape::Money, &[(1, $coupons)]),
             column(
                 "coupons_count",
-                "Number of different coupons.",
+                "Number of distinct coupons.",
                 Shape::Count,
                 &[(1, Distinct(Subject::Coupon, When::Always))],
             ),
             column("refunds", "What was paid back.", Shape::Magnitude, &[(1, $refunds)]),
             column("taxes", "Taxes.", Shape::Money, &[(1, $taxes)]),
-            column("shipping", "Shipping without tax.", Shape::Money, &[(1, $shipping)]),
-            column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, $net)]),
+            column("shipping", "Shipping, excluding tax.", Shape::Money, &[(1, $shipping)]),
+            column(
+                "net_revenue",
+                "Net sales, excluding tax and shipping.",
+                Shape::Money,
+                &[(1, $net)],
+            ),
             column(
                 "avg_items_per_order",
-                "Pieces in an order, on average.",
+                "Average items per order.",
                 Shape::CountPer(EACH_ORDER),
                 &[(1, Sum(Of::Order(OrderNumber::Items), When::Order, Per::Order))],
             ),
             column(
                 "avg_order_value",
-                "Net value of an order, on average.",
+                "Average order value.",
                 Shape::MoneyPer(EACH_ORDER),
                 &[(1, Sum(Of::Order(OrderNumber::Net), When::Order, Per::Order))],
             ),
             column(
                 "total_customers",
-                "Number of different customers.",
+                "Number of distinct customers.",
                 Shape::Count,
                 &[(1, Distinct(Subject::Customer, When::Always))],
             ),
@@ -243,7 +248,7 @@ pub static REVENUE: Stats = Stats {
     variations_param: "",
     sorts: &[column(
         "items_sold",
-        "Pieces sold.",
+        "Items sold.",
         Shape::Count,
         &[(1, total(Of::Order(OrderNumber::Items)))],
     )],
@@ -279,23 +284,39 @@ fn orders_args() -> Args {
     let refunds = Schema::text()
         .default("")
         .choices(&["", "all", "partial", "full", "none"])
-        .about("Count only refunds, only some of them, or none.");
+        .about("Limit results by refunds: all, partial, full or none.");
     args::dated(1, "date", &["date", "net_revenue", "orders_count", "avg_order_value"])
         .with(args::interval())
         .with(args::matching())
         .with(
             args::statuses().revise("status_is", |schema| schema.default(serde_json::Value::Null)),
         )
-        .with(args::loose_ids("product_includes", "Count only orders with one of these products."))
-        .with(args::loose_ids("product_excludes", "Leave out orders with one of these products."))
-        .with(args::ids_or_none("variation_includes", "Count only orders with these variations."))
-        .with(args::ids_or_none("variation_excludes", "Leave out orders with these variations."))
-        .with(args::loose_ids("coupon_includes", "Count only orders with one of these coupons."))
-        .with(args::loose_ids("coupon_excludes", "Leave out orders with one of these coupons."))
-        .with(args::ids_or_none("tax_rate_includes", "Count only orders taxed at these rates."))
-        .with(args::ids_or_none("tax_rate_excludes", "Leave out orders taxed at these rates."))
-        .arg("customer", customer("The same as customer_type; for older clients."))
-        .arg("customer_type", customer("Count only orders of new, or of returning customers."))
+        .with(args::loose_ids(
+            "product_includes",
+            "Limit results to orders with one of these \
+                                                   products.",
+        ))
+        .with(args::loose_ids("product_excludes", "Exclude orders with one of these products."))
+        .with(args::ids_or_none(
+            "variation_includes",
+            "Limit results to orders with these \
+                                                       variations.",
+        ))
+        .with(args::ids_or_none("variation_excludes", "Exclude orders with these variations."))
+        .with(args::loose_ids(
+            "coupon_includes",
+            "Limit results to orders with one of these \
+                                                  coupons.",
+        ))
+        .with(args::loose_ids("coupon_excludes", "Exclude orders with one of these coupons."))
+        .with(args::ids_or_none(
+            "tax_rate_includes",
+            "Limit results to orders taxed at these \
+                                                      rates.",
+        ))
+        .with(args::ids_or_none("tax_rate_excludes", "Exclude orders taxed at these rates."))
+        .arg("customer", customer("Legacy name of customer_type."))
+        .arg("customer_type", customer("Limit results to new or returning customers."))
         .arg("refunds", refunds)
         .with(args::attributes())
         .with(segments::arg(DIMENSIONS))
@@ -316,7 +337,7 @@ fn revenue_args() -> Args {
         "gross_sales",
     ];
     let dates = ["date_paid", "date_created", "date_completed"];
-    let date_type = Schema::text().choices(&dates).about("Which date of an order counts.");
+    let date_type = Schema::text().choices(&dates).about("Order date that the report is based on.");
     args::dated(1, "date", &columns)
         .with(args::interval())
         .with(segments::arg(DIMENSIONS))

@@ -22,9 +22,10 @@ const ORDERS: Measure = Distinct(Subject::Order, When::NotNegative);
 const EACH_ORDER: Measure = Distinct(Subject::Order, When::Always);
 
 pub(super) const ITEMS_SOLD: Column =
-    column("items_sold", "Pieces sold.", Shape::Count, &[(1, ITEMS)]).indicator();
+    column("items_sold", "Items sold.", Shape::Count, &[(1, ITEMS)]).indicator();
 pub(super) const NET_REVENUE: Column =
-    column("net_revenue", "Sales without tax and shipping.", Shape::Money, &[(1, NET)]).currency();
+    column("net_revenue", "Net sales, excluding tax and shipping.", Shape::Money, &[(1, NET)])
+        .currency();
 pub(super) const ORDERS_COUNT: Column =
     column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]);
 /// As segments count orders: refunds too.
@@ -32,20 +33,20 @@ pub(super) const EACH_ORDERS_COUNT: Column =
     column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]);
 pub(super) const VARIATIONS_COUNT: Column = column(
     "variations_count",
-    "Number of different variations.",
+    "Number of distinct variations.",
     Shape::Count,
     &[(1, Distinct(Subject::Variation, When::Always))],
 );
 /// As the reference counts.
 pub(super) const VARIATIONS_OR_NONE: Column = column(
     "variations_count",
-    "Number of different variations.",
+    "Number of distinct variations.",
     Shape::Count,
     &[(1, Distinct(Subject::VariationOrNone, When::Always))],
 );
 const PRODUCTS_COUNT: Column = column(
     "products_count",
-    "Number of different products.",
+    "Number of distinct products.",
     Shape::Count,
     &[(1, Distinct(Subject::Product, When::Always))],
 );
@@ -68,7 +69,12 @@ pub(super) const OTHER_SORTS: &[Column] = &[
         Shape::Magnitude,
         &[(1, Sum(Of::Line(LineNumber::Gross), When::Negative, Per::Row))],
     ),
-    column("shipping", "Shipping without tax.", Shape::Money, &[(1, total(LineNumber::Shipping))]),
+    column(
+        "shipping",
+        "Shipping, excluding tax.",
+        Shape::Money,
+        &[(1, total(LineNumber::Shipping))],
+    ),
     column("taxes", "Taxes.", Shape::Money, &[(1, total(LineNumber::Tax))]),
 ];
 
@@ -122,9 +128,9 @@ fn stats_args() -> Args {
     args::dated(1, "date", SORTS)
         .with(args::fields())
         .with(args::interval())
-        .with(args::ids("categories", "Count only products of these categories."))
-        .with(args::ids("products", "Count only these products."))
-        .with(args::ids("variations", "Count only these variations."))
+        .with(args::ids("categories", "Limit results to products of these categories."))
+        .with(args::ids("products", "Limit results to these products."))
+        .with(args::ids("variations", "Limit results to these variations."))
         .with(segments::arg(DIMENSIONS))
         .with(args::scope())
 }

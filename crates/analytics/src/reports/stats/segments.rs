@@ -64,7 +64,7 @@ pub fn arg(dimensions: &[Dimension]) -> Args {
     let schema = Schema::text().choices(&Dimension::names(&known));
     let own = Dimension::names(&own);
     let schema = if own.is_empty() { schema } else { schema.own_choices(&own) };
-    Args::new().arg("segmentby", schema.about("Split the numbers by this."))
+    Args::new().arg("segmentby", schema.about("Dimension to segment by."))
 }
 
 /// Where the numbers of segments come from.
@@ -353,6 +353,6 @@ fn variations(
 }
 
 fn needs_one_product() -> Refusal {
-    let message = "To split by variation, ask for exactly one product.";
+    let message = "To segment by variation, filter by exactly one product.";
     Refusal::new(400, "wc_admin_reports_invalid_segmenting_variation", message)
 }

@@ -19,16 +19,16 @@ const fn total(of: Of) -> Measure {
 
 const TAX_CODES: Column = column(
     "tax_codes",
-    "Number of different rates.",
+    "Number of distinct tax rates.",
     Shape::Count,
     &[(1, Distinct(Subject::TaxRate, When::Always))],
 );
 const TOTAL_TAX: Column =
-    column("total_tax", "All taxes.", Shape::Money, &[(1, total(Of::TaxOfBoth))])
+    column("total_tax", "Total tax.", Shape::Money, &[(1, total(Of::TaxOfBoth))])
         .indicator()
         .currency();
 const ORDER_TAX: Column =
-    column("order_tax", "Taxes on goods and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))])
+    column("order_tax", "Tax on items and fees.", Shape::Money, &[(1, total(Of::TaxOfGoods))])
         .indicator()
         .currency();
 const SHIPPING_TAX: Column =
@@ -54,11 +54,11 @@ const WITH_REFUNDS: &[Column] = &[TAX_CODES, TOTAL_TAX, ORDER_TAX, SHIPPING_TAX,
 
 /// What taxed orders come to besides, for sorting.
 const OTHER_SORTS: &[Column] = &[
-    column("items_sold", "Pieces sold.", Shape::Count, &[(1, of_order(OrderNumber::Items))]),
-    column("total_sales", "What was paid.", Shape::Money, &[(1, of_order(OrderNumber::Total))]),
+    column("items_sold", "Items sold.", Shape::Count, &[(1, of_order(OrderNumber::Items))]),
+    column("total_sales", "Total sales.", Shape::Money, &[(1, of_order(OrderNumber::Total))]),
     column(
         "products_count",
-        "Number of different products.",
+        "Number of distinct products.",
         Shape::Count,
         &[(1, Distinct(Subject::Product, When::Always))],
     ),
@@ -107,7 +107,7 @@ fn stats_args() -> Args {
     args::dated(1, "date", &columns)
         .with(args::fields())
         .with(args::interval())
-        .with(args::ids("taxes", "Count only taxes at these rates."))
+        .with(args::ids("taxes", "Limit results to taxes at these rates."))
         .with(segments::arg(STATS.dimensions))
         .with(args::scope())
 }

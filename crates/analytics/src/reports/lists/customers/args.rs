@@ -32,13 +32,13 @@ pub fn report() -> Args {
 
 /// Of `/customers`.
 pub fn collection() -> Args {
-    let include = args::ids("include", "Show only these customers.");
+    let include = args::ids("include", "Limit results to these customers.");
     listed().with(sums()).with(excluded()).with(people()).with(include)
 }
 
 /// Of `/customers/{id}`.
 pub fn one() -> Args {
-    let id = Schema::integer().about("Number of the customer.");
+    let id = Schema::integer().about("Customer ID.");
     Args::new().arg("id", id).with(collection())
 }
 
@@ -64,20 +64,26 @@ fn who() -> Args {
     let columns = ["name", "username", "email", "all"];
     let searchby = Schema::text().default("name").choices(&columns).about("Where to search.");
     let mut all = Args::new()
-        .arg("registered_before", moment("Keep only who registered until then."))
-        .arg("registered_after", moment("Keep only who registered since then."))
+        .arg("registered_before", moment("Limit results to customers registered before this date."))
+        .arg("registered_after", moment("Limit results to customers registered after this date."))
         .with(args::matching())
-        .arg("search", text("Keep only customers in whose names this occurs."))
+        .arg("search", text("Limit results to customers whose name contains this."))
         .arg("searchby", searchby);
     for name in ["name", "username", "email", "country"] {
         all = all
-            .arg(&format!("{name}_includes"), text("Keep only these, with commas between."))
-            .arg(&format!("{name}_excludes"), text("Leave out these, with commas between."));
+            .arg(&format!("{name}_includes"), text("Limit results to these, separated by commas."))
+            .arg(&format!("{name}_excludes"), text("Exclude these, separated by commas."));
     }
-    all.arg("last_active_before", moment("Keep only who was last active until then."))
-        .arg("last_active_after", moment("Keep only who was active since then."))
-        .with(between("last_active_between", Schema::text(), two_dates))
-        .with(between("registered_between", Schema::text(), two_dates))
+    all.arg(
+        "last_active_before",
+        moment(
+            "Limit results to customers last active before this \
+                                          date.",
+        ),
+    )
+    .arg("last_active_after", moment("Limit results to customers last active after this date."))
+    .with(between("last_active_between", Schema::text(), two_dates))
+    .with(between("registered_between", Schema::text(), two_dates))
 }
 
 type Make = fn() -> Schema;
@@ -89,20 +95,32 @@ fn sums() -> Args {
     let mut all = Args::new();
     for (name, one) in [("orders_count", whole), ("total_spend", any), ("avg_order_value", any)] {
         all = all
-            .arg(&format!("{name}_min"), least("Keep only who has at least as much.", one()))
-            .arg(&format!("{name}_max"), least("Keep only who has at most as much.", one()))
+            .arg(&format!("{name}_min"), least("Limit results to who has at least as much.", one()))
+            .arg(&format!("{name}_max"), least("Limit results to who has at most as much.", one()))
             .with(between(&format!("{name}_between"), Schema::integer(), two_numbers));
     }
-    all.arg("last_order_before", moment("Keep only whose last order was until then."))
-        .arg("last_order_after", moment("Keep only whose last order was since then."))
+    all.arg(
+        "last_order_before",
+        moment(
+            "Limit results to customers whose last order was before \
+                                         this date.",
+        ),
+    )
+    .arg(
+        "last_order_after",
+        moment(
+            "Limit results to customers whose last order was after \
+                                         this date.",
+        ),
+    )
 }
 
 fn chosen(name: &str) -> Args {
-    args::ids(name, "Show only these customers.").with(excluded())
+    args::ids(name, "Limit results to these customers.").with(excluded())
 }
 
 fn excluded() -> Args {
-    args::ids("customers_exclude", "Leave out these customers.")
+    args::ids("customers_exclude", "Exclude these customers.")
 }
 
 /// The same for averages, with bounds in time: filters that only we have there.
@@ -114,12 +132,16 @@ fn our_people() -> Args {
 
 fn people() -> Args {
     let text = |about: &str| Schema::text().about(about);
-    let filled = Schema::list(Schema::text().choices(FILLED)).about("What must not be empty.");
+    let filled =
+        Schema::list(Schema::text().choices(FILLED)).about("Fields that must not be empty.");
     let kinds = ["all", "registered", "guest"];
-    let kind = Schema::text().default("all").choices(&kinds).about("Users, guests or both.");
-    args::ids("users", "Show only these users.")
+    let kind = Schema::text().default("all").choices(&kinds).about(
+        "Type of customers: \
+                                                                    registered, guest or all.",
+    );
+    args::ids("users", "Limit results to these users.")
         .arg("filter_empty", filled)
         .arg("user_type", kind)
-        .arg("location_includes", text("Keep only these countries, or country:state."))
-        .arg("location_excludes", text("Leave out these countries, or country:state."))
+        .arg("location_includes", text("Limit results to these countries, or country:state."))
+        .arg("location_excludes", text("Exclude these countries, or country:state."))
 }

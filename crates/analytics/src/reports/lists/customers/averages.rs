@@ -13,9 +13,9 @@ pub fn document() -> Value {
     let number = |about: &str| Schema::number().about(about);
     let totals = Schema::object([
         ("customers_count", Schema::integer().about("Number of customers.")),
-        ("avg_orders_count", number("Orders of a customer on average.")),
-        ("avg_total_spend", number("What a customer paid on average.").format("currency")),
-        ("avg_avg_order_value", number("Value of an order on average.").format("currency")),
+        ("avg_orders_count", number("Average number of orders per customer.")),
+        ("avg_total_spend", number("Average total spend per customer.").format("currency")),
+        ("avg_avg_order_value", number("Average order value.").format("currency")),
     ]);
     Item::new("report_customers_stats", Schema::object([("totals", totals)])).document()
 }
