@@ -171,7 +171,7 @@ fn may_speak_sql(path: &str) -> bool {
     else {
         return true;
     };
-    ["db", "schema"].contains(&name)
+    ["db", "schema", "testkit"].contains(&name)
         || name.ends_with("_rows")
         || file == "src/rows.rs"
         || file.starts_with("src/rows/")

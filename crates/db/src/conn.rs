@@ -2,7 +2,11 @@
 
 use types::{Amount, Error, Result, Timestamp};
 
-pub use crate::migrate::Engine;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
 
 /// A statement with a name for logs and metrics. Parameters are `$1…$n`, first used in that order.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
 use crate::job::{Answer, Job, attempt, job, read_job};
 use crate::queue::Queue;
+use crate::threads::{GroupSizes, Threads};
 use crate::{Conn, Migrations, postgres, sqlite};
 
 /// Where an environment's database is.
@@ -65,18 +64,9 @@ struct Inner {
     migrations: Migrations,
 }
 
-/// The threads of a database and the queues that they take from.
-#[derive(Default)]
-pub(crate) struct Threads {
-    pub(crate) writes: Arc<Queue>,
-    pub(crate) reads: Arc<Queue>,
-    pub(crate) writers: Vec<JoinHandle<()>>,
-    pub(crate) readers: Vec<JoinHandle<()>>,
-}
-
 impl fmt::Debug for Database {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Store")
+        formatter.write_str("Database")
     }
 }
 
@@ -161,27 +151,6 @@ impl Database {
     }
 }
 
-impl Drop for Threads {
-    /// Lets everything that waits be run. The readers end first: only a writer that closes a SQLite
-    /// file last can tidy up after it.
-    fn drop(&mut self) {
-        self.reads.close();
-        join(&mut self.readers);
-        self.writes.close();
-        join(&mut self.writers);
-    }
-}
-
-fn join(handles: &mut Vec<JoinHandle<()>>) {
-    let this_thread = thread::current().id();
-    for handle in handles.drain(..) {
-        // A closure may have held the last handle; its thread cannot wait for itself.
-        if handle.thread().id() != this_thread {
-            let _ = handle.join();
-        }
-    }
-}
-
 fn submit<T>(queue: &Queue, (job, receiver): (Box<dyn Job>, Answer<T>)) -> Result<Answer<T>> {
     queue.push(job)?;
     Ok(receiver)
@@ -189,30 +158,4 @@ fn submit<T>(queue: &Queue, (job, receiver): (Box<dyn Job>, Answer<T>)) -> Resul
 
 fn answer<T>(received: Result<Result<T>, oneshot::error::RecvError>) -> Result<T> {
     received.unwrap_or_else(|_| Err(Error::unavailable("the storage is shutting down")))
-}
-
-/// A count of commit groups by their size.
-#[derive(Debug)]
-pub struct GroupSizes {
-    by_size: Vec<AtomicU64>,
-}
-
-impl Default for GroupSizes {
-    fn default() -> Self {
-        Self { by_size: (0..=sqlite::GROUP_MAX).map(|_| AtomicU64::new(0)).collect() }
-    }
-}
-
-impl GroupSizes {
-    pub(crate) fn count(&self, size: usize) {
-        if let Some(counter) = self.by_size.get(size) {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Sizes that occurred, with how often.
-    pub fn snapshot(&self) -> Vec<(usize, u64)> {
-        let counts = self.by_size.iter().map(|counter| counter.load(Ordering::Relaxed));
-        counts.enumerate().filter(|(_, count)| *count > 0).collect()
-    }
 }

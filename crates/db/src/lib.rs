@@ -37,12 +37,14 @@ mod postgres;
 mod queue;
 pub mod record;
 mod sqlite;
+mod threads;
 pub mod webhook_delivery;
 
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
-pub use database::{Database, GroupSizes, Location};
+pub use database::{Database, Location};
 pub use migrate::{Migrations, check_tables};
 pub use record::Record;
+pub use threads::GroupSizes;
 
 /// Snapshots that are read at once. Who lets somebody read for long leaves one for everybody else.
 pub const READERS: usize = 4;

@@ -8,16 +8,10 @@
 
 use types::{Error, Result};
 
-use crate::{Conn, Val, statements};
+use crate::{Conn, Engine, Val, statements};
 
 /// Names and texts of migrations, in order. The number of one is its place in the list, from one.
 pub type Migrations = &'static [(&'static str, &'static str)];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    Sqlite,
-    Postgres,
-}
 
 const TOKENS: &[(&str, &str, &str)] = &[
     ("@int", "INTEGER", "BIGINT"),

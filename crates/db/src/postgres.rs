@@ -24,9 +24,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use types::{Error, Result};
 
 use crate::conn::check_params;
-use crate::database::Threads;
 use crate::job::Job;
 use crate::queue::Queue;
+use crate::threads::Threads;
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
 const ATTEMPTS_MAX: u32 = 20;

@@ -20,13 +20,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use types::{Error, Result};
 
 use crate::conn::check_params;
-use crate::database::{GroupSizes, Threads};
 use crate::job::Job;
 use crate::queue::Queue;
+use crate::threads::{GROUP_MAX, GroupSizes, Threads};
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
-/// Closures committed together at most.
-pub(crate) const GROUP_MAX: usize = 256;
 /// Another process may be writing: a command beside the running server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);

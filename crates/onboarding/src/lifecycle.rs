@@ -58,11 +58,12 @@ pub enum Effect {
     Unbind,
 }
 
-/// The rows of a table. Those that are `routed` can be asked for by the ISO, or by an administrator,
-/// at a path that ends with the name of the action.
+/// The rows of a table. Those that are `routed` can be requested by the ISO or an administrator, at
+/// a path that ends with the name of the action.
 macro_rules! steps {
     ($states:ident: $(
-        $action:literal $($routed:ident)?: [$($from:ident),+] => $to:ident, $effect:ident, $event:literal;
+        $action:literal $($routed:ident)?:
+            [$($from:ident),+] => $to:ident, $effect:ident, $event:literal;
     )*) => {
         &[$(Step {
             action: $action,

@@ -1,7 +1,7 @@
 //! Failures on demand, in the sandbox only: by a header, and by values that are legal elsewhere.
 //!
-//! **Production ignores all of it**: [`Scenario::read`], [`magic`] and the other triggers do nothing
-//! there, and it has none of the routes below [`ROOT`].
+//! **Production ignores all of it**: [`Scenario::read`], [`magic`] and the other triggers do
+//! nothing there, and it has none of the routes below [`ROOT`].
 
 pub mod catcher;
 pub mod clock;

@@ -327,7 +327,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Runs the endpoint with what the headers ask for: a dry run, a safe retry, a simulated failure.
+    /// Runs the endpoint with its request options: a dry run, a safe retry, a simulated failure.
     async fn run_with_options(
         &self,
         endpoint: &Compiled<Cx>,

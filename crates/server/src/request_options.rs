@@ -1,4 +1,5 @@
-//! What a request's headers ask for beyond its content: a dry run, a safe retry, a simulated failure.
+//! What a request's headers ask for beyond its content: a dry run, a safe retry, a simulated
+//! failure.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

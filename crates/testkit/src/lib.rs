@@ -5,8 +5,8 @@
 //! database, a server or a network that it did not start itself, and it removes what it made, even
 //! when a test panics or the test process is killed.
 //!
-//! Start with [`database::TestDatabase`], [`postgres::shared`] and [`process::Server`]; [`http`] talks to a server and
-//! [`conformance::onboarding`] and [`conformance::rest`] judge one.
+//! Start with [`database::TestDatabase`], [`postgres::shared`] and [`process::Server`]; [`http`]
+//! talks to a server; [`conformance::onboarding`] and [`conformance::rest`] judge one.
 
 pub mod conformance;
 pub mod database;

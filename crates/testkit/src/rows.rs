@@ -1,5 +1,5 @@
-//! Rows of the site to test with, which other rows may refer to. No two columns of a type are alike,
-//! as far as that is possible.
+//! Rows of the site to test with, which other rows may refer to. No two columns of a type are
+//! alike, as far as that is possible.
 
 use site_rows::post::PostRow;
 use site_rows::term::TermRow;

@@ -224,7 +224,8 @@ impl Writer {
     /// The customer and place of an order that makes its customer one.
     fn candidate(&self, row: &Row) -> Option<(usize, First)> {
         let customer = usize::try_from(row.order[order::CUSTOMER]).ok().filter(|code| *code > 0)?;
-        let status = usize::try_from(row.order[order::text(OrderText::Status)]).ok()?;
+        let status = row.order.get(order::text(OrderText::Status))?;
+        let status = usize::try_from(*status).ok()?;
         let statuses = self.dictionaries.texts(OrderText::Status);
         let counts = !self.excluded.contains(statuses.get(status)?.as_ref());
         (row.order[order::PARENT] == NOTHING && counts).then(|| (customer, row.place()))

@@ -86,9 +86,10 @@ fn recorded() -> Vec<(String, Value, String, String)> {
 fn sorted(text: &str) -> Vec<String> {
     let line = |line: &str| {
         let line = line.replace("'-", "-");
-        match line.contains("(Deleted)") {
-            true => line.split(',').take(COLUMNS_BEFORE_CATEGORY).collect::<Vec<_>>().join(","),
-            false => line,
+        if line.contains("(Deleted)") {
+            line.split(',').take(COLUMNS_BEFORE_CATEGORY).collect::<Vec<_>>().join(",")
+        } else {
+            line
         }
     };
     let mut lines: Vec<String> = text.lines().map(line).collect();

@@ -166,7 +166,7 @@ impl BulkCreate {
 /// What an upload brings.
 #[derive(Debug)]
 struct Upload {
-    upload_ref: UploadRef,
+    reference: UploadRef,
     row: BulkUploadRow,
     entry: Entry,
     load: Load,
@@ -212,7 +212,8 @@ impl Endpoint<Cx> for BulkCreate {
         };
         let entry = cx.entry("bulk.upload", "bulk", &*upload_ref.bulk_id)?;
         let request_id = cx.origin.request_id.clone();
-        let upload = Arc::new(Upload { upload_ref, row, entry, load, request_id, now: cx.now });
+        let upload =
+            Arc::new(Upload { reference: upload_ref, row, entry, load, request_id, now: cx.now });
         let mut mode = Mode::Optimistic;
         let mut answer = loop {
             let upload = Arc::clone(&upload);
@@ -233,14 +234,14 @@ impl Endpoint<Cx> for BulkCreate {
 impl Upload {
     /// Takes the upload in, or goes on with the one that brought the same file before.
     fn take(&self, conn: &mut dyn Conn, mode: Mode) -> Outcome<Answer<BulkCreated>> {
-        let iso_id = &self.upload_ref.iso_id;
+        let iso_id = &self.reference.iso_id;
         let known = bulk_upload::by_content(conn, iso_id, &self.row.content_index)?;
         let is_complete = |row: &BulkUploadRow| row.succeeded == row.rows;
         if let Some(known) = known.as_ref().filter(|row| row.status.is_open() || is_complete(row)) {
             let answer = Answer::new(created(conn, known)?);
             return Ok(answer.header("idempotent-replayed", "true"));
         }
-        let upload_ref = &self.upload_ref;
+        let upload_ref = &self.reference;
         if known.as_ref().is_some_and(|known| known.bulk_id != upload_ref.bulk_id) {
             // Somebody else uploaded the file a moment ago, and the rows are sealed for another id.
             return Err(Error::unavailable("the file is being uploaded; try again").into());
@@ -281,7 +282,7 @@ impl Upload {
         known: Option<&BulkUploadRow>,
         chunks: &[(i64, Vec<u8>)],
     ) -> Outcome<()> {
-        let UploadRef { iso_id, bulk_id } = &self.upload_ref;
+        let UploadRef { iso_id, bulk_id } = &self.reference;
         if bulk_upload::count_open(conn, iso_id)? >= OPEN_MAX {
             let message = "10 uploads are already in progress; wait until one finishes.";
             return Err(refusal("body", Code::LimitExceeded, message));

@@ -1,8 +1,9 @@
 //! Carries out what was scheduled for objects, when its time has come; housekeeping calls it.
 //!
 //! Some of it always happens (a closed merchant's name becomes free, a retired TPN's credentials
-//! are shredded), some is simulated by the sandbox. **Each is carried out once**, in the transaction
-//! that takes it off the list; what the state of its object does not allow any more is dropped.
+//! are shredded), some is simulated by the sandbox. **Each is carried out once**, in the
+//! transaction that takes it off the list; what the state of its object does not allow any more is
+//! dropped.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The endpoint of the one call.
+//! The endpoint of the one call that creates a merchant, a store and a TPN.
 
 use contract::{Answer, Draft, Endpoint, Failure, Route};
 use schemars::JsonSchema;

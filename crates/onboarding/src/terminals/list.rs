@@ -1,4 +1,4 @@
-//! The list of TPNs.
+//! The list of TPNs, by any of their filters.
 
 use contract::{Answer, Endpoint, Failure, Route};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Changing TPNs.
+//! Changing TPNs, based on a version that the caller names.
 
 use contract::{Answer, Draft, Endpoint, Failure, Route};
 use db::Conn;

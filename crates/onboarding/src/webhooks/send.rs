@@ -89,9 +89,9 @@ pub fn is_taken(status: u16) -> bool {
     matches!(status, 200..=299)
 }
 
-/// Records the result of an attempt, in the transaction that finishes it. Returns how long to wait for
-/// the next one; nothing when it was the last. A test tells nothing about the webhook and is never
-/// repeated.
+/// Records the result of an attempt, in the transaction that finishes it. Returns how long to wait
+/// for the next one; nothing when it was the last. A test says nothing about the webhook and is
+/// never repeated.
 pub fn record(
     conn: &mut dyn Conn,
     delivery: &DeliveryRow,

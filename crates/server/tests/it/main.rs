@@ -7,6 +7,7 @@ mod harness;
 mod oembed_proxy;
 mod options;
 mod product_pages;
+mod report_extremes;
 mod report_params;
 mod report_patience;
 mod reports;

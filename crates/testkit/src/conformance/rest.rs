@@ -39,6 +39,9 @@ pub fn deviations_folder() -> PathBuf {
 /// The file of deviations that excuses tests of the suite which the reference's makers publish.
 pub const MAKERS_SUITE: &str = "api-core-tests";
 
+/// Numbers that agree to so many decimals are equal.
+const NUMBER_TOLERANCE: f64 = 0.000_000_5;
+
 /// The address of the server under test, as the recorded texts spell it.
 const SITE_TOKEN: &str = "{{site}}";
 

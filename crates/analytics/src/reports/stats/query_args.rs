@@ -54,12 +54,12 @@ pub(super) const fn text(name: &'static str, usual: &'static str) -> QueryArg {
 }
 
 impl QueryArg {
-    /// QueryArg under another name than that of its parameter.
+    /// Shown under another name than that of its parameter.
     pub(super) const fn of(self, param: &'static str) -> Self {
         Self { param, ..self }
     }
 
-    /// QueryArg only if it was given.
+    /// Shown only if it was given.
     pub(super) const fn if_given(self) -> Self {
         Self { usual: Usual::Nothing, ..self }
     }

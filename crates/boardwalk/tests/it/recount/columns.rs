@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::PENDING;
 use super::filter::Counted;
 use super::money::{self, Millionths, average, ratio, shown};
 use super::rows::{Line, Row};
@@ -85,9 +84,7 @@ pub(super) fn of_order_segment(counted: &[Counted<'_>]) -> Columns {
     } else {
         sum(counted, |counted| if counted.row.is_order() { 0 } else { counted.row.total })
     };
-    let paid_back = if PENDING.segments_as_totals { paid_back.abs() } else { paid_back };
-    let is_sale = |row: &&&Row| row.is_order() || !PENDING.segments_as_totals;
-    let sales: Vec<&&Row> = rows.iter().filter(is_sale).collect();
+    let sales: Vec<&&Row> = rows.iter().filter(|row| row.is_order()).collect();
     let of_sales = |of: fn(&Row) -> i64| -> i64 { sales.iter().map(|row| of(row)).sum() };
     let coupons = match counted.first().and_then(|counted| counted.coupon) {
         Some(_) => distinct(counted.iter().filter_map(|counted| counted.coupon).map(|(id, _)| id)),
@@ -101,7 +98,7 @@ pub(super) fn of_order_segment(counted: &[Counted<'_>]) -> Columns {
         ("total_sales", shown(of(|line| line.gross, |row| row.total))),
         ("coupons", shown(taken_off)),
         ("coupons_count", coupons),
-        ("refunds", shown(paid_back)),
+        ("refunds", shown(paid_back.abs())),
         ("taxes", shown(of(|line| line.tax, |row| row.tax))),
         ("shipping", shown(of(|line| line.shipping, |row| row.shipping))),
         ("net_revenue", shown(of(|line| line.net, |row| row.net))),
@@ -132,15 +129,7 @@ fn products(counted: &[Counted<'_>]) -> Value {
 
 fn variations(counted: &[Counted<'_>]) -> Value {
     let all = counted.iter().map(|counted| line(counted).variation);
-    distinct(all.filter(|variation| *variation != 0 || !PENDING.variations_are_counted))
-}
-
-/// Orders in a segment of lines.
-fn orders_of_segment(counted: &[Counted<'_>]) -> Value {
-    if PENDING.segments_as_totals {
-        return json!(orders_of_lines(counted));
-    }
-    json!(rows(counted).len())
+    distinct(all.filter(|variation| *variation != 0))
 }
 
 pub(super) fn of_products(counted: &[Counted<'_>]) -> Columns {
@@ -153,20 +142,8 @@ pub(super) fn of_products(counted: &[Counted<'_>]) -> Columns {
     ])
 }
 
-pub(super) fn of_product_segment(counted: &[Counted<'_>]) -> Columns {
-    let mut columns = of_products(counted);
-    columns.insert(String::from("orders_count"), orders_of_segment(counted));
-    columns
-}
-
 pub(super) fn of_variations(counted: &[Counted<'_>]) -> Columns {
     let mut columns = of_products(counted);
-    columns.remove("products_count");
-    columns
-}
-
-pub(super) fn of_variation_segment(counted: &[Counted<'_>]) -> Columns {
-    let mut columns = of_product_segment(counted);
     columns.remove("products_count");
     columns
 }
@@ -190,23 +167,16 @@ pub(super) fn of_coupons(counted: &[Counted<'_>]) -> Columns {
 }
 
 pub(super) fn of_taxes(counted: &[Counted<'_>]) -> Columns {
-    let mut columns = of_tax_segment(counted);
-    let orders = rows(counted).iter().filter(|row| row.is_order()).count();
-    columns.insert(String::from("orders_count"), json!(orders));
-    columns
-}
-
-pub(super) fn of_tax_segment(counted: &[Counted<'_>]) -> Columns {
     let taxes: Vec<_> = counted.iter().filter_map(|counted| counted.tax).collect();
     let goods: Millionths = taxes.iter().map(|tax| tax.of_goods).sum();
     let shipping: Millionths = taxes.iter().map(|tax| tax.of_shipping).sum();
-    let is_sale = |row: &&&Row| row.is_order() || !PENDING.segments_as_totals;
+    let orders = rows(counted).iter().filter(|row| row.is_order()).count();
     columns([
         ("tax_codes", distinct(taxes.iter().map(|tax| tax.rate))),
         ("total_tax", shown(goods + shipping)),
         ("order_tax", shown(goods)),
         ("shipping_tax", shown(shipping)),
-        ("orders_count", json!(rows(counted).iter().filter(is_sale).count())),
+        ("orders_count", json!(orders)),
     ])
 }
 

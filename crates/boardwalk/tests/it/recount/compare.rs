@@ -10,7 +10,7 @@ use super::query::Query;
 use super::shop::Shop;
 use super::stats::{self, Expected};
 use super::world::World;
-use super::{PENDING, STRICT, filter, money, people};
+use super::{filter, money, people};
 
 /// Numbers that differ by less are the same: far less than the smallest coin, and more than the
 /// millionths to which shares of shipping are rounded.
@@ -33,7 +33,7 @@ impl Checker<'_> {
         }
         let more = differences.len().saturating_sub(TOLD_MAX);
         let shown: Vec<String> = differences.into_iter().take(TOLD_MAX).collect();
-        let path = query.path(STRICT);
+        let path = query.path();
         self.wrong.push(format!("{path}\n    {} (+{more})", shown.join("\n    ")));
     }
 
@@ -41,7 +41,7 @@ impl Checker<'_> {
     fn left_out(&self, response: &Response, query: &Query) -> Option<String> {
         let route = query.route.as_str();
         let is_told = matches!(route, "reports/orders/stats" | "reports/revenue/stats");
-        if !PENDING.currency || !is_told {
+        if !is_told {
             return None;
         }
         let every = Query { every_currency: query.text("currency").is_none(), ..query.clone() };
@@ -55,7 +55,7 @@ impl Checker<'_> {
 
     fn answer(&mut self, query: &Query) -> Option<(Response, Value)> {
         self.asked += 1;
-        let response = self.shop.get(&query.path(STRICT));
+        let response = self.shop.get(&query.path());
         if response.status != 200 {
             let said = format!("answered {}: {}", response.status, response.text());
             self.tell(query, vec![said]);
@@ -108,9 +108,7 @@ impl Checker<'_> {
     pub(super) fn list(&mut self, query: &Query) {
         let Some((response, body)) = self.answer(query) else { return };
         let expected = lists::expected(self.world, query);
-        let is_counted = PENDING.tax_rows_are_counted || query.text("taxes").is_none();
-        let mut differences =
-            if is_counted { headers(&response, query, expected.len()) } else { Vec::new() };
+        let mut differences = headers(&response, query, expected.len());
         let rows = body.as_array().cloned().unwrap_or_default();
         let identity = lists::identity(&query.route);
         same_page(query, expected, &rows, identity, &mut differences);
@@ -334,7 +332,7 @@ fn same_page(
         };
         differ(wanted, row, &id, differences);
         let due = known_by(&expected[place].1, identity);
-        let is_out = PENDING.ties && has_ties_broken(query) && id != due;
+        let is_out = has_ties_broken(query) && id != due;
         if is_out || rank.compare(&expected[place].0).is_ne() {
             differences.push(format!("{id} ({rank:?}) is in the place of {due}"));
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::PENDING;
 use super::clock::Second;
 use super::query::Query;
 use super::rows::{Line, Row, Tax};
@@ -31,9 +30,7 @@ fn joined(conditions: &[bool], any: bool) -> bool {
 
 /// Whether the row is in the currency of the report: the shop's unless one is named.
 pub(super) fn in_currency(world: &World, query: &Query, row: &Row) -> bool {
-    !PENDING.currency
-        || query.every_currency
-        || row.currency == query.text("currency").unwrap_or(world.choices.currency)
+    query.every_currency || row.currency == query.text("currency").unwrap_or(world.choices.currency)
 }
 
 fn is_counted(world: &World, row: &Row) -> bool {
@@ -64,11 +61,7 @@ fn order_passes(world: &World, query: &Query, row: &Row) -> bool {
     let statuses = status_conditions(query, row);
     let is_open = statuses.is_empty();
     let mut conditions = order_conditions(world, query, row);
-    if query.route == "reports/orders" && !statuses.is_empty() && !PENDING.list_matches_statuses {
-        conditions.push(joined(&statuses, false));
-    } else {
-        conditions.extend(statuses);
-    }
+    conditions.extend(statuses);
     joined(&conditions, query.is_any()) && (!is_open || is_counted(world, row))
 }
 
@@ -86,8 +79,7 @@ fn order_conditions(world: &World, query: &Query, row: &Row) -> Vec<bool> {
     both("tax_rate", &|ids| row.taxes.iter().any(|tax| ids.contains(&tax.rate)));
     both("order", &|ids| ids.contains(&row.id));
     if let Some(kind) = query.text("customer_type").or(query.text("customer")) {
-        let is_asked = PENDING.refunds_have_customer_type || row.is_order();
-        conditions.push(is_asked && row.returning == (kind == "returning"));
+        conditions.push(row.returning == (kind == "returning"));
     }
     if let Some(kind) = query.text("refunds") {
         let is_full = row.status == "refunded";
@@ -187,7 +179,6 @@ fn line_passes(world: &World, query: &Query, line: &Line) -> bool {
     if !query.route.starts_with("reports/variations") {
         return true;
     }
-    let is_any = query.is_any();
     let named = if query.text("products").is_some() { "products" } else { "product_includes" };
     let asked = products_asked(world, query, (named, "category_includes"));
     let mut conditions: Vec<bool> = Vec::new();
@@ -202,13 +193,9 @@ fn line_passes(world: &World, query: &Query, line: &Line) -> bool {
     if has_attributes(query) {
         conditions.push(attributes_hold(world, query, line));
     }
-    // Without a list of variations, all of them are meant, and nothing that is none.
-    let is_variation = line.variation != 0;
-    if PENDING.variations_match {
-        conditions.extend(variations);
-        return is_variation && joined(&conditions, is_any);
-    }
-    variations.unwrap_or(is_variation) && joined(&conditions, false)
+    conditions.extend(variations);
+    // Goods without a variation are none of the report's, whatever is asked for.
+    line.variation != 0 && joined(&conditions, query.is_any())
 }
 
 pub(super) fn coupons<'w>(world: &'w World, query: &Query) -> Vec<Counted<'w>> {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::PENDING;
 use super::clock::{self, written};
 use super::columns;
 use super::filter::{self, Counted};
@@ -229,7 +228,7 @@ fn categories(world: &World, query: &Query) -> Vec<Ranked> {
         }
     }
     let row = |(id, counted): (i64, Vec<Counted<'_>>)| {
-        let columns = columns::of_product_segment(&counted);
+        let columns = columns::of_products(&counted);
         let number = |name: &str| columns::number(&columns, name);
         let name = &world.categories[&id].0;
         let rank = match query.text("orderby").unwrap_or("category_id") {
@@ -291,10 +290,8 @@ fn taxes(world: &World, query: &Query) -> Vec<Ranked> {
             "rate" => Rank::int(percent),
             by => Rank::Number(columns::number(&columns, by)),
         };
-        let has_state = !text("state").is_empty() || PENDING.tax_rows_from_rates;
-        let state = if has_state { text("state") } else { text("country") };
         let mut body = json!({ "tax_rate_id": id, "name": text("name"), "tax_rate": shown(percent),
-            "country": text("country"), "state": state, "priority": record["priority"] });
+            "country": text("country"), "state": text("state"), "priority": record["priority"] });
         for column in ["total_tax", "order_tax", "shipping_tax", "orders_count"] {
             body[column] = columns[column].clone();
         }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::PENDING;
 use super::clock::{Second, written};
 use super::filter::in_currency;
 use super::lists::{Rank, Ranked};
@@ -136,16 +135,13 @@ fn about_dates(world: &World, query: &Query, bought: &Bought<'_>) -> Vec<bool> {
     conditions
 }
 
-/// Bounds of what they bought, each included. Who bought nothing has none of it.
+/// Bounds of what they bought, each included. Figures of who bought nothing are 0.
 fn about_sums(query: &Query, bought: &Bought<'_>) -> Vec<bool> {
     let mut conditions = Vec::new();
-    let is_known = PENDING.bounds_keep_everybody;
-    let spend = (bought.rows > 0 || is_known).then(|| money::float(bought.spend));
-    let value = bought.average().or(is_known.then_some(0.0));
     for (name, own) in [
-        ("orders_count", Some(money::whole(bought.orders))),
-        ("total_spend", spend),
-        ("avg_order_value", value),
+        ("orders_count", money::whole(bought.orders)),
+        ("total_spend", money::float(bought.spend)),
+        ("avg_order_value", bought.average().unwrap_or_default()),
     ] {
         let pair: Vec<f64> = query
             .members(&format!("{name}_between"))
@@ -157,9 +153,8 @@ fn about_sums(query: &Query, bought: &Bought<'_>) -> Vec<bool> {
             _ => (query.number(&format!("{name}_min")), query.number(&format!("{name}_max"))),
         };
         if least.is_some() || most.is_some() {
-            conditions.push(own.is_some_and(|own| {
-                least.is_none_or(|least| own >= least) && most.is_none_or(|most| own <= most)
-            }));
+            let is_enough = least.is_none_or(|least| own >= least);
+            conditions.push(is_enough && most.is_none_or(|most| own <= most));
         }
     }
     conditions

@@ -90,10 +90,11 @@ impl Query {
     }
 
     /// The address of the question.
-    pub(super) fn path(&self, more: &str) -> String {
-        let mut path = format!("/wc-analytics/{}?{more}", self.route);
-        for (name, value) in &self.params {
-            let _ = write!(path, "&{}={}", encoded(name), encoded(value));
+    pub(super) fn path(&self) -> String {
+        let mut path = format!("/wc-analytics/{}", self.route);
+        for (place, (name, value)) in self.params.iter().enumerate() {
+            let sign = if place == 0 { '?' } else { '&' };
+            let _ = write!(path, "{sign}{}={}", encoded(name), encoded(value));
         }
         path
     }

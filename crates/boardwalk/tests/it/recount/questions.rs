@@ -2,7 +2,6 @@
 
 mod people;
 
-use super::PENDING;
 use super::clock::{Second, written};
 use super::compare::{Checker, all_indicators};
 use super::dice::Dice;
@@ -106,22 +105,13 @@ fn stats(world: &World, dice: &mut Dice, route: &str) -> Query {
     };
     range(world, dice, most, &mut query);
     paging(dice, &mut query);
-    let (mut sorts, segments, fields) = choices(route);
-    if !PENDING.every_orderby {
-        let hidden = ["items_sold", "coupons", "refunds", "shipping", "taxes"];
-        let is_goods = route.contains("products") || route.contains("variations");
-        sorts.retain(|by| match route {
-            "reports/revenue/stats" => *by != "items_sold",
-            _ => !is_goods || *by == "items_sold" || !hidden.contains(by),
-        });
-    }
+    let (sorts, segments, fields) = choices(route);
     query.set("orderby", dice.pick(&sorts));
     filters(world, dice, &mut query);
     if !segments.is_empty() && dice.one_in(2) {
-        segment(world, dice, &mut query, &segments);
+        query.set("segmentby", dice.pick(&segments));
     }
-    let takes_fields = !matches!(route, "reports/orders/stats" | "reports/revenue/stats");
-    if dice.one_in(5) && (takes_fields || PENDING.fields_of_orders) {
+    if dice.one_in(5) {
         // What it is sorted by is among them, so that it can be seen.
         let mut chosen = dice.some(&fields, 2);
         let by = query.text("orderby").unwrap().to_owned();
@@ -203,29 +193,6 @@ fn choices(route: &str) -> (Names, Names, Names) {
     }
 }
 
-fn segment(world: &World, dice: &mut Dice, query: &mut Query, segments: &[&'static str]) {
-    let by = dice.pick(segments);
-    let of_coupons = query.route == "reports/coupons/stats" && by != "coupon";
-    let waits =
-        (by == "currency" && !PENDING.currency) || (of_coupons && !PENDING.goods_with_coupons);
-    if waits {
-        return;
-    }
-    let needs_product = by == "variation" && query.route != "reports/variations/stats";
-    if needs_product && !PENDING.all_variations {
-        let param = match query.route.as_str() {
-            "reports/orders/stats" => "product_includes",
-            "reports/products/stats" => "products",
-            _ => return,
-        };
-        let parents: Vec<i64> =
-            world.variations.values().map(|own| own["parent_id"].as_i64().unwrap()).collect();
-        query.params.retain(|(name, _)| name != "categories");
-        query.set(param, dice.pick(&parents));
-    }
-    query.set("segmentby", by);
-}
-
 fn ids<'w>(
     dice: &mut Dice,
     query: &mut Query,
@@ -267,7 +234,7 @@ fn filters(world: &World, dice: &mut Dice, query: &mut Query) {
     let products = || world.products.keys();
     let variations = || world.variations.keys();
     let categories = || world.categories.keys();
-    if PENDING.currency && dice.one_in(4) && !query.route.starts_with("reports/downloads") {
+    if dice.one_in(4) && !query.route.starts_with("reports/downloads") {
         query.set("currency", dice.pick(&[world.choices.currency, world.choices.foreign()]));
     }
     let route = query.route.clone();
@@ -446,7 +413,7 @@ fn leaderboard(world: &World, dice: &mut Dice, board: &str) -> Query {
     let mut query = Query::of(&format!("leaderboards/{board}"));
     range(world, dice, 500, &mut query);
     query.set("per_page", dice.pick(&[1, 3, 5, 20]));
-    if PENDING.leaderboard_pages && dice.one_in(2) {
+    if dice.one_in(2) {
         query.set("page", dice.between(1, 3));
     }
     query
@@ -455,7 +422,7 @@ fn leaderboard(world: &World, dice: &mut Dice, board: &str) -> Query {
 fn indicators(world: &World, dice: &mut Dice) -> Query {
     let mut query = Query::of("reports/performance-indicators");
     range(world, dice, 500, &mut query);
-    if !PENDING.indicators_without_names || dice.one_in(2) {
+    if dice.one_in(2) {
         query.set("stats", all_indicators());
     }
     query

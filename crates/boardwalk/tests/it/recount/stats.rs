@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::PENDING;
 use super::clock::{Interval, UNITS, Unit, written};
 use super::columns::{self, Columns};
 use super::filter::{self, Counted};
@@ -29,7 +28,7 @@ struct Report<'w> {
     world: &'w World,
     query: &'w Query,
     counted: Vec<Counted<'w>>,
-    /// The same in every currency, where these are kept apart.
+    /// The same in every currency, unless the question names one, where these are kept apart.
     by_currency: Vec<Counted<'w>>,
     columns: fn(&[Counted<'_>]) -> Columns,
 }
@@ -213,13 +212,13 @@ impl<'w> Report<'w> {
             ("reports/orders/stats" | "reports/revenue/stats", _) => {
                 (of_lines(), columns::of_order_segment)
             }
-            ("reports/products/stats", _) => (counted.to_vec(), columns::of_product_segment),
-            ("reports/variations/stats", _) => (counted.to_vec(), columns::of_variation_segment),
+            ("reports/products/stats", _) => (counted.to_vec(), columns::of_products),
+            ("reports/variations/stats", _) => (counted.to_vec(), columns::of_variations),
             ("reports/coupons/stats", "coupon" | "currency") => {
                 (counted.to_vec(), columns::of_coupons)
             }
             ("reports/coupons/stats", _) => (of_lines(), columns::of_coupons),
-            ("reports/taxes/stats", _) => (counted.to_vec(), columns::of_tax_segment),
+            ("reports/taxes/stats", _) => (counted.to_vec(), columns::of_taxes),
             (route, by) => panic!("{route} by {by}"),
         }
     }
@@ -243,7 +242,7 @@ impl<'w> Report<'w> {
         }
     }
 
-    /// The segments that are shown, be they empty.
+    /// The segments that are shown, be they empty, with those of what was sold and deleted.
     fn known(&self, by: &str) -> Known {
         let Self { world, query, .. } = self;
         let text = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
@@ -282,17 +281,38 @@ impl<'w> Report<'w> {
             }
             other => panic!("by {other}"),
         };
-        known.into_iter().map(|(id, label)| ((id, String::new()), label)).collect()
+        let mut known: Known =
+            known.into_iter().map(|(id, label)| ((id, String::new()), label)).collect();
+        let is_chosen = match by {
+            "product" => products.is_some(),
+            "variation" => query.ids(self.variations_param()).is_some(),
+            "coupon" => query.ids("coupons").is_some(),
+            _ => true,
+        };
+        if !is_chosen {
+            // What was sold and is not there any more.
+            for key in self.split(by, &self.counted).0.iter().flat_map(|unit| self.keys(by, unit)) {
+                known.entry(key).or_insert_with(|| String::from("(Deleted)"));
+            }
+        }
+        known
+    }
+
+    fn variations_param(&self) -> &'static str {
+        match self.query.route.as_str() {
+            "reports/orders/stats" => "variation_includes",
+            _ => "variations",
+        }
     }
 
     fn known_variations(&self) -> Vec<(i64, String)> {
         let Self { world, query, .. } = self;
-        let (products, variations) = match query.route.as_str() {
-            "reports/orders/stats" => ("product_includes", "variation_includes"),
-            "reports/products/stats" => ("products", "variations"),
-            _ => ("", "variations"),
+        let products = match query.route.as_str() {
+            "reports/orders/stats" => "product_includes",
+            "reports/products/stats" => "products",
+            _ => "",
         };
-        let asked = query.ids(variations);
+        let asked = query.ids(self.variations_param());
         let of = filter::products_asked(world, query, (products, "categories"));
         let is_asked = |(id, record): &(&i64, &Value)| {
             let parent = record["parent_id"].as_i64().unwrap();
@@ -318,16 +338,12 @@ impl<'w> Report<'w> {
         known
     }
 
-    /// Categories with a product, or those that are asked for.
+    /// Categories with a product, be it in a part of them, or those that are asked for.
     fn known_categories(&self, param: &str) -> Vec<(i64, String)> {
         let Self { world, query, .. } = self;
         let asked = query.ids(param);
         let is_used = |id: &i64| {
-            world.products.keys().any(|product| {
-                let of_parts = PENDING.categories_of_parts;
-                let own = world.own_categories(*product);
-                (if of_parts { world.categories_up(*product) } else { own }).contains(id)
-            })
+            world.products.keys().any(|product| world.categories_up(*product).contains(id))
         };
         let is_known =
             |id: &&i64| is_used(id) && asked.as_ref().is_none_or(|asked| asked.contains(id));

@@ -13,11 +13,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use types::Timestamp;
 
+use super::NUMBER_TOLERANCE;
 use super::ids::Ids;
 use super::undefined::Undefined;
 
-/// Numbers that agree to so many decimals are equal.
-pub(super) const NUMBER_TOLERANCE: f64 = 0.000_000_5;
 /// How far a moment may be from now, in microseconds.
 const NOW_SLACK_US: i64 = 15 * 60 * 1_000_000;
 /// More differences than this say nothing new about one body.

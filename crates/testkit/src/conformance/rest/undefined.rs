@@ -102,7 +102,7 @@ impl Undefined {
 /// Sums of fractions may differ in their last digits.
 fn same(one: Option<&Value>, other: Option<&Value>) -> bool {
     match (one.and_then(Value::as_f64), other.and_then(Value::as_f64)) {
-        (Some(one), Some(other)) => (one - other).abs() < super::compare::NUMBER_TOLERANCE,
+        (Some(one), Some(other)) => (one - other).abs() < super::NUMBER_TOLERANCE,
         _ => one == other,
     }
 }

@@ -1,4 +1,4 @@
-//! What customers do on average.
+//! What customers do on average: orders, spend and order value.
 
 use contract::rest::{Item, Reply, Schema, Stop};
 use frame::Call;
@@ -24,7 +24,9 @@ pub fn document() -> Value {
 pub fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
     if context.follows(Rule::StatsIgnoreFilters) {
-        compat::IGNORED_BY_STATS.iter().for_each(|name| call.params.remove(name));
+        for name in compat::IGNORED_BY_STATS {
+            call.params.remove(name);
+        }
     }
     let (found, customers) = CustomerQuery::of(call, &context, "customers").everything(call)?;
     let count = |wanted: fn(&Sums) -> bool| -> i64 {

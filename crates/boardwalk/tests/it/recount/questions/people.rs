@@ -1,6 +1,5 @@
 //! Random questions about customers.
 
-use super::super::PENDING;
 use super::super::clock::written;
 use super::super::dice::Dice;
 use super::super::query::Query;
@@ -80,16 +79,5 @@ pub(super) fn averages(world: &World, dice: &mut Dice) -> Query {
     person_filters(world, dice, &mut query);
     let people: Vec<i64> = world.people.values().map(|person| person.id).collect();
     ids(dice, &mut query, "customers", people.iter(), 6);
-    if !PENDING.customer_stats_filters {
-        let ignored = [
-            "searchby",
-            "users",
-            "user_type",
-            "filter_empty",
-            "location_includes",
-            "location_excludes",
-        ];
-        query.params.retain(|(name, _)| !ignored.contains(&name.as_str()));
-    }
     query
 }
