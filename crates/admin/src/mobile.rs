@@ -10,7 +10,7 @@ use frame::auth::magic_link;
 use frame::mail::{self, Email, Sender};
 use frame::managers::may_view;
 use frame::pages::{Address, Link};
-use frame::{Action, Call, Names, Options, Via};
+use frame::{Action, Call, Names, Options};
 use serde_json::{Map, Value, json};
 
 const MINUTES_OF_SECOND: u64 = 60;
@@ -59,12 +59,7 @@ fn list(call: &mut Call<'_>, data: &str, own: &str) -> Result<Reply, Stop> {
 fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
     const FAILED: &str = "error_sending_mobile_magic_link";
     let Some(user) = call.user().cloned() else { return Err(call.forbidden().into()) };
-    // A key is for a program and may be good for reading only; a link signs in to everything.
-    if matches!(call.visit.identity.via, Via::ConsumerKey { .. }) {
-        let message = "A consumer key cannot request a sign-in link; sign in, or use an \
-                       application password.";
-        return Err(Refusal::new(403, FAILED, message).into());
-    }
+    call.may_issue_credentials()?;
     if !mail::is_on(call.site) {
         let message = "E-mail is turned off; ask the operator to set mail.relay.";
         return Err(Refusal::new(409, FAILED, message).into());

@@ -7,7 +7,7 @@ use contract::rest::{Params, Refusal, Stop, Verb};
 use db::Conn;
 use types::{Capability, Error, Timestamp};
 
-use crate::{Options, Site, User, Visit};
+use crate::{Options, Site, User, Via, Visit};
 
 /// What permissions and operations are handed.
 pub struct Call<'c> {
@@ -107,6 +107,18 @@ impl<'c> Call<'c> {
     /// The permission of an operation that simply says no.
     pub fn forbidden(&self) -> Refusal {
         self.deny("rest_forbidden", "You are not allowed to do that.")
+    }
+
+    /// The permission to make or approve a credential of the caller. **No credential hands out more
+    /// than it has**: a consumer key may be good for reading or writing alone, while an application
+    /// password or a session acts for its user in everything.
+    pub fn may_issue_credentials(&self) -> Result<(), Stop> {
+        if !matches!(self.visit.identity.via, Via::ConsumerKey { .. }) {
+            return Ok(());
+        }
+        let message = "A consumer key cannot create or approve credentials; sign in, or use an \
+                       application password.";
+        Err(Refusal::new(403, "rest_cannot_issue_credentials", message).into())
     }
 
     /// The context in which the item is shown: `view` unless asked for otherwise.

@@ -54,7 +54,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let device = Schema::object(DEVICE_FIELDS.map(|name| (name, text()))).required();
     let matches = Schema::boolean().required();
     vec![
-        at("token").on(CREATE, Args::new(), write(may_view, make)),
+        at("token").on(CREATE, Args::new(), write(may_issue, make)),
         at("exchange").on(CREATE, token().arg("exchange_grant", text()), write(anyone, exchange)),
         at("status").on(CREATE, token(), read(may_view, status)),
         at("revoke").on(
@@ -70,7 +70,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         at("approve").on(
             CREATE,
             token().arg("choice", text().required()),
-            write(may_view, approve),
+            write(may_issue, approve),
         ),
         at("session-status").on(
             READ,
@@ -79,6 +79,12 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         ),
         at("availability").on(READ, Args::new(), memory(may_view, |call| Ok(availability(call)))),
     ]
+}
+
+/// What begins here ends with an application password.
+fn may_issue(call: &mut Call<'_>) -> Result<(), Stop> {
+    may_view(call)?;
+    call.may_issue_credentials()
 }
 
 fn random<const BYTES: usize>() -> Result<String, Error> {

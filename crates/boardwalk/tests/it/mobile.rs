@@ -24,6 +24,36 @@ fn a_link_from_a_letter_signs_in_once_on_postgres() {
     link_signs_in(Site::postgres());
 }
 
+/// Each route that makes or approves a credential of its caller.
+const ISSUING: &[(&str, &str, &str)] = &[
+    ("GET", "/wc-admin/mobile-app/send-magic-link", "{}"),
+    ("POST", "/wc-admin/mobile-app/qr-login-token", "{}"),
+    ("POST", "/wc-admin/mobile-app/qr-login-approve", r#"{"token":"x","choice":"1"}"#),
+    ("POST", "/wp/v2/users/me/application-passwords", r#"{"name":"stolen"}"#),
+    ("POST", "/boardwalk/v1/consumer-keys", r#"{"description":"x","permissions":"read_write"}"#),
+];
+
+#[test]
+fn a_consumer_key_makes_nothing_stronger_than_itself() {
+    let shop = RestSite::import(Site::sqlite());
+    let running = shop.site.serve();
+    let key = shop.identities.get("key:write").unwrap();
+    let basic = format!("Basic {}", BASE64.encode(key.as_bytes()));
+    let ask = |method: &str, path: &str, body: &str| {
+        let request = Request::new(method, &format!("/wp-json{path}"))
+            .header("Authorization", &basic)
+            .header("X-Forwarded-Proto", "https")
+            .header("Content-Type", "application/json");
+        send(&running, &request.body(body.as_bytes().to_vec()))
+    };
+    let product = ask("POST", "/wc/v3/products", r#"{"name":"Rope"}"#);
+    assert_eq!(product.status, 201, "the key works: {}", product.text());
+    for (method, path, body) in ISSUING {
+        let answer = ask(method, path, body);
+        assert!(matches!(answer.status, 401 | 403), "{path}: {} {}", answer.status, answer.text());
+    }
+}
+
 fn send(running: &Running, request: &Request) -> Response {
     Connection::open(&running.url).unwrap().send(request).unwrap()
 }

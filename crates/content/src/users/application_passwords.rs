@@ -100,7 +100,8 @@ fn may_get(call: &mut Call<'_>) -> Result<(), Stop> {
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {
     let message = "You are not allowed to create application passwords for this user.";
-    permit(call, "rest_cannot_create_application_passwords", message)
+    permit(call, "rest_cannot_create_application_passwords", message)?;
+    call.may_issue_credentials()
 }
 
 fn may_edit(call: &mut Call<'_>) -> Result<(), Stop> {

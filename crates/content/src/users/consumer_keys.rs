@@ -66,6 +66,7 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    call.may_issue_credentials()?;
     let description = clean::text_field(call.params.text("description").unwrap_or_default());
     if description.is_empty() || description.chars().count() > NAME_LENGTH_MAX {
         let message = format!("Describe the key with 1 to {NAME_LENGTH_MAX} characters.");
