@@ -177,8 +177,12 @@ macro_rules! record {
                 vec![
                     $($crate::Column::value(&self.$field),)*
                     $($(
-                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| $crate::Column::value(&pair.0)),
-                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| $crate::Column::value(&pair.1)),
+                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| {
+                            $crate::Column::value(&pair.0)
+                        }),
+                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| {
+                            $crate::Column::value(&pair.1)
+                        }),
                     )*)?
                 ]
             }

@@ -77,8 +77,10 @@ statements! {
          ORDER BY isos.created_us, isos.iso_id LIMIT $4"
     );
     ACCOUNT_PUT = db::upsert!(IsoAccount);
-    ACCOUNT_AHEAD =
-        db::select!(IsoAccount, "WHERE clock_ahead_us > 0 ORDER BY clock_ahead_us, iso_id LIMIT $1");
+    ACCOUNT_AHEAD = db::select!(
+        IsoAccount,
+        "WHERE clock_ahead_us > 0 ORDER BY clock_ahead_us, iso_id LIMIT $1"
+    );
 }
 
 /// The account of an ISO that exists.
