@@ -1,5 +1,7 @@
 //! The seam between queries and engines: statements, values, rows and the connection trait.
 
+use std::time::Duration;
+
 use types::{Amount, Error, Result, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +146,9 @@ columns! {
     bool: |row, index| row.int(index)?.map(|value| value != 0), |value| (*value).into();
     Timestamp ["_us"]: |row, index| row.int(index)?.map(Timestamp::from_micros),
         |value| (*value).into();
+    Duration ["_us"]: |row, index| {
+        row.int(index)?.map(|micros| Duration::from_micros(micros.unsigned_abs()))
+    }, |value| Val::Int(i64::try_from(value.as_micros()).unwrap_or(i64::MAX));
     Amount: |row, index| row.int(index)?.map(Amount::from_millionths), |value| (*value).into();
     String: |row, index| row.text(index)?, |value| Val::Text(value);
     Vec<u8>: |row, index| row.bytes(index)?, |value| Val::Bytes(value);

@@ -45,7 +45,8 @@ pub trait Record: Sized {
 }
 
 impl dyn Conn + '_ {
-    /// Runs an [`insert!`](crate::insert) and returns how many rows it made.
+    /// Runs an [`insert!`](crate::insert) or [`upsert!`](crate::upsert) and returns how many rows
+    /// it wrote.
     pub fn insert<R: Record>(&mut self, sql: &Sql, record: &R) -> Result<u64> {
         let folded = record.folded_values();
         let mut values = fixed_values::<R>();
@@ -84,7 +85,12 @@ impl std::fmt::Debug for Columns<'_> {
 
 impl<'a> Columns<'a> {
     pub fn of(row: &'a dyn Row) -> Self {
-        Self { row, index: 0 }
+        Self::after(0, row)
+    }
+
+    /// The columns behind the first `index`.
+    pub fn after(index: usize, row: &'a dyn Row) -> Self {
+        Self { row, index }
     }
 
     /// The next column, read as the type that the caller wants.
@@ -93,9 +99,15 @@ impl<'a> Columns<'a> {
         self.index += 1;
         Ok(value)
     }
+
+    /// The next two columns; nothing where either is null.
+    pub fn take_pair<A: Column, B: Column>(&mut self) -> Result<Option<(A, B)>> {
+        Ok(self.take::<Option<A>>()?.zip(self.take()?))
+    }
 }
 
-/// Declares a row of a table: first the columns of its key, then the others.
+/// Declares a row of a table: first the columns of its key, then the others. A field of `pairs` is
+/// an optional pair, whose two columns are both null or both not.
 ///
 /// ```
 /// db::record! {
@@ -122,12 +134,17 @@ macro_rules! record {
         key($($(#[$key_meta:meta])* $key:ident: $key_type:ty $(as $key_column:literal)?),* $(,)?) {
             $($(#[$field_meta:meta])* $field:ident: $type:ty $(as $column:literal)?,)*
         }
+        $(pairs {
+            $($(#[$pair_meta:meta])* $pair:ident:
+                ($first:ty as $first_column:literal, $second:ty as $second_column:literal),)*
+        })?
         $(folded { $($folded:ident as $folded_column:literal),* $(,)? })?
     ) => {
         $(#[$meta])*
         $visibility struct $name {
             $($(#[$key_meta])* pub $key: $key_type,)*
             $($(#[$field_meta])* pub $field: $type,)*
+            $($($(#[$pair_meta])* pub $pair: Option<($first, $second)>,)*)?
         }
 
         impl $crate::Record for $name {
@@ -136,14 +153,20 @@ macro_rules! record {
                 &[$($((stringify!($fixed), $fixed_value),)*)?];
             const KEY: &'static [$crate::record::ColumnName] =
                 &[$($crate::column_name!($key, $key_type $(, $key_column)?),)*];
-            const FIELDS: &'static [$crate::record::ColumnName] =
-                &[$($crate::column_name!($field, $type $(, $column)?),)*];
+            const FIELDS: &'static [$crate::record::ColumnName] = &[
+                $($crate::column_name!($field, $type $(, $column)?),)*
+                $($(($first_column, ""), ($second_column, ""),)*)?
+            ];
             const FOLDED: &'static [$crate::record::ColumnName] =
                 &[$($(($folded_column, ""),)*)?];
             const COLUMNS: &'static str = $crate::columns!($name);
 
             fn take(columns: &mut $crate::record::Columns<'_>) -> ::types::Result<Self> {
-                Ok(Self { $($key: columns.take()?,)* $($field: columns.take()?,)* })
+                Ok(Self {
+                    $($key: columns.take()?,)*
+                    $($field: columns.take()?,)*
+                    $($($pair: columns.take_pair()?,)*)?
+                })
             }
 
             fn key_values(&self) -> Vec<$crate::Val<'_>> {
@@ -151,7 +174,17 @@ macro_rules! record {
             }
 
             fn field_values(&self) -> Vec<$crate::Val<'_>> {
-                vec![$($crate::Column::value(&self.$field),)*]
+                vec![
+                    $($crate::Column::value(&self.$field),)*
+                    $($(
+                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| {
+                            $crate::Column::value(&pair.0)
+                        }),
+                        self.$pair.as_ref().map_or($crate::Val::Null, |pair| {
+                            $crate::Column::value(&pair.1)
+                        }),
+                    )*)?
+                ]
             }
 
             fn folded_values(&self) -> Vec<String> {
@@ -191,6 +224,18 @@ macro_rules! insert {
     };
 }
 
+/// `INSERT` of a whole record, in place of the one with its key if there is one. A condition for
+/// that may follow.
+#[macro_export]
+macro_rules! upsert {
+    ($record:ty) => {
+        $crate::upsert!($record, "")
+    };
+    ($record:ty, $rest:expr) => {
+        $crate::const_text!($crate::record::Text::upsert::<$record>($rest))
+    };
+}
+
 /// `UPDATE` of everything but the key, of the row with that key.
 #[macro_export]
 macro_rules! update {
@@ -223,7 +268,11 @@ macro_rules! const_text {
 
 #[cfg(test)]
 mod tests {
-    use types::Timestamp;
+    use std::time::Duration;
+
+    use types::{Result, Timestamp};
+
+    use crate::{Column, Record as _, Row, Val};
 
     crate::record! {
         /// An example.
@@ -233,6 +282,9 @@ mod tests {
             text: Option<String>,
             created: Timestamp,
         }
+        pairs {
+            read: (String as "reader", Timestamp as "read_us"),
+        }
         folded { title as "title_key" }
     }
 
@@ -240,18 +292,74 @@ mod tests {
     fn statements_follow_the_fields() {
         assert_eq!(
             crate::insert!(Note, "ON CONFLICT DO NOTHING"),
-            "INSERT INTO notes (site_id, note_id, title, text, created_us, title_key) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
+            "INSERT INTO notes (site_id, note_id, title, text, created_us, reader, read_us, \
+             title_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            crate::upsert!(Note, "WHERE notes.text IS NULL"),
+            "INSERT INTO notes (site_id, note_id, title, text, created_us, reader, read_us, \
+             title_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+             ON CONFLICT (site_id, note_id) DO UPDATE SET title = excluded.title, \
+             text = excluded.text, created_us = excluded.created_us, reader = excluded.reader, \
+             read_us = excluded.read_us, title_key = excluded.title_key WHERE notes.text IS NULL"
         );
         assert_eq!(
             crate::update!(Note),
-            "UPDATE notes SET title = $1, text = $2, created_us = $3, title_key = $4 \
-             WHERE site_id = $5 AND note_id = $6"
+            "UPDATE notes SET title = $1, text = $2, created_us = $3, reader = $4, read_us = $5, \
+             title_key = $6 WHERE site_id = $7 AND note_id = $8"
         );
         assert_eq!(
             crate::select!(Note, "WHERE site_id = $1"),
-            "SELECT notes.note_id, notes.title, notes.text, notes.created_us FROM notes \
-             WHERE site_id = $1"
+            "SELECT notes.note_id, notes.title, notes.text, notes.created_us, notes.reader, \
+             notes.read_us FROM notes WHERE site_id = $1"
         );
+    }
+
+    #[test]
+    fn a_pair_is_written_and_read_as_two_columns() {
+        let mut note = Note {
+            id: 7,
+            title: "Plan".to_owned(),
+            text: None,
+            created: Timestamp::from_micros(1),
+            read: Some(("Ann".to_owned(), Timestamp::from_micros(2))),
+        };
+        let pair = |note: &Note| format!("{:?}", &note.field_values()[3..]);
+        assert_eq!(pair(&note), "[Text(\"Ann\"), Int(2)]");
+        note.read = None;
+        assert_eq!(pair(&note), "[Null, Null]");
+
+        let read =
+            Note::read(&Stored([Some(7), Some(8), None, Some(1), Some(3), Some(2)])).unwrap();
+        assert_eq!((read.id, read.title.as_str()), (7, "8"));
+        assert_eq!(read.read, Some(("3".to_owned(), Timestamp::from_micros(2))));
+        let read = Note::read(&Stored([Some(7), Some(8), None, Some(1), None, None])).unwrap();
+        assert_eq!(read.read, None);
+    }
+
+    #[test]
+    fn durations_are_kept_in_microseconds() {
+        assert_eq!(<Duration as Column>::SUFFIX, "_us");
+        let long = Duration::from_micros(1_500_000);
+        let Val::Int(stored) = long.value() else { panic!("not a number") };
+        assert_eq!(Duration::read(&Stored([Some(stored); 6]), 0).unwrap(), long);
+        assert!(matches!(Duration::MAX.value(), Val::Int(i64::MAX)));
+    }
+
+    /// A row of numbers, which are texts as well.
+    struct Stored([Option<i64>; 6]);
+
+    impl Row for Stored {
+        fn int(&self, index: usize) -> Result<Option<i64>> {
+            Ok(self.0[index])
+        }
+
+        fn text(&self, index: usize) -> Result<Option<String>> {
+            Ok(self.0[index].map(|number| number.to_string()))
+        }
+
+        fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>> {
+            Ok(self.text(index)?.map(String::into_bytes))
+        }
     }
 }

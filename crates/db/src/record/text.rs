@@ -38,6 +38,14 @@ impl Text {
         text.push(")").rest(rest)
     }
 
+    pub const fn upsert<R: Record>(rest: &str) -> Self {
+        let mut text = Self::insert::<R>("ON CONFLICT (");
+        text.listed = 0;
+        text = text.fixed_names(R::FIXED).names("", R::KEY).push(") DO UPDATE SET ");
+        text.listed = 0;
+        text.excluded(R::FIELDS).excluded(R::FOLDED).rest(rest)
+    }
+
     pub const fn update<R: Record>() -> Self {
         let text = Self::new().push("UPDATE ").push(R::TABLE).push(" SET ");
         let mut text = text.equations(", ", R::FIELDS, 1);
@@ -122,6 +130,17 @@ impl Text {
         let mut index = 0;
         while index < names.len() {
             self = self.name(separator, "", names[index]).push(" = ").placeholder(first + index);
+            index += 1;
+        }
+        self
+    }
+
+    /// `name = excluded.name` for each name.
+    const fn excluded(mut self, names: &[ColumnName]) -> Self {
+        let mut index = 0;
+        while index < names.len() {
+            self = self.name(", ", "", names[index]).push(" = excluded.");
+            self = self.push(names[index].0).push(names[index].1);
             index += 1;
         }
         self

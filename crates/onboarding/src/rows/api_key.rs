@@ -1,56 +1,38 @@
 //! API keys: their keyed hashes, scopes and life.
 
-use db::{Conn, Row, statements};
+use db::{Conn, Record as _, statements};
 use types::{IsoId, KeyId, Result, Timestamp};
 
-/// A key as stored. **The key itself is nowhere.**
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiKeyRow {
-    pub iso_id: IsoId,
-    pub key_id: KeyId,
-    pub hash: Vec<u8>,
-    pub name: String,
-    pub scopes: String,
-    pub created: Timestamp,
-    pub expires: Option<Timestamp>,
-    pub revoked: Option<Timestamp>,
-    pub last_used: Option<Timestamp>,
-    pub last_ip: Option<String>,
-    /// Networks with blanks between; empty for all.
-    pub allowed_ips: String,
-    /// A key, or the system itself.
-    pub created_by: String,
-    /// How many days before its end the ISO was told of that last.
-    pub warned_days: Option<i64>,
-}
-
-/// What [`ApiKeyRow::read`] reads, in its order.
-macro_rules! key_columns {
-    () => {
-        "iso_id, key_id, hash, name, scopes, created_us, expires_us, revoked_us, last_used_us,
-         last_ip, allowed_ips, created_by, warned_days"
-    };
+db::record! {
+    /// A key as stored. **The key itself is nowhere.**
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ApiKeyRow in "api_keys", key(iso_id: IsoId, key_id: KeyId) {
+        hash: Vec<u8>,
+        name: String,
+        scopes: String,
+        created: Timestamp,
+        expires: Option<Timestamp>,
+        revoked: Option<Timestamp>,
+        last_used: Option<Timestamp>,
+        last_ip: Option<String>,
+        /// Networks with blanks between; empty for all.
+        allowed_ips: String,
+        /// A key, or the system itself.
+        created_by: String,
+        /// How many days before its end the ISO was told of that last.
+        warned_days: Option<i64>,
+    }
 }
 
 statements! {
-    KEY_INSERT = concat!(
-        "INSERT INTO api_keys (",
-        key_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
-    );
-    KEY_FIND = concat!("SELECT ", key_columns!(), " FROM api_keys WHERE key_id = $1");
-    KEY_LIST =
-        concat!("SELECT ", key_columns!(), " FROM api_keys ORDER BY iso_id, created_us, key_id");
-    KEY_LIST_OF_ISO = concat!(
-        "SELECT ",
-        key_columns!(),
-        " FROM api_keys WHERE iso_id = $1 ORDER BY created_us, key_id"
-    );
-    KEY_EXPIRING = concat!(
-        "SELECT ",
-        key_columns!(),
-        " FROM api_keys WHERE revoked_us IS NULL AND expires_us > $1 AND expires_us <= $2
-          ORDER BY expires_us, key_id LIMIT $3"
+    KEY_INSERT = db::insert!(ApiKeyRow);
+    KEY_FIND = db::select!(ApiKeyRow, "WHERE key_id = $1");
+    KEY_LIST = db::select!(ApiKeyRow, "ORDER BY iso_id, created_us, key_id");
+    KEY_LIST_OF_ISO = db::select!(ApiKeyRow, "WHERE iso_id = $1 ORDER BY created_us, key_id");
+    KEY_EXPIRING = db::select!(
+        ApiKeyRow,
+        "WHERE revoked_us IS NULL AND expires_us > $1 AND expires_us <= $2
+         ORDER BY expires_us, key_id LIMIT $3"
     );
     KEY_REVOKE =
         "UPDATE api_keys SET revoked_us = $1
@@ -63,45 +45,8 @@ statements! {
     KEY_SET_WARNED = "UPDATE api_keys SET warned_days = $1 WHERE iso_id = $2 AND key_id = $3";
 }
 
-impl ApiKeyRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            iso_id: row.get(0)?,
-            key_id: row.get(1)?,
-            hash: row.get(2)?,
-            name: row.get(3)?,
-            scopes: row.get(4)?,
-            created: row.get(5)?,
-            expires: row.get(6)?,
-            revoked: row.get(7)?,
-            last_used: row.get(8)?,
-            last_ip: row.get(9)?,
-            allowed_ips: row.get(10)?,
-            created_by: row.get(11)?,
-            warned_days: row.get(12)?,
-        })
-    }
-}
-
 pub fn insert(conn: &mut dyn Conn, key: &ApiKeyRow) -> Result<()> {
-    conn.execute_one(
-        &KEY_INSERT,
-        &[
-            (&key.iso_id).into(),
-            (&key.key_id).into(),
-            (&key.hash).into(),
-            (&key.name).into(),
-            (&key.scopes).into(),
-            key.created.into(),
-            key.expires.into(),
-            key.revoked.into(),
-            key.last_used.into(),
-            key.last_ip.as_ref().into(),
-            (&key.allowed_ips).into(),
-            (&key.created_by).into(),
-            key.warned_days.into(),
-        ],
-    )
+    conn.insert(&KEY_INSERT, key).map(drop)
 }
 
 /// Finds a key by its public part. The ISO is not known yet at that moment.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use db::filter::{Clause, Direction, Filter};
-use db::{Conn, Row, Val, counter, statements};
+use db::{Conn, Record as _, Row, Val, counter, statements};
 use serde_json::json;
 use types::{IsoId, Result, Timestamp};
 
@@ -47,14 +47,17 @@ pub struct Link {
     pub hash: Vec<u8>,
 }
 
-/// The end of a chain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
-    /// Empty for what belongs to no ISO.
-    pub iso_id: String,
-    pub seq: i64,
-    pub hash: Vec<u8>,
-    pub seal: Vec<u8>,
+db::record! {
+    /// The end of a chain.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Head in "audit_heads", key(
+        /// Empty for what belongs to no ISO.
+        iso_id: String,
+    ) {
+        seq: i64,
+        hash: Vec<u8>,
+        seal: Vec<u8>,
+    }
 }
 
 /// Which entries to list. What is not asked for is not looked at.
@@ -98,11 +101,8 @@ statements! {
         ", id FROM audit WHERE seq IS NULL ORDER BY id LIMIT $1"
     );
     AUDIT_LINK = "UPDATE audit SET seq = $1, prev_hash = $2, hash = $3 WHERE id = $4";
-    AUDIT_HEAD = "SELECT iso_id, seq, hash, seal FROM audit_heads WHERE iso_id = $1";
-    AUDIT_HEAD_SET =
-        "INSERT INTO audit_heads (iso_id, seq, hash, seal) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (iso_id) DO UPDATE SET
-           seq = excluded.seq, hash = excluded.hash, seal = excluded.seal";
+    AUDIT_HEAD = db::select!(Head, "WHERE iso_id = $1");
+    AUDIT_HEAD_SET = db::upsert!(Head);
     AUDIT_AFTER = concat!(
         "SELECT ",
         record_columns!(),
@@ -160,11 +160,9 @@ pub fn chain(conn: &mut dyn Conn, limit: i64, seal: &dyn Fn(&Head) -> Vec<u8>) -
         last.hash = hash.to_vec();
         heads.insert(name.to_owned(), last);
     }
-    for head in heads.values() {
-        let sealed = seal(head);
-        let params =
-            [(&head.iso_id).into(), head.seq.into(), (&head.hash).into(), (&sealed).into()];
-        conn.execute_one(&AUDIT_HEAD_SET, &params)?;
+    for mut head in heads.into_values() {
+        head.seal = seal(&head);
+        conn.insert(&AUDIT_HEAD_SET, &head)?;
     }
     Ok(pending.len())
 }
@@ -172,9 +170,7 @@ pub fn chain(conn: &mut dyn Conn, limit: i64, seal: &dyn Fn(&Head) -> Vec<u8>) -
 /// The end of a chain; one that has no entries ends at number 0.
 pub fn head(conn: &mut dyn Conn, iso_id: Option<&IsoId>) -> Result<Head> {
     let name = chain_name(iso_id);
-    let found = conn.row(&AUDIT_HEAD, &[name.into()], |row| {
-        Ok(Head { iso_id: row.get(0)?, seq: row.get(1)?, hash: row.get(2)?, seal: row.get(3)? })
-    })?;
+    let found = conn.row(&AUDIT_HEAD, &[name.into()], Head::read)?;
     Ok(found.unwrap_or_else(|| Head { iso_id: name.to_owned(), ..Head::default() }))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What is taken off leaves a checkpoint, from which the rest of the chain can still be checked.
 
-use db::{Conn, Row, statements};
+use db::{Conn, Record as _, statements};
 use types::{IsoId, Result, Timestamp};
 
 use crate::rows::audit::{self, Head, Link, chain_name};
@@ -28,7 +28,7 @@ statements! {
 /// Where the chain starts; at number 0 if nothing was taken off.
 pub fn checkpoint(conn: &mut dyn Conn, iso_id: Option<&IsoId>) -> Result<Head> {
     let name = chain_name(iso_id);
-    let found = conn.row(&CHECKPOINT_GET, &[name.into()], read_head)?;
+    let found = conn.row(&CHECKPOINT_GET, &[name.into()], Head::read)?;
     Ok(found.unwrap_or_else(|| Head { iso_id: name.to_owned(), ..Head::default() }))
 }
 
@@ -66,15 +66,11 @@ pub fn cut(
 /// whether each is new, and was never noted.
 pub fn untold(conn: &mut dyn Conn, until: Timestamp, limit: i64) -> Result<Vec<(Head, bool)>> {
     conn.rows(&HEADS_UNTOLD, &[until.into(), limit.into()], |row| {
-        Ok((read_head(row)?, row.get::<Option<i64>>(4)?.is_none()))
+        Ok((Head::read(row)?, row.get::<Option<i64>>(4)?.is_none()))
     })
 }
 
 /// Notes up to which entry the end was told.
 pub fn note_told(conn: &mut dyn Conn, chain: &str, seq: i64, now: Timestamp) -> Result<()> {
     conn.execute_one(&HEAD_TOLD, &[chain.into(), seq.into(), now.into()])
-}
-
-fn read_head(row: &dyn Row) -> Result<Head> {
-    Ok(Head { iso_id: row.get(0)?, seq: row.get(1)?, hash: row.get(2)?, seal: row.get(3)? })
 }

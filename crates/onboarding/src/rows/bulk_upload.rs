@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use db::{Conn, Row, Val, bulk, named, statements};
+use db::{Conn, Record as _, Row, Val, bulk, named, statements};
 use types::{IsoId, MerchantId, Result, StoreId, Timestamp, Tpn};
 
 /// Sorts behind every id of an upload.
@@ -30,22 +30,22 @@ impl BulkStatus {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BulkUploadRow {
-    pub iso_id: IsoId,
-    pub bulk_id: String,
-    pub content_index: Vec<u8>,
-    /// Who uploaded it, as the audit log has it.
-    pub actor: String,
-    pub job_id: Option<i64>,
-    pub status: BulkStatus,
-    pub rows: i64,
-    pub succeeded: i64,
-    pub failed: i64,
-    /// Why the upload as a whole failed.
-    pub error: Option<String>,
-    pub created: Timestamp,
-    pub finished: Option<Timestamp>,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BulkUploadRow in "bulk_uploads", key(iso_id: IsoId, bulk_id: String) {
+        content_index: Vec<u8>,
+        /// Who uploaded it, as the audit log has it.
+        actor: String,
+        job_id: Option<i64>,
+        status: BulkStatus,
+        rows: i64 as "total_rows",
+        succeeded: i64,
+        failed: i64,
+        /// Why the upload as a whole failed.
+        error: Option<String>,
+        created: Timestamp,
+        finished: Option<Timestamp>,
+    }
 }
 
 /// What a row made or found.
@@ -71,13 +71,6 @@ pub struct BulkResult {
     pub outcome: BulkOutcome,
 }
 
-macro_rules! upload_columns {
-    () => {
-        "iso_id, bulk_id, content_index, actor, job_id, status, total_rows, succeeded, failed,
-         error, created_us, finished_us"
-    };
-}
-
 macro_rules! result_select {
     ($condition:literal) => {
         concat!(
@@ -99,25 +92,12 @@ macro_rules! result_insert {
 const RESULT_COLUMNS: usize = 7;
 
 statements! {
-    BULK_INSERT = concat!(
-        "INSERT INTO bulk_uploads (",
-        upload_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-    );
-    BULK_GET = concat!(
-        "SELECT ",
-        upload_columns!(),
-        " FROM bulk_uploads WHERE iso_id = $1 AND bulk_id = $2"
-    );
-    BULK_BY_CONTENT = concat!(
-        "SELECT ",
-        upload_columns!(),
-        " FROM bulk_uploads WHERE iso_id = $1 AND content_index = $2"
-    );
-    BULK_LIST = concat!(
-        "SELECT ",
-        upload_columns!(),
-        " FROM bulk_uploads WHERE iso_id = $1 AND bulk_id < $2 ORDER BY bulk_id DESC LIMIT $3"
+    BULK_INSERT = db::insert!(BulkUploadRow);
+    BULK_GET = db::select!(BulkUploadRow, "WHERE iso_id = $1 AND bulk_id = $2");
+    BULK_BY_CONTENT = db::select!(BulkUploadRow, "WHERE iso_id = $1 AND content_index = $2");
+    BULK_LIST = db::select!(
+        BulkUploadRow,
+        "WHERE iso_id = $1 AND bulk_id < $2 ORDER BY bulk_id DESC LIMIT $3"
     );
     BULK_COUNT_OPEN =
         "SELECT COUNT(*) FROM bulk_uploads
@@ -158,21 +138,7 @@ static RESULT_BATCH: LazyLock<String> =
     LazyLock::new(|| bulk::text(result_insert!(), RESULT_COLUMNS));
 
 pub fn insert(conn: &mut dyn Conn, upload: &BulkUploadRow) -> Result<()> {
-    let params = [
-        (&upload.iso_id).into(),
-        (&upload.bulk_id).into(),
-        (&upload.content_index).into(),
-        (&upload.actor).into(),
-        upload.job_id.into(),
-        upload.status.into(),
-        upload.rows.into(),
-        upload.succeeded.into(),
-        upload.failed.into(),
-        upload.error.as_ref().into(),
-        upload.created.into(),
-        upload.finished.into(),
-    ];
-    conn.execute_one(&BULK_INSERT, &params)
+    conn.insert(&BULK_INSERT, upload).map(drop)
 }
 
 pub fn get(conn: &mut dyn Conn, iso: &IsoId, bulk_id: &str) -> Result<Option<BulkUploadRow>> {
@@ -304,25 +270,6 @@ pub fn prune(conn: &mut dyn Conn, before: Timestamp, limit: i64) -> Result<usize
         }
     }
     Ok(expired.len())
-}
-
-impl BulkUploadRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            iso_id: row.get(0)?,
-            bulk_id: row.get(1)?,
-            content_index: row.get(2)?,
-            actor: row.get(3)?,
-            job_id: row.get(4)?,
-            status: row.get(5)?,
-            rows: row.get(6)?,
-            succeeded: row.get(7)?,
-            failed: row.get(8)?,
-            error: row.get(9)?,
-            created: row.get(10)?,
-            finished: row.get(11)?,
-        })
-    }
 }
 
 impl BulkResult {

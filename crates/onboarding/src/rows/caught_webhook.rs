@@ -1,32 +1,34 @@
 //! What the sandbox's webhook catcher received, the newest of each ISO only.
 
-use db::{Conn, Row, counter, statements};
+use db::{Conn, Record as _, counter, statements};
 use types::{IsoId, Result, Timestamp};
 
 /// Kept of one ISO at most; the oldest goes first.
 pub const KEPT_MAX: i64 = 1_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaughtWebhook {
-    pub iso_id: IsoId,
-    /// Grows with each that is caught.
-    pub number: i64,
-    pub at: Timestamp,
-    /// A JSON object.
-    pub headers: String,
-    pub body: String,
-    /// What the sender was answered.
-    pub status: i64,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CaughtWebhook in "caught_webhooks", key(
+        iso_id: IsoId,
+        /// Grows with each that is caught.
+        number: i64,
+    ) {
+        at: Timestamp,
+        /// A JSON object.
+        headers: String,
+        body: String,
+        /// What the sender was answered.
+        status: i64,
+    }
 }
 
 statements! {
-    CAUGHT_INSERT =
-        "INSERT INTO caught_webhooks (iso_id, number, at_us, headers, body, status)
-         VALUES ($1, $2, $3, $4, $5, $6)";
+    CAUGHT_INSERT = db::insert!(CaughtWebhook);
     CAUGHT_FORGET = "DELETE FROM caught_webhooks WHERE iso_id = $1 AND number <= $2";
-    CAUGHT_LIST =
-        "SELECT iso_id, number, at_us, headers, body, status FROM caught_webhooks
-         WHERE iso_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
+    CAUGHT_LIST = db::select!(
+        CaughtWebhook,
+        "WHERE iso_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+    );
     CAUGHT_CLEAR = "DELETE FROM caught_webhooks WHERE iso_id = $1";
 }
 
@@ -34,17 +36,7 @@ statements! {
 pub fn keep(conn: &mut dyn Conn, caught: &CaughtWebhook) -> Result<()> {
     let iso_id = &caught.iso_id;
     let number = counter::take(conn, &format!("caught.{iso_id}"), 1)? + 1;
-    conn.execute_one(
-        &CAUGHT_INSERT,
-        &[
-            iso_id.into(),
-            number.into(),
-            caught.at.into(),
-            (&caught.headers).into(),
-            (&caught.body).into(),
-            caught.status.into(),
-        ],
-    )?;
+    conn.insert(&CAUGHT_INSERT, &CaughtWebhook { number, ..caught.clone() })?;
     conn.execute(&CAUGHT_FORGET, &[iso_id.into(), (number - KEPT_MAX).into()]).map(drop)
 }
 
@@ -56,21 +48,10 @@ pub fn list(
     limit: i64,
 ) -> Result<Vec<CaughtWebhook>> {
     let params = [iso_id.into(), before.unwrap_or(i64::MAX).into(), limit.into()];
-    conn.rows(&CAUGHT_LIST, &params, read)
+    conn.rows(&CAUGHT_LIST, &params, CaughtWebhook::read)
 }
 
 /// Forgets all of an ISO, and returns how many there were.
 pub fn clear(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<u64> {
     conn.execute(&CAUGHT_CLEAR, &[iso_id.into()])
-}
-
-fn read(row: &dyn Row) -> Result<CaughtWebhook> {
-    Ok(CaughtWebhook {
-        iso_id: row.get(0)?,
-        number: row.get(1)?,
-        at: row.get(2)?,
-        headers: row.get(3)?,
-        body: row.get(4)?,
-        status: row.get(5)?,
-    })
 }

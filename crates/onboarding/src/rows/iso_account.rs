@@ -4,27 +4,29 @@
 
 use std::time::Duration;
 
-use db::{Conn, Row, Val, statements};
+use db::record::Columns;
+use db::{Conn, Record as _, Val, statements};
 use site_rows::iso::IsoRow;
 use types::{IsoId, Result, Timestamp};
 
 /// The state of an ISO that may work.
 pub const ACTIVE: &str = "active";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IsoAccount {
-    pub iso_id: IsoId,
-    pub status: String,
-    pub status_reason: Option<String>,
-    pub version: i64,
-    /// Sealed with the ISO's data key.
-    pub contact_sealed: Option<Vec<u8>>,
-    /// A JSON object of the limits that are the ISO's own.
-    pub limits: String,
-    /// How far the ISO's clock is ahead; never in production.
-    pub clock_ahead: Duration,
-    /// None until it changes for the first time.
-    pub updated: Option<Timestamp>,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct IsoAccount in "iso_accounts", key(iso_id: IsoId) {
+        status: String,
+        status_reason: Option<String>,
+        version: i64,
+        /// Sealed with the ISO's data key.
+        contact_sealed: Option<Vec<u8>>,
+        /// A JSON object of the limits that are the ISO's own.
+        limits: String,
+        /// How far the ISO's clock is ahead; never in production.
+        clock_ahead: Duration,
+        /// None until it changes for the first time.
+        updated: Option<Timestamp>,
+    }
 }
 
 impl IsoAccount {
@@ -47,12 +49,8 @@ impl IsoAccount {
     }
 }
 
-/// What [`read`] reads, in its order.
-macro_rules! account_columns {
-    () => {
-        "iso_id, status, status_reason, version, contact_sealed, limits, clock_ahead_us, updated_us"
-    };
-}
+/// Columns of an ISO before those of its account.
+const ISO_COLUMNS: usize = 5;
 
 /// An ISO, and its account as it is where nothing was noted.
 macro_rules! with_iso {
@@ -66,8 +64,8 @@ macro_rules! with_iso {
 }
 
 statements! {
-    ACCOUNT_GET = concat!("SELECT ", account_columns!(), " FROM iso_accounts WHERE iso_id = $1");
-    ACCOUNT_LIST = concat!("SELECT ", account_columns!(), " FROM iso_accounts ORDER BY iso_id");
+    ACCOUNT_GET = db::select!(IsoAccount, "WHERE iso_id = $1");
+    ACCOUNT_LIST = db::select!(IsoAccount, "ORDER BY iso_id");
     ACCOUNT_PAGE = concat!(
         with_iso!(),
         "WHERE (isos.created_us, isos.iso_id) > ($1, $2)
@@ -78,31 +76,22 @@ statements! {
         "WHERE (isos.created_us, isos.iso_id) > ($1, $2) AND COALESCE(noted.status, 'active') = $3
          ORDER BY isos.created_us, isos.iso_id LIMIT $4"
     );
-    ACCOUNT_PUT = concat!(
-        "INSERT INTO iso_accounts (",
-        account_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-         ON CONFLICT (iso_id) DO UPDATE SET status = excluded.status,
-           status_reason = excluded.status_reason, version = excluded.version,
-           contact_sealed = excluded.contact_sealed, limits = excluded.limits,
-           clock_ahead_us = excluded.clock_ahead_us, updated_us = excluded.updated_us"
-    );
-    ACCOUNT_AHEAD = concat!(
-        "SELECT ",
-        account_columns!(),
-        " FROM iso_accounts WHERE clock_ahead_us > 0 ORDER BY clock_ahead_us, iso_id LIMIT $1"
+    ACCOUNT_PUT = db::upsert!(IsoAccount);
+    ACCOUNT_AHEAD = db::select!(
+        IsoAccount,
+        "WHERE clock_ahead_us > 0 ORDER BY clock_ahead_us, iso_id LIMIT $1"
     );
 }
 
 /// The account of an ISO that exists.
 pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<IsoAccount> {
-    let found = conn.row(&ACCOUNT_GET, &[iso_id.into()], read)?;
+    let found = conn.row(&ACCOUNT_GET, &[iso_id.into()], IsoAccount::read)?;
     Ok(found.unwrap_or_else(|| IsoAccount::plain(iso_id.clone())))
 }
 
 /// All accounts of which something was noted.
 pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoAccount>> {
-    conn.rows(&ACCOUNT_LIST, &[], read)
+    conn.rows(&ACCOUNT_LIST, &[], IsoAccount::read)
 }
 
 /// Up to `limit` ISOs, the oldest first, or of those in a state: such as come after the one that
@@ -120,49 +109,19 @@ pub fn page(
     params.extend(status.map(Val::from));
     params.push(limit.into());
     let statement = if status.is_some() { &ACCOUNT_PAGE_IN_STATE } else { &ACCOUNT_PAGE };
-    let read = |row: &dyn Row| Ok((IsoRow::read(row)?, read_from(row, ISO_COLUMNS)?));
-    conn.rows(statement, &params, read)
+    conn.rows(statement, &params, |row| {
+        let account = IsoAccount::take(&mut Columns::after(ISO_COLUMNS, row))?;
+        Ok((IsoRow::read(row)?, account))
+    })
 }
 
 /// Up to `limit` accounts whose clock is ahead.
 pub fn ahead(conn: &mut dyn Conn, limit: i64) -> Result<Vec<IsoAccount>> {
-    conn.rows(&ACCOUNT_AHEAD, &[limit.into()], read)
+    conn.rows(&ACCOUNT_AHEAD, &[limit.into()], IsoAccount::read)
 }
 
 /// Notes the account, in place of what was noted before.
 pub fn put(conn: &mut dyn Conn, account: &IsoAccount, now: Timestamp) -> Result<()> {
-    let ahead = i64::try_from(account.clock_ahead.as_micros()).unwrap_or(i64::MAX);
-    conn.execute_one(
-        &ACCOUNT_PUT,
-        &[
-            (&account.iso_id).into(),
-            (&account.status).into(),
-            account.status_reason.as_ref().into(),
-            account.version.into(),
-            account.contact_sealed.as_ref().into(),
-            (&account.limits).into(),
-            ahead.into(),
-            now.into(),
-        ],
-    )
-}
-
-fn read(row: &dyn Row) -> Result<IsoAccount> {
-    read_from(row, 0)
-}
-
-/// Columns of an ISO before those of its account.
-const ISO_COLUMNS: usize = 5;
-
-fn read_from(row: &dyn Row, first: usize) -> Result<IsoAccount> {
-    Ok(IsoAccount {
-        iso_id: row.get(first)?,
-        status: row.get(first + 1)?,
-        status_reason: row.get(first + 2)?,
-        version: row.get(first + 3)?,
-        contact_sealed: row.get(first + 4)?,
-        limits: row.get(first + 5)?,
-        clock_ahead: Duration::from_micros(row.get::<i64>(first + 6)?.unsigned_abs()),
-        updated: row.get(first + 7)?,
-    })
+    let noted = IsoAccount { updated: Some(now), ..account.clone() };
+    conn.insert(&ACCOUNT_PUT, &noted).map(drop)
 }

@@ -1,35 +1,31 @@
 //! Registrations of ISOs that wait for somebody to open the link they were sent. One for each
 //! e-mail address; a new one takes the place of the one before.
 
-use db::{Conn, Row, SITE, statements};
+use db::{Conn, Record as _, SITE, statements};
 use types::{Result, Timestamp};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IsoRegistration {
-    /// Keyed hash of the address.
-    pub email_index: Vec<u8>,
-    /// Keyed hash of the link's token.
-    pub token_hash: Vec<u8>,
-    /// What was told, sealed.
-    pub sealed: Vec<u8>,
-    pub created: Timestamp,
-    pub expires: Timestamp,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct IsoRegistration in "iso_registrations", fixed(site_id = SITE), key(
+        /// Keyed hash of the address.
+        email_index: Vec<u8>,
+    ) {
+        /// Keyed hash of the link's token.
+        token_hash: Vec<u8>,
+        /// What was told, sealed.
+        sealed: Vec<u8>,
+        created: Timestamp,
+        expires: Timestamp,
+    }
 }
 
 statements! {
-    REGISTRATION_PUT =
-        "INSERT INTO iso_registrations
-           (site_id, email_index, token_hash, sealed, created_us, expires_us)
-         VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (site_id, email_index) DO UPDATE SET token_hash = excluded.token_hash,
-           sealed = excluded.sealed, created_us = excluded.created_us,
-           expires_us = excluded.expires_us";
-    REGISTRATION_OF =
-        "SELECT email_index, token_hash, sealed, created_us, expires_us FROM iso_registrations
-         WHERE site_id = $1 AND email_index = $2";
-    REGISTRATION_FIND =
-        "SELECT email_index, token_hash, sealed, created_us, expires_us FROM iso_registrations
-         WHERE token_hash = $1 AND site_id = $2 AND expires_us > $3";
+    REGISTRATION_PUT = db::upsert!(IsoRegistration);
+    REGISTRATION_OF = db::select!(IsoRegistration, "WHERE site_id = $1 AND email_index = $2");
+    REGISTRATION_FIND = db::select!(
+        IsoRegistration,
+        "WHERE token_hash = $1 AND site_id = $2 AND expires_us > $3"
+    );
     REGISTRATION_TAKE =
         "DELETE FROM iso_registrations WHERE token_hash = $1 AND site_id = $2 AND expires_us > $3";
     REGISTRATION_COUNT = "SELECT COUNT(*) FROM iso_registrations WHERE site_id = $1";
@@ -38,22 +34,12 @@ statements! {
 
 /// Keeps a registration; the link of the one before is worth nothing any more.
 pub fn put(conn: &mut dyn Conn, registration: &IsoRegistration) -> Result<()> {
-    conn.execute_one(
-        &REGISTRATION_PUT,
-        &[
-            SITE.into(),
-            (&registration.email_index).into(),
-            (&registration.token_hash).into(),
-            (&registration.sealed).into(),
-            registration.created.into(),
-            registration.expires.into(),
-        ],
-    )
+    conn.insert(&REGISTRATION_PUT, registration).map(drop)
 }
 
 /// The registration of an address, whether it has expired or not.
 pub fn of_email(conn: &mut dyn Conn, email_index: &[u8]) -> Result<Option<IsoRegistration>> {
-    conn.row(&REGISTRATION_OF, &[SITE.into(), email_index.into()], read)
+    conn.row(&REGISTRATION_OF, &[SITE.into(), email_index.into()], IsoRegistration::read)
 }
 
 /// The registration that a link is for, unless it has expired.
@@ -62,7 +48,11 @@ pub fn find(
     token_hash: &[u8],
     now: Timestamp,
 ) -> Result<Option<IsoRegistration>> {
-    conn.row(&REGISTRATION_FIND, &[token_hash.into(), SITE.into(), now.into()], read)
+    conn.row(
+        &REGISTRATION_FIND,
+        &[token_hash.into(), SITE.into(), now.into()],
+        IsoRegistration::read,
+    )
 }
 
 /// Uses a link up. False if somebody did already, or if it has expired.
@@ -80,14 +70,4 @@ pub fn count(conn: &mut dyn Conn) -> Result<i64> {
 /// Forgets those that have expired, and returns how many there were.
 pub fn prune(conn: &mut dyn Conn, now: Timestamp) -> Result<u64> {
     conn.execute(&REGISTRATION_PRUNE, &[SITE.into(), now.into()])
-}
-
-fn read(row: &dyn Row) -> Result<IsoRegistration> {
-    Ok(IsoRegistration {
-        email_index: row.get(0)?,
-        token_hash: row.get(1)?,
-        sealed: row.get(2)?,
-        created: row.get(3)?,
-        expires: row.get(4)?,
-    })
 }

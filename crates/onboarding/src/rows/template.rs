@@ -1,42 +1,37 @@
 //! Templates of terminal parameters with all their versions, and what an ISO sets for all its TPNs.
 
-use db::{Conn, Row, statements};
+use db::{Conn, Record as _, statements};
 use types::{IsoId, Result, TemplateId, Timestamp};
 
-/// A template in its newest version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TemplateRow {
-    pub iso_id: IsoId,
-    pub template_id: TemplateId,
-    pub name: String,
-    pub version: i64,
-    /// A JSON object.
-    pub parameters: String,
-    pub created: Timestamp,
-    pub updated: Timestamp,
-    /// Since when no TPN can be given it any more.
-    pub retired: Option<Timestamp>,
+db::record! {
+    /// A template in its newest version.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TemplateRow in "templates", key(iso_id: IsoId, template_id: TemplateId) {
+        name: String,
+        version: i64,
+        /// A JSON object.
+        parameters: String,
+        created: Timestamp,
+        updated: Timestamp,
+        /// Since when no TPN can be given it any more.
+        retired: Option<Timestamp>,
+    }
 }
 
-/// What an ISO sets for all its TPNs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DefaultsRow {
-    pub iso_id: IsoId,
-    pub version: i64,
-    /// A JSON object.
-    pub parameters: String,
-    pub updated: Timestamp,
+db::record! {
+    /// What an ISO sets for all its TPNs.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DefaultsRow in "iso_defaults", key(iso_id: IsoId) {
+        version: i64,
+        /// A JSON object.
+        parameters: String,
+        updated: Timestamp,
+    }
 }
 
 statements! {
-    TEMPLATE_INSERT =
-        "INSERT INTO templates
-           (iso_id, template_id, name, version, parameters, created_us, updated_us, retired_us)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-         ON CONFLICT (iso_id, name) DO NOTHING";
-    TEMPLATE_UPDATE =
-        "UPDATE templates SET version = $1, parameters = $2, updated_us = $3, retired_us = $4
-         WHERE iso_id = $5 AND template_id = $6";
+    TEMPLATE_INSERT = db::insert!(TemplateRow, "ON CONFLICT (iso_id, name) DO NOTHING");
+    TEMPLATE_UPDATE = db::update!(TemplateRow);
     TEMPLATE_VERSION_INSERT =
         "INSERT INTO template_versions (iso_id, template_id, version, parameters, created_us)
          VALUES ($1, $2, $3, $4, $5)
@@ -44,57 +39,21 @@ statements! {
     TEMPLATE_VERSION_GET =
         "SELECT parameters FROM template_versions
          WHERE iso_id = $1 AND template_id = $2 AND version = $3";
-    TEMPLATE_LIST =
-        "SELECT iso_id, template_id, name, version, parameters, created_us, updated_us, retired_us
-         FROM templates ORDER BY iso_id, name";
+    TEMPLATE_LIST = db::select!(TemplateRow, "ORDER BY iso_id, name");
     TEMPLATE_PAGE =
-        "SELECT iso_id, template_id, name, version, parameters, created_us, updated_us, retired_us
-         FROM templates WHERE iso_id = $1 AND name > $2 ORDER BY name LIMIT $3";
-    TEMPLATE_GET =
-        "SELECT iso_id, template_id, name, version, parameters, created_us, updated_us, retired_us
-         FROM templates WHERE iso_id = $1 AND name = $2";
+        db::select!(TemplateRow, "WHERE iso_id = $1 AND name > $2 ORDER BY name LIMIT $3");
+    TEMPLATE_GET = db::select!(TemplateRow, "WHERE iso_id = $1 AND name = $2");
     TEMPLATE_FIND =
         "SELECT template_id, version FROM templates
          WHERE iso_id = $1 AND name = $2 AND retired_us IS NULL";
     TEMPLATE_NAME = "SELECT name FROM templates WHERE iso_id = $1 AND template_id = $2";
-    DEFAULTS_GET =
-        "SELECT iso_id, version, parameters, updated_us FROM iso_defaults WHERE iso_id = $1";
-    DEFAULTS_PUT =
-        "INSERT INTO iso_defaults (iso_id, version, parameters, updated_us) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (iso_id) DO UPDATE SET version = excluded.version,
-           parameters = excluded.parameters, updated_us = excluded.updated_us";
-}
-
-impl TemplateRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            iso_id: row.get(0)?,
-            template_id: row.get(1)?,
-            name: row.get(2)?,
-            version: row.get(3)?,
-            parameters: row.get(4)?,
-            created: row.get(5)?,
-            updated: row.get(6)?,
-            retired: row.get(7)?,
-        })
-    }
+    DEFAULTS_GET = db::select!(DefaultsRow, "WHERE iso_id = $1");
+    DEFAULTS_PUT = db::upsert!(DefaultsRow);
 }
 
 /// Returns whether the name was free.
 pub fn insert(conn: &mut dyn Conn, template: &TemplateRow) -> Result<bool> {
-    let inserted = conn.execute(
-        &TEMPLATE_INSERT,
-        &[
-            (&template.iso_id).into(),
-            (&template.template_id).into(),
-            (&template.name).into(),
-            template.version.into(),
-            (&template.parameters).into(),
-            template.created.into(),
-            template.updated.into(),
-            template.retired.into(),
-        ],
-    )?;
+    let inserted = conn.insert(&TEMPLATE_INSERT, template)?;
     if inserted == 1 {
         keep_version(conn, template)?;
     }
@@ -103,17 +62,7 @@ pub fn insert(conn: &mut dyn Conn, template: &TemplateRow) -> Result<bool> {
 
 /// Stores a new version, or that the template is retired.
 pub fn update(conn: &mut dyn Conn, template: &TemplateRow) -> Result<()> {
-    conn.execute_one(
-        &TEMPLATE_UPDATE,
-        &[
-            template.version.into(),
-            (&template.parameters).into(),
-            template.updated.into(),
-            template.retired.into(),
-            (&template.iso_id).into(),
-            (&template.template_id).into(),
-        ],
-    )?;
+    conn.update(&TEMPLATE_UPDATE, template)?;
     keep_version(conn, template)
 }
 
@@ -165,18 +114,9 @@ pub fn find(conn: &mut dyn Conn, iso: &IsoId, name: &str) -> Result<Option<(Temp
 
 /// What the ISO sets for all its TPNs, if it ever did.
 pub fn defaults(conn: &mut dyn Conn, iso: &IsoId) -> Result<Option<DefaultsRow>> {
-    conn.row(&DEFAULTS_GET, &[iso.into()], |row| {
-        Ok(DefaultsRow {
-            iso_id: row.get(0)?,
-            version: row.get(1)?,
-            parameters: row.get(2)?,
-            updated: row.get(3)?,
-        })
-    })
+    conn.row(&DEFAULTS_GET, &[iso.into()], DefaultsRow::read)
 }
 
 pub fn defaults_put(conn: &mut dyn Conn, row: &DefaultsRow) -> Result<()> {
-    let DefaultsRow { iso_id, version, parameters, updated } = row;
-    let params = [iso_id.into(), (*version).into(), parameters.into(), (*updated).into()];
-    conn.execute_one(&DEFAULTS_PUT, &params)
+    conn.insert(&DEFAULTS_PUT, row).map(drop)
 }

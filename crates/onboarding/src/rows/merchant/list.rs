@@ -1,10 +1,10 @@
 //! Lists of merchants and stores, the newest first, by any of their filters.
 
-use db::Conn;
 use db::filter::{Clause, Direction, Filter, starting_with};
+use db::{Conn, Record as _};
 use types::{IsoId, Result, Timestamp};
 
-use super::{MERCHANT_COLUMNS, MerchantRow, STORE_COLUMNS, StoreRow};
+use super::{MerchantRow, StoreRow};
 
 /// What to list. What is not asked for is not compared; an answer fits in every respect.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,7 @@ pub fn list(conn: &mut dyn Conn, iso_id: &IsoId, wanted: &ListFilter) -> Result<
            WHERE profiles.iso_id = merchants.iso_id AND profiles.mid = ?)",
         wanted.mid.clone(),
     );
-    let source = (MERCHANT_COLUMNS, "merchants");
+    let source = (MerchantRow::COLUMNS, MerchantRow::TABLE);
     filter.first(conn, source, newest_first("merchant_id"), wanted.limit, MerchantRow::read)
 }
 
@@ -121,6 +121,6 @@ pub fn store_list(
            WHERE profiles.iso_id = stores.iso_id AND profiles.mid = ?)",
         wanted.mid.clone(),
     );
-    let source = (STORE_COLUMNS, "stores");
+    let source = (StoreRow::COLUMNS, StoreRow::TABLE);
     filter.first(conn, source, newest_first("store_id"), wanted.limit, StoreRow::read)
 }
