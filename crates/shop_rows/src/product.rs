@@ -25,7 +25,6 @@ pub use variation::{
 };
 
 db::record! {
-    #[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ProductRow in "products", fixed(site_id = SITE), key(product_id: i64) {
         /// `simple`, `variable`, `grouped`, `external`, `variation` and what else the shop has.
