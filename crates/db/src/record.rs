@@ -5,6 +5,7 @@
 //! `field: Type as "name"` says otherwise. **Nothing counts columns or placeholders by hand.** The
 //! texts are put together by the compiler, so that a statement is still one constant.
 
+mod numbered;
 mod text;
 
 pub use text::Text;
@@ -24,7 +25,8 @@ pub trait Record: Sized {
     /// The columns that tell rows apart.
     const KEY: &'static [ColumnName];
     const FIELDS: &'static [ColumnName];
-    /// Columns that hold a field once more, folded for searching and sorting. They are never read.
+    /// Columns that hold a field once more, or what a method makes of several, folded for searching
+    /// and sorting. They are never read.
     const FOLDED: &'static [ColumnName];
     /// All columns that are read, for queries that are put together at run time.
     const COLUMNS: &'static str;
@@ -58,12 +60,7 @@ impl dyn Conn + '_ {
 
     /// Runs an [`update!`](crate::update) of a row that must be there.
     pub fn update<R: Record>(&mut self, sql: &Sql, record: &R) -> Result<()> {
-        let folded = record.folded_values();
-        let mut values = record.field_values();
-        values.extend(folded.iter().map(Val::from));
-        values.extend(fixed_values::<R>());
-        values.extend(record.key_values());
-        self.execute_one(sql, &values)
+        self.execute_one(sql, &numbered::update_values(record, &record.folded_values()))
     }
 }
 
@@ -138,7 +135,9 @@ macro_rules! record {
             $($(#[$pair_meta:meta])* $pair:ident:
                 ($first:ty as $first_column:literal, $second:ty as $second_column:literal),)*
         })?
-        $(folded { $($folded:ident as $folded_column:literal),* $(,)? })?
+        $(folded {
+            $($folded:ident $(($($argument:tt)*))? as $folded_column:literal),* $(,)?
+        })?
     ) => {
         $(#[$meta])*
         $visibility struct $name {
@@ -188,7 +187,7 @@ macro_rules! record {
             }
 
             fn folded_values(&self) -> Vec<String> {
-                vec![$($($crate::filter::fold(&self.$folded),)*)?]
+                vec![$($($crate::filter::fold(&self.$folded $(($($argument)*))?),)*)?]
             }
         }
     };

@@ -1,57 +1,33 @@
 //! Attributes of products whose values are terms: the terms of an attribute are in the taxonomy
 //! [`taxonomy`] of its name.
 
-use db::filter::fold;
-use db::{Conn, Row, SITE, Sql, Val, counter, statements};
+use db::{Conn, Record, SITE, counter, statements};
 use types::{Error, Kind, Result};
 
 const ATTRIBUTE_ID: &str = "attribute.id";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AttributeRow {
-    pub attribute_id: i64,
-    /// The name in addresses, without the `pa_` of the taxonomy.
-    pub name: String,
-    /// What people read.
-    pub label: String,
-    pub kind: String,
-    /// How its terms are sorted: `menu_order`, `name`, `name_num` or `id`.
-    pub order_by: String,
-    pub has_archives: bool,
-}
-
-/// What [`AttributeRow::read`] reads, in its order.
-macro_rules! attribute_columns {
-    () => {
-        "attribute_id, name, label, kind, order_by, has_archives"
-    };
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct AttributeRow in "attributes", fixed(site_id = SITE), key(attribute_id: i64) {
+        /// The name in addresses, without the `pa_` of the taxonomy.
+        name: String,
+        /// What people read.
+        label: String,
+        kind: String,
+        /// How its terms are sorted: `menu_order`, `name`, `name_num` or `id`.
+        order_by: String,
+        has_archives: bool,
+    }
+    folded { label as "label_key" }
 }
 
 statements! {
-    ATTRIBUTE_INSERT =
-        "INSERT INTO attributes
-           (name, label, label_key, kind, order_by, has_archives, site_id, attribute_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    ATTRIBUTE_UPDATE =
-        "UPDATE attributes SET name = $1, label = $2, label_key = $3, kind = $4, order_by = $5,
-           has_archives = $6
-         WHERE site_id = $7 AND attribute_id = $8";
+    ATTRIBUTE_INSERT = db::insert!(AttributeRow);
+    ATTRIBUTE_UPDATE = db::update!(AttributeRow);
     ATTRIBUTE_DELETE = "DELETE FROM attributes WHERE site_id = $1 AND attribute_id = $2";
-    ATTRIBUTE_GET = concat!(
-        "SELECT ",
-        attribute_columns!(),
-        " FROM attributes WHERE site_id = $1 AND attribute_id = $2"
-    );
-    ATTRIBUTE_BY_NAME = concat!(
-        "SELECT ",
-        attribute_columns!(),
-        " FROM attributes WHERE site_id = $1 AND name = $2"
-    );
-    ATTRIBUTE_ALL = concat!(
-        "SELECT ",
-        attribute_columns!(),
-        " FROM attributes WHERE site_id = $1 ORDER BY name, attribute_id"
-    );
+    ATTRIBUTE_GET = db::select!(AttributeRow, "WHERE site_id = $1 AND attribute_id = $2");
+    ATTRIBUTE_BY_NAME = db::select!(AttributeRow, "WHERE site_id = $1 AND name = $2");
+    ATTRIBUTE_ALL = db::select!(AttributeRow, "WHERE site_id = $1 ORDER BY name, attribute_id");
 }
 
 /// The taxonomy of the attribute with this name.
@@ -61,21 +37,19 @@ pub fn taxonomy(name: &str) -> String {
 
 /// Inserts the attribute with the next id, whatever `attribute_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, attribute: &AttributeRow) -> Result<i64> {
-    let attribute_id = counter::take(conn, ATTRIBUTE_ID, 1)? + 1;
-    write(conn, &ATTRIBUTE_INSERT, attribute, attribute_id)?;
-    Ok(attribute_id)
+    conn.insert_next(&ATTRIBUTE_INSERT, attribute, ATTRIBUTE_ID).map_err(explain_conflict)
 }
 
 /// Inserts the attribute with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, attribute: &AttributeRow) -> Result<()> {
     counter::raise(conn, ATTRIBUTE_ID, attribute.attribute_id)?;
-    write(conn, &ATTRIBUTE_INSERT, attribute, attribute.attribute_id).map(drop)
+    conn.insert(&ATTRIBUTE_INSERT, attribute).map(drop).map_err(explain_conflict)
 }
 
 /// Returns whether there is such an attribute. Terms and variations keep the old name.
 pub fn update(conn: &mut dyn Conn, attribute: &AttributeRow) -> Result<bool> {
-    write(conn, &ATTRIBUTE_UPDATE, attribute, attribute.attribute_id)
+    conn.update_existing(&ATTRIBUTE_UPDATE, attribute).map_err(explain_conflict)
 }
 
 /// Returns whether there was such an attribute. Its terms stay.
@@ -96,35 +70,11 @@ pub fn all(conn: &mut dyn Conn) -> Result<Vec<AttributeRow>> {
     conn.rows(&ATTRIBUTE_ALL, &[SITE.into()], AttributeRow::read)
 }
 
-fn write(conn: &mut dyn Conn, sql: &Sql, row: &AttributeRow, attribute_id: i64) -> Result<bool> {
-    let label_key = fold(&row.label);
-    let params: [Val<'_>; 8] = [
-        (&row.name).into(),
-        (&row.label).into(),
-        (&label_key).into(),
-        (&row.kind).into(),
-        (&row.order_by).into(),
-        row.has_archives.into(),
-        SITE.into(),
-        attribute_id.into(),
-    ];
-    match conn.execute(sql, &params) {
-        Err(error) if error.kind() == Kind::Conflict => {
-            Err(Error::conflict("an attribute with this name exists already").because(error))
+fn explain_conflict(error: Error) -> Error {
+    match error.kind() {
+        Kind::Conflict => {
+            Error::conflict("an attribute with this name exists already").because(error)
         }
-        written => Ok(written? == 1),
-    }
-}
-
-impl AttributeRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            attribute_id: row.get(0)?,
-            name: row.get(1)?,
-            label: row.get(2)?,
-            kind: row.get(3)?,
-            order_by: row.get(4)?,
-            has_archives: row.get(5)?,
-        })
+        _ => error,
     }
 }

@@ -4,22 +4,23 @@
 use std::collections::HashMap;
 
 use db::filter::{Clause, Direction, Filter, LIST_MAX, Page};
-use db::{Conn, Row, SITE, statements};
+use db::{Conn, Record, SITE, statements};
 use site_rows::user::{self, UserFilter, UserRow};
 use types::{Result, Timestamp};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CustomerRow {
-    pub user_id: i64,
-    /// A JSON object.
-    pub billing: String,
-    /// A JSON object.
-    pub shipping: String,
-    /// Whether an order of theirs was ever paid.
-    pub is_paying: bool,
-    pub last_active: Option<Timestamp>,
-    /// A JSON object.
-    pub meta: String,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CustomerRow in "customers", fixed(site_id = SITE), key(user_id: i64) {
+        /// A JSON object.
+        billing: String,
+        /// A JSON object.
+        shipping: String,
+        /// Whether an order of theirs was ever paid.
+        is_paying: bool,
+        last_active: Option<Timestamp>,
+        /// A JSON object.
+        meta: String,
+    }
 }
 
 /// A user with what they have as a customer: nothing, as long as nothing was written.
@@ -37,42 +38,19 @@ pub struct CustomerFilter {
     pub email: Option<String>,
 }
 
-/// What [`CustomerRow::read`] reads, in its order.
-macro_rules! customer_columns {
-    () => {
-        "user_id, billing, shipping, is_paying, last_active_us, meta"
-    };
-}
-
 statements! {
-    CUSTOMER_PUT =
-        "INSERT INTO customers
-           (site_id, user_id, billing, shipping, is_paying, last_active_us, meta)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (site_id, user_id) DO UPDATE SET
+    CUSTOMER_PUT = db::insert!(
+        CustomerRow,
+        "ON CONFLICT (site_id, user_id) DO UPDATE SET
            billing = excluded.billing, shipping = excluded.shipping, is_paying = excluded.is_paying,
-           last_active_us = excluded.last_active_us, meta = excluded.meta";
-    CUSTOMER_GET = concat!(
-        "SELECT ",
-        customer_columns!(),
-        " FROM customers WHERE site_id = $1 AND user_id = $2"
+           last_active_us = excluded.last_active_us, meta = excluded.meta"
     );
+    CUSTOMER_GET = db::select!(CustomerRow, "WHERE site_id = $1 AND user_id = $2");
 }
 
 /// Writes what the user has as a customer. It goes when the user goes.
 pub fn put(conn: &mut dyn Conn, customer: &CustomerRow) -> Result<()> {
-    conn.execute_one(
-        &CUSTOMER_PUT,
-        &[
-            SITE.into(),
-            customer.user_id.into(),
-            (&customer.billing).into(),
-            (&customer.shipping).into(),
-            customer.is_paying.into(),
-            customer.last_active.into(),
-            (&customer.meta).into(),
-        ],
-    )
+    conn.insert(&CUSTOMER_PUT, customer).map(drop)
 }
 
 /// The user as a customer, if there is such a user.
@@ -113,8 +91,7 @@ fn with_rows(conn: &mut dyn Conn, users: Vec<UserRow>) -> Result<Vec<Customer>> 
         let mut filter = Filter::new("site_id = ?", SITE);
         filter.and_list("user_id IN (?)", user_ids)?;
         let order = vec![(Clause::fixed("user_id"), Direction::Ascending)];
-        let selection = (customer_columns!(), "customers");
-        let (found, _) = filter.page(conn, selection, order, Page::default(), CustomerRow::read)?;
+        let (found, _) = filter.records::<CustomerRow>(conn, order, Page::default())?;
         rows.extend(found.into_iter().map(|row| (row.user_id, row)));
     }
     let customers = users.into_iter().map(|user| {
@@ -137,16 +114,5 @@ impl CustomerRow {
             last_active: None,
             meta: object(),
         }
-    }
-
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            user_id: row.get(0)?,
-            billing: row.get(1)?,
-            shipping: row.get(2)?,
-            is_paying: row.get(3)?,
-            last_active: row.get(4)?,
-            meta: row.get(5)?,
-        })
     }
 }

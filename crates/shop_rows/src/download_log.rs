@@ -1,34 +1,25 @@
 //! The downloads that happened: when, by which permission and from where. Entries never change.
 
 use db::filter::{Clause, Direction, Filter, Page, starting_with};
-use db::{Conn, Row, SITE, counter, statements};
+use db::{Conn, Record, Row, SITE, counter, statements};
 use types::{Result, Timestamp};
 
 const LOG_ID: &str = "download_log.id";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DownloadLogRow {
-    pub log_id: i64,
-    pub permission_id: i64,
-    pub at: Timestamp,
-    /// Who was signed in, if somebody was.
-    pub user_id: Option<i64>,
-    pub ip: String,
-}
-
-/// What [`DownloadLogRow::read`] reads, in its order.
-macro_rules! log_columns {
-    () => {
-        "log_id, permission_id, at_us, user_id, ip"
-    };
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct DownloadLogRow in "download_log", fixed(site_id = SITE), key(log_id: i64) {
+        permission_id: i64,
+        at: Timestamp,
+        /// Who was signed in, if somebody was.
+        user_id: Option<i64>,
+        ip: String,
+    }
 }
 
 statements! {
-    DOWNLOAD_LOG_INSERT =
-        "INSERT INTO download_log (site_id, log_id, permission_id, at_us, user_id, ip)
-         VALUES ($1, $2, $3, $4, $5, $6)";
-    DOWNLOAD_LOG_GET =
-        concat!("SELECT ", log_columns!(), " FROM download_log WHERE site_id = $1 AND log_id = $2");
+    DOWNLOAD_LOG_INSERT = db::insert!(DownloadLogRow);
+    DOWNLOAD_LOG_GET = db::select!(DownloadLogRow, "WHERE site_id = $1 AND log_id = $2");
     DOWNLOADS_AFTER =
         "SELECT log.log_id, log.at_us, log.permission_id, log.ip, permitted.download_id,
            permitted.product_id, permitted.order_id, permitted.user_id, orders.merchant_id,
@@ -69,15 +60,13 @@ pub enum DownloadLogOrder {
 
 /// Inserts the entry with the next id, whatever `log_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<i64> {
-    let log_id = counter::take(conn, LOG_ID, 1)? + 1;
-    write(conn, entry, log_id)?;
-    Ok(log_id)
+    conn.insert_next(&DOWNLOAD_LOG_INSERT, entry, LOG_ID)
 }
 
 /// Inserts the entry with the id that it comes with, and sees to it that the id is not given again.
 pub fn insert_with_id(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<()> {
     counter::raise(conn, LOG_ID, entry.log_id)?;
-    write(conn, entry, entry.log_id)
+    conn.insert(&DOWNLOAD_LOG_INSERT, entry).map(drop)
 }
 
 pub fn get(conn: &mut dyn Conn, log_id: i64) -> Result<Option<DownloadLogRow>> {
@@ -99,7 +88,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &DownloadLogFilter) -> Result<(Vec<Down
         DownloadLogOrder::Id => "log_id",
     });
     let order = vec![(key, wanted.direction), (Clause::fixed("log_id"), wanted.direction)];
-    filter.page(conn, (log_columns!(), "download_log"), order, wanted.page, DownloadLogRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// A download together with what its permission says, and whose sale its order was.
@@ -141,28 +130,4 @@ pub fn after(conn: &mut dyn Conn, log_id: i64, limit: i64) -> Result<Vec<Downloa
 pub fn ips_starting_with(conn: &mut dyn Conn, text: &str, limit: i64) -> Result<Vec<String>> {
     let pattern = starting_with(text)?;
     conn.rows(&DOWNLOAD_IPS, &[SITE.into(), (&pattern).into(), limit.into()], |row| row.get(0))
-}
-
-fn write(conn: &mut dyn Conn, entry: &DownloadLogRow, log_id: i64) -> Result<()> {
-    let params = [
-        SITE.into(),
-        log_id.into(),
-        entry.permission_id.into(),
-        entry.at.into(),
-        entry.user_id.into(),
-        (&entry.ip).into(),
-    ];
-    conn.execute_one(&DOWNLOAD_LOG_INSERT, &params)
-}
-
-impl DownloadLogRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            log_id: row.get(0)?,
-            permission_id: row.get(1)?,
-            at: row.get(2)?,
-            user_id: row.get(3)?,
-            ip: row.get(4)?,
-        })
-    }
 }

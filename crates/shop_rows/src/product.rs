@@ -10,7 +10,7 @@ pub(crate) mod terms;
 pub(crate) mod variation;
 
 use db::filter::fold;
-use db::{Conn, Row, SITE, Sql, Val, statements};
+use db::{Conn, Record, SITE, statements};
 use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
@@ -24,94 +24,65 @@ pub use variation::{
     VariationAttribute, attributes_of, rename_attribute, rename_value, set_attributes, values_of,
 };
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProductRow {
-    pub product_id: i64,
-    /// `simple`, `variable`, `grouped`, `external`, `variation` and what else the shop has.
-    pub kind: String,
-    /// The product of a variation; else 0.
-    pub parent_id: i64,
-    pub status: String,
-    pub slug: String,
-    pub name: String,
-    pub sku: String,
-    pub global_unique_id: String,
-    pub description: String,
-    pub short_description: String,
-    /// What it costs now; of a variable product the least that a variation costs.
-    pub price: Option<Amount>,
-    /// The most that a variation costs; of other products the price once more.
-    pub price_max: Option<Amount>,
-    pub regular_price: Option<Amount>,
-    pub sale_price: Option<Amount>,
-    pub on_sale: bool,
-    pub sale_from: Option<Timestamp>,
-    pub sale_to: Option<Timestamp>,
-    pub manage_stock: bool,
-    pub stock_quantity: Option<Amount>,
-    pub stock_status: String,
-    /// Its own threshold; none for that of the shop.
-    pub low_stock_amount: Option<Amount>,
-    pub backorders: String,
-    pub total_sales: i64,
-    pub average_rating: Amount,
-    pub rating_count: i64,
-    pub featured: bool,
-    pub catalog_visibility: String,
-    pub is_virtual: bool,
-    pub downloadable: bool,
-    pub tax_status: String,
-    /// The slug; empty for the standard class.
-    pub tax_class: String,
-    pub menu_order: i64,
-    pub author_id: i64,
-    pub created: Timestamp,
-    pub modified: Timestamp,
-    /// What the status was before the product went to the trash.
-    pub trashed_status: Option<String>,
-    /// A JSON object.
-    pub details: String,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ProductRow in "products", fixed(site_id = SITE), key(product_id: i64) {
+        /// `simple`, `variable`, `grouped`, `external`, `variation` and what else the shop has.
+        kind: String,
+        /// The product of a variation; else 0.
+        parent_id: i64,
+        status: String,
+        slug: String,
+        name: String,
+        sku: String,
+        global_unique_id: String,
+        description: String,
+        short_description: String,
+        /// What it costs now; of a variable product the least that a variation costs.
+        price: Option<Amount>,
+        /// The most that a variation costs; of other products the price once more.
+        price_max: Option<Amount>,
+        regular_price: Option<Amount>,
+        sale_price: Option<Amount>,
+        on_sale: bool,
+        sale_from: Option<Timestamp>,
+        sale_to: Option<Timestamp>,
+        manage_stock: bool,
+        stock_quantity: Option<Amount>,
+        stock_status: String,
+        /// Its own threshold; none for that of the shop.
+        low_stock_amount: Option<Amount>,
+        backorders: String,
+        total_sales: i64,
+        average_rating: Amount,
+        rating_count: i64,
+        featured: bool,
+        catalog_visibility: String,
+        is_virtual: bool,
+        downloadable: bool,
+        tax_status: String,
+        /// The slug; empty for the standard class.
+        tax_class: String,
+        menu_order: i64,
+        author_id: i64,
+        created: Timestamp,
+        modified: Timestamp,
+        /// What the status was before the product went to the trash.
+        trashed_status: Option<String>,
+        /// A JSON object.
+        details: String,
+    }
+    folded {
+        name as "name_key",
+        sku as "sku_key",
+        description as "description_key",
+        short_description as "short_description_key",
+    }
 }
-
-/// What [`ProductRow::read`] reads, in its order.
-macro_rules! product_columns {
-    () => {
-        "product_id, kind, parent_id, status, slug, name, sku, global_unique_id, description,
-         short_description, price, price_max, regular_price, sale_price, on_sale, sale_from_us,
-         sale_to_us, manage_stock, stock_quantity, stock_status, low_stock_amount, backorders,
-         total_sales, average_rating, rating_count, featured, catalog_visibility, is_virtual,
-         downloadable, tax_status, tax_class, menu_order, author_id, created_us, modified_us,
-         trashed_status, details"
-    };
-}
-use product_columns;
 
 statements! {
-    PRODUCT_INSERT =
-        "INSERT INTO products
-       (kind, parent_id, status, slug, name, name_key, sku, sku_key, global_unique_id,
-        description, description_key, short_description, short_description_key, price, price_max,
-        regular_price, sale_price, on_sale, sale_from_us, sale_to_us, manage_stock,
-        stock_quantity, stock_status, low_stock_amount, backorders, total_sales, average_rating,
-        rating_count, featured, catalog_visibility, is_virtual, downloadable, tax_status,
-        tax_class, menu_order, author_id, created_us, modified_us, trashed_status, details,
-        site_id, product_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-        $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
-        $38, $39, $40, $41, $42)";
-    PRODUCT_UPDATE =
-        "UPDATE products SET
-           kind = $1, parent_id = $2, status = $3, slug = $4, name = $5, name_key = $6, sku = $7,
-           sku_key = $8, global_unique_id = $9, description = $10, description_key = $11,
-           short_description = $12, short_description_key = $13, price = $14, price_max = $15,
-           regular_price = $16, sale_price = $17, on_sale = $18, sale_from_us = $19,
-           sale_to_us = $20, manage_stock = $21, stock_quantity = $22, stock_status = $23,
-           low_stock_amount = $24, backorders = $25, total_sales = $26, average_rating = $27,
-           rating_count = $28, featured = $29, catalog_visibility = $30, is_virtual = $31,
-           downloadable = $32, tax_status = $33, tax_class = $34, menu_order = $35, author_id = $36,
-           created_us = $37, modified_us = $38, trashed_status = $39, details = $40
-         WHERE site_id = $41 AND product_id = $42";
+    PRODUCT_INSERT = db::insert!(ProductRow);
+    PRODUCT_UPDATE = db::update!(ProductRow);
     PRODUCT_STOCK_UPDATE =
         "UPDATE products SET stock_quantity = $1, stock_status = $2, modified_us = $3
          WHERE site_id = $4 AND product_id = $5";
@@ -121,16 +92,11 @@ statements! {
         "UPDATE products SET average_rating = $1, rating_count = $2
          WHERE site_id = $3 AND product_id = $4";
     PRODUCT_DELETE = "DELETE FROM products WHERE site_id = $1 AND product_id = $2";
-    PRODUCT_GET = concat!(
-        "SELECT ",
-        product_columns!(),
-        " FROM products WHERE site_id = $1 AND product_id = $2"
-    );
-    PRODUCT_BY_SLUG = concat!(
-        "SELECT ",
-        product_columns!(),
-        " FROM products WHERE site_id = $1 AND slug = $2 AND kind <> 'variation'
-          ORDER BY CASE WHEN status = 'publish' THEN 0 ELSE 1 END, product_id LIMIT 1"
+    PRODUCT_GET = db::select!(ProductRow, "WHERE site_id = $1 AND product_id = $2");
+    PRODUCT_BY_SLUG = db::select!(
+        ProductRow,
+        "WHERE site_id = $1 AND slug = $2 AND kind <> 'variation'
+         ORDER BY CASE WHEN status = 'publish' THEN 0 ELSE 1 END, product_id LIMIT 1"
     );
     PRODUCT_SLUG_TAKEN =
         "SELECT 1 FROM products WHERE site_id = $1 AND slug = $2 AND product_id <> $3
@@ -143,11 +109,10 @@ statements! {
         "SELECT product_id FROM products
          WHERE site_id = $1 AND global_unique_id = $2 AND product_id <> $3 AND status <> 'trash'
          ORDER BY product_id LIMIT 1";
-    PRODUCTS_BY_DETAILS = concat!(
-        "SELECT ",
-        product_columns!(),
-        " FROM products WHERE site_id = $1 AND product_id > $2 AND details LIKE $3 ESCAPE '!'
-          ORDER BY product_id LIMIT $4"
+    PRODUCTS_BY_DETAILS = db::select!(
+        ProductRow,
+        "WHERE site_id = $1 AND product_id > $2 AND details LIKE $3 ESCAPE '!'
+         ORDER BY product_id LIMIT $4"
     );
     PRODUCTS_SALE_DUE =
         "SELECT product_id FROM products
@@ -160,7 +125,7 @@ statements! {
 /// Inserts the product with the next id, whatever `product_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, product: &ProductRow) -> Result<i64> {
     let product_id = post::take_id(conn)?;
-    write(conn, &PRODUCT_INSERT, product, product_id)?;
+    conn.insert_as(&PRODUCT_INSERT, product, product_id)?;
     Ok(product_id)
 }
 
@@ -168,12 +133,12 @@ pub fn insert(conn: &mut dyn Conn, product: &ProductRow) -> Result<i64> {
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, product: &ProductRow) -> Result<()> {
     post::reserve_id(conn, product.product_id)?;
-    write(conn, &PRODUCT_INSERT, product, product.product_id).map(drop)
+    conn.insert(&PRODUCT_INSERT, product).map(drop)
 }
 
 /// Returns whether there is such a product.
 pub fn update(conn: &mut dyn Conn, product: &ProductRow) -> Result<bool> {
-    write(conn, &PRODUCT_UPDATE, product, product.product_id)
+    conn.update_existing(&PRODUCT_UPDATE, product)
 }
 
 /// Changes the stock alone. Returns whether there is such a product.
@@ -263,99 +228,4 @@ pub fn id_of_unique_id(
 /// Up to `limit` products whose sale should have begun or ended by now and has not.
 pub fn sale_due(conn: &mut dyn Conn, now: Timestamp, limit: i64) -> Result<Vec<i64>> {
     conn.rows(&PRODUCTS_SALE_DUE, &[SITE.into(), now.into(), limit.into()], |row| row.get(0))
-}
-
-fn write(conn: &mut dyn Conn, sql: &Sql, product: &ProductRow, product_id: i64) -> Result<bool> {
-    let (name_key, sku_key) = (fold(&product.name), fold(&product.sku));
-    let description_key = fold(&product.description);
-    let short_description_key = fold(&product.short_description);
-    let params: [Val<'_>; 42] = [
-        (&product.kind).into(),
-        product.parent_id.into(),
-        (&product.status).into(),
-        (&product.slug).into(),
-        (&product.name).into(),
-        (&name_key).into(),
-        (&product.sku).into(),
-        (&sku_key).into(),
-        (&product.global_unique_id).into(),
-        (&product.description).into(),
-        (&description_key).into(),
-        (&product.short_description).into(),
-        (&short_description_key).into(),
-        product.price.into(),
-        product.price_max.into(),
-        product.regular_price.into(),
-        product.sale_price.into(),
-        product.on_sale.into(),
-        product.sale_from.into(),
-        product.sale_to.into(),
-        product.manage_stock.into(),
-        product.stock_quantity.into(),
-        (&product.stock_status).into(),
-        product.low_stock_amount.into(),
-        (&product.backorders).into(),
-        product.total_sales.into(),
-        product.average_rating.into(),
-        product.rating_count.into(),
-        product.featured.into(),
-        (&product.catalog_visibility).into(),
-        product.is_virtual.into(),
-        product.downloadable.into(),
-        (&product.tax_status).into(),
-        (&product.tax_class).into(),
-        product.menu_order.into(),
-        product.author_id.into(),
-        product.created.into(),
-        product.modified.into(),
-        product.trashed_status.as_deref().into(),
-        (&product.details).into(),
-        SITE.into(),
-        product_id.into(),
-    ];
-    Ok(conn.execute(sql, &params)? == 1)
-}
-
-impl ProductRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            product_id: row.get(0)?,
-            kind: row.get(1)?,
-            parent_id: row.get(2)?,
-            status: row.get(3)?,
-            slug: row.get(4)?,
-            name: row.get(5)?,
-            sku: row.get(6)?,
-            global_unique_id: row.get(7)?,
-            description: row.get(8)?,
-            short_description: row.get(9)?,
-            price: row.get(10)?,
-            price_max: row.get(11)?,
-            regular_price: row.get(12)?,
-            sale_price: row.get(13)?,
-            on_sale: row.get(14)?,
-            sale_from: row.get(15)?,
-            sale_to: row.get(16)?,
-            manage_stock: row.get(17)?,
-            stock_quantity: row.get(18)?,
-            stock_status: row.get(19)?,
-            low_stock_amount: row.get(20)?,
-            backorders: row.get(21)?,
-            total_sales: row.get(22)?,
-            average_rating: row.get(23)?,
-            rating_count: row.get(24)?,
-            featured: row.get(25)?,
-            catalog_visibility: row.get(26)?,
-            is_virtual: row.get(27)?,
-            downloadable: row.get(28)?,
-            tax_status: row.get(29)?,
-            tax_class: row.get(30)?,
-            menu_order: row.get(31)?,
-            author_id: row.get(32)?,
-            created: row.get(33)?,
-            modified: row.get(34)?,
-            trashed_status: row.get(35)?,
-            details: row.get(36)?,
-        })
-    }
 }

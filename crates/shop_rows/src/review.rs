@@ -1,58 +1,45 @@
 //! What people wrote about products, with the stars that they gave.
 
 use db::filter::{Clause, Direction, Filter, Page, containing, fold};
-use db::{Conn, Row, SITE, Sql, Val, counter, statements};
+use db::{Conn, Record, SITE, counter, statements};
 use site_rows::post::SEARCH_WORDS_MAX;
 use types::{Error, Result, Timestamp};
 
 const REVIEW_ID: &str = "review.id";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReviewRow {
-    pub review_id: i64,
-    pub product_id: i64,
-    /// Who wrote it; 0 for somebody without an account.
-    pub user_id: i64,
-    pub reviewer: String,
-    pub email: String,
-    pub review: String,
-    /// Stars from 1 to 5; 0 for none.
-    pub rating: i64,
-    pub status: String,
-    /// What the status was before the review went to the trash.
-    pub trashed_status: Option<String>,
-    /// Whether the reviewer bought the product.
-    pub verified: bool,
-    pub created: Timestamp,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ReviewRow in "reviews", fixed(site_id = SITE), key(review_id: i64) {
+        product_id: i64,
+        /// Who wrote it; 0 for somebody without an account.
+        user_id: i64,
+        reviewer: String,
+        email: String,
+        review: String,
+        /// Stars from 1 to 5; 0 for none.
+        rating: i64,
+        status: String,
+        /// What the status was before the review went to the trash.
+        trashed_status: Option<String>,
+        /// Whether the reviewer bought the product.
+        verified: bool,
+        created: Timestamp,
+    }
+    folded { email as "email_key", search_text() as "search" }
 }
 
-/// What [`ReviewRow::read`] reads, in its order.
-macro_rules! review_columns {
-    () => {
-        "review_id, product_id, user_id, reviewer, email, review, rating, status, trashed_status,
-         verified, created_us"
-    };
+impl ReviewRow {
+    fn search_text(&self) -> String {
+        [&*self.review, &self.reviewer, &self.email].join("\n")
+    }
 }
 
 statements! {
-    REVIEW_INSERT =
-        "INSERT INTO reviews
-           (product_id, user_id, reviewer, email, email_key, review, rating, status, trashed_status,
-            verified, created_us, search, site_id, review_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    REVIEW_UPDATE =
-        "UPDATE reviews SET
-           product_id = $1, user_id = $2, reviewer = $3, email = $4, email_key = $5, review = $6,
-           rating = $7, status = $8, trashed_status = $9, verified = $10, created_us = $11,
-           search = $12
-         WHERE site_id = $13 AND review_id = $14";
+    REVIEW_INSERT = db::insert!(ReviewRow);
+    REVIEW_UPDATE = db::update!(ReviewRow);
     REVIEW_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND review_id = $2";
     REVIEWS_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND product_id = $2";
-    REVIEW_GET = concat!(
-        "SELECT ",
-        review_columns!(),
-        " FROM reviews WHERE site_id = $1 AND review_id = $2"
-    );
+    REVIEW_GET = db::select!(ReviewRow, "WHERE site_id = $1 AND review_id = $2");
 }
 
 /// Which reviews to list. An empty list asks for nothing.
@@ -90,21 +77,19 @@ pub enum ReviewOrder {
 
 /// Inserts the review with the next id, whatever `review_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, review: &ReviewRow) -> Result<i64> {
-    let review_id = counter::take(conn, REVIEW_ID, 1)? + 1;
-    write(conn, &REVIEW_INSERT, review, review_id)?;
-    Ok(review_id)
+    conn.insert_next(&REVIEW_INSERT, review, REVIEW_ID)
 }
 
 /// Inserts the review with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, review: &ReviewRow) -> Result<()> {
     counter::raise(conn, REVIEW_ID, review.review_id)?;
-    write(conn, &REVIEW_INSERT, review, review.review_id).map(drop)
+    conn.insert(&REVIEW_INSERT, review).map(drop)
 }
 
 /// Returns whether there is such a review.
 pub fn update(conn: &mut dyn Conn, review: &ReviewRow) -> Result<bool> {
-    write(conn, &REVIEW_UPDATE, review, review.review_id)
+    conn.update_existing(&REVIEW_UPDATE, review)
 }
 
 /// Returns whether there was such a review.
@@ -138,7 +123,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<(Vec<ReviewRow
         _ => wanted.direction,
     };
     let order = vec![(key, wanted.direction), (Clause::fixed("review_id"), tie)];
-    filter.page(conn, (review_columns!(), "reviews"), order, wanted.page, ReviewRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// How many of the reviews that match gave how many stars, the fewest stars first.
@@ -165,44 +150,4 @@ fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
     filter.and_value("created_us > ?", wanted.after);
     filter.and_value("created_us < ?", wanted.before);
     Ok(filter)
-}
-
-fn write(conn: &mut dyn Conn, sql: &Sql, review: &ReviewRow, review_id: i64) -> Result<bool> {
-    let email_key = fold(&review.email);
-    let search = fold(&[&*review.review, &review.reviewer, &review.email].join("\n"));
-    let params: [Val<'_>; 14] = [
-        review.product_id.into(),
-        review.user_id.into(),
-        (&review.reviewer).into(),
-        (&review.email).into(),
-        (&email_key).into(),
-        (&review.review).into(),
-        review.rating.into(),
-        (&review.status).into(),
-        review.trashed_status.as_deref().into(),
-        review.verified.into(),
-        review.created.into(),
-        (&search).into(),
-        SITE.into(),
-        review_id.into(),
-    ];
-    Ok(conn.execute(sql, &params)? == 1)
-}
-
-impl ReviewRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            review_id: row.get(0)?,
-            product_id: row.get(1)?,
-            user_id: row.get(2)?,
-            reviewer: row.get(3)?,
-            email: row.get(4)?,
-            review: row.get(5)?,
-            rating: row.get(6)?,
-            status: row.get(7)?,
-            trashed_status: row.get(8)?,
-            verified: row.get(9)?,
-            created: row.get(10)?,
-        })
-    }
 }

@@ -1,27 +1,29 @@
 //! Rates of taxes and where they hold.
 
-use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page, containing, fold};
-use db::{Conn, Row, SITE, Sql, Val, counter, statements};
+use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page, containing};
+use db::{Conn, Record, Row, SITE, counter, statements};
 use types::{Amount, Error, Result};
 
 const TAX_RATE_ID: &str = "tax_rate.id";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaxRateRow {
-    pub rate_id: i64,
-    /// Empty for every country.
-    pub country: String,
-    /// Empty for every state.
-    pub state: String,
-    /// In percent. None for a rate that was never given, which is no rate of zero.
-    pub rate: Option<Amount>,
-    pub name: String,
-    pub priority: i64,
-    pub compound: bool,
-    pub shipping: bool,
-    pub position: i64,
-    /// The slug; empty for the standard class.
-    pub class: String,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct TaxRateRow in "tax_rates", fixed(site_id = SITE), key(rate_id: i64) {
+        /// Empty for every country.
+        country: String,
+        /// Empty for every state.
+        state: String,
+        /// In percent. None for a rate that was never given, which is no rate of zero.
+        rate: Option<Amount>,
+        name: String,
+        priority: i64,
+        compound: bool,
+        shipping: bool,
+        position: i64,
+        /// The slug; empty for the standard class.
+        class: String,
+    }
+    folded { code() as "code_key" }
 }
 
 /// A postcode or a city, as it was written.
@@ -33,30 +35,11 @@ pub struct TaxRateLocation {
     pub value: String,
 }
 
-/// What [`TaxRateRow::read`] reads, in its order.
-macro_rules! tax_rate_columns {
-    () => {
-        "rate_id, country, state, rate, name, priority, compound, shipping, position, class"
-    };
-}
-
 statements! {
-    TAX_RATE_INSERT =
-        "INSERT INTO tax_rates
-           (country, state, rate, name, priority, compound, shipping, position, class, code_key,
-            site_id, rate_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    TAX_RATE_UPDATE =
-        "UPDATE tax_rates SET
-           country = $1, state = $2, rate = $3, name = $4, priority = $5, compound = $6,
-           shipping = $7, position = $8, class = $9, code_key = $10
-         WHERE site_id = $11 AND rate_id = $12";
+    TAX_RATE_INSERT = db::insert!(TaxRateRow);
+    TAX_RATE_UPDATE = db::update!(TaxRateRow);
     TAX_RATE_DELETE = "DELETE FROM tax_rates WHERE site_id = $1 AND rate_id = $2";
-    TAX_RATE_GET = concat!(
-        "SELECT ",
-        tax_rate_columns!(),
-        " FROM tax_rates WHERE site_id = $1 AND rate_id = $2"
-    );
+    TAX_RATE_GET = db::select!(TaxRateRow, "WHERE site_id = $1 AND rate_id = $2");
     TAX_RATE_LOCATIONS_CLEAR =
         "DELETE FROM tax_rate_locations WHERE site_id = $1 AND rate_id = $2 AND kind = $3";
     TAX_RATE_LOCATION_INSERT =
@@ -96,34 +79,17 @@ impl TaxRateRow {
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("-").to_uppercase()
     }
-
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            rate_id: row.get(0)?,
-            country: row.get(1)?,
-            state: row.get(2)?,
-            rate: row.get(3)?,
-            name: row.get(4)?,
-            priority: row.get(5)?,
-            compound: row.get(6)?,
-            shipping: row.get(7)?,
-            position: row.get(8)?,
-            class: row.get(9)?,
-        })
-    }
 }
 
 /// Inserts the rate with the next id, whatever `rate_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<i64> {
-    let rate_id = counter::take(conn, TAX_RATE_ID, 1)? + 1;
-    write(conn, &TAX_RATE_INSERT, rate, rate_id)?;
-    Ok(rate_id)
+    conn.insert_next(&TAX_RATE_INSERT, rate, TAX_RATE_ID)
 }
 
 /// Inserts the rate with the id that it comes with, and sees to it that the id is not given again.
 pub fn insert_with_id(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<()> {
     counter::raise(conn, TAX_RATE_ID, rate.rate_id)?;
-    write(conn, &TAX_RATE_INSERT, rate, rate.rate_id).map(drop)
+    conn.insert(&TAX_RATE_INSERT, rate).map(drop)
 }
 
 /// Sees to it that an id is not given again: something names it whose rate is gone.
@@ -133,7 +99,7 @@ pub fn keep_free(conn: &mut dyn Conn, rate_id: i64) -> Result<()> {
 
 /// Returns whether there is such a rate.
 pub fn update(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<bool> {
-    write(conn, &TAX_RATE_UPDATE, rate, rate.rate_id)
+    conn.update_existing(&TAX_RATE_UPDATE, rate)
 }
 
 /// Deletes the rate with its locations. Returns whether there was one.
@@ -161,7 +127,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &TaxRateFilter) -> Result<(Vec<TaxRateR
         TaxRateOrder::Priority => "priority",
     });
     let order = vec![(key, wanted.direction), (Clause::fixed("rate_id"), wanted.direction)];
-    filter.page(conn, (tax_rate_columns!(), "tax_rates"), order, wanted.page, TaxRateRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// Lets the rate hold at these locations of the kind and at no others of it.
@@ -197,23 +163,4 @@ pub fn locations_of(conn: &mut dyn Conn, rate_ids: &[i64]) -> Result<Vec<TaxRate
         return Err(Error::invalid("these rates have too many locations; ask for fewer rates"));
     }
     Ok(rows)
-}
-
-fn write(conn: &mut dyn Conn, sql: &Sql, rate: &TaxRateRow, rate_id: i64) -> Result<bool> {
-    let code_key = fold(&rate.code());
-    let params: [Val<'_>; 12] = [
-        (&rate.country).into(),
-        (&rate.state).into(),
-        rate.rate.into(),
-        (&rate.name).into(),
-        rate.priority.into(),
-        rate.compound.into(),
-        rate.shipping.into(),
-        rate.position.into(),
-        (&rate.class).into(),
-        (&code_key).into(),
-        SITE.into(),
-        rate_id.into(),
-    ];
-    Ok(conn.execute(sql, &params)? == 1)
 }

@@ -1,8 +1,8 @@
 //! Webhooks: who wants to be told of what. What is sent waits in [`db::webhook_delivery`].
 
-use db::filter::{Clause, Direction, Filter, Page, containing, fold};
+use db::filter::{Clause, Direction, Filter, Page, containing};
 use db::webhook_delivery::Endpoint;
-use db::{Conn, Row, SITE, Sql, Val, counter, statements};
+use db::{Conn, Record, SITE, Val, counter, statements};
 use types::{Result, Timestamp};
 
 const WEBHOOK_ID: &str = "webhook.id";
@@ -15,59 +15,38 @@ pub fn endpoint(webhook_id: i64) -> Endpoint {
     Endpoint { kind: ENDPOINT_KIND.to_owned(), id: webhook_id.to_string() }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WebhookRow {
-    pub webhook_id: i64,
-    pub name: String,
-    /// `active`, `paused` or `disabled`.
-    pub status: String,
-    /// Such as `order.created`.
-    pub topic: String,
-    pub delivery_url: String,
-    pub secret_sealed: Vec<u8>,
-    /// In whose name the delivered records are read.
-    pub user_id: i64,
-    /// The form of the delivered records.
-    pub api_version: String,
-    pub created: Timestamp,
-    pub modified: Timestamp,
-    /// Deliveries that failed since one succeeded.
-    pub failure_count: i64,
-    /// Whether nothing was delivered yet.
-    pub pending: bool,
-}
-
-/// What [`WebhookRow::read`] reads, in its order.
-macro_rules! webhook_columns {
-    () => {
-        "webhook_id, name, status, topic, delivery_url, secret_sealed, user_id, api_version,
-         created_us, modified_us, failure_count, pending"
-    };
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct WebhookRow in "webhooks", fixed(site_id = SITE), key(webhook_id: i64) {
+        name: String,
+        /// `active`, `paused` or `disabled`.
+        status: String,
+        /// Such as `order.created`.
+        topic: String,
+        delivery_url: String,
+        secret_sealed: Vec<u8>,
+        /// In whose name the delivered records are read.
+        user_id: i64,
+        /// The form of the delivered records.
+        api_version: String,
+        created: Timestamp,
+        modified: Timestamp,
+        /// Deliveries that failed since one succeeded.
+        failure_count: i64,
+        /// Whether nothing was delivered yet.
+        pending: bool,
+    }
+    folded { name as "name_key" }
 }
 
 statements! {
-    WEBHOOK_INSERT =
-        "INSERT INTO webhooks
-           (name, name_key, status, topic, delivery_url, secret_sealed, user_id, api_version,
-            created_us, modified_us, failure_count, pending, site_id, webhook_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    WEBHOOK_UPDATE =
-        "UPDATE webhooks SET
-           name = $1, name_key = $2, status = $3, topic = $4, delivery_url = $5, secret_sealed = $6,
-           user_id = $7, api_version = $8, created_us = $9, modified_us = $10, failure_count = $11,
-           pending = $12
-         WHERE site_id = $13 AND webhook_id = $14";
+    WEBHOOK_INSERT = db::insert!(WebhookRow);
+    WEBHOOK_UPDATE = db::update!(WebhookRow);
     WEBHOOK_DELETE = "DELETE FROM webhooks WHERE site_id = $1 AND webhook_id = $2";
-    WEBHOOK_GET = concat!(
-        "SELECT ",
-        webhook_columns!(),
-        " FROM webhooks WHERE site_id = $1 AND webhook_id = $2"
-    );
-    WEBHOOKS_BY_TOPIC = concat!(
-        "SELECT ",
-        webhook_columns!(),
-        " FROM webhooks WHERE site_id = $1 AND status = 'active' AND topic = $2
-          ORDER BY webhook_id"
+    WEBHOOK_GET = db::select!(WebhookRow, "WHERE site_id = $1 AND webhook_id = $2");
+    WEBHOOKS_BY_TOPIC = db::select!(
+        WebhookRow,
+        "WHERE site_id = $1 AND status = 'active' AND topic = $2 ORDER BY webhook_id"
     );
     // The factor is 0 after a success and 1 after a failure.
     WEBHOOK_COUNT =
@@ -101,21 +80,19 @@ pub enum WebhookOrder {
 
 /// Inserts the webhook with the next id, whatever `webhook_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, webhook: &WebhookRow) -> Result<i64> {
-    let webhook_id = counter::take(conn, WEBHOOK_ID, 1)? + 1;
-    write(conn, &WEBHOOK_INSERT, webhook, webhook_id)?;
-    Ok(webhook_id)
+    conn.insert_next(&WEBHOOK_INSERT, webhook, WEBHOOK_ID)
 }
 
 /// Inserts the webhook with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, webhook: &WebhookRow) -> Result<()> {
     counter::raise(conn, WEBHOOK_ID, webhook.webhook_id)?;
-    write(conn, &WEBHOOK_INSERT, webhook, webhook.webhook_id).map(drop)
+    conn.insert(&WEBHOOK_INSERT, webhook).map(drop)
 }
 
 /// Returns whether there is such a webhook.
 pub fn update(conn: &mut dyn Conn, webhook: &WebhookRow) -> Result<bool> {
-    write(conn, &WEBHOOK_UPDATE, webhook, webhook.webhook_id)
+    conn.update_existing(&WEBHOOK_UPDATE, webhook)
 }
 
 /// Deletes the webhook but not its deliveries; see [`db::webhook_delivery::forget`]. Returns
@@ -160,45 +137,5 @@ pub fn list(conn: &mut dyn Conn, wanted: &WebhookFilter) -> Result<(Vec<WebhookR
         WebhookOrder::Name => "name_key",
     });
     let order = vec![(key, wanted.direction), (Clause::fixed("webhook_id"), wanted.direction)];
-    filter.page(conn, (webhook_columns!(), "webhooks"), order, wanted.page, WebhookRow::read)
-}
-
-fn write(conn: &mut dyn Conn, sql: &Sql, webhook: &WebhookRow, webhook_id: i64) -> Result<bool> {
-    let name_key = fold(&webhook.name);
-    let params: [Val<'_>; 14] = [
-        (&webhook.name).into(),
-        (&name_key).into(),
-        (&webhook.status).into(),
-        (&webhook.topic).into(),
-        (&webhook.delivery_url).into(),
-        (&webhook.secret_sealed).into(),
-        webhook.user_id.into(),
-        (&webhook.api_version).into(),
-        webhook.created.into(),
-        webhook.modified.into(),
-        webhook.failure_count.into(),
-        webhook.pending.into(),
-        SITE.into(),
-        webhook_id.into(),
-    ];
-    Ok(conn.execute(sql, &params)? == 1)
-}
-
-impl WebhookRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            webhook_id: row.get(0)?,
-            name: row.get(1)?,
-            status: row.get(2)?,
-            topic: row.get(3)?,
-            delivery_url: row.get(4)?,
-            secret_sealed: row.get(5)?,
-            user_id: row.get(6)?,
-            api_version: row.get(7)?,
-            created: row.get(8)?,
-            modified: row.get(9)?,
-            failure_count: row.get(10)?,
-            pending: row.get(11)?,
-        })
-    }
+    filter.records(conn, order, wanted.page)
 }

@@ -1,32 +1,32 @@
 //! Application passwords: what a user gives to one program so that it can act in their name.
 
-use db::{Conn, Row, SITE, statements};
+use db::{Conn, Record, SITE, statements};
 use types::{Error, Kind, Result, Timestamp};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApplicationPasswordRow {
-    pub user_id: i64,
-    pub uuid: String,
-    /// A UUID that the program gave itself, or nothing.
-    pub app_id: String,
-    pub name: String,
-    pub hash: Vec<u8>,
-    pub created: Timestamp,
-    pub last_used: Option<Timestamp>,
-    pub last_ip: Option<String>,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ApplicationPasswordRow in "application_passwords",
+        fixed(site_id = SITE), key(user_id: i64, uuid: String) {
+        /// A UUID that the program gave itself, or nothing.
+        app_id: String,
+        name: String,
+        hash: Vec<u8>,
+        created: Timestamp,
+        last_used: Option<Timestamp>,
+        last_ip: Option<String>,
+    }
 }
 
 statements! {
-    APPLICATION_PASSWORD_INSERT =
-        "INSERT INTO application_passwords
-           (site_id, user_id, uuid, app_id, name, hash, created_us, last_used_us, last_ip)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    APPLICATION_PASSWORD_LIST =
-        "SELECT user_id, uuid, app_id, name, hash, created_us, last_used_us, last_ip
-         FROM application_passwords WHERE site_id = $1 AND user_id = $2 ORDER BY created_us, uuid";
-    APPLICATION_PASSWORD_GET =
-        "SELECT user_id, uuid, app_id, name, hash, created_us, last_used_us, last_ip
-         FROM application_passwords WHERE site_id = $1 AND user_id = $2 AND uuid = $3";
+    APPLICATION_PASSWORD_INSERT = db::insert!(ApplicationPasswordRow);
+    APPLICATION_PASSWORD_LIST = db::select!(
+        ApplicationPasswordRow,
+        "WHERE site_id = $1 AND user_id = $2 ORDER BY created_us, uuid"
+    );
+    APPLICATION_PASSWORD_GET = db::select!(
+        ApplicationPasswordRow,
+        "WHERE site_id = $1 AND user_id = $2 AND uuid = $3"
+    );
     APPLICATION_PASSWORD_RENAME =
         "UPDATE application_passwords SET name = $1
          WHERE site_id = $2 AND user_id = $3 AND uuid = $4";
@@ -41,21 +41,7 @@ statements! {
 }
 
 pub fn insert(conn: &mut dyn Conn, password: &ApplicationPasswordRow) -> Result<()> {
-    let inserted = conn.execute(
-        &APPLICATION_PASSWORD_INSERT,
-        &[
-            SITE.into(),
-            password.user_id.into(),
-            (&password.uuid).into(),
-            (&password.app_id).into(),
-            (&password.name).into(),
-            (&password.hash).into(),
-            password.created.into(),
-            password.last_used.into(),
-            password.last_ip.as_deref().into(),
-        ],
-    );
-    match inserted {
+    match conn.insert(&APPLICATION_PASSWORD_INSERT, password) {
         Err(error) if error.kind() == Kind::Conflict => {
             Err(Error::conflict("this user cannot have this application password").because(error))
         }
@@ -110,19 +96,4 @@ pub fn delete_all(conn: &mut dyn Conn, user_id: i64) -> Result<u64> {
 /// Whether any user has an application password.
 pub fn any_exist(conn: &mut dyn Conn) -> Result<bool> {
     Ok(conn.row(&APPLICATION_PASSWORD_ANY, &[SITE.into()], |row| row.get::<i64>(0))?.is_some())
-}
-
-impl ApplicationPasswordRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            user_id: row.get(0)?,
-            uuid: row.get(1)?,
-            app_id: row.get(2)?,
-            name: row.get(3)?,
-            hash: row.get(4)?,
-            created: row.get(5)?,
-            last_used: row.get(6)?,
-            last_ip: row.get(7)?,
-        })
-    }
 }

@@ -1,43 +1,34 @@
 //! Consumer keys of the commerce interface, and the nonces that requests signed with them used up.
 
-use db::{Conn, Row, SITE, counter, statements};
+use db::{Conn, Record, SITE, statements};
 use types::{Result, Timestamp};
 
 const KEY_ID: &str = "consumer_key.id";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConsumerKeyRow {
-    pub key_id: i64,
-    pub user_id: i64,
-    pub description: String,
-    /// `read`, `write` or `read_write`.
-    pub permissions: String,
-    pub key_hash: Vec<u8>,
-    pub secret_sealed: Vec<u8>,
-    /// The end of the key, by which people recognise it.
-    pub truncated_key: String,
-    pub created: Timestamp,
-    pub last_access: Option<Timestamp>,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ConsumerKeyRow in "consumer_keys", fixed(site_id = SITE), key(key_id: i64) {
+        user_id: i64,
+        description: String,
+        /// `read`, `write` or `read_write`.
+        permissions: String,
+        key_hash: Vec<u8>,
+        secret_sealed: Vec<u8>,
+        /// The end of the key, by which people recognise it.
+        truncated_key: String,
+        created: Timestamp,
+        last_access: Option<Timestamp>,
+    }
 }
 
 statements! {
-    CONSUMER_KEY_INSERT =
-        "INSERT INTO consumer_keys
-           (site_id, key_id, user_id, description, permissions, key_hash, secret_sealed,
-            truncated_key, created_us, last_access_us)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    CONSUMER_KEY_BY_HASH =
-        "SELECT key_id, user_id, description, permissions, key_hash, secret_sealed, truncated_key,
-            created_us, last_access_us
-         FROM consumer_keys WHERE site_id = $1 AND key_hash = $2";
-    CONSUMER_KEY_LIST =
-        "SELECT key_id, user_id, description, permissions, key_hash, secret_sealed, truncated_key,
-            created_us, last_access_us
-         FROM consumer_keys WHERE site_id = $1 ORDER BY key_id";
-    CONSUMER_KEY_LIST_OF_USER =
-        "SELECT key_id, user_id, description, permissions, key_hash, secret_sealed, truncated_key,
-            created_us, last_access_us
-         FROM consumer_keys WHERE site_id = $1 AND user_id = $2 ORDER BY key_id";
+    CONSUMER_KEY_INSERT = db::insert!(ConsumerKeyRow);
+    CONSUMER_KEY_BY_HASH = db::select!(ConsumerKeyRow, "WHERE site_id = $1 AND key_hash = $2");
+    CONSUMER_KEY_LIST = db::select!(ConsumerKeyRow, "WHERE site_id = $1 ORDER BY key_id");
+    CONSUMER_KEY_LIST_OF_USER = db::select!(
+        ConsumerKeyRow,
+        "WHERE site_id = $1 AND user_id = $2 ORDER BY key_id"
+    );
     CONSUMER_KEY_TOUCH =
         "UPDATE consumer_keys SET last_access_us = $1 WHERE site_id = $2 AND key_id = $3";
     CONSUMER_KEY_DELETE = "DELETE FROM consumer_keys WHERE site_id = $1 AND key_id = $2";
@@ -49,23 +40,7 @@ statements! {
 
 /// Inserts the key with the next id, whatever `key_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, key: &ConsumerKeyRow) -> Result<i64> {
-    let key_id = counter::take(conn, KEY_ID, 1)? + 1;
-    conn.execute_one(
-        &CONSUMER_KEY_INSERT,
-        &[
-            SITE.into(),
-            key_id.into(),
-            key.user_id.into(),
-            (&key.description).into(),
-            (&key.permissions).into(),
-            (&key.key_hash).into(),
-            (&key.secret_sealed).into(),
-            (&key.truncated_key).into(),
-            key.created.into(),
-            key.last_access.into(),
-        ],
-    )?;
-    Ok(key_id)
+    conn.insert_next(&CONSUMER_KEY_INSERT, key, KEY_ID)
 }
 
 pub fn find_by_hash(conn: &mut dyn Conn, key_hash: &[u8]) -> Result<Option<ConsumerKeyRow>> {
@@ -108,20 +83,4 @@ pub fn use_nonce(
 /// how many.
 pub fn prune_nonces(conn: &mut dyn Conn, before_seconds: i64) -> Result<u64> {
     conn.execute(&NONCE_PRUNE, &[SITE.into(), before_seconds.into()])
-}
-
-impl ConsumerKeyRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            key_id: row.get(0)?,
-            user_id: row.get(1)?,
-            description: row.get(2)?,
-            permissions: row.get(3)?,
-            key_hash: row.get(4)?,
-            secret_sealed: row.get(5)?,
-            truncated_key: row.get(6)?,
-            created: row.get(7)?,
-            last_access: row.get(8)?,
-        })
-    }
 }

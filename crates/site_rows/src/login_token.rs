@@ -1,37 +1,17 @@
 //! Tokens that are good for one use and a short time: ways to sign in without a password, and
 //! proofs of those who leave for another site and come back. **Only hashes of tokens are stored.**
 
-use db::{Conn, Row, SITE, statements};
+use db::{Conn, Record, SITE, statements};
 use types::{Result, Timestamp};
 
-macro_rules! login_token_columns {
-    () => {
-        "token_hash, kind, state, user_id, session_hash, detail, created_us, expires_us"
-    };
-}
-
 statements! {
-    LOGIN_TOKEN_INSERT = concat!(
-        "INSERT INTO login_tokens (site_id, ",
-        login_token_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-    );
-    LOGIN_TOKEN_GET = concat!(
-        "SELECT ",
-        login_token_columns!(),
-        " FROM login_tokens WHERE site_id = $1 AND token_hash = $2"
-    );
-    LOGIN_TOKEN_BY_SESSION = concat!(
-        "SELECT ",
-        login_token_columns!(),
-        " FROM login_tokens WHERE site_id = $1 AND session_hash = $2"
-    );
-    LOGIN_TOKEN_NEWEST = concat!(
-        "SELECT ",
-        login_token_columns!(),
-        " FROM login_tokens
-          WHERE site_id = $1 AND session_hash = $2 AND state = $3 AND expires_us > $4
-          ORDER BY created_us DESC, token_hash LIMIT 1"
+    LOGIN_TOKEN_INSERT = db::insert!(LoginTokenRow);
+    LOGIN_TOKEN_GET = db::select!(LoginTokenRow, "WHERE site_id = $1 AND token_hash = $2");
+    LOGIN_TOKEN_BY_SESSION = db::select!(LoginTokenRow, "WHERE site_id = $1 AND session_hash = $2");
+    LOGIN_TOKEN_NEWEST = db::select!(
+        LoginTokenRow,
+        "WHERE site_id = $1 AND session_hash = $2 AND state = $3 AND expires_us > $4
+         ORDER BY created_us DESC, token_hash LIMIT 1"
     );
     LOGIN_TOKEN_MOVE =
         "UPDATE login_tokens SET state = $1, session_hash = $2, detail = $3, expires_us = $4
@@ -43,34 +23,24 @@ statements! {
     LOGIN_TOKEN_PRUNE = "DELETE FROM login_tokens WHERE site_id = $1 AND expires_us < $2";
 }
 
-/// A way to sign in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoginTokenRow {
-    pub token_hash: Vec<u8>,
-    pub kind: String,
-    pub state: String,
-    /// Whom it signs in.
-    pub user_id: i64,
-    pub session_hash: Option<Vec<u8>>,
-    /// JSON.
-    pub detail: String,
-    pub created: Timestamp,
-    pub expires: Timestamp,
+db::record! {
+    /// A way to sign in.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct LoginTokenRow in "login_tokens", fixed(site_id = SITE), key(token_hash: Vec<u8>) {
+        kind: String,
+        state: String,
+        /// Whom it signs in.
+        user_id: i64,
+        session_hash: Option<Vec<u8>>,
+        /// JSON.
+        detail: String,
+        created: Timestamp,
+        expires: Timestamp,
+    }
 }
 
 pub fn insert(conn: &mut dyn Conn, token: &LoginTokenRow) -> Result<()> {
-    let values = [
-        SITE.into(),
-        token.token_hash.as_slice().into(),
-        (&token.kind).into(),
-        (&token.state).into(),
-        token.user_id.into(),
-        token.session_hash.as_deref().into(),
-        (&token.detail).into(),
-        token.created.into(),
-        token.expires.into(),
-    ];
-    conn.execute(&LOGIN_TOKEN_INSERT, &values).map(drop)
+    conn.insert(&LOGIN_TOKEN_INSERT, token).map(drop)
 }
 
 /// The token with this hash, be it over or not.
@@ -124,19 +94,4 @@ pub fn count_since(conn: &mut dyn Conn, user_id: i64, kind: &str, since: Timesta
 /// Forgets what was over before then.
 pub fn prune(conn: &mut dyn Conn, before: Timestamp) -> Result<u64> {
     conn.execute(&LOGIN_TOKEN_PRUNE, &[SITE.into(), before.into()])
-}
-
-impl LoginTokenRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            token_hash: row.get(0)?,
-            kind: row.get(1)?,
-            state: row.get(2)?,
-            user_id: row.get(3)?,
-            session_hash: row.get(4)?,
-            detail: row.get(5)?,
-            created: row.get(6)?,
-            expires: row.get(7)?,
-        })
-    }
 }

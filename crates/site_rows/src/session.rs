@@ -1,27 +1,27 @@
 //! Sessions of users who signed in with a browser.
 
-use db::{Conn, Row, SITE, statements};
+use db::{Conn, Record, SITE, statements};
 use types::{Result, Timestamp};
 
 use crate::login_token;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionRow {
-    pub token_hash: Vec<u8>,
-    pub user_id: i64,
-    pub created: Timestamp,
-    pub expires: Timestamp,
-    pub ip: String,
-    pub user_agent: String,
+db::record! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SessionRow in "sessions", fixed(site_id = SITE), key(token_hash: Vec<u8>) {
+        user_id: i64,
+        created: Timestamp,
+        expires: Timestamp,
+        ip: String,
+        user_agent: String,
+    }
 }
 
 statements! {
-    SESSION_INSERT =
-        "INSERT INTO sessions (site_id, token_hash, user_id, created_us, expires_us, ip, user_agent)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    SESSION_GET =
-        "SELECT token_hash, user_id, created_us, expires_us, ip, user_agent
-         FROM sessions WHERE site_id = $1 AND token_hash = $2 AND expires_us > $3";
+    SESSION_INSERT = db::insert!(SessionRow);
+    SESSION_GET = db::select!(
+        SessionRow,
+        "WHERE site_id = $1 AND token_hash = $2 AND expires_us > $3"
+    );
     SESSION_EXTEND = "UPDATE sessions SET expires_us = $1 WHERE site_id = $2 AND token_hash = $3";
     SESSION_DELETE = "DELETE FROM sessions WHERE site_id = $1 AND token_hash = $2";
     SESSION_DELETE_OF_USER = "DELETE FROM sessions WHERE site_id = $1 AND user_id = $2";
@@ -31,18 +31,7 @@ statements! {
 }
 
 pub fn insert(conn: &mut dyn Conn, session: &SessionRow) -> Result<()> {
-    conn.execute_one(
-        &SESSION_INSERT,
-        &[
-            SITE.into(),
-            (&session.token_hash).into(),
-            session.user_id.into(),
-            session.created.into(),
-            session.expires.into(),
-            (&session.ip).into(),
-            (&session.user_agent).into(),
-        ],
-    )
+    conn.insert(&SESSION_INSERT, session).map(drop)
 }
 
 /// The session unless it has expired.
@@ -75,17 +64,4 @@ pub fn delete_of_user(conn: &mut dyn Conn, user_id: i64, except: Option<&[u8]>) 
 /// Forgets expired sessions and returns how many.
 pub fn prune(conn: &mut dyn Conn, now: Timestamp) -> Result<u64> {
     conn.execute(&SESSION_PRUNE, &[SITE.into(), now.into()])
-}
-
-impl SessionRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            token_hash: row.get(0)?,
-            user_id: row.get(1)?,
-            created: row.get(2)?,
-            expires: row.get(3)?,
-            ip: row.get(4)?,
-            user_agent: row.get(5)?,
-        })
-    }
 }

@@ -5,7 +5,7 @@ use db::{Conn, SITE};
 use site_rows::post::SEARCH_WORDS_MAX;
 use types::{Error, Result, Timestamp};
 
-use super::{CouponRow, coupon_columns};
+use super::CouponRow;
 
 /// Which coupons to list. An empty list asks for nothing.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &CouponFilter) -> Result<(Vec<CouponRow
         CouponOrder::Code => Clause::fixed("code_key"),
     };
     let order = vec![(key, wanted.direction), (Clause::fixed("coupon_id"), wanted.direction)];
-    filter.page(conn, (coupon_columns!(), "coupons"), order, wanted.page, CouponRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// How many of the coupons that match there are of each kind of discount, by its name.

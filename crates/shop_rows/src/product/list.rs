@@ -5,8 +5,8 @@ use db::{Conn, SITE};
 use site_rows::post::{Relation, SEARCH_WORDS_MAX, TERM_CONDITIONS_MAX, TermCondition};
 use types::{Amount, Error, Result, Timestamp};
 
+use super::ProductRow;
 use super::variation::VariationAttribute;
-use super::{ProductRow, product_columns};
 
 /// Searches, and conditions about attributes, in one filter.
 pub const SEARCHES_MAX: usize = 8;
@@ -142,7 +142,7 @@ pub enum ProductGroup {
 pub fn list(conn: &mut dyn Conn, wanted: &ProductFilter) -> Result<(Vec<ProductRow>, i64)> {
     let mut filter = conditions(wanted)?;
     let order = order(&mut filter, wanted)?;
-    filter.page(conn, (product_columns!(), "products"), order, wanted.page, ProductRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// How many of the products that match there are of each group, by its name. Order and page of the

@@ -4,7 +4,7 @@ use db::filter::{Clause, Direction, Filter, Page, containing, fold};
 use db::{Conn, SITE};
 use types::{Error, Result, Timestamp};
 
-use super::{PostRow, post_columns};
+use super::PostRow;
 
 /// Words of one search.
 pub const SEARCH_WORDS_MAX: usize = 32;
@@ -129,7 +129,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &PostFilter) -> Result<(Vec<PostRow>, i
     search(&mut filter, wanted)?;
     terms(&mut filter, wanted)?;
     let order = order(&mut filter, wanted)?;
-    filter.page(conn, (post_columns!(), "posts"), order, wanted.page, PostRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 fn search(filter: &mut Filter, wanted: &PostFilter) -> Result<()> {
