@@ -4,7 +4,7 @@
 //! and so that what was told once is known. Its actions are written with it and never change.
 
 use db::filter::{Clause, Direction, Filter, Page};
-use db::{Conn, Row, SITE, counter, named, statements};
+use db::{Conn, Record, SITE, counter, named, statements};
 use types::{Result, Timestamp};
 
 const NOTE_ID: &str = "admin_note.id";
@@ -34,44 +34,46 @@ named! {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NoteRow {
-    pub note_id: i64,
-    /// What it is about; several notes may have the same.
-    pub name: String,
-    pub kind: NoteKind,
-    pub locale: String,
-    pub title: String,
-    /// Text, or a little HTML.
-    pub content: String,
-    /// A JSON object.
-    pub content_data: String,
-    pub status: NoteStatus,
-    /// Who raised it.
-    pub source: String,
-    pub created: Timestamp,
-    /// When a snoozed note wakes.
-    pub reminder: Option<Timestamp>,
-    pub is_snoozable: bool,
-    pub layout: String,
-    pub image: String,
-    pub is_deleted: bool,
-    pub is_read: bool,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct NoteRow in "admin_notes", fixed(site_id = SITE), key(note_id: i64) {
+        /// What it is about; several notes may have the same.
+        name: String,
+        kind: NoteKind,
+        locale: String,
+        title: String,
+        /// Text, or a little HTML.
+        content: String,
+        /// A JSON object.
+        content_data: String,
+        status: NoteStatus,
+        /// Who raised it.
+        source: String,
+        created: Timestamp,
+        /// When a snoozed note wakes.
+        reminder: Option<Timestamp>,
+        is_snoozable: bool,
+        layout: String,
+        image: String,
+        is_deleted: bool,
+        is_read: bool,
+    }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NoteActionRow {
-    pub note_id: i64,
-    pub action_id: i64,
-    pub name: String,
-    pub label: String,
-    /// Where it leads: an address, or a part of one.
-    pub query: String,
-    /// What becomes of the note; empty for nothing.
-    pub status: String,
-    pub actioned_text: String,
-    pub nonce_action: Option<String>,
-    pub nonce_name: Option<String>,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct NoteActionRow in "admin_note_actions",
+        fixed(site_id = SITE), key(note_id: i64, action_id: i64) {
+        name: String,
+        label: String,
+        /// Where it leads: an address, or a part of one.
+        query: String,
+        /// What becomes of the note; empty for nothing.
+        status: String,
+        actioned_text: String,
+        nonce_action: Option<String>,
+        nonce_name: Option<String>,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,27 +98,10 @@ pub struct NoteFilter {
     pub page: Page,
 }
 
-/// What [`NoteRow::read`] reads, in its order.
-macro_rules! note_columns {
-    () => {
-        "note_id, name, kind, locale, title, content, content_data, status, source, created_us,
-         reminder_us, is_snoozable, layout, image, is_deleted, is_read"
-    };
-}
-
-/// What [`NoteActionRow::read`] reads, in its order.
-macro_rules! action_columns {
-    () => {
-        "note_id, action_id, name, label, query, status, actioned_text, nonce_action, nonce_name"
-    };
-}
-
 statements! {
-    ADMIN_NOTE_PUT = concat!(
-        "INSERT INTO admin_notes (site_id, ",
-        note_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-         ON CONFLICT (site_id, note_id) DO UPDATE SET
+    ADMIN_NOTE_PUT = db::insert!(
+        NoteRow,
+        "ON CONFLICT (site_id, note_id) DO UPDATE SET
            name = excluded.name, kind = excluded.kind, locale = excluded.locale,
            title = excluded.title, content = excluded.content,
            content_data = excluded.content_data, status = excluded.status,
@@ -125,29 +110,21 @@ statements! {
            layout = excluded.layout, image = excluded.image, is_deleted = excluded.is_deleted,
            is_read = excluded.is_read"
     );
-    ADMIN_NOTE_ACTION_PUT = concat!(
-        "INSERT INTO admin_note_actions (site_id, ",
-        action_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-         ON CONFLICT (site_id, note_id, action_id) DO UPDATE SET
+    ADMIN_NOTE_ACTION_PUT = db::insert!(
+        NoteActionRow,
+        "ON CONFLICT (site_id, note_id, action_id) DO UPDATE SET
            name = excluded.name, label = excluded.label, query = excluded.query,
            status = excluded.status, actioned_text = excluded.actioned_text,
            nonce_action = excluded.nonce_action, nonce_name = excluded.nonce_name"
     );
-    ADMIN_NOTE_GET = concat!(
-        "SELECT ",
-        note_columns!(),
-        " FROM admin_notes WHERE site_id = $1 AND note_id = $2"
+    ADMIN_NOTE_GET = db::select!(NoteRow, "WHERE site_id = $1 AND note_id = $2");
+    ADMIN_NOTES_NAMED = db::select!(
+        NoteRow,
+        "WHERE site_id = $1 AND name = $2 ORDER BY note_id DESC LIMIT $3"
     );
-    ADMIN_NOTES_NAMED = concat!(
-        "SELECT ",
-        note_columns!(),
-        " FROM admin_notes WHERE site_id = $1 AND name = $2 ORDER BY note_id DESC LIMIT $3"
-    );
-    ADMIN_NOTE_OLDEST_NAMED = concat!(
-        "SELECT ",
-        note_columns!(),
-        " FROM admin_notes WHERE site_id = $1 AND name = $2 ORDER BY note_id LIMIT 1"
+    ADMIN_NOTE_OLDEST_NAMED = db::select!(
+        NoteRow,
+        "WHERE site_id = $1 AND name = $2 ORDER BY note_id LIMIT 1"
     );
     ADMIN_NOTES_AWAKEN =
         "UPDATE admin_notes SET status = 'unactioned', reminder_us = NULL
@@ -223,7 +200,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &NoteFilter) -> Result<(Vec<NoteRow>, i
         (Clause::fixed(key), wanted.direction),
         (Clause::fixed("note_id"), Direction::Ascending),
     ];
-    filter.page(conn, (note_columns!(), "admin_notes"), order, wanted.page, NoteRow::read)
+    filter.records(conn, order, wanted.page)
 }
 
 /// The actions of these notes, by note and id.
@@ -235,9 +212,7 @@ pub fn actions_of(conn: &mut dyn Conn, note_ids: &[i64]) -> Result<Vec<NoteActio
     filter.and_list("note_id IN (?)", note_ids)?;
     let keys = ["note_id", "action_id"];
     let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
-    let selection = (action_columns!(), "admin_note_actions");
-    let page = Page::default();
-    Ok(filter.page(conn, selection, order, page, NoteActionRow::read)?.0)
+    Ok(filter.records(conn, order, Page::default())?.0)
 }
 
 /// Whether [`settle`] would change anything.
@@ -255,79 +230,9 @@ pub fn settle(conn: &mut dyn Conn, now: Timestamp) -> Result<u64> {
 }
 
 fn put(conn: &mut dyn Conn, note: &NoteRow) -> Result<()> {
-    let params = [
-        SITE.into(),
-        note.note_id.into(),
-        (&note.name).into(),
-        note.kind.into(),
-        (&note.locale).into(),
-        (&note.title).into(),
-        (&note.content).into(),
-        (&note.content_data).into(),
-        note.status.into(),
-        (&note.source).into(),
-        note.created.into(),
-        note.reminder.into(),
-        note.is_snoozable.into(),
-        (&note.layout).into(),
-        (&note.image).into(),
-        note.is_deleted.into(),
-        note.is_read.into(),
-    ];
-    conn.execute_one(&ADMIN_NOTE_PUT, &params)
+    conn.insert(&ADMIN_NOTE_PUT, note).map(drop)
 }
 
 fn put_action(conn: &mut dyn Conn, action: &NoteActionRow) -> Result<()> {
-    let params = [
-        SITE.into(),
-        action.note_id.into(),
-        action.action_id.into(),
-        (&action.name).into(),
-        (&action.label).into(),
-        (&action.query).into(),
-        (&action.status).into(),
-        (&action.actioned_text).into(),
-        action.nonce_action.as_ref().into(),
-        action.nonce_name.as_ref().into(),
-    ];
-    conn.execute_one(&ADMIN_NOTE_ACTION_PUT, &params)
-}
-
-impl NoteRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            note_id: row.get(0)?,
-            name: row.get(1)?,
-            kind: row.get(2)?,
-            locale: row.get(3)?,
-            title: row.get(4)?,
-            content: row.get(5)?,
-            content_data: row.get(6)?,
-            status: row.get(7)?,
-            source: row.get(8)?,
-            created: row.get(9)?,
-            reminder: row.get(10)?,
-            is_snoozable: row.get(11)?,
-            layout: row.get(12)?,
-            image: row.get(13)?,
-            is_deleted: row.get(14)?,
-            is_read: row.get(15)?,
-        })
-    }
-}
-
-impl NoteActionRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            note_id: row.get(0)?,
-            action_id: row.get(1)?,
-            name: row.get(2)?,
-            label: row.get(3)?,
-            query: row.get(4)?,
-            status: row.get(5)?,
-            actioned_text: row.get(6)?,
-            nonce_action: row.get(7)?,
-            nonce_name: row.get(8)?,
-        })
-    }
+    conn.insert(&ADMIN_NOTE_ACTION_PUT, action).map(drop)
 }

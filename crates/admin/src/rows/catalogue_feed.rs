@@ -1,7 +1,7 @@
 //! Feeds of the catalogue: how each is getting on, and its file in pieces, so that nobody ever
 //! holds the whole of it.
 
-use db::{Conn, Row, SITE, named, statements};
+use db::{Conn, Record, SITE, named, statements};
 use types::{Result, Timestamp};
 
 named! {
@@ -14,43 +14,41 @@ named! {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FeedRow {
-    /// The choice of fields that it was made for.
-    pub feed_key: String,
-    /// The background job that writes it.
-    pub job_id: i64,
-    pub state: FeedState,
-    pub file_name: String,
-    pub processed: i64,
-    /// Below zero until it is known.
-    pub total: i64,
-    pub error: Option<String>,
-    pub scheduled: Timestamp,
-    pub updated: Timestamp,
-    /// When it was completed, or failed.
-    pub ended: Option<Timestamp>,
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct FeedRow in "catalogue_feeds", fixed(site_id = SITE), key(
+        /// The choice of fields that it was made for.
+        feed_key: String,
+    ) {
+        /// The background job that writes it.
+        job_id: i64,
+        state: FeedState,
+        file_name: String,
+        processed: i64,
+        /// Below zero until it is known.
+        total: i64,
+        error: Option<String>,
+        scheduled: Timestamp,
+        updated: Timestamp,
+        /// When it was completed, or failed.
+        ended: Option<Timestamp>,
+    }
 }
 
 statements! {
-    FEED_PUT =
-        "INSERT INTO catalogue_feeds
-           (site_id, feed_key, job_id, state, file_name, processed, total, error, scheduled_us,
-            updated_us, ended_us)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-         ON CONFLICT (site_id, feed_key) DO UPDATE SET
+    FEED_PUT = db::insert!(
+        FeedRow,
+        "ON CONFLICT (site_id, feed_key) DO UPDATE SET
            job_id = excluded.job_id, state = excluded.state, file_name = excluded.file_name,
            processed = excluded.processed, total = excluded.total, error = excluded.error,
            scheduled_us = excluded.scheduled_us, updated_us = excluded.updated_us,
-           ended_us = excluded.ended_us";
-    FEED_GET =
-        "SELECT feed_key, job_id, state, file_name, processed, total, error, scheduled_us,
-           updated_us, ended_us
-         FROM catalogue_feeds WHERE site_id = $1 AND feed_key = $2";
-    FEEDS_ENDED =
-        "SELECT feed_key, job_id, state, file_name, processed, total, error, scheduled_us,
-           updated_us, ended_us
-         FROM catalogue_feeds WHERE site_id = $1 AND ended_us < $2 ORDER BY feed_key LIMIT $3";
+           ended_us = excluded.ended_us"
+    );
+    FEED_GET = db::select!(FeedRow, "WHERE site_id = $1 AND feed_key = $2");
+    FEEDS_ENDED = db::select!(
+        FeedRow,
+        "WHERE site_id = $1 AND ended_us < $2 ORDER BY feed_key LIMIT $3"
+    );
     FEED_DELETE = "DELETE FROM catalogue_feeds WHERE site_id = $1 AND feed_key = $2";
     FEED_PART_PUT =
         "INSERT INTO catalogue_feed_parts (site_id, file_name, part, content)
@@ -63,10 +61,7 @@ statements! {
         "SELECT CAST(SUM(LENGTH(content)) AS BIGINT) FROM catalogue_feed_parts
          WHERE site_id = $1 AND file_name = $2";
     FEED_PARTS_DELETE = "DELETE FROM catalogue_feed_parts WHERE site_id = $1 AND file_name = $2";
-    FEED_OF_FILE =
-        "SELECT feed_key, job_id, state, file_name, processed, total, error, scheduled_us,
-           updated_us, ended_us
-         FROM catalogue_feeds WHERE site_id = $1 AND file_name = $2";
+    FEED_OF_FILE = db::select!(FeedRow, "WHERE site_id = $1 AND file_name = $2");
     FEED_PRODUCTS =
         "SELECT product_id, kind, parent_id FROM products
          WHERE site_id = $1 AND product_id > $2 AND status = 'publish'
@@ -78,20 +73,7 @@ statements! {
 }
 
 pub fn put(conn: &mut dyn Conn, feed: &FeedRow) -> Result<()> {
-    let params = [
-        SITE.into(),
-        (&feed.feed_key).into(),
-        feed.job_id.into(),
-        feed.state.into(),
-        (&feed.file_name).into(),
-        feed.processed.into(),
-        feed.total.into(),
-        feed.error.as_ref().into(),
-        feed.scheduled.into(),
-        feed.updated.into(),
-        feed.ended.into(),
-    ];
-    conn.execute_one(&FEED_PUT, &params)
+    conn.insert(&FEED_PUT, feed).map(drop)
 }
 
 pub fn get(conn: &mut dyn Conn, feed_key: &str) -> Result<Option<FeedRow>> {
@@ -151,21 +133,4 @@ pub fn products_after(conn: &mut dyn Conn, after: i64, limit: i64) -> Result<Vec
 pub fn products_count(conn: &mut dyn Conn) -> Result<i64> {
     let count = conn.row(&FEED_PRODUCTS_COUNT, &[SITE.into()], |row| row.get(0))?;
     Ok(count.unwrap_or(0))
-}
-
-impl FeedRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            feed_key: row.get(0)?,
-            job_id: row.get(1)?,
-            state: row.get(2)?,
-            file_name: row.get(3)?,
-            processed: row.get(4)?,
-            total: row.get(5)?,
-            error: row.get(6)?,
-            scheduled: row.get(7)?,
-            updated: row.get(8)?,
-            ended: row.get(9)?,
-        })
-    }
 }

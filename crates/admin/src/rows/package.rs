@@ -1,6 +1,6 @@
 //! Packages that are installed: plugins and themes, with their files.
 
-use db::{Conn, Row, SITE, named, statements};
+use db::{Conn, Record, SITE, named, statements};
 use types::{Result, Timestamp};
 
 named! {
@@ -11,57 +11,40 @@ named! {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PackageRow {
-    pub kind: PackageKind,
-    pub slug: String,
-    pub version: String,
-    /// What the package declares, as JSON.
-    pub manifest: String,
-    /// SHA-256 of the archive, in hex.
-    pub digest: String,
-    /// The public key of who signed it, in base64.
-    pub signer: Option<String>,
-    /// Where it came from.
-    pub origin: String,
-    pub is_active: bool,
-    /// What people chose, as a JSON object.
-    pub settings: String,
-    /// Which records its activation made, as a JSON object.
-    pub made: String,
-    pub installed: Timestamp,
-    pub activated: Option<Timestamp>,
-}
-
-/// What [`PackageRow::read`] reads, in its order.
-macro_rules! package_columns {
-    () => {
-        "kind, slug, version, manifest, digest, signer, origin, is_active, settings, made,
-         installed_us, activated_us"
-    };
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct PackageRow in "packages",
+        fixed(site_id = SITE), key(kind: PackageKind, slug: String) {
+        version: String,
+        /// What the package declares, as JSON.
+        manifest: String,
+        /// SHA-256 of the archive, in hex.
+        digest: String,
+        /// The public key of who signed it, in base64.
+        signer: Option<String>,
+        /// Where it came from.
+        origin: String,
+        is_active: bool,
+        /// What people chose, as a JSON object.
+        settings: String,
+        /// Which records its activation made, as a JSON object.
+        made: String,
+        installed: Timestamp,
+        activated: Option<Timestamp>,
+    }
 }
 
 statements! {
-    PACKAGE_PUT =
-        "INSERT INTO packages
-       (site_id, kind, slug, version, manifest, digest, signer, origin, is_active, settings, made,
-        installed_us, activated_us)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-     ON CONFLICT (site_id, kind, slug) DO UPDATE SET
-       version = excluded.version, manifest = excluded.manifest, digest = excluded.digest,
-       signer = excluded.signer, origin = excluded.origin, is_active = excluded.is_active,
-       settings = excluded.settings, made = excluded.made, installed_us = excluded.installed_us,
-       activated_us = excluded.activated_us";
-    PACKAGE_GET = concat!(
-        "SELECT ",
-        package_columns!(),
-        " FROM packages WHERE site_id = $1 AND kind = $2 AND slug = $3"
+    PACKAGE_PUT = db::insert!(
+        PackageRow,
+        "ON CONFLICT (site_id, kind, slug) DO UPDATE SET
+           version = excluded.version, manifest = excluded.manifest, digest = excluded.digest,
+           signer = excluded.signer, origin = excluded.origin, is_active = excluded.is_active,
+           settings = excluded.settings, made = excluded.made, installed_us = excluded.installed_us,
+           activated_us = excluded.activated_us"
     );
-    PACKAGES_OF_KIND = concat!(
-        "SELECT ",
-        package_columns!(),
-        " FROM packages WHERE site_id = $1 AND kind = $2 ORDER BY slug"
-    );
+    PACKAGE_GET = db::select!(PackageRow, "WHERE site_id = $1 AND kind = $2 AND slug = $3");
+    PACKAGES_OF_KIND = db::select!(PackageRow, "WHERE site_id = $1 AND kind = $2 ORDER BY slug");
     PACKAGE_DELETE = "DELETE FROM packages WHERE site_id = $1 AND kind = $2 AND slug = $3";
     PACKAGE_FILE_INSERT =
         "INSERT INTO package_files (site_id, kind, slug, path, content) VALUES ($1, $2, $3, $4,
@@ -91,22 +74,7 @@ pub fn install<'a>(
 
 /// Writes what is known of a package, and leaves its files alone.
 pub fn put(conn: &mut dyn Conn, package: &PackageRow) -> Result<()> {
-    let params = [
-        SITE.into(),
-        package.kind.into(),
-        (&package.slug).into(),
-        (&package.version).into(),
-        (&package.manifest).into(),
-        (&package.digest).into(),
-        package.signer.as_ref().into(),
-        (&package.origin).into(),
-        package.is_active.into(),
-        (&package.settings).into(),
-        (&package.made).into(),
-        package.installed.into(),
-        package.activated.into(),
-    ];
-    conn.execute_one(&PACKAGE_PUT, &params)
+    conn.insert(&PACKAGE_PUT, package).map(drop)
 }
 
 pub fn get(conn: &mut dyn Conn, kind: PackageKind, slug: &str) -> Result<Option<PackageRow>> {
@@ -133,23 +101,4 @@ pub fn file(
 ) -> Result<Option<Vec<u8>>> {
     let params = [SITE.into(), kind.into(), slug.into(), path.into()];
     conn.row(&PACKAGE_FILE_GET, &params, |row| row.get(0))
-}
-
-impl PackageRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            kind: row.get(0)?,
-            slug: row.get(1)?,
-            version: row.get(2)?,
-            manifest: row.get(3)?,
-            digest: row.get(4)?,
-            signer: row.get(5)?,
-            origin: row.get(6)?,
-            is_active: row.get(7)?,
-            settings: row.get(8)?,
-            made: row.get(9)?,
-            installed: row.get(10)?,
-            activated: row.get(11)?,
-        })
-    }
 }
