@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn durations_are_kept_in_microseconds() {
         assert_eq!(<Duration as Column>::SUFFIX, "_us");
-        let long = Duration::from_micros(1_500_000);
+        let long = Duration::from_millis(1_500);
         let Val::Int(stored) = long.value() else { panic!("not a number") };
         assert_eq!(Duration::read(&Stored([Some(stored); 6]), 0).unwrap(), long);
         assert!(matches!(Duration::MAX.value(), Val::Int(i64::MAX)));

@@ -87,6 +87,14 @@ impl Caller {
         &self.access.scopes
     }
 
+    /// The key that the caller uses, if it is one.
+    pub(crate) fn key(&self) -> Option<&KeyEntry> {
+        match &self.credential {
+            Credential::Key(entry) => Some(entry),
+            Credential::Session(_) | Credential::Before(_) => None,
+        }
+    }
+
     pub fn iso_id(&self) -> &IsoId {
         &self.access.iso.iso_id
     }

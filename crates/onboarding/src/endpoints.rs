@@ -333,7 +333,8 @@ mod tests {
                 Some((objects.strip_suffix('s')?, *action))
             })
             .collect();
-        for machine in [&MERCHANT, &STORE, &TPN, &ISO] as [&Machine; 4] {
+        let machines: [&Machine; 4] = [&MERCHANT, &STORE, &TPN, &ISO];
+        for machine in machines {
             for step in machine.steps {
                 let has_route = routes.contains(&(machine.object, step.action));
                 assert_eq!(step.is_routed, has_route, "{} {}", machine.object, step.action);

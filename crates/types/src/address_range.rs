@@ -32,6 +32,11 @@ impl AddressRange {
         Self { network: IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0)), prefix }
     }
 
+    /// Whether all addresses of the other range are in this one.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.prefix <= other.prefix && self.contains(other.network)
+    }
+
     pub fn contains(&self, address: IpAddr) -> bool {
         let differing = left_aligned(self.network) ^ left_aligned(address);
         let tail = BITS_V6.saturating_sub(self.prefix);

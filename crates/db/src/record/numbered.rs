@@ -47,7 +47,7 @@ mod tests {
     crate::record! {
         /// An example.
         #[derive(Debug)]
-        struct Page in "pages", fixed(site_id = 1), key(page_id: i64) {
+        struct Page in "pages", fixed(site_id = 1), key(id: i64 as "page_id") {
             title: String,
             text: String,
         }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn folded_columns_follow_fields_and_methods() {
-        let page = Page { page_id: 7, title: "Été".into(), text: "Sea".into() };
+        let page = Page { id: 7, title: "Été".into(), text: "Sea".into() };
         assert_eq!(page.folded_values(), ["été", "été\nsea"]);
         let values = super::update_values(&page, &page.folded_values()).len();
         assert!(crate::update!(Page).ends_with(&format!("page_id = ${values}")));

@@ -9,10 +9,12 @@ use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use types::address_range::AddressRange;
 use types::{Environment, Error, IsoId, KeyId, Result, Scope, ScopeSet, Secret, Timestamp};
 
 use super::issue::{self, KEYS_MAX, NewKeyRow, is_live};
 use crate::audit;
+use crate::caller::KeyEntry;
 use crate::codes::refusal;
 use crate::fields::{IpRange, Line, ScopeName};
 use crate::perform::Outcome;
@@ -93,13 +95,30 @@ fn load(conn: &mut dyn Conn, iso_id: &IsoId, key_id: &str) -> Result<ApiKeyRow> 
     own.ok_or_else(|| Error::not_found("Not found."))
 }
 
-/// Refuses to hand out what the caller's own key lacks.
-fn refuse_more(caller: &Caller, scopes: &ScopeSet) -> Outcome<()> {
-    if caller.scopes().covers(scopes) {
-        return Ok(());
+/// Refuses to hand out what the caller's own key lacks: scopes, networks and time. A key may be
+/// renewed by itself.
+fn refuse_more(caller: &Caller, new: &NewKeyRow, old: Option<&KeyId>) -> Outcome<()> {
+    if !caller.scopes().covers(&new.scopes) {
+        let message = "Your own key lacks some of these scopes.";
+        return Err(refusal("scopes", Code::InvalidValue, message));
     }
-    let message = "Your own key lacks some of these scopes.";
-    Err(refusal("scopes", Code::InvalidValue, message))
+    let Some(own) = caller.key() else { return Ok(()) };
+    let is_within = |text: &str| {
+        let range = text.parse::<AddressRange>();
+        range.is_ok_and(|range| own.networks.iter().any(|network| network.covers(&range)))
+    };
+    let mut ranges = new.allowed_ips.split_ascii_whitespace().peekable();
+    let is_open = ranges.peek().is_none();
+    if !own.networks.is_empty() && (is_open || !ranges.all(is_within)) {
+        let message = "Your own key can be used only from its own networks; choose among them.";
+        return Err(refusal("allowedIps", Code::InvalidValue, message));
+    }
+    let outlives = |end: Timestamp| new.expires.is_none_or(|expires| expires > end);
+    if old != Some(&own.key.key_id) && own.key.expires.is_some_and(outlives) {
+        let message = "Your own key expires sooner.";
+        return Err(refusal("expiresInDays", Code::InvalidValue, message));
+    }
+    Ok(())
 }
 
 fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Outcome<()> {
@@ -120,20 +139,30 @@ pub struct KeyCreate {
     /// What it may do. Absent: what the calling key may do.
     #[schemars(length(min = 1, max = 50))]
     scopes: Option<Vec<ScopeName>>,
-    /// Days until it ends.
-    #[serde(default = "life_default")]
+    /// Days until it ends. Absent: 365, or when the calling key ends if that is sooner.
     #[schemars(range(min = 1, max = 730))]
-    expires_in_days: i64,
+    expires_in_days: Option<i64>,
     /// It never ends. In the sandbox only.
     #[serde(default)]
     never_expires: bool,
-    /// Addresses and networks from which it may be used, such as `203.0.113.0/24`. Absent: all.
+    /// Addresses and networks from which it may be used, such as `203.0.113.0/24`. Absent: those of
+    /// the calling key.
     #[schemars(length(max = 50))]
     allowed_ips: Option<Vec<IpRange>>,
 }
 
-const fn life_default() -> i64 {
-    365
+const LIFE_DAYS_DEFAULT: i64 = 365;
+
+impl KeyCreate {
+    fn expires(&self, own: Option<&KeyEntry>, now: Timestamp) -> Option<Timestamp> {
+        if self.never_expires {
+            return None;
+        }
+        let days = u64::try_from(self.expires_in_days.unwrap_or(LIFE_DAYS_DEFAULT)).unwrap_or(1);
+        let wanted = now.plus(Duration::from_hours(24 * days));
+        let end = own.and_then(|own| own.key.expires).filter(|_| self.expires_in_days.is_none());
+        Some(end.map_or(wanted, |end| end.min(wanted)))
+    }
 }
 
 impl Endpoint<Cx> for KeyCreate {
@@ -158,23 +187,25 @@ impl Endpoint<Cx> for KeyCreate {
                 ScopeSet::Only(scopes.collect())
             }
         };
-        let days = u64::try_from(self.expires_in_days).unwrap_or(1);
-        let expires = (!self.never_expires).then(|| now.plus(Duration::from_hours(24 * days)));
-        let ranges = self.allowed_ips.unwrap_or_default();
-        let ranges: Vec<&str> = ranges.iter().map(IpRange::as_str).collect();
-        let (row, new_key) = cx.platform.new_key_row(NewKeyRow {
+        let expires = self.expires(caller.key(), now);
+        let allowed_ips = match &self.allowed_ips {
+            Some(ranges) => ranges.iter().map(IpRange::as_str).collect::<Vec<_>>().join(" "),
+            None => caller.key().map(|own| own.key.allowed_ips.clone()).unwrap_or_default(),
+        };
+        let new = NewKeyRow {
             iso_id: caller.iso_id().clone(),
             name: self.name.into_string(),
-            scopes: scopes.clone(),
-            allowed_ips: ranges.join(" "),
+            scopes,
+            allowed_ips,
             created_by: caller.actor(),
             created: now,
             expires,
-        })?;
+        };
+        refuse_more(&caller, &new, None)?;
+        let (row, new_key) = cx.platform.new_key_row(new)?;
         let entry = cx.entry("key.create", "key", row.key_id.as_str())?;
         let entry = entry.changed("scopes", (), &*row.scopes);
         perform_once_shown(cx, &["text"], move |conn| {
-            refuse_more(&caller, &scopes)?;
             refuse_too_many(conn, &row.iso_id, now)?;
             api_key::insert(conn, &row)?;
             audit::append(conn, &entry)?;
@@ -264,9 +295,10 @@ impl Endpoint<Cx> for KeyRotate {
                 let message = "The key is revoked or has expired.";
                 return Err(refusal("keyId", Code::InvalidValue, message));
             }
-            refuse_more(&caller, &issue::scopes_of(&old)?)?;
+            let new = issue::like(&old, &actor, now)?;
+            refuse_more(&caller, &new, Some(&old.key_id))?;
             refuse_too_many(conn, &old.iso_id, now)?;
-            let (row, new_key) = platform.new_key_row(issue::like(&old, &actor, now)?)?;
+            let (row, new_key) = platform.new_key_row(new)?;
             issue::replace_key(conn, &old, &row, overlap, now)?;
             audit::append(conn, &entry.clone().related(row.key_id.as_str()))?;
             Ok(with_text(KeyView::of(&row, now), &new_key.text))

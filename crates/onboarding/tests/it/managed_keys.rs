@@ -93,6 +93,43 @@ fn no_key_hands_out_more_than_it_has() {
 }
 
 #[test]
+fn no_key_hands_out_more_networks_or_time_than_it_has() {
+    let house = House::new();
+    let params = json!({ "name": "Office", "expiresInDays": 10, "allowedIps": ["192.0.2.0/24"],
+        "scopes": ["keys.write", "keys.read"] });
+    let office = call(&house, house.caller(), "key_create", params).unwrap();
+    let (header, address) = (format!("api-key {}", office["text"].as_str().unwrap()), "192.0.2.9");
+    let asked = house.platform.authenticate(
+        Some(header.as_bytes()),
+        Scope::KeysWrite,
+        Some(address.parse().unwrap()),
+        now(),
+    );
+    let office = house.runtime().block_on(asked).unwrap().unwrap();
+    let make = |more: Value| {
+        let mut params = json!({ "name": "More" });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call(&house, &office, "key_create", params)
+    };
+    let inherited = make(json!({})).unwrap();
+    assert_eq!(inherited["allowedIps"], json!(["192.0.2.0/24"]));
+    assert_eq!(inherited["expires"], json!("2026-11-25T08:00:00Z"));
+    let narrow = make(json!({ "allowedIps": ["192.0.2.7"], "expiresInDays": 9 })).unwrap();
+    assert_eq!(narrow["allowedIps"], json!(["192.0.2.7"]));
+    for (more, refused) in [
+        (json!({ "allowedIps": ["192.0.0.0/16"] }), "invalid_value allowedIps"),
+        (json!({ "allowedIps": ["192.0.2.7", "2001:db8::7"] }), "invalid_value allowedIps"),
+        (json!({ "expiresInDays": 11 }), "invalid_value expiresInDays"),
+        (json!({ "neverExpires": true }), "invalid_value expiresInDays"),
+    ] {
+        assert_eq!(make(more.clone()), Err(vec![refused.to_owned()]), "{more}");
+    }
+    let of_house = json!({ "keyId": house.key.key_id });
+    let refused = call(&house, &office, "key_rotate", of_house);
+    assert_eq!(refused, Err(vec!["invalid_value scopes".to_owned()]));
+}
+
+#[test]
 fn another_isos_key_is_not_there() {
     let house = House::new();
     let other = house.caller_of_another_iso();
