@@ -116,11 +116,11 @@ pub(crate) fn schemathesis() -> Result<()> {
     let administrators = administrators_paths(&document)?;
     let (cookie, nonce) = server.sign_in()?;
     let others = format!("{administrators}|{REHEARSALS}");
-    // Rehearsals come last: resetting the sandbox takes away what the other probes need.
+    // Resetting the sandbox takes away what the first probes need, and suspending the ISO its key.
     for (filter, paths, config) in [
         ("--exclude-path-regex", &*others, SCHEMATHESIS_CONFIG),
-        ("--include-path-regex", &*administrators, ADMINISTRATOR_CONFIG),
         ("--include-path-regex", REHEARSALS, SCHEMATHESIS_CONFIG),
+        ("--include-path-regex", &*administrators, ADMINISTRATOR_CONFIG),
     ] {
         let file = folder.join("schemathesis.toml");
         fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;

@@ -245,6 +245,7 @@ mod tests {
 
     #[test]
     fn secrets_stay_in_the_shop() {
+        options::declare(&[crate::OPTIONS]);
         for (id, kind, expected) in [
             ("woocommerce_currency", "select", false),
             ("woocommerce_stripe_settings", "text", true),

@@ -11,6 +11,7 @@ use admin::rows::admin_note::{self, NoteFilter, NoteRow};
 use db::outbox::{self, Event};
 use db::{Conn, Database, Location};
 use frame::jobs;
+use frame::options::{self, Definition, Kind, option};
 use serde_json::json;
 use shop_rows::order::{Order, OrderRow};
 use shop_rows::product::ProductRow;
@@ -46,7 +47,17 @@ on_both_engines!(
     the_best_day_is_told_of,
 );
 
+/// Options of the shop that notes depend on, as commerce declares them.
+const OF_THE_SHOP: &[Definition] = &[
+    option("woocommerce_currency", Kind::Text, r#""USD""#),
+    option("woocommerce_price_num_decimals", Kind::Integer, "2"),
+    option("woocommerce_notify_low_stock", Kind::YesNo, r#""yes""#),
+    option("woocommerce_notify_low_stock_amount", Kind::Integer, "2"),
+    option("woocommerce_notify_no_stock_amount", Kind::Integer, "0"),
+];
+
 fn open(url: Option<&str>, folder: &tempfile::TempDir) -> Database {
+    options::declare(&[OF_THE_SHOP, admin::OPTIONS]);
     let location = Location::parse(url, folder.path(), Environment::Sandbox, 2);
     Database::open(&location.unwrap(), schema::MIGRATIONS).unwrap()
 }

@@ -149,9 +149,9 @@ mod tests {
         for (under_way, files, bytes, expected) in [
             (0, 0, 0, None),
             (UNDER_WAY_MAX - 1, FILES_MAX - 1, BYTES_MAX - 1, None),
-            (UNDER_WAY_MAX, 0, 0, Some("wait for one to end")),
-            (0, FILES_MAX, 0, Some("wait for the oldest to expire")),
-            (0, 0, BYTES_MAX, Some("wait for the oldest to expire")),
+            (UNDER_WAY_MAX, 0, 0, Some("wait until one finishes")),
+            (0, FILES_MAX, 0, Some("the oldest expires")),
+            (0, 0, BYTES_MAX, Some("the oldest expires")),
         ] {
             let judged = judged(under_way, files, bytes);
             match (&judged, expected) {
