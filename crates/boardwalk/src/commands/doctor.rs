@@ -1,4 +1,4 @@
-//! `boardwalk doctor`: checks the installation and says what to mend.
+//! `boardwalk doctor`: checks the installation and says what to fix.
 
 use std::os::unix::fs::PermissionsExt as _;
 

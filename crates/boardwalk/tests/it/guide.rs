@@ -241,7 +241,7 @@ fn start_demo(line: &str, data: &Path) -> Server {
 fn the_readme_tells_a_first_onboarding_as_it_is() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let (_, section) = readme.split_once("## A first onboarding").unwrap();
+    let (_, section) = readme.split_once("## Onboard your first merchant").unwrap();
     let section = section.split("\n## ").next().unwrap();
     let blocks = blocks(section);
     let start = blocks.first().and_then(|(_, text)| text.lines().last()).unwrap();

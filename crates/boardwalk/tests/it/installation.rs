@@ -151,7 +151,7 @@ fn the_doctor_finds_what_is_wrong_and_changes_nothing() {
     fs::set_permissions(key_file(&site), Permissions::from_mode(0o640)).unwrap();
     let sick = site.run(&["--json", "doctor"]);
     assert_eq!(sick.status.code(), Some(1));
-    assert!(states(&sick).iter().filter(|state| **state == "mend").count() >= 2, "{sick:?}");
+    assert!(states(&sick).iter().filter(|state| **state == "problem").count() >= 2, "{sick:?}");
     let advice = String::from_utf8(sick.stdout).unwrap();
     assert!(advice.contains("chmod 700") && advice.contains("chmod 600"), "{advice}");
 }
