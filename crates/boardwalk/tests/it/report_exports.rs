@@ -164,7 +164,7 @@ fn a_link_leads_to_the_file_and_is_sent_by_mail() {
     let letters = sink.wait_for(1, PATIENCE).unwrap();
     let letter = letters[0].data.replace("=\n", "").replace("=3D", "=");
     assert!(letter.contains(token), "{letter}");
-    assert!(letter.contains("Your export of the report Products"), "{letter}");
+    assert!(letter.contains("Your Products report"), "{letter}");
     let log = desk.running.server.stderr();
     assert!(!log.contains(token), "the log tells the way to the file: {log}");
     eventually("the note is raised", PATIENCE, || {
@@ -228,7 +228,7 @@ fn the_command_line_exports_in_every_format() {
     let bytes = std::fs::read(&path).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     for (arguments, expected) in [
-        (vec!["colours"], "the reports are orders"),
+        (vec!["colours"], "available reports: orders"),
         (vec!["revenue", "--output", &csv], "already exists; choose another file"),
         (vec!["orders", "--set", "orderby=colour", "--output", "x.csv"], "orderby"),
     ] {
