@@ -272,7 +272,7 @@ mod tests {
     fn a_server_that_ends_early_says_why() {
         let error = shell("echo no database >&2; exit 1", &["sandbox"]).unwrap_err();
         assert!(error.to_string().contains("no database"), "{error}");
-        assert!(error.to_string().contains("ended"), "{error}");
+        assert!(error.to_string().contains("exited"), "{error}");
     }
 
     #[test]

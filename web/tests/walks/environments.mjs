@@ -60,8 +60,8 @@ describe('environments', () => {
       async (page) => {
         await signIn(page, { ...both, url: both.production });
         for (const [path, text] of [
-          ['/merchants', 'No ISO is registered yet'],
-          ['/console/isos', 'No ISO is registered yet'],
+          ['/merchants', 'No ISOs yet'],
+          ['/console/isos', 'No ISOs yet'],
           ['/store/orders', 'No orders yet'],
           ['/store/coupons', 'No coupons yet'],
           ['/analytics/orders', 'Nothing in this range'],

@@ -41,7 +41,7 @@ describe('plugins and themes', () => {
       await letters.getByRole('link', { name: 'Settings' }).click();
       await page.waitForURL(/plugins\/letters/);
       await page.getByLabel('Sender').fill(`Pier ${RUN}`);
-      await page.getByLabel('Frequency limit').selectOption('weekly');
+      await page.getByLabel('How often').selectOption('weekly');
       await isFitForEverybody(page, 'the settings of a plugin');
       await press(page, 'Save');
       await page.getByText('Saved', { exact: true }).waitFor();

@@ -24,7 +24,7 @@ const LISTED_MAX: i64 = 100;
 const POST: &str = "post";
 const PAGE: &str = "page";
 const PUBLISHED: &str = "publish";
-const PROTECTED: &str = "<p>This is protected by a password.</p>";
+const PROTECTED: &str = "<p>This page is password protected.</p>";
 
 /// What a page shows, be it of a post, of a page or of something that a crate above keeps.
 struct Piece {

@@ -103,7 +103,7 @@ fn without_an_address_the_password_is_shown_once() {
     let mut browser = shop.browser();
     browser.sign_in("anna");
     let question = ask(&mut browser, KNOWN, &[("app_name", "Desk <b>app</b>")]);
-    assert!(question.has("shown to you, once"), "{}", question.body);
+    assert!(question.has("shown to you once"), "{}", question.body);
     let answer = press(&mut browser, KNOWN, &question, "approve");
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("cache-control"), "no-store");
