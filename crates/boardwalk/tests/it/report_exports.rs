@@ -205,7 +205,8 @@ fn what_cannot_be_exported_is_refused() {
 
 #[test]
 fn the_command_line_exports_in_every_format() {
-    let shop = RestSite::import(Site::sqlite());
+    // The recorded file adds up amounts in different currencies.
+    let shop = RestSite::import(Site::sqlite().set("analytics.compat", true));
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let run = |format: &str, path: &str| {
@@ -216,6 +217,8 @@ fn the_command_line_exports_in_every_format() {
     let (_, _, head, rows) = recorded().swap_remove(0);
     let csv = file("revenue.csv");
     assert_eq!(run("csv", &csv), json!({ "rows": 15, "path": csv }));
+    // It also guards negative numbers as if they were formulas.
+    let rows = rows.replace("'-", "-");
     assert_eq!(std::fs::read_to_string(&csv).unwrap(), format!("{MARK}{head}{rows}"));
     let path = file("revenue.json");
     run("json", &path);
