@@ -1,4 +1,4 @@
-//! A row is declared once: [`record!`](crate::record) makes the struct, its reading, its values and
+//! A row is declared once: [`record!`](crate::record!) makes the struct, its reading, its values and
 //! the texts of its statements from one list of fields.
 //!
 //! A column is called as its field is, with the ending that its type demands (times end in `_us`);
@@ -17,7 +17,7 @@ use crate::{Column, Conn, Row, Sql, Val};
 /// Name and ending of a column.
 pub type ColumnName = (&'static str, &'static str);
 
-/// A row of a table, as [`record!`](crate::record) declares it.
+/// A row of a table, as [`record!`](crate::record!) declares it.
 pub trait Record: Sized {
     const TABLE: &'static str;
     /// Columns that have the same value in all rows.

@@ -1,9 +1,9 @@
 //! The audit log: who did what, from where, in an order that nobody can change unnoticed.
 //!
 //! A change appends its [`Entry`] with [`append`] **in its own transaction**; housekeeping links
-//! entries to chains afterwards ([`Platform::audit_chain`]). Each entry's hash covers the one
+//! entries to chains afterwards (`Platform::audit_chain`). Each entry's hash covers the one
 //! before it, and the end of each chain is sealed with a key that the database does not have, so
-//! that [`Platform::audit_verify`] finds entries that were changed, taken out, moved or cut off.
+//! that `Platform::audit_verify` finds entries that were changed, taken out, moved or cut off.
 //! Entries name fields and harmless values; **personal data and secrets never get here**.
 
 pub(crate) mod chain;

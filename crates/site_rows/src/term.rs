@@ -1,5 +1,5 @@
 //! Terms of taxonomies, such as categories and tags, and which posts bear them. Which products do
-//! is in [`shop_rows::product`].
+//! is in `shop_rows::product`.
 
 mod list;
 
