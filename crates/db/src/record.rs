@@ -1,5 +1,5 @@
-//! A row is declared once: [`record!`](crate::record!) makes the struct, its reading, its values and
-//! the texts of its statements from one list of fields.
+//! A row is declared once: [`record!`](crate::record!) makes the struct, its reading, its values
+//! and the texts of its statements from one list of fields.
 //!
 //! A column is called as its field is, with the ending that its type demands (times end in `_us`);
 //! `field: Type as "name"` says otherwise. **Nothing counts columns or placeholders by hand.** The
