@@ -71,6 +71,10 @@ fail-on = ["missing_auth"]
 /// Paths below which the sandbox itself is changed.
 const REHEARSALS: &str = "^/v1/sandbox/";
 
+/// Paths at which a key can be withdrawn. Probed without the list of keys, in which the probes
+/// would find the key that they are sent with, and revoke it.
+const SINGLE_KEYS: &str = r"^/v1/keys/\{";
+
 /// What administrators may do is asked for with their session.
 const ADMINISTRATOR_CONFIG: &str = r#"
 [headers]
@@ -115,10 +119,11 @@ pub(crate) fn schemathesis() -> Result<()> {
 
     let administrators = administrators_paths(&document)?;
     let (cookie, nonce) = server.sign_in()?;
-    let others = format!("{administrators}|{REHEARSALS}");
+    let others = format!("{administrators}|{REHEARSALS}|{SINGLE_KEYS}");
     // Resetting the sandbox takes away what the first probes need, and suspending the ISO its key.
     for (filter, paths, config) in [
         ("--exclude-path-regex", &*others, SCHEMATHESIS_CONFIG),
+        ("--include-path-regex", SINGLE_KEYS, SCHEMATHESIS_CONFIG),
         ("--include-path-regex", REHEARSALS, SCHEMATHESIS_CONFIG),
         ("--include-path-regex", &*administrators, ADMINISTRATOR_CONFIG),
     ] {
@@ -147,16 +152,16 @@ fn administrators_paths(document: &Path) -> Result<String> {
         let schemes = operation.get("security").and_then(Value::as_array);
         schemes.into_iter().flatten().any(|scheme| scheme.get("session").is_some())
     };
-    let is_wanted = |path: &&String| {
+    let is_administrators = |path: &&String| {
         let operations = paths.get(*path).and_then(Value::as_object);
         operations.into_iter().flat_map(|operations| operations.values()).any(asks_session)
     };
-    let wanted: Vec<String> = paths
+    let found: Vec<String> = paths
         .keys()
-        .filter(is_wanted)
+        .filter(is_administrators)
         .map(|path| path.replace('{', r"\{").replace('}', r"\}"))
         .collect();
-    Ok(format!("^({})$", wanted.join("|")))
+    Ok(format!("^({})$", found.join("|")))
 }
 
 /// Where the documents are kept for review.
