@@ -64,7 +64,7 @@ describe('environments', () => {
           ['/console/isos', 'No ISOs yet'],
           ['/store/orders', 'No orders yet'],
           ['/store/coupons', 'No coupons yet'],
-          ['/analytics/orders', 'Nothing in this range'],
+          ['/analytics/orders', 'No data for this period'],
         ]) {
           await open(page, path, both.production);
           await page.getByText(text).first().waitFor();
