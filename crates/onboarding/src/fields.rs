@@ -43,14 +43,13 @@ macro_rules! text_field {
     };
 }
 
-/// Plain kinds: `Name: format, bounds`. `number` kinds also take a JSON integer.
-macro_rules! plain_fields {
-    ($(
-        $(#[doc = $doc:literal])*
-        $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;
-    )*) => {$(
-        text_field!($(#[doc = $doc])* $name(String), plain_fields!(@$kind), $format, $min..=$max);
+/// A kind of text that is kept as it was sent, and shown again.
+pub(crate) trait TextField: AsRef<str> {
+    const DESCRIPTION: &'static str;
+}
 
+macro_rules! plain_text {
+    ($name:ident, $description:expr) => {
         impl $name {
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -66,6 +65,23 @@ macro_rules! plain_fields {
                 &self.0
             }
         }
+
+        impl $crate::fields::TextField for $name {
+            const DESCRIPTION: &'static str = $description.trim_ascii();
+        }
+    };
+}
+pub(crate) use plain_text;
+
+/// Plain kinds: `Name: format, bounds`. `number` kinds also take a JSON integer.
+macro_rules! plain_fields {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident: $kind:ident $format:literal, $min:literal..=$max:literal;
+    )*) => {$(
+        text_field!($(#[doc = $doc])* $name(String), plain_fields!(@$kind), $format, $min..=$max);
+
+        plain_text!($name, concat!($($doc,)*));
     )*};
     (@text) => { "string" };
     (@number) => { ["string", "integer"] };
@@ -217,27 +233,13 @@ macro_rules! listed_fields {
         $name:ident, $values:expr $(, $keyword:literal: $value:expr)*;
     )*) => {$(
         $(#[doc = $doc])*
-        #[derive(Clone, Debug, Deserialize)]
+        #[derive(Clone, Debug, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
 
-        impl $name {
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
+        $crate::fields::plain_text!($name, concat!($($doc,)*));
 
-            pub fn into_string(self) -> String {
-                self.0
-            }
-        }
-
-        impl AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl JsonSchema for $name {
+        impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
@@ -246,8 +248,8 @@ macro_rules! listed_fields {
                 true
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
                     "type": "string",
                     "enum": $values,
                     "description": concat!($($doc,)*).trim(),
@@ -257,6 +259,7 @@ macro_rules! listed_fields {
         }
     )*};
 }
+pub(crate) use listed_fields;
 
 text_field!(
     /// A password of 12 to 1024 characters, kept as a slow hash.
@@ -293,36 +296,11 @@ listed_fields! {
     RoutingType, ["SIMPLE"], "default": "SIMPLE";
     /// 01 with fee, 02 without fee.
     ProfileId, ["01", "02"], "x-code": "invalid_profile";
-    /// An optional field of a merchant.
-    MerchantOptional, [
-        "lastName", "addressLine2", "ebt", "isoAgentReference", "isoMerchant", "merchantLogoUrl",
-        "externalReference", "metadata"
-    ];
-    /// An optional field of a store.
-    StoreOptional, ["lastName", "addressLine2", "ebt", "externalReference", "metadata"];
     /// An optional field of a TPN.
     TpnOptional, [
         "defaultLabel", "tpnAssignTemplate", "parameters", "externalReference", "metadata"
     ];
 }
-
-/// The fields of a merchant that a review may ask for, as `PATCH` knows them.
-pub(crate) const MERCHANT_FIELDS: &[&str] = &[
-    "dba",
-    "firstName",
-    "lastName",
-    "email",
-    "addressLine1",
-    "addressLine2",
-    "zipCode",
-    "phoneNumber",
-    "ebt",
-    "isoAgentReference",
-    "isoMerchant",
-    "merchantLogoUrl",
-    "ISDcode",
-    "externalReference",
-];
 
 /// What an ISO notes about an object: names and values of its own choice.
 #[derive(Clone, Debug, Deserialize)]

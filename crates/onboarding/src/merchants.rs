@@ -5,6 +5,7 @@
 
 pub mod actions;
 pub(crate) mod contact;
+pub mod details;
 pub mod duplicates;
 pub mod get;
 pub mod list;

@@ -4,7 +4,7 @@ macro_rules! text_ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(
-            Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
+            Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema,
         )]
         #[serde(transparent)]

@@ -8,7 +8,7 @@ use vault::{Aad, DataKey};
 use crate::rows::merchant::MerchantRow;
 
 /// The person to talk to, and where. Sealed as one value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Contact {
     /// First name.

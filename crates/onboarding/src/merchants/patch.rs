@@ -6,25 +6,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use types::{MerchantId, Result, Scope, StoreId};
-use vault::Vault;
 
-use super::contact::{Contact, city_of};
+use super::contact::Contact;
+use super::details::{MerchantChanges, MerchantOptional, Sealer, StoreChanges, StoreOptional};
 use super::requirements::asked_for;
 use super::views::{MerchantView, StoreView};
 use crate::change::Viewed as _;
 use crate::codes::refusal;
-use crate::fields::{
-    AddressLine, Dba, Ebt, Email, ExternalReference, FirstName, IsdCode, IsoAgentReference,
-    IsoMerchant, LastName, LogoUrl, MccCode, MerchantOptional, Metadata, PhoneNumber,
-    StoreOptional, ZipCode,
-};
+use crate::fields::{ExternalReference, Metadata};
 use crate::lifecycle::MerchantStatus;
 use crate::lifecycle::transition::take_step;
 use crate::patch::{Edit, Patcher, edit_notes, patches, text_of};
 use crate::perform::{Outcome, perform};
 use crate::rows::merchant;
 use crate::rows::merchant::{MerchantRow, StoreRow};
-use crate::{Caller, Code, Cx, text};
+use crate::{Code, Cx, text};
 
 patches! {
     /// Change a merchant.
@@ -34,20 +30,8 @@ patches! {
     MerchantPatch, MerchantOptional {
         /// Id of the merchant.
         merchant_id: MerchantId,
-        dba: Option<Dba>,
-        first_name: Option<FirstName>,
-        last_name: Option<LastName>,
-        email: Option<Email>,
-        address_line1: Option<AddressLine>,
-        address_line2: Option<AddressLine>,
-        zip_code: Option<ZipCode>,
-        phone_number: Option<PhoneNumber>,
-        ebt: Option<Ebt>,
-        iso_agent_reference: Option<IsoAgentReference>,
-        iso_merchant: Option<IsoMerchant>,
-        merchant_logo_url: Option<LogoUrl>,
-        #[serde(rename = "ISDcode")]
-        isd_code: Option<IsdCode>,
+        #[serde(flatten)]
+        details: MerchantChanges,
     }
     /// Change a store.
     ///
@@ -55,55 +39,9 @@ patches! {
     StorePatch, StoreOptional {
         /// Id of the store.
         store_id: StoreId,
-        mcc_code: Option<MccCode>,
-        first_name: Option<FirstName>,
-        last_name: Option<LastName>,
-        dba: Option<Dba>,
-        address_line1: Option<AddressLine>,
-        address_line2: Option<AddressLine>,
-        zip_code: Option<ZipCode>,
-        email: Option<Email>,
-        phone_number: Option<PhoneNumber>,
-        #[serde(rename = "ISDcode")]
-        isd_code: Option<IsdCode>,
-        ebt: Option<Ebt>,
+        #[serde(flatten)]
+        details: StoreChanges,
     }
-}
-
-/// The fields of a person and of a place, which merchants and stores share.
-macro_rules! edit_contact {
-    ($edit:expr, $patch:expr, $row:expr, $contact:expr) => {{
-        let (edit, patch, row, contact) = ($edit, $patch, $row, $contact);
-        let dba = patch.dba.clone().map(Dba::into_string);
-        if let Some(dba) = dba.as_deref().filter(|dba| *dba != row.dba) {
-            row.dba_key = text::dba_key(dba);
-        }
-        edit.value("dba", &mut row.dba, dba);
-        edit.value("firstName", &mut contact.first_name, text_of(patch.first_name.as_ref()));
-        edit.optional("lastName", &mut contact.last_name, text_of(patch.last_name.as_ref()));
-        edit.value("email", &mut contact.email, text_of(patch.email.as_ref()));
-        edit.value(
-            "addressLine1",
-            &mut contact.address_line1,
-            text_of(patch.address_line1.as_ref()),
-        );
-        edit.optional(
-            "addressLine2",
-            &mut contact.address_line2,
-            text_of(patch.address_line2.as_ref()),
-        );
-        edit.value("zipCode", &mut row.zip, text_of(patch.zip_code.as_ref()));
-        edit.value("phoneNumber", &mut contact.phone_number, text_of(patch.phone_number.as_ref()));
-        edit.value("ISDcode", &mut contact.isd_code, text_of(patch.isd_code.as_ref()));
-        edit.optional("ebt", &mut row.ebt, text_of(patch.ebt.as_ref()));
-        let city = city_of(&row.zip);
-        row.city = city.city.to_owned();
-        row.state = city.state.to_owned();
-    }};
-}
-
-fn index(vault: &Vault, caller: &Caller, kind: &str, value: &str) -> Vec<u8> {
-    vault.blind_index(caller.iso_id(), kind, value).to_vec()
 }
 
 /// Refuses names with other letters than A to Z where the operator wants that.
@@ -139,20 +77,10 @@ impl MerchantPatch {
         let (mut after, data_key) = (before.clone(), patcher.caller.data_key());
         let mut contact = Contact::of_merchant(data_key, &before)?;
         let mut edit = Edit::new(self.clear.iter().map(AsRef::as_ref));
-        edit_contact!(&mut edit, self, &mut after, &mut contact);
-        let agent = text_of(self.iso_agent_reference.as_ref());
-        edit.optional("isoAgentReference", &mut after.iso_agent_reference, agent);
-        edit.optional("isoMerchant", &mut after.iso_merchant, text_of(self.iso_merchant.as_ref()));
-        edit.optional(
-            "merchantLogoUrl",
-            &mut after.logo_url,
-            text_of(self.merchant_logo_url.as_ref()),
-        );
+        self.details.edit(&mut edit, &mut after, &mut contact);
         edit_notes!(edit, self, after);
-        after.email_index =
-            index(&patcher.vault, &patcher.caller, "email", &text::email_key(&contact.email));
-        after.phone_index = index(&patcher.vault, &patcher.caller, "phone", &contact.phone_number);
-        after.sealed = contact.seal(data_key, "merchant", after.merchant_id.as_str())?;
+        let sealer = Sealer { vault: &patcher.vault, data_key };
+        after.complete(&contact, &sealer)?;
         check_merchant_is_unique(conn, patcher, &before, &after)?;
         let answered = answered_requirements(&before, &edit.changed)?;
         after.requirements.clone_from(&answered);
@@ -216,13 +144,10 @@ impl StorePatch {
         let id = before.store_id.as_str();
         let mut contact = Contact::open(data_key, "store", id, &before.sealed)?;
         let mut edit = Edit::new(self.clear.iter().map(AsRef::as_ref));
-        edit.value("mccCode", &mut after.mcc, text_of(self.mcc_code.as_ref()));
-        edit_contact!(&mut edit, self, &mut after, &mut contact);
+        self.details.edit(&mut edit, &mut after, &mut contact);
         edit_notes!(edit, self, after);
-        after.email_index =
-            index(&patcher.vault, &patcher.caller, "email", &text::email_key(&contact.email));
-        after.phone_index = index(&patcher.vault, &patcher.caller, "phone", &contact.phone_number);
-        after.sealed = contact.seal(data_key, "store", id)?;
+        let sealer = Sealer { vault: &patcher.vault, data_key };
+        after.complete(&contact, &sealer)?;
         let taken = after.dba_key != before.dba_key
             && merchant::store_by_dba(conn, &before.iso_id, &after.dba_key)?
                 .is_some_and(|other| other != after.store_id);

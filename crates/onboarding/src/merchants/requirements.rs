@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::{Error, IsoId, MerchantId, Result, Scope};
 
+use super::details::merchant_fields;
 use crate::change::{self, Action, TpnRecord};
-use crate::fields::MERCHANT_FIELDS;
 use crate::lifecycle::transition::take_step;
 use crate::lifecycle::{MerchantStatus, ProfileStatus, StoreStatus, TpnStatus};
 use crate::perform::{errors_outside, refusal_error};
@@ -188,9 +188,10 @@ impl Platform {
 }
 
 fn checked_fields(fields: Vec<String>) -> Result<Vec<String>> {
-    let unknown = fields.iter().find(|field| !MERCHANT_FIELDS.contains(&field.as_str()));
+    let known: Vec<&str> = merchant_fields().collect();
+    let unknown = fields.iter().find(|field| !known.contains(&field.as_str()));
     if let Some(unknown) = unknown {
-        let known = MERCHANT_FIELDS.join(", ");
+        let known = known.join(", ");
         return Err(Error::invalid(format!("unknown field {unknown}; use one of {known}")));
     }
     if fields.is_empty() {

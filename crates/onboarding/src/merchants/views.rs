@@ -9,6 +9,7 @@ use types::{Error, MerchantId, Result, StoreId, Timestamp};
 use vault::DataKey;
 
 use super::contact::Contact;
+use super::details::{MerchantShown, StoreShown};
 use crate::change::{self, Viewed};
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::{Caller, lifecycle};
@@ -27,22 +28,12 @@ pub struct MerchantView {
     actions: Vec<&'static str>,
     /// Grows by one with every change.
     version: i64,
-    /// Trading name.
-    dba: String,
-    /// ZIP code.
-    zip_code: String,
+    #[serde(flatten)]
+    details: MerchantShown,
     /// City of the ZIP code.
     city: String,
     /// State of the ZIP code.
     state: String,
-    /// EBT number of all stores that have none of their own.
-    ebt: Option<String>,
-    /// The ISO's reference of the agent.
-    iso_agent_reference: Option<String>,
-    /// The ISO's own number of the merchant.
-    iso_merchant: Option<String>,
-    /// Address of the logo.
-    merchant_logo_url: Option<String>,
     /// The ISO's own reference of any kind.
     external_reference: Option<String>,
     /// What the ISO notes about it.
@@ -73,18 +64,12 @@ pub struct StoreView {
     effective_status: String,
     /// Grows by one with every change.
     version: i64,
-    /// Trading name.
-    dba: String,
-    /// Merchant category code.
-    mcc_code: String,
-    /// ZIP code.
-    zip_code: String,
+    #[serde(flatten)]
+    details: StoreShown,
     /// City of the ZIP code.
     city: String,
     /// State of the ZIP code.
     state: String,
-    /// The store's own EBT number.
-    ebt: Option<String>,
     /// The number in force: the store's own, else its merchant's.
     effective_ebt: Option<String>,
     /// The ISO's own reference of any kind.
@@ -103,19 +88,14 @@ impl MerchantView {
     pub(crate) fn of(row: MerchantRow, data_key: &DataKey) -> Result<Self> {
         let contact = Contact::of_merchant(data_key, &row)?;
         Ok(Self {
+            details: MerchantShown::from(&row),
             merchant_id: row.merchant_id,
             actions: lifecycle::MERCHANT.actions_in(&row.status),
             status: row.status,
             status_reason: row.status_reason,
             version: row.version,
-            dba: row.dba,
-            zip_code: row.zip,
             city: row.city,
             state: row.state,
-            ebt: row.ebt,
-            iso_agent_reference: row.iso_agent_reference,
-            iso_merchant: row.iso_merchant,
-            merchant_logo_url: row.logo_url,
             external_reference: row.external_reference,
             metadata: metadata(row.metadata.as_deref())?,
             contact,
@@ -138,6 +118,7 @@ impl StoreView {
         let contact = Contact::open(data_key, "store", row.store_id.as_str(), &row.sealed)?;
         let effective_status = lifecycle::worst(&row.status, &[&merchant.status]).to_owned();
         Ok(Self {
+            details: StoreShown::from(&row),
             store_id: row.store_id,
             merchant_id: row.merchant_id,
             actions: lifecycle::STORE.actions_in(&row.status),
@@ -145,13 +126,9 @@ impl StoreView {
             status_reason: row.status_reason,
             effective_status,
             version: row.version,
-            dba: row.dba,
-            mcc_code: row.mcc,
-            zip_code: row.zip,
             city: row.city,
             state: row.state,
-            effective_ebt: row.ebt.clone().or(merchant.ebt),
-            ebt: row.ebt,
+            effective_ebt: row.ebt.or(merchant.ebt),
             external_reference: row.external_reference,
             metadata: metadata(row.metadata.as_deref())?,
             contact,

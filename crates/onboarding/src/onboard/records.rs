@@ -10,23 +10,21 @@ use serde::Serialize;
 use types::{Error, IsoId, MerchantId, Result, StoreId, Timestamp, Tpn};
 
 use super::lookup::{self, References};
-use super::request::{MerchantDetails, OnboardMerchant, StoreDetails, TpnDetails};
+use super::request::{OnboardMerchant, TpnDetails};
 use crate::audit::{self, Entry};
 use crate::change::{self, TpnRecord};
-use crate::fields::{
-    AddressLine, DefaultLabel, Ebt, IsoAgentReference, IsoMerchant, LastName, LogoUrl, TpnBin,
-};
+use crate::fields::{DefaultLabel, TpnBin};
 use crate::id_source::FreshIds;
 use crate::lifecycle::schedule::{self, DueKind};
 use crate::lifecycle::{MerchantStatus, StoreStatus, TpnStatus};
-use crate::merchants::contact::{Contact, city_of};
+use crate::merchants::details::{MerchantDetails, Sealer, StoreDetails};
 use crate::rows::due_work::{self, DueWork};
 use crate::rows::merchant::{self, MerchantRow, StoreRow};
 use crate::rows::tpn::{self, ProfileRow, TpnRow};
 use crate::sandbox::triggers;
 use crate::terminals::credentials::profile_row;
 use crate::terminals::processors::Profile;
-use crate::{Caller, Cx, text};
+use crate::{Caller, Cx};
 
 const FIRST_VERSION: i64 = 1;
 
@@ -185,69 +183,34 @@ struct Builder<'a> {
     caller: &'a Caller,
 }
 
-/// The personal data of a new merchant or a new store, whose fields have the same names.
-macro_rules! contact_of {
-    ($details:expr) => {
-        Contact {
-            first_name: $details.first_name.into_string(),
-            last_name: $details.last_name.map(LastName::into_string),
-            email: $details.email.into_string(),
-            address_line1: $details.address_line1.into_string(),
-            address_line2: $details.address_line2.map(AddressLine::into_string),
-            phone_number: $details.phone_number.into_string(),
-            isd_code: $details.isd_code.into_string(),
-        }
-    };
-}
-
 impl Builder<'_> {
     fn iso_id(&self) -> IsoId {
         self.caller.iso_id().clone()
-    }
-
-    fn index(&self, kind: &str, value: &str) -> Vec<u8> {
-        self.cx.platform.vault.blind_index(self.caller.iso_id(), kind, value).to_vec()
     }
 
     fn now(&self) -> Timestamp {
         self.cx.now
     }
 
+    fn sealer(&self) -> Sealer<'_> {
+        Sealer { vault: &self.cx.platform.vault, data_key: self.caller.data_key() }
+    }
+
     fn merchant(&self, details: MerchantDetails, id: &MerchantId) -> Result<MerchantRow> {
-        let contact = contact_of!(details);
-        let sealed = contact.seal(self.caller.data_key(), "merchant", id.as_str())?;
-        let city = city_of(details.zip_code.as_str());
-        let dba_key = text::dba_key(details.dba.as_str());
+        let (mut row, contact) = details.keep();
         let platform = &self.cx.platform;
         let simulated =
-            triggers::simulated_for_merchant(platform.environment, &dba_key, self.now());
+            triggers::simulated_for_merchant(platform.environment, &row.dba_key, self.now());
         let in_review =
             simulated.map_or(platform.settings.review_merchants, |(_, in_review, _)| in_review);
         let status = if in_review { MerchantStatus::InReview } else { MerchantStatus::Active };
-        Ok(MerchantRow {
-            iso_id: self.iso_id(),
-            merchant_id: id.clone(),
-            status: status.name().to_owned(),
-            status_reason: None,
-            version: FIRST_VERSION,
-            email_index: self.index("email", &text::email_key(&contact.email)),
-            phone_index: self.index("phone", &contact.phone_number),
-            dba_key,
-            dba: details.dba.into_string(),
-            zip: details.zip_code.into_string(),
-            city: city.city.to_owned(),
-            state: city.state.to_owned(),
-            ebt: details.ebt.map(Ebt::into_string),
-            iso_agent_reference: details.iso_agent_reference.map(IsoAgentReference::into_string),
-            iso_merchant: details.iso_merchant.map(IsoMerchant::into_string),
-            logo_url: details.merchant_logo_url.map(LogoUrl::into_string),
-            external_reference: None,
-            metadata: None,
-            requirements: None,
-            sealed,
-            created: self.now(),
-            updated: self.now(),
-        })
+        row.iso_id = self.iso_id();
+        row.merchant_id = id.clone();
+        status.name().clone_into(&mut row.status);
+        row.version = FIRST_VERSION;
+        (row.created, row.updated) = (self.now(), self.now());
+        row.complete(&contact, &self.sealer())?;
+        Ok(row)
     }
 
     fn store(
@@ -256,31 +219,15 @@ impl Builder<'_> {
         id: &StoreId,
         merchant_id: &MerchantId,
     ) -> Result<StoreRow> {
-        let contact = contact_of!(details);
-        let sealed = contact.seal(self.caller.data_key(), "store", id.as_str())?;
-        let city = city_of(details.zip_code.as_str());
-        Ok(StoreRow {
-            iso_id: self.iso_id(),
-            store_id: id.clone(),
-            merchant_id: merchant_id.clone(),
-            status: StoreStatus::Active.name().to_owned(),
-            status_reason: None,
-            version: FIRST_VERSION,
-            email_index: self.index("email", &text::email_key(&contact.email)),
-            phone_index: self.index("phone", &contact.phone_number),
-            dba_key: text::dba_key(details.dba.as_str()),
-            dba: details.dba.into_string(),
-            mcc: details.mcc_code.into_string(),
-            zip: details.zip_code.into_string(),
-            city: city.city.to_owned(),
-            state: city.state.to_owned(),
-            ebt: details.ebt.map(Ebt::into_string),
-            external_reference: None,
-            metadata: None,
-            sealed,
-            created: self.now(),
-            updated: self.now(),
-        })
+        let (mut row, contact) = details.keep();
+        row.iso_id = self.iso_id();
+        row.store_id = id.clone();
+        row.merchant_id = merchant_id.clone();
+        StoreStatus::Active.name().clone_into(&mut row.status);
+        row.version = FIRST_VERSION;
+        (row.created, row.updated) = (self.now(), self.now());
+        row.complete(&contact, &self.sealer())?;
+        Ok(row)
     }
 
     fn tpn(

@@ -7,51 +7,11 @@ use types::{MerchantId, StoreId};
 
 use crate::dialect::ResponseStyle;
 use crate::fields::{
-    AddressLine, ApplicationSign, Dba, DefaultLabel, DeviceManufacturer, DeviceModel, Ebt, Email,
-    FirstName, IsdCode, IsoAgentReference, IsoMerchant, LastName, LogoUrl, MccCode, PhoneNumber,
-    RoutingType, TemplateName, TpnBin, ZipCode,
+    ApplicationSign, DefaultLabel, DeviceManufacturer, DeviceModel, RoutingType, TemplateName,
+    TpnBin,
 };
+use crate::merchants::details::{MerchantDetails, StoreDetails};
 use crate::terminals::processors::Processor;
-
-/// Details of a new merchant. City and state follow from the ZIP code.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MerchantDetails {
-    pub(super) dba: Dba,
-    pub(super) first_name: FirstName,
-    pub(super) last_name: Option<LastName>,
-    pub(super) email: Email,
-    pub(super) address_line1: AddressLine,
-    pub(super) address_line2: Option<AddressLine>,
-    pub(super) zip_code: ZipCode,
-    pub(super) phone_number: PhoneNumber,
-    /// Applies to all stores of the merchant that have no number of their own.
-    pub(super) ebt: Option<Ebt>,
-    pub(super) iso_agent_reference: Option<IsoAgentReference>,
-    pub(super) iso_merchant: Option<IsoMerchant>,
-    pub(super) merchant_logo_url: Option<LogoUrl>,
-    #[serde(rename = "ISDcode")]
-    pub(super) isd_code: IsdCode,
-}
-
-/// Details of a new store.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StoreDetails {
-    pub(super) mcc_code: MccCode,
-    pub(super) first_name: FirstName,
-    pub(super) last_name: Option<LastName>,
-    pub(super) dba: Dba,
-    pub(super) address_line1: AddressLine,
-    pub(super) address_line2: Option<AddressLine>,
-    pub(super) zip_code: ZipCode,
-    pub(super) email: Email,
-    pub(super) phone_number: PhoneNumber,
-    #[serde(rename = "ISDcode")]
-    pub(super) isd_code: IsdCode,
-    /// Applies to this store and outranks the merchant's.
-    pub(super) ebt: Option<Ebt>,
-}
 
 /// Names a merchant that exists; nothing else may stand beside the id.
 #[derive(Debug, Deserialize, JsonSchema)]

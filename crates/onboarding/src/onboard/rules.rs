@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use contract::{Draft, Fault};
 use serde_json::Value;
 
-use super::request::{MerchantDetails, StoreDetails};
+use crate::merchants::details::{MerchantDetails, StoreDetails};
 use crate::terminals::models;
 use crate::terminals::processors::Processor;
 use crate::{Code, Settings, text};

@@ -12,7 +12,7 @@ pub use list::{ListFilter, list, store_list};
 
 db::record! {
     /// A merchant as stored; `sealed` holds the personal data.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct MerchantRow in "merchants", key(iso_id: IsoId, merchant_id: MerchantId) {
         status: String,
         status_reason: Option<String>,
@@ -44,7 +44,7 @@ db::record! {
 
 db::record! {
     /// A store as stored.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct StoreRow in "stores", key(iso_id: IsoId, store_id: StoreId) {
         merchant_id: MerchantId,
         status: String,
