@@ -8,7 +8,6 @@
 //! **Shares of shipping are divided as binary fractions**, because the recorded facts are roundings
 //! of those; everything else is exact.
 
-mod details;
 mod refund;
 
 use std::collections::HashMap;
@@ -18,26 +17,11 @@ use shop_rows::order::{ItemKind, Order, OrderItemRow, OrderKind};
 use types::{Amount, Result};
 
 use crate::facts::{CouponFact, LineFact, OrderFact, TaxFact};
-
-use details::{LineDetails, OrderDetails};
+use crate::record::details::LineDetails;
+use crate::record::{LineRecord, Record, Rules};
 
 /// The statuses of records that are no part of the facts, with all their refunds.
 const ABSENT_STATUS: &str = "trash";
-
-/// What the shop has decided about amounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// Decimals of prices.
-    pub decimals: u32,
-    /// Whether taxes are rounded only when they are summed up.
-    pub rounds_taxes_late: bool,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self { decimals: 2, rounds_taxes_late: false }
-    }
-}
 
 /// What records name in another way than reports do.
 #[derive(Clone, Debug, Default)]
@@ -98,54 +82,18 @@ pub fn unnumbered_coupons(order: &Order) -> Result<Vec<String>> {
     Ok(codes)
 }
 
-/// An order or refund with its details read.
-struct Record<'a> {
-    order: &'a Order,
-    details: OrderDetails,
-    items: Vec<(&'a OrderItemRow, LineDetails)>,
-}
-
 impl<'a> Record<'a> {
-    fn read(order: &'a Order) -> Result<Self> {
-        let items = order.items.iter().map(|item| Ok((item, LineDetails::read(item)?)));
-        let details = OrderDetails::read(&order.row)?;
-        Ok(Self { order, details, items: items.collect::<Result<_>>()? })
-    }
-
-    fn of_kind(&self, kind: ItemKind) -> impl Iterator<Item = &(&'a OrderItemRow, LineDetails)> {
-        self.items.iter().filter(move |(item, _)| item.kind == kind)
-    }
-
-    /// Pieces, of all lines.
-    fn quantity(&self) -> Amount {
-        self.of_kind(ItemKind::Line).map(|(item, _)| item.quantity).sum()
-    }
-
     /// As its own figures say, without regard to other records.
     fn fact(&self, rules: Rules) -> OrderFact {
         let row = &self.order.row;
-        let text = |text: &Option<String>| text.as_deref().map(Arc::from).unwrap_or_default();
         OrderFact {
             order_id: row.order_id,
-            parent_id: 0,
             created: row.created,
             paid: row.paid,
             completed: row.completed,
-            status: Arc::from(row.status.as_str()),
-            customer_id: 0,
-            merchant_id: text(&row.merchant_id),
-            store_id: text(&row.store_id),
-            tpn: text(&row.tpn),
-            currency: Arc::from(row.currency.as_str()),
-            items: self.quantity().to_whole(),
-            total: row.total,
-            tax: row.total_tax,
-            shipping: row.shipping_total,
-            net: row.total - row.total_tax - row.shipping_total,
-            returning: None,
             lines: self.lines(rules).into_iter().map(|(_, line)| line).collect(),
-            coupons: Vec::new(),
             taxes: self.taxes(),
+            ..OrderFact::of(self)
         }
     }
 
@@ -159,21 +107,16 @@ impl<'a> Record<'a> {
         let mut lines = Vec::new();
         for record in self.of_kind(ItemKind::Line) {
             let (item, details) = record;
-            let net = item.total.rounded(rules.decimals);
-            if item.quantity.is_zero() && !net.is_negative() {
-                continue;
-            }
-            let own = item.quantity.to_f64();
             let line = LineFact {
                 product_id: item.product_id,
                 variation_id: item.variation_id,
-                quantity: item.quantity.to_whole(),
-                net,
-                discount: item.subtotal - item.total,
-                tax: details.rounded_tax(rules, &rates),
                 attributes: details.attributes(),
-                ..LineFact::default()
+                ..LineFact::of(&LineRecord { item, details, rules, rates: &rates })
             };
+            if item.quantity.is_zero() && !line.net.is_negative() {
+                continue;
+            }
+            let own = item.quantity.to_f64();
             let shares = [shipping, shipping_tax.to_f64()].map(|sum| share(sum, quantity, own));
             lines.push((record, with_shares(line, shares)));
         }

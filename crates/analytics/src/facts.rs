@@ -26,8 +26,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 pub use catalog::{Catalog, RollUp};
-pub use fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
-pub use field::{LineNumber, OrderNumber, OrderText};
+pub use fact::{
+    CouponFact, DownloadFact, LineFact, LineNumber, OrderFact, OrderNumber, OrderText, TaxFact,
+};
 pub use id_set::IdSet;
 pub use snapshot::Snapshot;
 pub use writer::Writer;

@@ -1,6 +1,6 @@
 //! Analytics: facts about orders in memory, the one algebra over them, and every report.
 //!
-//! Records become facts ([`mod@derive`]), which [`facts`] keeps as columns; [`feed`] follows the
+//! Records ([`mod@record`]) become facts ([`mod@derive`]), which [`facts`] keeps as columns; [`feed`] follows the
 //! store's feed of changes and keeps them up to date; a report is a [`query::Query`].
 //! [`reports`] declares the reports, [`calendar`] cuts time into intervals, and [`mod@routes`]
 //! serves them.
@@ -23,6 +23,7 @@ pub mod known;
 pub mod leaderboards;
 pub mod live;
 pub mod query;
+pub mod record;
 pub mod reports;
 mod routes;
 pub mod settings;

@@ -3,7 +3,7 @@
 use frame::Options;
 use serde_json::Value;
 
-use crate::derive::Rules;
+use crate::record::Rules;
 
 /// Left out of reports unless the shop decided otherwise.
 const EXCLUDED: &[&str] = &["pending", "failed", "cancelled"];

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use shop_rows::order::OrderItemRow;
 use types::Amount;
 
-use super::details::LineDetails;
-use super::{Record, Rules, share, with_shares};
+use super::{share, with_shares};
 use crate::facts::{LineFact, OrderFact};
+use crate::record::details::LineDetails;
+use crate::record::{Record, Rules};
 
 /// The fact of the refund at `index` of all refunds of an order.
 pub(super) fn fact(
@@ -76,10 +77,7 @@ impl Left {
             tax: left(|record| record.order.row.total_tax),
             shipping: left(|record| record.order.row.shipping_total),
             shipping_tax: left(|record| record.order.row.shipping_tax),
-            net: left(|record| {
-                let row = &record.order.row;
-                row.total - row.total_tax - row.shipping_total
-            }),
+            net: left(|record| record.net()),
         }
     }
 }

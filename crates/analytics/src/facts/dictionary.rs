@@ -9,7 +9,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::bytes::{Decoder, Encoder};
-use super::field::OrderText;
+use super::fact::OrderText;
 
 /// The writer's side.
 #[derive(Clone, Debug)]

@@ -6,38 +6,53 @@ use std::sync::Arc;
 use types::{Amount, Timestamp};
 
 use super::bytes::{Decoder, Encoder};
+use super::field::{Number, columns, fact};
+use crate::record::{LineRecord, Record};
 
-/// An order or refund.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OrderFact {
-    pub order_id: i64,
-    /// The order of a refund; else 0.
-    pub parent_id: i64,
-    pub created: Timestamp,
-    pub paid: Option<Timestamp>,
-    pub completed: Option<Timestamp>,
-    /// Without a prefix; of a refund, that of its order.
-    pub status: Arc<str>,
-    /// As reports number customers; 0 for nobody.
-    pub customer_id: i64,
-    /// Whose sale it was; empty for nobody's.
-    pub merchant_id: Arc<str>,
-    pub store_id: Arc<str>,
-    pub tpn: Arc<str>,
-    /// The code of the currency that its amounts are in; of a refund, that of its order.
-    pub currency: Arc<str>,
-    /// Pieces sold.
-    pub items: i64,
-    pub total: Amount,
-    pub tax: Amount,
-    pub shipping: Amount,
-    pub net: Amount,
-    /// Whether the customer had bought before; nothing for refunds. It follows from the other
-    /// orders of the customer, so derivation leaves it open.
-    pub returning: Option<bool>,
-    pub lines: Vec<LineFact>,
-    pub coupons: Vec<CouponFact>,
-    pub taxes: Vec<TaxFact>,
+fact! {
+    /// An order or refund.
+    OrderFact from Record<'_> {
+        order_id: i64,
+        /// The order of a refund; else 0.
+        parent_id: i64,
+        created: Timestamp,
+        paid: Option<Timestamp>,
+        completed: Option<Timestamp>,
+        /// As reports number customers; 0 for nobody.
+        customer_id: i64,
+        /// Whether the customer had bought before; nothing for refunds. It follows from the other
+        /// orders of the customer, so derivation leaves it open.
+        returning: Option<bool>,
+        lines: Vec<LineFact>,
+        coupons: Vec<CouponFact>,
+        taxes: Vec<TaxFact>,
+    }
+    texts:
+    /// A text of an order or refund, which columns keep as a number of a dictionary.
+    OrderText {
+        /// Without a prefix; of a refund, that of its order.
+        Status => status = |record| Arc::from(record.order.row.status.as_str());
+        /// Whose sale it was; empty for nobody's.
+        Merchant => merchant_id = |record| shared(record.order.row.merchant_id.as_deref());
+        Store => store_id = |record| shared(record.order.row.store_id.as_deref());
+        Tpn => tpn = |record| shared(record.order.row.tpn.as_deref());
+        /// The code of the currency that its amounts are in; of a refund, that of its order.
+        Currency => currency = |record| Arc::from(record.order.row.currency.as_str());
+    }
+    numbers:
+    /// A number of an order or refund that can be summed.
+    OrderNumber {
+        /// Pieces sold.
+        Items => items: i64 = |record| record.quantity().to_whole();
+        Total => total: Amount = |record| record.order.row.total;
+        Tax => tax: Amount = |record| record.order.row.total_tax;
+        Shipping => shipping: Amount = |record| record.order.row.shipping_total;
+        Net => net: Amount = |record| record.net();
+    }
+}
+
+fn shared(text: Option<&str>) -> Arc<str> {
+    text.map(Arc::from).unwrap_or_default()
 }
 
 impl OrderFact {
@@ -46,21 +61,26 @@ impl OrderFact {
     }
 }
 
-/// A line about a product.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LineFact {
-    pub product_id: i64,
-    pub variation_id: i64,
-    pub quantity: i64,
-    pub net: Amount,
-    pub gross: Amount,
-    /// What coupons took off.
-    pub discount: Amount,
-    pub tax: Amount,
-    pub shipping: Amount,
-    pub shipping_tax: Amount,
-    /// What was chosen: name and value, by name.
-    pub attributes: Vec<(String, String)>,
+fact! {
+    /// A line about a product.
+    LineFact from LineRecord<'_> {
+        product_id: i64,
+        variation_id: i64,
+        /// What was chosen: name and value, by name.
+        attributes: Vec<(String, String)>,
+    }
+    numbers:
+    /// A number of a line that can be summed.
+    LineNumber {
+        Quantity => quantity: i64 = |line| line.item.quantity.to_whole();
+        Net => net: Amount = |line| line.item.total.rounded(line.rules.decimals);
+        Gross => gross: Amount;
+        /// What coupons took off.
+        Discount => discount: Amount = |line| line.item.subtotal - line.item.total;
+        Tax => tax: Amount = |line| line.details.rounded_tax(line.rules, line.rates);
+        Shipping => shipping: Amount;
+        ShippingTax => shipping_tax: Amount;
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

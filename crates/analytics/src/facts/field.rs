@@ -1,17 +1,11 @@
-//! The fields of orders and lines that reports filter, group and sum by.
-//!
-//! **A field is one line of a table here.** Columns of chunks, dictionaries, the file, filters,
-//! groups and sums follow the tables, so that a new field needs its line, its member of the fact
-//! and its value in [`derive`](mod@crate::derive), and another version of the file.
-
-use std::sync::Arc;
+//! How a fact is declared: its members, and among them the texts and numbers that reports filter,
+//! group and sum by. Columns of chunks, dictionaries, the file and its version follow from the
+//! declaration.
 
 use types::Amount;
 
-use super::fact::{LineFact, OrderFact};
-
 /// A number of a fact as columns keep it: whole, or an amount in millionths.
-trait Number: Copy {
+pub(super) trait Number: Copy {
     fn to_column(self) -> i64;
     fn of_column(value: i64) -> Self;
 }
@@ -36,90 +30,103 @@ impl Number for Amount {
     }
 }
 
-macro_rules! numbers {
-    ($(#[$about:meta])* $name:ident of $fact:ident { $($variant:ident: $member:ident,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($variant,)* }
-
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-            pub(super) const COUNT: usize = Self::ALL.len();
-
-            /// Its place among all.
-            pub(super) fn index(self) -> usize {
-                Self::ALL.iter().position(|own| *own == self).unwrap_or_default()
-            }
-
-            /// Its value: whole, or in millionths.
-            pub fn of(self, fact: &$fact) -> i64 {
-                match self { $(Self::$variant => fact.$member.to_column(),)* }
-            }
-
-            pub(super) fn set(self, fact: &mut $fact, value: i64) {
-                match self { $(Self::$variant => fact.$member = Number::of_column(value),)* }
-            }
+/// Declares a fact: first its plain members, then those that are columns of their own. A column is
+/// one line: the name that reports know it by, the member, and how it comes out of the record. One
+/// without a value is set by what derives the fact.
+macro_rules! fact {
+    (
+        $(#[$about:meta])*
+        $fact:ident from $source:ty {
+            $($(#[$plain_about:meta])* $plain:ident: $plain_type:ty,)*
         }
-    };
-}
-
-macro_rules! texts {
-    ($(#[$about:meta])* $name:ident of $fact:ident { $($variant:ident: $member:ident,)* }) => {
+        $(texts: $(#[$texts_about:meta])* $texts:ident {
+            $($(#[$text_about:meta])* $text:ident => $text_member:ident = $text_value:expr;)*
+        })?
+        numbers: $(#[$numbers_about:meta])* $numbers:ident {
+            $($(#[$number_about:meta])* $number:ident => $member:ident: $type:ty $(= $value:expr)?;)*
+        }
+    ) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($variant,)* }
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct $fact {
+            $($(#[$plain_about])* pub $plain: $plain_type,)*
+            $($($(#[$text_about])* pub $text_member: Arc<str>,)*)?
+            $($(#[$number_about])* pub $member: $type,)*
+        }
 
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-            pub(super) const COUNT: usize = Self::ALL.len();
-
-            /// Its place among all.
-            pub(super) fn index(self) -> usize {
-                Self::ALL.iter().position(|own| *own == self).unwrap_or_default()
+        impl $fact {
+            /// What the record says of the columns.
+            pub(crate) fn of(source: &$source) -> Self {
+                Self {
+                    $($($text_member: {
+                        let value: fn(&$source) -> Arc<str> = $text_value;
+                        value(source)
+                    },)*)?
+                    $($($member: {
+                        let value: fn(&$source) -> $type = $value;
+                        value(source)
+                    },)?)*
+                    ..Self::default()
+                }
             }
 
+            /// The names of its columns, by which a file of other ones is known.
+            pub(super) const COLUMNS: &[&str] = &[
+                $($(stringify!($text_member),)*)?
+                $(stringify!($member),)*
+            ];
+        }
+
+        $(columns! {
+            $(#[$texts_about])*
+            $texts { $($text,)* }
+        }
+
+        impl $texts {
             pub fn of(self, fact: &$fact) -> &Arc<str> {
-                match self { $(Self::$variant => &fact.$member,)* }
+                match self { $(Self::$text => &fact.$text_member,)* }
             }
 
             pub(super) fn set(self, fact: &mut $fact, text: Arc<str>) {
-                match self { $(Self::$variant => fact.$member = text,)* }
+                match self { $(Self::$text => fact.$text_member = text,)* }
+            }
+        })?
+
+        columns! {
+            $(#[$numbers_about])*
+            $numbers { $($number,)* }
+        }
+
+        impl $numbers {
+            /// Its value: whole, or in millionths.
+            pub fn of(self, fact: &$fact) -> i64 {
+                match self { $(Self::$number => fact.$member.to_column(),)* }
+            }
+
+            pub(super) fn set(self, fact: &mut $fact, value: i64) {
+                match self { $(Self::$number => fact.$member = Number::of_column(value),)* }
             }
         }
     };
 }
+pub(super) use fact;
 
-texts! {
-    /// A text of an order or refund, which columns keep as a number of a dictionary.
-    OrderText of OrderFact {
-        Status: status,
-        Merchant: merchant_id,
-        Store: store_id,
-        Tpn: tpn,
-        Currency: currency,
-    }
-}
+/// The columns of one kind.
+macro_rules! columns {
+    ($(#[$about:meta])* $name:ident { $($variant:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($variant,)* }
 
-numbers! {
-    /// A number of an order or refund that can be summed.
-    OrderNumber of OrderFact {
-        Items: items,
-        Total: total,
-        Tax: tax,
-        Shipping: shipping,
-        Net: net,
-    }
-}
+        impl $name {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub(super) const COUNT: usize = Self::ALL.len();
 
-numbers! {
-    /// A number of a line that can be summed.
-    LineNumber of LineFact {
-        Quantity: quantity,
-        Net: net,
-        Gross: gross,
-        Discount: discount,
-        Tax: tax,
-        Shipping: shipping,
-        ShippingTax: shipping_tax,
-    }
+            /// Its place among all.
+            pub(super) fn index(self) -> usize {
+                Self::ALL.iter().position(|own| *own == self).unwrap_or_default()
+            }
+        }
+    };
 }
+pub(super) use columns;

@@ -18,16 +18,30 @@ use types::{Error, Result};
 
 use super::bytes::{Decoder, Encoder};
 use super::chunk::Chunk;
+use super::fact::{LineFact, OrderFact};
 use super::writer::Writer;
 
-/// The first bytes, with the version of the format.
-const MAGIC: &[u8; 16] = b"boardwalk facts\x02";
+/// The version of the format.
+const FORMAT: &str = "boardwalk facts 3";
+/// Bytes that a file begins with.
+const MAGIC_LENGTH: usize = 16;
 /// Where the table begins, how long it is, and its checksum.
 const TRAILER: usize = 8 + 8 + 32;
 /// Bytes of a file, so that a damaged length asks for no more.
 const FILE_MAX: u64 = 1 << 40;
 /// Threads that read chunks.
 const THREADS_MAX: usize = 8;
+
+/// What a file of this format and these columns begins with.
+fn magic() -> [u8; MAGIC_LENGTH] {
+    let mut hasher = blake3::Hasher::new();
+    for name in [FORMAT].iter().chain(OrderFact::COLUMNS).chain(LineFact::COLUMNS) {
+        hasher.update(name.as_bytes()).update(b"\n");
+    }
+    let mut magic = [0; MAGIC_LENGTH];
+    hasher.finalize_xof().fill(&mut magic);
+    magic
+}
 
 /// What a file held.
 #[derive(Debug)]
@@ -58,8 +72,8 @@ pub(crate) fn write(path: &Path, writer: &Writer, mark: Option<&str>) -> Result<
 
 fn write_to(path: &Path, writer: &Writer, mark: Option<&str>) -> std::io::Result<()> {
     let mut file = BufWriter::with_capacity(1 << 20, new_file(path)?);
-    file.write_all(MAGIC)?;
-    let mut start = length(MAGIC.len());
+    file.write_all(&magic())?;
+    let mut start = length(MAGIC_LENGTH);
     let mut extents = Vec::new();
     for chunk in writer.chunks() {
         let mut encoder = Encoder::default();
@@ -107,7 +121,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Loaded>> {
     let mut decoder = Decoder::new(&table);
     let head = (|| {
         let mark = decoder.text()?;
-        let mut start = length(MAGIC.len());
+        let mut start = length(MAGIC_LENGTH);
         let count = decoder.length()?;
         let mut extents = Vec::new();
         for _ in 0..count {
@@ -133,8 +147,8 @@ fn read_table(file: &mut File) -> Result<(Vec<u8>, u64)> {
         let Some(end) = total.checked_sub(length(TRAILER)).filter(|_| total < FILE_MAX) else {
             return Ok(None);
         };
-        let mut magic = [0; MAGIC.len()];
-        file.read_exact(&mut magic)?;
+        let mut first = [0; MAGIC_LENGTH];
+        file.read_exact(&mut first)?;
         let mut trailer = [0; TRAILER];
         file.seek(SeekFrom::Start(end))?;
         file.read_exact(&mut trailer)?;
@@ -142,7 +156,7 @@ fn read_table(file: &mut File) -> Result<(Vec<u8>, u64)> {
         let (len, hash) = rest.split_at(8);
         let number = |bytes: &[u8]| bytes.try_into().map_or(u64::MAX, u64::from_le_bytes);
         let (start, len) = (number(start), number(len));
-        if magic != *MAGIC || start.checked_add(len) != Some(end) {
+        if first != magic() || start.checked_add(len) != Some(end) {
             return Ok(None);
         }
         let mut table = vec![0; usize::try_from(len).unwrap_or_default()];

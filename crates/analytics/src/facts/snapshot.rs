@@ -11,7 +11,7 @@ use super::chunk::{Chunk, Row, coupon, line, order, tax};
 use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
-use super::field::{LineNumber, OrderNumber, OrderText};
+use super::fact::{LineNumber, OrderNumber, OrderText};
 use super::id_set::IdSet;
 use super::memo::Memo;
 

@@ -13,7 +13,7 @@ use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, line, order};
 use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
-use super::field::{LineNumber, OrderNumber, OrderText};
+use super::fact::{LineNumber, OrderNumber, OrderText};
 use super::memo::Memo;
 use super::snapshot::{First, NO_FIRST, Snapshot, Versions};
 

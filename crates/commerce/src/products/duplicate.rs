@@ -181,20 +181,15 @@ fn raw_details(copy: &Loaded) -> Map<String, Value> {
         json!(row.average_rating.to_text(2))
     };
     let members = json!({
-        "sold_individually": details.sold_individually,
         "weight": details.weight,
         "length": details.length,
         "width": details.width,
         "height": details.height,
-        "upsell_ids": details.upsell_ids,
-        "cross_sell_ids": details.cross_sell_ids,
         "parent_id": row.parent_id,
         "reviews_allowed": details.reviews_allowed,
-        "purchase_note": details.purchase_note,
         "attributes": attributes,
         "default_attributes": defaults,
         "menu_order": row.menu_order,
-        "post_password": details.post_password,
         "virtual": row.is_virtual,
         "downloadable": row.downloadable,
         "downloads": details.downloads,
@@ -208,8 +203,11 @@ fn raw_details(copy: &Loaded) -> Map<String, Value> {
         "cogs_value": null,
         "meta_data": details.meta_data,
     });
-    match members {
+    let mut members = match members {
         Value::Object(members) => members,
         _ => Map::new(),
-    }
+    };
+    let plain = details.plain.shown(Version::Three, true).into_iter();
+    members.extend(plain.map(|(name, value)| (name.to_owned(), value)));
+    members
 }

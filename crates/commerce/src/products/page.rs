@@ -45,7 +45,7 @@ impl PageSource for ProductPages {
 impl ProductPages {
     fn page(&self, visit: &Visit, product: &Product) -> PublicPage {
         let (row, details) = (&product.row, &product.details);
-        let is_open = details.post_password.is_empty();
+        let is_open = details.plain.post_password.is_empty();
         let content = if is_open { content(visit, product) } else { PROTECTED.to_owned() };
         let source = if row.short_description.is_empty() {
             &row.description

@@ -27,6 +27,7 @@ pub const STOCK_STATUSES: &[&str] = &[IN_STOCK, OUT_OF_STOCK, ON_BACKORDER];
 /// The tax class of a variation that has that of its product.
 pub const LIKE_PARENT: &str = "parent";
 
+pub use super::plain::PlainFields;
 pub use crate::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 
 /// A product, or a variation of one.
@@ -50,16 +51,13 @@ pub struct Details {
     pub download_expiry: i64,
     pub external_url: String,
     pub button_text: String,
-    pub sold_individually: bool,
     pub weight: String,
     pub length: String,
     pub width: String,
     pub height: String,
     pub reviews_allowed: bool,
-    pub post_password: String,
-    pub purchase_note: String,
-    pub upsell_ids: Vec<i64>,
-    pub cross_sell_ids: Vec<i64>,
+    #[serde(flatten)]
+    pub plain: PlainFields,
     /// What a grouped product consists of.
     pub grouped_products: Vec<i64>,
     /// The first is the one that stands for the product.
@@ -118,16 +116,12 @@ impl Default for Details {
             download_expiry: -1,
             external_url: String::new(),
             button_text: String::new(),
-            sold_individually: false,
             weight: String::new(),
             length: String::new(),
             width: String::new(),
             height: String::new(),
             reviews_allowed: true,
-            post_password: String::new(),
-            purchase_note: String::new(),
-            upsell_ids: Vec::new(),
-            cross_sell_ids: Vec::new(),
+            plain: PlainFields::default(),
             grouped_products: Vec::new(),
             images: Vec::new(),
             gallery_image_ids: Vec::new(),

@@ -2,7 +2,7 @@
 
 use contract::rest::{Item, Schema};
 
-use super::record::{KINDS, STOCK_STATUSES};
+use super::record::{KINDS, PlainFields, STOCK_STATUSES};
 use super::version::is_current;
 use crate::common::meta;
 use crate::common::version::Version;
@@ -198,8 +198,6 @@ fn stock(version: Version) -> Fields {
         let about = "Low stock threshold.";
         fields.push(("low_stock_amount", field(Schema::types(&["integer", "null"]), about)));
     }
-    let alone = flag("Whether an order can contain only one.").default(false);
-    fields.push(("sold_individually", alone));
     fields
 }
 
@@ -230,17 +228,13 @@ fn company(version: Version) -> Fields {
         ("shipping_class_id", field(class_id, "Shipping class ID.").readonly()),
         ("reviews_allowed", flag("Whether reviews are allowed.").default(true)),
     ];
-    if is_current(version) {
-        fields.push(("post_password", text("Password that protects the product's page.")));
-    }
+    let plain = PlainFields::schemas(version).into_iter();
+    fields.extend(plain.map(|(name, schema)| (name, schema.context(BOTH))));
     fields.extend([
         ("average_rating", text("Average rating.").readonly()),
         ("rating_count", number("Number of ratings.").readonly()),
         ("related_ids", ids("Related products.").readonly()),
-        ("upsell_ids", ids("Upsell products.")),
-        ("cross_sell_ids", ids("Cross-sell products.")),
         ("parent_id", number("Parent product ID.")),
-        ("purchase_note", text("Purchase note, sent to the customer.")),
     ]);
     fields
 }

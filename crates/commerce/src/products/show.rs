@@ -228,8 +228,7 @@ impl View<'_> {
     }
 
     fn parcel(&self, body: &mut Body) {
-        let (row, details) = (&self.product().row, &self.product().details);
-        body.insert("sold_individually", details.sold_individually);
+        let row = &self.product().row;
         body.insert("weight", self.measure(|details| &details.weight));
         body.insert("dimensions", self.dimensions());
         let ships = !row.is_virtual;
@@ -251,17 +250,16 @@ impl View<'_> {
     fn groups(&self, call: &Call<'_>, body: &mut Body) {
         let (row, details) = (&self.product().row, &self.product().details);
         let is_variation = self.product().is(VARIATION);
+        for (name, value) in details.plain.shown(self.version, self.raw) {
+            body.insert(name, value);
+        }
         body.insert("reviews_allowed", details.reviews_allowed && !is_variation);
         let rating = row.average_rating;
         let unrated = self.raw && row.rating_count == 0;
         let rating = if unrated { rating.to_string() } else { rating.to_text(2) };
         body.insert("average_rating", rating);
         body.insert("rating_count", row.rating_count);
-        body.insert("upsell_ids", details.upsell_ids.clone());
-        body.insert("cross_sell_ids", details.cross_sell_ids.clone());
         body.insert("parent_id", row.parent_id);
-        let note = &details.purchase_note;
-        body.insert("purchase_note", if self.raw { note.clone() } else { render::content(note) });
         body.insert("categories", self.terms(CATEGORY));
         if is_current(self.version) {
             body.insert("brands", self.terms(BRAND));
@@ -324,7 +322,6 @@ impl View<'_> {
         }
         body.insert("stock_status", product.row.stock_status.as_str());
         body.insert("has_options", product.is(VARIABLE) || product.is(GROUPED));
-        body.insert("post_password", product.details.post_password.as_str());
         body.insert("global_unique_id", product.row.global_unique_id.as_str());
         body.insert("permalink_template", address::template(call.visit));
         if self.raw && asks("generated_slug") {

@@ -3,7 +3,6 @@
 use contract::rest::{Refusal, Stop, clean, loose};
 use frame::Call;
 use frame::text::{clean_content, clean_title, slugify};
-use serde_json::Value;
 use shop_rows::{product, tax_class};
 use site_rows::term;
 use types::{Amount, Timestamp};
@@ -15,14 +14,13 @@ use super::record::{
     BRAND, CATEGORY, EXTERNAL, GROUPED, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product,
     SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
 };
+use super::request::{IDS_MAX, RequestFields};
 use super::{address, events, settle, skus, trash};
 use crate::common::amounts::{self, MONEY_MAX, QUANTITY_MAX};
 use crate::common::{meta, moments};
 
 /// Statuses in which a product needs no slug yet.
 const UNFINISHED: &[&str] = &["draft", "pending", "auto-draft"];
-/// Ids of products that a product may name in one list.
-const IDS_MAX: usize = 1_000;
 /// The greatest numbers that a request may name.
 const BOUNDED: [(&str, i64); 5] = [
     ("regular_price", MONEY_MAX),
@@ -34,38 +32,6 @@ const BOUNDED: [(&str, i64); 5] = [
 
 /// What a name is that nobody gives.
 const NAMELESS: &str = "Product";
-
-/// Reading a request's fields; a null counts as not given.
-pub(super) struct RequestFields<'a, 'c> {
-    pub(super) call: &'a mut Call<'c>,
-}
-
-impl RequestFields<'_, '_> {
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        let value = self.call.params.get(name)?;
-        loose::scalar_text(value).map(std::borrow::Cow::into_owned)
-    }
-
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        self.call.params.get(name).map(loose::to_bool)
-    }
-
-    pub(super) fn list(&self, name: &str) -> Option<Vec<Value>> {
-        match self.call.params.get(name)? {
-            Value::Array(items) => Some(items.clone()),
-            Value::Object(members) => Some(members.values().cloned().collect()),
-            _ => None,
-        }
-    }
-
-    fn ids(&self, name: &str) -> Option<Vec<i64>> {
-        self.call.params.get(name)?;
-        let mut ids = self.call.params.ints(name);
-        ids.retain(|id| *id > 0);
-        ids.truncate(IDS_MAX);
-        Some(ids)
-    }
-}
 
 /// Changes the product as the request says, and returns the terms that it is to bear.
 pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Values>, Stop> {
@@ -296,23 +262,9 @@ fn company(request: &RequestFields<'_, '_>, product: &mut Product) {
     let is_external = product.is(EXTERNAL);
     let is_grouped = product.is(GROUPED);
     let details = &mut product.details;
-    if let Some(alone) = request.flag("sold_individually") {
-        details.sold_individually = alone;
-    }
+    details.plain.apply(request);
     if let Some(allowed) = request.flag("reviews_allowed") {
         details.reviews_allowed = allowed;
-    }
-    if let Some(password) = request.text("post_password") {
-        details.post_password = password;
-    }
-    if let Some(note) = request.text("purchase_note") {
-        details.purchase_note = clean_content(&note);
-    }
-    if let Some(ids) = request.ids("upsell_ids") {
-        details.upsell_ids = ids;
-    }
-    if let Some(ids) = request.ids("cross_sell_ids") {
-        details.cross_sell_ids = ids;
     }
     if let (true, Some(ids)) = (is_grouped, request.ids("grouped_products")) {
         details.grouped_products = ids;

@@ -7,7 +7,8 @@ use serde_json::Value;
 use shop_rows::product::{self, VariationAttribute};
 
 use super::super::record::{self, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product, VARIATION};
-use super::super::write::{self, RequestFields};
+use super::super::request::RequestFields;
+use super::super::write;
 use super::super::{attributes, loaded, media, sync};
 use super::product_id;
 

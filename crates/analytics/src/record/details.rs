@@ -25,22 +25,22 @@ fn entry<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Value> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct OrderDetails {
+pub(crate) struct OrderDetails {
     meta_data: Vec<Entry>,
 }
 
 impl OrderDetails {
-    pub(super) fn read(order: &OrderRow) -> Result<Self> {
+    pub(crate) fn read(order: &OrderRow) -> Result<Self> {
         read(&order.details)
     }
 
     /// Whether no money moved, since the payment service was being tried out.
-    pub(super) fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         entry(&self.meta_data, "_wcpay_mode").is_some_and(|mode| mode == "test")
     }
 
     /// Whether a refund was made to pay all back that was left.
-    pub(super) fn is_full_refund(&self) -> bool {
+    pub(crate) fn is_full_refund(&self) -> bool {
         entry(&self.meta_data, "_refund_type").is_some_and(|kind| kind == "full")
     }
 }
@@ -54,20 +54,20 @@ struct TaxShare {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct LineDetails {
+pub(crate) struct LineDetails {
     meta_data: Vec<Entry>,
     taxes: Vec<TaxShare>,
-    pub(super) rate_percent: Option<Amount>,
-    pub(super) shipping_tax: Option<Amount>,
+    pub(crate) rate_percent: Option<Amount>,
+    pub(crate) shipping_tax: Option<Amount>,
 }
 
 impl LineDetails {
-    pub(super) fn read(item: &OrderItemRow) -> Result<Self> {
+    pub(crate) fn read(item: &OrderItemRow) -> Result<Self> {
         read(&item.details)
     }
 
     /// What the rates take of the line.
-    pub(super) fn tax(&self, rates: &[i64]) -> Amount {
+    pub(crate) fn tax(&self, rates: &[i64]) -> Amount {
         let of_rate = |rate: &i64| {
             let own = self.taxes.iter().find(|share| share.rate_id == *rate);
             own.map(|share| share.total).unwrap_or_default()
@@ -76,18 +76,18 @@ impl LineDetails {
     }
 
     /// What the rates take of the line, as it is written down.
-    pub(super) fn rounded_tax(&self, rules: Rules, rates: &[i64]) -> Amount {
+    pub(crate) fn rounded_tax(&self, rules: Rules, rates: &[i64]) -> Amount {
         let tax = self.tax(rates);
         if rules.rounds_taxes_late { tax } else { tax.rounded(rules.decimals) }
     }
 
     /// The line of the order that a line of a refund is about.
-    pub(super) fn refunded_item(&self) -> Option<i64> {
+    pub(crate) fn refunded_item(&self) -> Option<i64> {
         number(entry(&self.meta_data, "_refunded_item_id")?)
     }
 
     /// The id of a coupon, as it was noted when the coupon was used.
-    pub(super) fn coupon_id(&self) -> Option<i64> {
+    pub(crate) fn coupon_id(&self) -> Option<i64> {
         let noted = entry(&self.meta_data, "coupon_info").and_then(Value::as_str);
         let noted: Option<Value> = noted.and_then(|text| serde_json::from_str(text).ok());
         let first = noted.as_ref().and_then(|list| list.get(0)).and_then(number);
@@ -96,7 +96,7 @@ impl LineDetails {
     }
 
     /// What was chosen, by name. Entries that programs keep for themselves begin with `_`.
-    pub(super) fn attributes(&self) -> Vec<(String, String)> {
+    pub(crate) fn attributes(&self) -> Vec<(String, String)> {
         let chosen = self.meta_data.iter().filter_map(|entry| {
             let value = entry.value.as_str()?;
             let is_short = entry.key.len().max(value.len()) <= ATTRIBUTE_LENGTH_MAX;
