@@ -4,7 +4,6 @@
 //! Another ISO's merchant is the same as none.
 
 pub mod actions;
-pub(crate) mod contact;
 pub mod details;
 pub mod duplicates;
 pub mod get;

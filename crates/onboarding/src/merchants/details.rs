@@ -5,10 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use types::Result;
-use vault::{DataKey, Vault};
+use types::{Error, Result, Secret, reference};
+use vault::{Aad, DataKey, Vault};
 
-use super::contact::{Contact, city_of};
 use crate::fields::{
     AddressLine, Dba, Ebt, Email, FirstName, IsdCode, IsoAgentReference, IsoMerchant, LastName,
     LogoUrl, MccCode, PhoneNumber, TextField, ZipCode, listed_fields,
@@ -16,6 +15,47 @@ use crate::fields::{
 use crate::patch::Edit;
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::text;
+
+/// The person to talk to, and where. Sealed as one value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Contact {
+    /// First name.
+    pub(crate) first_name: String,
+    /// Last name.
+    pub(crate) last_name: Option<String>,
+    /// E-mail address.
+    pub(crate) email: String,
+    /// First line of the street address.
+    pub(crate) address_line1: String,
+    /// Second line of the street address.
+    pub(crate) address_line2: Option<String>,
+    /// Phone number without the country's calling code.
+    pub(crate) phone_number: String,
+    /// Country calling code.
+    #[serde(rename = "ISDcode")]
+    pub(crate) isd_code: String,
+}
+
+impl Contact {
+    /// Seals it for the object of this kind and id.
+    pub(crate) fn seal(&self, data_key: &DataKey, kind: &str, id: &str) -> Result<Vec<u8>> {
+        let plain = serde_json::to_vec(self).map_err(|error| {
+            Error::internal("personal data cannot be written as JSON").because(error)
+        })?;
+        data_key.seal(&Aad { kind, id, column: "sealed" }, Secret::new(plain).expose())
+    }
+
+    pub(crate) fn open(data_key: &DataKey, kind: &str, id: &str, sealed: &[u8]) -> Result<Self> {
+        let plain = data_key.open(&Aad { kind, id, column: "sealed" }, sealed)?;
+        serde_json::from_slice(plain.expose())
+            .map_err(|error| Error::internal("stored personal data cannot be read").because(error))
+    }
+
+    pub(crate) fn of_merchant(data_key: &DataKey, row: &MerchantRow) -> Result<Self> {
+        Self::open(data_key, "merchant", row.merchant_id.as_str(), &row.sealed)
+    }
+}
 
 /// Published name of a field, and whether it may be absent.
 type Field = (&'static str, bool);
@@ -227,4 +267,9 @@ fn optional_fields(fields: &[Field]) -> Vec<&'static str> {
 /// The fields of a merchant that a review may ask for, as `PATCH` knows them.
 pub(crate) fn merchant_fields() -> impl Iterator<Item = &'static str> {
     MerchantDetails::FIELDS.iter().map(|(name, _)| *name).chain(["externalReference"])
+}
+
+/// The city of a ZIP code.
+fn city_of(zip: &str) -> reference::Place {
+    reference::zip_place(zip).expect("the us-zip format lets only known codes pass")
 }

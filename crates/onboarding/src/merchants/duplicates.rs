@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{MerchantId, Result, Scope};
 
-use super::contact::Contact;
+use super::details::Contact;
 use crate::rows::merchant::{self, MerchantRow};
 use crate::{Caller, Cx, change, text};
 

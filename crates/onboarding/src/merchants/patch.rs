@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{MerchantId, Result, Scope, StoreId};
 
-use super::contact::Contact;
-use super::details::{MerchantChanges, MerchantOptional, Sealer, StoreChanges, StoreOptional};
+use super::details::{
+    Contact, MerchantChanges, MerchantOptional, Sealer, StoreChanges, StoreOptional,
+};
 use super::requirements::asked_for;
 use super::views::{MerchantView, StoreView};
 use crate::change::Viewed as _;

@@ -8,8 +8,7 @@ use serde::Serialize;
 use types::{Error, MerchantId, Result, StoreId, Timestamp};
 use vault::DataKey;
 
-use super::contact::Contact;
-use super::details::{MerchantShown, StoreShown};
+use super::details::{Contact, MerchantShown, StoreShown};
 use crate::change::{self, Viewed};
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::{Caller, lifecycle};
