@@ -7,6 +7,7 @@
 
 mod dependencies;
 mod documents;
+mod examples;
 mod rings;
 mod scan;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use self::dependencies::{layers, owned_dependencies};
 use self::documents::{case_counts, document_paths};
+use self::examples::example_changes;
 use self::rings::module_rings;
 use self::scan::{functions, product_lines};
 use crate::tools;
@@ -75,6 +77,7 @@ rules! {
     module_rings
     document_paths
     case_counts
+    example_changes
 }
 
 pub(crate) fn run() -> Result<()> {

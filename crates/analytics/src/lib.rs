@@ -1,7 +1,8 @@
 //! Analytics: facts about orders in memory, the one algebra over them, and every report.
 //!
-//! Records ([`mod@record`]) become facts ([`mod@derive`]), which [`facts`] keeps as columns; [`feed`] follows the
-//! store's feed of changes and keeps them up to date; a report is a [`query::Query`].
+//! Records ([`mod@record`]) become facts ([`mod@derive`]), which [`facts`] keeps as columns;
+//! [`feed`] follows the database's feed of changes and keeps them up to date; a report is a
+//! [`query::Query`].
 //! [`reports`] declares the reports, [`calendar`] cuts time into intervals, and [`mod@routes`]
 //! serves them.
 //!

@@ -43,7 +43,8 @@ macro_rules! fact {
             $($(#[$text_about:meta])* $text:ident => $text_member:ident = $text_value:expr;)*
         })?
         numbers: $(#[$numbers_about:meta])* $numbers:ident {
-            $($(#[$number_about:meta])* $number:ident => $member:ident: $type:ty $(= $value:expr)?;)*
+            $($(#[$number_about:meta])*
+            $number:ident => $member:ident: $type:ty $(= $value:expr)?;)*
         }
     ) => {
         $(#[$about])*

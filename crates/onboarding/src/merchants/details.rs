@@ -158,7 +158,11 @@ macro_rules! details {
 
         impl $row_type {
             /// Sets the columns that follow from what was given.
-            pub(crate) fn complete(&mut self, contact: &Contact, sealer: &Sealer<'_>) -> Result<()> {
+            pub(crate) fn complete(
+                &mut self,
+                contact: &Contact,
+                sealer: &Sealer<'_>,
+            ) -> Result<()> {
                 let index = |kind: &str, value: &str| {
                     sealer.vault.blind_index(&self.iso_id, kind, value).to_vec()
                 };
