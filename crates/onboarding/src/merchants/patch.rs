@@ -19,11 +19,11 @@ use crate::fields::{
     StoreOptional, ZipCode,
 };
 use crate::lifecycle::MerchantStatus;
-use crate::lifecycle::transition::take_step;
 use crate::patch::{Edit, Patcher, edit_notes, patches, text_of};
 use crate::perform::{Outcome, perform};
 use crate::rows::merchant;
 use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::transition::take_step;
 use crate::{Caller, Code, Cx, text};
 
 patches! {
