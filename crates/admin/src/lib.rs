@@ -16,11 +16,13 @@ mod country;
 mod email;
 mod extension;
 mod features;
+mod installation;
 mod isos;
 mod launch;
 mod legacy_settings;
 mod marketing;
 mod marketplace;
+mod marketplace_routes;
 mod mobile;
 pub mod notes;
 mod notices;
@@ -94,7 +96,7 @@ impl Admin {
             suggestions::routes,
             payments::routes,
         ];
-        let of_market = [marketplace::routes, connect::routes];
+        let of_market = [marketplace_routes::routes, connect::routes];
         let plain = plain.into_iter().flat_map(|routes| routes(names));
         let of_packages = of_packages.into_iter().flat_map(|routes| routes(names, &self.catalogue));
         let of_market = of_market.into_iter().flat_map(|routes| routes(names, &self.market));

@@ -1,9 +1,9 @@
 //! Plugins: what can be installed, what is, and what the active ones contribute.
 //!
 //! A plugin is a package ([`crate::package`]) that the catalogue ([`crate::catalogue`]) offers.
-//! [`lifecycle`] installs and activates one in a transaction; [`mod@job`] does it in the
-//! background, [`now`] while the client waits. [`own`] has the routes that clients of other
-//! products do not know: deactivating, settings, removing.
+//! [`crate::installation`] installs one and [`lifecycle`] activates it, each in a transaction;
+//! [`mod@job`] does both in the background, [`now`] while the client waits. [`own`] has the routes
+//! that clients of other products do not know: deactivating, settings, removing.
 
 mod extensions;
 mod installed;

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 use types::{Capability, Error, Kind, Result, Timestamp};
 
 use crate::catalogue::{Catalogue, picture};
+use crate::installation::{append_event, put_new};
 use crate::package::{Manifest, ThemeManifest};
-use crate::plugins::lifecycle;
 use crate::plugins::{CatalogueRequest, with_offers};
 use crate::rows::package::{self, PackageKind, PackageRow};
-use crate::upload::{self, put_new};
+use crate::upload;
 
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path);
@@ -146,7 +146,7 @@ pub(crate) fn switch(
     package::put(conn, &row)?;
     let shown = tokens(conn, &theme)?;
     options::set(conn, THEME_OPTION, &shown)?;
-    lifecycle::append_event(conn, "theme.activated", &row, now)?;
+    append_event(conn, "theme.activated", &row, now)?;
     Ok(Some(theme))
 }
 
@@ -200,7 +200,7 @@ fn remove(call: &mut Call<'_>) -> Outcome {
         options::set(conn, THEME_OPTION, &Value::Null)?;
     }
     package::remove(conn, PackageKind::Theme, &slug)?;
-    lifecycle::append_event(conn, "theme.removed", &row, now)?;
+    append_event(conn, "theme.removed", &row, now)?;
     Ok(Reply::new(json!({ "deleted": true, "slug": slug })))
 }
 

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use contract::rest::{Args, Refusal, Schema, Stop, Treatment};
-use db::Conn;
 use frame::action::Later;
-use types::{Kind, Result, Timestamp};
+use types::Kind;
 
 use crate::catalogue::{Catalogue, Obtained};
-use crate::plugins::lifecycle;
-use crate::rows::package::{self, PackageKind};
+use crate::installation::put_new;
+use crate::rows::package::PackageKind;
 
 /// The field of the form that has the archive, as clients know it.
 const FIELD: &str = "pluginzip";
@@ -25,7 +24,7 @@ pub(crate) async fn take(
     request: &Later,
     catalogue: &Arc<Catalogue>,
     kind: PackageKind,
-) -> std::result::Result<std::result::Result<String, String>, Stop> {
+) -> Result<Result<String, String>, Stop> {
     let Some(file) = request.params.file(FIELD).filter(|file| !file.bytes.is_empty()) else {
         let message = "Upload the archive as the form field `pluginzip`.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_file", message).into());
@@ -51,14 +50,4 @@ pub(crate) async fn take(
     Ok(is_new
         .then_some(slug)
         .ok_or_else(|| String::from("a package with this name is already installed")))
-}
-
-/// Installs the package unless there is one of its kind and name. Returns whether it did.
-pub(crate) fn put_new(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<bool> {
-    let manifest = &obtained.package.manifest;
-    if package::get(conn, manifest.kind(), manifest.slug())?.is_some() {
-        return Ok(false);
-    }
-    lifecycle::install(conn, obtained, now)?;
-    Ok(true)
 }

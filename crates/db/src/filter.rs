@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use types::{Amount, Error, Result, Timestamp};
 
-use crate::{Column, Conn, Record, Row, Val};
+use crate::{Column, Conn, Row, Val};
 
 /// Values in one list of a filter.
 pub const LIST_MAX: usize = 1024;
@@ -261,16 +261,6 @@ impl Filter {
         let values = values.iter().cloned().map(Into::into);
         let values: Vec<Param> = values.chain(std::iter::repeat_n(last, fill)).collect();
         Ok(values.into_iter().map(|value| self.parameter(value)).collect())
-    }
-
-    /// A page of the records that match, and how many match.
-    pub fn records<R: Record>(
-        self,
-        conn: &mut dyn Conn,
-        order: Vec<(Clause, Direction)>,
-        page: Page,
-    ) -> Result<(Vec<R>, i64)> {
-        self.page(conn, (R::COLUMNS, R::TABLE), order, page, R::read)
     }
 
     /// Runs `SELECT {columns} FROM {table}` with the conditions, and counts all that match.

@@ -12,6 +12,7 @@ pub use text::Text;
 
 use types::Result;
 
+use crate::filter::{Clause, Direction, Filter, Page};
 use crate::{Column, Conn, Row, Sql, Val};
 
 /// Name and ending of a column.
@@ -61,6 +62,18 @@ impl dyn Conn + '_ {
     /// Runs an [`update!`](crate::update) of a row that must be there.
     pub fn update<R: Record>(&mut self, sql: &Sql, record: &R) -> Result<()> {
         self.execute_one(sql, &numbered::update_values(record, &record.folded_values()))
+    }
+}
+
+impl Filter {
+    /// A page of the records that match, and how many match.
+    pub fn records<R: Record>(
+        self,
+        conn: &mut dyn Conn,
+        order: Vec<(Clause, Direction)>,
+        page: Page,
+    ) -> Result<(Vec<R>, i64)> {
+        self.page(conn, (R::COLUMNS, R::TABLE), order, page, R::read)
     }
 }
 

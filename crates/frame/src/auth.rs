@@ -11,20 +11,16 @@
 pub mod application_password;
 pub mod basic;
 pub mod consumer_key;
-mod gate;
 pub mod login;
 pub mod magic_link;
 pub mod nonce;
 pub mod oauth;
-pub mod password;
 pub mod session;
 
 use std::time::{Duration, Instant};
 
 use contract::rest::Refusal;
 use types::{Environment, Error, Timestamp};
-
-pub(crate) use self::gate::Gate;
 
 use crate::{Identity, Request, Site};
 

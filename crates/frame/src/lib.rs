@@ -12,15 +12,12 @@
 //! of options when a [`Site`] is made, and this crate knows none of them. **No option and no route
 //! of a guest is named here.** It knows no HTTP library and no SQL.
 
-pub mod action;
 pub mod auth;
 mod batch;
 pub mod bundle;
-mod call;
 pub mod cookies;
 pub mod dates;
 mod documents;
-mod file_source;
 pub mod identity;
 pub mod index;
 mod inside;
@@ -34,7 +31,7 @@ pub mod options;
 pub mod outbound;
 pub mod pages;
 pub mod paging;
-mod public_page;
+pub mod password;
 pub mod request;
 pub mod rest;
 mod routes;
@@ -46,18 +43,15 @@ pub mod throttle;
 pub mod tree;
 mod turns;
 pub mod users;
-mod visit;
 mod visits;
 
-pub use action::Action;
-pub use call::Call;
-pub use file_source::{FileFound, FileSource};
 pub use identity::{Identity, User, Via};
 pub use names::Names;
 pub use options::Options;
-pub use public_page::{PageSource, PublicPage};
 pub use request::{Client, Request};
 pub use rest::{Payload, Response};
 pub use settings::Settings;
-pub use site::{Neighbour, Parts, Site};
-pub use visit::Visit;
+pub use site::{
+    Action, Call, FileFound, FileSource, Neighbour, PageSource, Parts, PublicPage, Site, Visit,
+    action,
+};

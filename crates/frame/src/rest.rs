@@ -9,7 +9,6 @@ mod headers;
 pub mod invocation;
 mod passwords;
 pub mod perform;
-pub(crate) mod recent;
 mod response;
 
 use std::sync::Arc;
@@ -27,10 +26,10 @@ use self::invocation::{Embed, Invocation, accept, no_route};
 use self::perform::Performed;
 use self::response::Wrapping;
 use crate::action::{Later, Work};
-use crate::call::Call;
 use crate::request::tidy_path;
+use crate::site::recent;
 use crate::turns::Turn;
-use crate::{Action, Identity, Request, Site, Visit};
+use crate::{Action, Call, Identity, Request, Site, Visit};
 
 impl Site {
     /// Answers a request of the REST interface, whatever it is.

@@ -1,4 +1,19 @@
-//! The site of one environment: everything that its requests share.
+//! The site of one environment: everything that its requests share, and what it hands to whoever
+//! works for it.
+//!
+//! Operations ([`action`]) get a [`call`] with the circumstances of a request ([`visit`]), jobs a
+//! context of their own ([`job`]); crates above hand in pages ([`public_page`]) and files
+//! ([`file_source`]). **These know each other and nothing that is done with them**: the rest of the
+//! crate stands above.
+
+pub mod action;
+mod call;
+mod file_source;
+mod gate;
+pub(crate) mod job;
+mod public_page;
+pub(crate) mod recent;
+mod visit;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,15 +24,20 @@ use types::{Clock, Environment, Result};
 use url::Url;
 use vault::Vault;
 
-use crate::action::Action;
-use crate::auth::Gate;
-use crate::auth::password::Hasher;
+pub use self::action::Action;
+pub use self::call::Call;
+pub use self::file_source::{FileFound, FileSource};
+pub use self::public_page::{PageSource, PublicPage};
+pub use self::visit::Visit;
+
+use self::gate::Gate;
+use self::job::JobKind;
+use self::recent::Recent;
 use crate::documents::Documents;
-use crate::jobs::JobKind;
 use crate::outbound::{Outbound, Refusal};
-use crate::rest::recent::Recent;
+use crate::password::Hasher;
 use crate::turns::Turns;
-use crate::{FileSource, Options, PageSource, PublicPage, Settings, Visit, options};
+use crate::{Options, Settings, options};
 
 /// Options are looked at again after this time, so that other processes' changes are seen.
 const OPTIONS_LIFE: Duration = Duration::from_millis(900);
@@ -60,7 +80,7 @@ pub struct Site {
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
     page_sources: Vec<Box<dyn PageSource>>,
-    pub(crate) file_sources: Vec<Box<dyn FileSource>>,
+    file_sources: Vec<Box<dyn FileSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
     neighbours: OnceLock<Vec<Neighbour>>,
     versions: Vec<Version>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use types::{Result, Timestamp};
 
-use crate::auth::password::Hashes;
+use crate::password::Hashes;
 use crate::request::Client;
 use crate::{Identity, Options, Request, Site, Visit};
 

@@ -9,14 +9,13 @@
 pub(crate) mod chain;
 mod endpoints;
 pub(crate) mod entry;
-pub(crate) mod refusals;
-pub(crate) mod request_log;
 mod requests;
 mod retention;
 
 pub use chain::{ChainFault, VERIFY_MAX, Verified};
 pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, FaultView};
 pub use entry::{DONE, Entry, REFUSED, append};
-pub use request_log::redacted;
 pub use requests::RequestGet;
 pub use retention::{ONLINE_FOR, Sink};
+
+pub use crate::request_log::redacted;

@@ -18,12 +18,12 @@ use vault::WrappedKey;
 
 use crate::Platform;
 use crate::caller::{Access, Caller, Credential, DeviceCaller, KeyEntry, Reason, Refused, Visitor};
-use crate::isos::limits::IsoLimits;
 use crate::isos::people;
-use crate::keys::text::{ApiKey, parse_authorization};
+use crate::keys::text::{ApiKey, KeyError, parse_authorization};
 use crate::rows::api_key::ApiKeyRow;
 use crate::rows::device;
 use crate::rows::iso_account::{self, IsoAccount};
+use crate::settings::IsoLimits;
 
 /// How precisely the last use of a key is recorded.
 const LAST_USED_PRECISION: Duration = Duration::from_mins(1);
@@ -248,6 +248,15 @@ fn with_account(
     let Some(caller) = caller else { return Ok(None) };
     let account = iso_account::get(conn, caller.iso_id())?;
     Ok(Some((caller, account)))
+}
+
+impl From<KeyError> for Reason {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Malformed => Self::NotAnApiKey,
+            KeyError::Checksum => Self::Mistyped,
+        }
+    }
 }
 
 /// What stands behind the scheme word, whose case does not matter.

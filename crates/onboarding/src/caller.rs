@@ -3,6 +3,8 @@
 //! A [`Caller`] acts for an ISO, with one of its keys or with a session; a [`DeviceCaller`] for its
 //! TPN. [`crate::auth`] finds out which of them stands behind a request.
 
+mod refusals;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
@@ -13,12 +15,13 @@ use site_rows::iso::IsoRow;
 use types::{AddressRange, IsoId, KeyId, Scope, ScopeSet, Timestamp};
 use vault::DataKey;
 
+pub(crate) use self::refusals::RecentRefusals;
+
 use crate::dialect::ResponseStyle;
-use crate::isos::limits::IsoLimits;
-use crate::keys::text::KeyError;
 use crate::rows::api_key::ApiKeyRow;
 use crate::rows::device::{DeviceRow, PairingCode};
 use crate::rows::iso_account::IsoAccount;
+use crate::settings::IsoLimits;
 
 const CACHE_LIFE: Duration = Duration::from_millis(900);
 /// Keys remembered at most. Beyond that the cache starts over.
@@ -207,15 +210,6 @@ impl Reason {
             Self::InactiveIso => "the ISO is not active",
             Self::StaleNonce => "nonce of the session is stale",
             Self::OtherAddress => "key may not be used from this address",
-        }
-    }
-}
-
-impl From<KeyError> for Reason {
-    fn from(error: KeyError) -> Self {
-        match error {
-            KeyError::Malformed => Self::NotAnApiKey,
-            KeyError::Checksum => Self::Mistyped,
         }
     }
 }

@@ -4,17 +4,15 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use db::{Database, fact};
 use frame::Site;
-use types::{Clock, Environment, Error, IsoId, Result, Timestamp};
+use types::{Clock, Environment, Error, Result, Timestamp};
 use vault::{MasterKey, Vault};
 
-use crate::audit::entry::Entry;
-use crate::audit::refusals::RecentRefusals;
-use crate::audit::request_log::RequestLog;
-use crate::caller::{Caller, DeviceCaller, KeyCache, Origin};
+use crate::caller::{Caller, DeviceCaller, KeyCache, Origin, RecentRefusals};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
-use crate::sandbox::scenario::Scenario;
+use crate::request_log::RequestLog;
 use crate::settings::Settings;
+use crate::simulation::Scenario;
 
 /// The fact by which a database knows its master key.
 const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
@@ -119,30 +117,5 @@ impl Cx {
     pub fn caller(&self) -> Result<&Caller> {
         let missing = || Error::internal("a route that needs a caller was reached without one");
         self.caller.as_ref().ok_or_else(missing)
-    }
-
-    /// What the caller does, for the audit log: `action` such as `merchant.suspend`, to the object
-    /// of that kind and id.
-    pub fn entry(&self, action: &str, object: &str, id: impl Into<String>) -> Result<Entry> {
-        let (actor, iso_id) = match &self.device {
-            Some(device) => (device.actor(), device.iso_id()),
-            None => (self.caller()?.actor(), self.caller()?.iso_id()),
-        };
-        let entry = Entry::by(&actor, Some(iso_id), self.now, action, object, id);
-        Ok(entry.within(&self.origin))
-    }
-
-    /// What an administrator of the site does to an ISO.
-    pub(crate) fn entry_by_administrator(&self, iso_id: &IsoId, action: &str) -> Result<Entry> {
-        let missing = || Error::internal("an administrator's route was reached without one");
-        let actor = format!("user:{}", self.administrator.ok_or_else(missing)?);
-        let entry = Entry::by(&actor, Some(iso_id), self.now, action, "iso", iso_id.as_str());
-        Ok(entry.within(&self.origin))
-    }
-
-    /// What somebody does to an ISO who needs no credentials for it.
-    pub(crate) fn entry_by_visitor(&self, iso_id: &IsoId, action: &str) -> Entry {
-        let entry = Entry::by("visitor", Some(iso_id), self.now, action, "iso", iso_id.as_str());
-        entry.within(&self.origin)
     }
 }

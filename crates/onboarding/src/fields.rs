@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{Scope, Secret, Timestamp};
 
-use crate::terminals::models;
+use crate::device_models;
 
 macro_rules! text_field {
     (
@@ -277,9 +277,9 @@ listed_fields! {
     /// Form of the answers: every error with `detailed`, the first one alone with `summary`.
     AnswerStyle, ["detailed", "summary"];
     /// Maker of the device.
-    DeviceManufacturer, models::manufacturer_names(), "format": "device-manufacturer";
+    DeviceManufacturer, device_models::manufacturer_names(), "format": "device-manufacturer";
     /// Model of the device; it must be one that the manufacturer makes.
-    DeviceModel, models::model_names(), "format": "device-model";
+    DeviceModel, device_models::model_names(), "format": "device-model";
     /// Application of the terminal.
     ApplicationSign, ["CRDT"];
     /// What a key may do.

@@ -7,8 +7,8 @@ use contract::{Fault, Format, Formats, Parsed};
 use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
-use crate::terminals::models;
-use crate::webhooks::kinds::Kinds;
+use crate::device_models;
+use crate::event_kinds::Kinds;
 use crate::{Code, card_guard, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
@@ -149,13 +149,13 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "device-manufacturer",
         expected: "a listed manufacturer",
         pattern: None,
-        parse: |value| canonical(value, models::canonical_manufacturer(value)),
+        parse: |value| canonical(value, device_models::canonical_manufacturer(value)),
     },
     Format {
         name: "device-model",
         expected: "a listed model",
         pattern: None,
-        parse: |value| canonical(value, models::canonical_model(value)),
+        parse: |value| canonical(value, device_models::canonical_model(value)),
     },
 ]);
 

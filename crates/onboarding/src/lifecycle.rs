@@ -4,10 +4,8 @@
 //! told as this event. **What is in no row is refused**, so no sequence of calls can reach a state
 //! that is not listed. The reference in the documentation is compared with these tables by a test.
 
-pub(crate) mod due_work;
 pub(crate) mod schedule;
 mod states;
-pub(crate) mod transition;
 
 use std::fmt::Write as _;
 

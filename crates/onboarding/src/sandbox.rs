@@ -7,10 +7,9 @@ pub mod catcher;
 pub mod clock;
 pub mod devices;
 pub mod reset;
-pub(crate) mod scenario;
 pub(crate) mod triggers;
 
-pub use scenario::Scenario;
+pub use crate::simulation::Scenario;
 pub use triggers::{Magic, magic};
 
 /// Below this path are the routes that production does not have.

@@ -1,9 +1,11 @@
 //! The operator's choices for onboarding.
 
+mod iso_limits;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::isos::limits::IsoLimits;
+pub use self::iso_limits::IsoLimits;
 
 /// Choices where the published interface leaves one.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]

@@ -8,7 +8,6 @@ pub(crate) mod credentials;
 pub mod devices;
 pub mod get;
 pub mod list;
-pub(crate) mod models;
 pub mod parameters;
 pub mod patch;
 pub mod processors;

@@ -9,7 +9,6 @@
 mod deliveries;
 pub mod events;
 pub mod follow;
-pub(crate) mod kinds;
 mod manage;
 pub mod send;
 

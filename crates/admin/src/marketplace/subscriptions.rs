@@ -75,10 +75,10 @@ fn read_one(entry: &Value, own_id: i64, now: Timestamp) -> Option<SubscriptionRo
 
 /// Something that was bought, and what of it is installed.
 #[derive(Clone, Debug)]
-pub(super) struct Bought {
-    pub(super) row: SubscriptionRow,
+pub(crate) struct Bought {
+    pub(crate) row: SubscriptionRow,
     details: Map<String, Value>,
-    pub(super) local: Option<PackageRow>,
+    pub(crate) local: Option<PackageRow>,
 }
 
 impl Bought {
@@ -86,21 +86,21 @@ impl Bought {
         self.details.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    pub(super) fn slug(&self) -> &str {
+    pub(crate) fn slug(&self) -> &str {
         self.text("zip_slug")
     }
 
-    pub(super) fn kind(&self) -> Option<PackageKind> {
+    fn kind(&self) -> Option<PackageKind> {
         PackageKind::from_name(self.text("product_type"))
     }
 
-    pub(super) fn is_expired(&self, now: Timestamp) -> bool {
+    fn is_expired(&self, now: Timestamp) -> bool {
         self.row.expires.is_some_and(|at| at <= now)
     }
 }
 
 /// All that was bought.
-pub(super) fn all(conn: &mut dyn Conn) -> Result<Vec<Bought>> {
+fn all(conn: &mut dyn Conn) -> Result<Vec<Bought>> {
     let mut bought = Vec::new();
     for row in marketplace::subscriptions(conn)? {
         let details: Map<String, Value> = serde_json::from_str(&row.details).unwrap_or_default();
@@ -114,13 +114,13 @@ pub(super) fn all(conn: &mut dyn Conn) -> Result<Vec<Bought>> {
 }
 
 /// What was bought under a key.
-pub(super) fn find(conn: &mut dyn Conn, product_key: &str) -> Result<Option<Bought>> {
+pub(crate) fn find(conn: &mut dyn Conn, product_key: &str) -> Result<Option<Bought>> {
     Ok(all(conn)?.into_iter().find(|one| one.row.product_key == product_key))
 }
 
 /// The list as clients know it: what was bought, and what is installed from the marketplace
 /// although no subscription is known for it.
-pub(super) fn shown(conn: &mut dyn Conn, now: Timestamp) -> Result<Vec<Value>> {
+pub(crate) fn shown(conn: &mut dyn Conn, now: Timestamp) -> Result<Vec<Value>> {
     let bought = all(conn)?;
     let mut shown: Vec<Value> = bought.iter().map(|one| view(one, &bought, now)).collect();
     for kind in [PackageKind::Plugin, PackageKind::Theme] {

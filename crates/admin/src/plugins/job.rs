@@ -15,6 +15,7 @@ use types::{Error, Kind as ErrorKind, Result};
 
 use super::lifecycle::{self, Doing};
 use crate::catalogue::Catalogue;
+use crate::installation;
 use crate::rows::package::PackageKind;
 
 /// What a job is to do with its plugins.
@@ -136,7 +137,7 @@ impl PluginJob {
                 Ok(obtained) => {
                     let (progress, now) = (progress_of(steps), cx.now());
                     let install =
-                        move |conn: &mut dyn Conn| lifecycle::install(conn, &obtained, now);
+                        move |conn: &mut dyn Conn| installation::install(conn, &obtained, now);
                     cx.step(progress, &steps, install).await
                 }
                 // Who is away for a moment is asked again; what is wrong stays wrong.

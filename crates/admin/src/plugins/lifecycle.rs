@@ -1,9 +1,9 @@
-//! What becomes of a plugin: installed, activated, deactivated, removed. Each is one transaction
-//! with everything that follows from it: **what an activation made, the deactivation takes back.**
+//! What becomes of a plugin that is installed: activated, configured, deactivated, removed. Each is
+//! one transaction with everything that follows from it: **what an activation made, the
+//! deactivation takes back.**
 
 use contract::rest::Verb;
 use db::Conn;
-use db::outbox::{self, Event};
 use frame::Site;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -13,13 +13,12 @@ use types::{Error, Result, Timestamp};
 
 pub(crate) use super::installed::{Installed, active, all, get};
 use crate::rows::admin_note::{self, NoteKind, NoteRow};
-use crate::rows::package::{self, PackageKind, PackageRow};
+use crate::rows::package::{self, PackageKind};
 
 use super::installed::get_known;
 use super::secrets;
-use crate::catalogue::Obtained;
+use crate::installation::append_event;
 use crate::notes::{NewAction, NewNote, raise};
-use crate::package::Manifest;
 
 /// The records that an activation made.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,49 +33,6 @@ pub(crate) struct Doing<'a> {
     pub(crate) site: &'a Site,
     pub(crate) user: UserRow,
     pub(crate) now: Timestamp,
-}
-
-/// Installs a package, or its newer version; that keeps what people chose.
-pub(crate) fn install(conn: &mut dyn Conn, obtained: &Obtained, now: Timestamp) -> Result<()> {
-    let Obtained { package, origin } = obtained;
-    let (kind, slug) = (package.manifest.kind(), package.manifest.slug());
-    let before = package::get(conn, kind, slug)?.unwrap_or_else(|| PackageRow {
-        settings: String::from("{}"),
-        made: String::from("{}"),
-        ..PackageRow::default()
-    });
-    let manifest = match &package.manifest {
-        Manifest::Plugin(plugin) => serde_json::to_string(plugin),
-        Manifest::Theme(theme) => serde_json::to_string(theme),
-    };
-    let row = PackageRow {
-        kind,
-        slug: slug.to_owned(),
-        version: package.manifest.version().to_owned(),
-        manifest: manifest
-            .map_err(|error| Error::internal("cannot serialize a manifest").because(error))?,
-        digest: package.digest.clone(),
-        signer: package.signer.clone(),
-        origin: (*origin).to_owned(),
-        installed: now,
-        ..before
-    };
-    let files = package.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
-    package::install(conn, &row, files)?;
-    let told = if kind == PackageKind::Plugin { "plugin.installed" } else { "theme.installed" };
-    append_event(conn, told, &row, now)
-}
-
-/// Tells the feed of changes.
-pub(crate) fn append_event(
-    conn: &mut dyn Conn,
-    kind: &'static str,
-    row: &PackageRow,
-    now: Timestamp,
-) -> Result<()> {
-    let payload = json!({ "slug": row.slug, "version": row.version }).to_string();
-    let object_id = row.slug.clone();
-    outbox::append(conn, &Event { iso_id: None, kind, object_id, payload, created: now })
 }
 
 /// Activates a plugin with all that it contributes. One that is active already stays as it is.

@@ -15,6 +15,7 @@ use super::job;
 use super::lifecycle::{self, Doing, Installed};
 use super::shapes::{SHOP, error_bag, map_or_list, with_shop};
 use crate::catalogue::Catalogue;
+use crate::installation;
 use crate::rows::package::PackageKind;
 
 /// What came of installing.
@@ -146,7 +147,7 @@ async fn install_one(
     now: Timestamp,
 ) -> Result<()> {
     let obtained = catalogue.obtain(&request.site, PackageKind::Plugin, slug).await?;
-    let install = move |conn: &mut dyn Conn| lifecycle::install(conn, &obtained, now);
+    let install = move |conn: &mut dyn Conn| installation::install(conn, &obtained, now);
     request.site.store().write(install).await
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
+use frame::auth::application_password;
 use frame::auth::application_password::create_password;
 use frame::auth::consumer_key::{self, Permissions};
-use frame::auth::{application_password, password};
+use frame::password;
 use frame::users::{BoundTo, NewUser, account, create_user};
 use onboarding::Platform;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use contract::rest::args::text_field;
 use contract::rest::{Args, CompiledItem, Fault, Item, Schema, Treatment, loose};
-use frame::auth::password;
+use frame::password;
 use frame::users::{AVATAR_SIZES, names};
 use serde_json::{Map, Value, json};
 use types::Secret;

@@ -1,7 +1,8 @@
 //! Making and changing users: who may, what is refused, and what becomes of it.
 
 use frame::auth::nonce::{self, Holder};
-use frame::auth::{password, session};
+use frame::auth::session;
+use frame::password;
 use frame::users::BoundTo;
 use serde_json::{Value, json};
 use site_rows::session::SessionRow;

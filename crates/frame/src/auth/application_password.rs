@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
-pub use super::password::generate;
+pub use crate::password::generate;
 
 use super::{Found, basic};
 use crate::{Identity, Request, Site, User, Via, options};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use types::Error;
 
 use super::invocation::{Embed, Invocation};
-use crate::call::Call;
+use crate::Call;
 
 /// Targets fetched at most for one answer. The links of a full page of posts stay below.
 const TARGETS_MAX: usize = 1_000;

@@ -10,9 +10,8 @@ use types::Error;
 use super::embed;
 use super::invocation::{Invocation, no_route};
 use crate::action::{Action, Work};
-use crate::call::Call;
 use crate::request::tidy_path;
-use crate::{Site, Visit};
+use crate::{Call, Site, Visit};
 
 /// The reply in its last form, and whether it is a refusal.
 #[derive(Debug)]

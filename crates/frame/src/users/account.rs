@@ -37,7 +37,7 @@ pub struct NewUser {
     pub user_id: Option<i64>,
     pub login: String,
     pub email: String,
-    /// See [`crate::auth::password::hash`].
+    /// See [`crate::password::hash`].
     pub password_hash: Option<String>,
     pub roles: Vec<Role>,
     pub bound_to: BoundTo,

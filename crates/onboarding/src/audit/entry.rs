@@ -4,9 +4,10 @@
 
 use db::Conn;
 use serde_json::{Map, Value, json};
-use types::{IsoId, Result, Timestamp};
+use types::{Error, IsoId, Result, Timestamp};
 
 use crate::caller::Origin;
+use crate::cx::Cx;
 use crate::rows::audit::Record;
 
 /// Stands for a value that is not to be read.
@@ -122,6 +123,33 @@ impl Entry {
     pub fn because(mut self, reason: &str) -> Self {
         reason.clone_into(&mut self.record.reason);
         self
+    }
+}
+
+impl Cx {
+    /// What the caller does, for the audit log: `action` such as `merchant.suspend`, to the object
+    /// of that kind and id.
+    pub fn entry(&self, action: &str, object: &str, id: impl Into<String>) -> Result<Entry> {
+        let (actor, iso_id) = match &self.device {
+            Some(device) => (device.actor(), device.iso_id()),
+            None => (self.caller()?.actor(), self.caller()?.iso_id()),
+        };
+        let entry = Entry::by(&actor, Some(iso_id), self.now, action, object, id);
+        Ok(entry.within(&self.origin))
+    }
+
+    /// What an administrator of the site does to an ISO.
+    pub(crate) fn entry_by_administrator(&self, iso_id: &IsoId, action: &str) -> Result<Entry> {
+        let missing = || Error::internal("an administrator's route was reached without one");
+        let actor = format!("user:{}", self.administrator.ok_or_else(missing)?);
+        let entry = Entry::by(&actor, Some(iso_id), self.now, action, "iso", iso_id.as_str());
+        Ok(entry.within(&self.origin))
+    }
+
+    /// What somebody does to an ISO who needs no credentials for it.
+    pub(crate) fn entry_by_visitor(&self, iso_id: &IsoId, action: &str) -> Entry {
+        let entry = Entry::by("visitor", Some(iso_id), self.now, action, "iso", iso_id.as_str());
+        entry.within(&self.origin)
     }
 }
 

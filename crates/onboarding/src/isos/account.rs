@@ -12,7 +12,6 @@ use types::{IsoId, Result, Scope, Timestamp};
 use vault::Vault;
 
 use super::emails;
-use super::limits::IsoLimits;
 use super::record::{Decision, IsoContact, IsoRecord};
 use crate::audit::Entry;
 use crate::change::{Basis, object_not_found, tagged};
@@ -22,6 +21,7 @@ use crate::lifecycle::{self, IsoStatus};
 use crate::paging::{self, Page};
 use crate::perform::{Outcome, perform};
 use crate::rows::iso_account;
+use crate::settings::IsoLimits;
 use crate::{Code, Cx, Platform};
 
 /// The account of an ISO.

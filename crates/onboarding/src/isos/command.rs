@@ -8,7 +8,7 @@ use site_rows::iso::{self, IsoRow};
 use types::{Error, IsoId, Result, Timestamp};
 
 use super::account::decide;
-use super::limits::{Change, IsoLimits};
+use super::limits::Change;
 use super::record::{Decision, IsoRecord};
 use crate::audit::{self, Entry};
 use crate::change::Basis;
@@ -16,6 +16,7 @@ use crate::dialect::ResponseStyle;
 use crate::id_source::random_text;
 use crate::perform::{errors_outside, refusal_error};
 use crate::rows::iso_account::{self, IsoAccount};
+use crate::settings::IsoLimits;
 use crate::{Platform, text};
 
 /// An ISO as the command line lists it.

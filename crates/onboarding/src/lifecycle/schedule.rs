@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use types::Timestamp;
+use types::{IsoId, Timestamp};
 
-use crate::change::Record;
 use crate::rows::due_work::DueWork;
 
 /// How long the name of a closed merchant or store is kept from others.
@@ -49,12 +48,12 @@ kinds! {
     RefuseCredentials = "tpn.refuse_credentials",
 }
 
-/// The work on an object at a time.
-pub(crate) fn at(record: &impl Record, kind: DueKind, due: Timestamp) -> DueWork {
+/// The work on an object of an ISO at a time.
+pub(crate) fn at(iso_id: &IsoId, object_id: &str, kind: DueKind, due: Timestamp) -> DueWork {
     DueWork {
-        iso_id: record.iso_id().clone(),
+        iso_id: iso_id.clone(),
         kind: kind.name().to_owned(),
-        object_id: record.id().to_owned(),
+        object_id: object_id.to_owned(),
         due,
     }
 }

@@ -10,9 +10,9 @@ use super::views::{MerchantView, StoreView};
 use crate::change::{Action, Basis, Record as _, Viewed as _, load};
 use crate::codes::refusal;
 use crate::fields::StatusReason;
-use crate::lifecycle::transition::{self, take_step};
 use crate::perform::perform;
 use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::transition::{self, take_step};
 use crate::{Code, Cx};
 
 /// Endpoints that do nothing but take a step.

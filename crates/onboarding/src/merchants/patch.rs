@@ -16,11 +16,11 @@ use crate::change::Viewed as _;
 use crate::codes::refusal;
 use crate::fields::{ExternalReference, Metadata};
 use crate::lifecycle::MerchantStatus;
-use crate::lifecycle::transition::take_step;
 use crate::patch::{Edit, Patcher, edit_notes, patches, text_of};
 use crate::perform::{Outcome, perform};
 use crate::rows::merchant;
 use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::transition::take_step;
 use crate::{Code, Cx, text};
 
 patches! {

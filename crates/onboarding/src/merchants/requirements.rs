@@ -9,11 +9,11 @@ use types::{Error, IsoId, MerchantId, Result, Scope};
 
 use super::details::merchant_fields;
 use crate::change::{self, Action, TpnRecord};
-use crate::lifecycle::transition::take_step;
 use crate::lifecycle::{MerchantStatus, ProfileStatus, StoreStatus, TpnStatus};
 use crate::perform::{errors_outside, refusal_error};
 use crate::rows::merchant::MerchantRow;
 use crate::rows::{merchant, tpn};
+use crate::transition::take_step;
 use crate::{Cx, Platform};
 
 /// Stores, and TPNs, that are looked at.

@@ -4,17 +4,22 @@
 //! not change before the commit, and outside of it to tell a caller everything at once. Whether a
 //! dba is free is decided by the unique index and not here, so that two writers cannot both win.
 
+use std::time::Duration;
+
 use contract::{Failure, Fault, Header, Issues};
 use db::{Conn, Database};
 use serde_json::Value;
 use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
 
-use crate::isos::limits::{DAY, IsoLimits};
 use crate::lifecycle::{MerchantStatus, StoreStatus};
 use crate::rows::{merchant, quota, template, tpn};
+use crate::settings::IsoLimits;
 use crate::terminals::credentials::identity_index;
 use crate::terminals::processors::Processor;
 use crate::{Caller, Code, Cx, text};
+
+/// The time in which onboardings are counted.
+const DAY: Duration = Duration::from_hours(24);
 
 /// What a request refers to. Only what was valid is here.
 #[derive(Clone, Debug)]

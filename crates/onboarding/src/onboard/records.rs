@@ -21,7 +21,7 @@ use crate::merchants::details::{MerchantDetails, Sealer, StoreDetails};
 use crate::rows::due_work::{self, DueWork};
 use crate::rows::merchant::{self, MerchantRow, StoreRow};
 use crate::rows::tpn::{self, ProfileRow, TpnRow};
-use crate::sandbox::triggers;
+use crate::simulation;
 use crate::terminals::credentials::profile_row;
 use crate::terminals::processors::Profile;
 use crate::{Caller, Cx};
@@ -200,7 +200,7 @@ impl Builder<'_> {
         let (mut row, contact) = details.keep();
         let platform = &self.cx.platform;
         let simulated =
-            triggers::simulated_for_merchant(platform.environment, &row.dba_key, self.now());
+            simulation::simulated_for_merchant(platform.environment, &row.dba_key, self.now());
         let in_review =
             simulated.map_or(platform.settings.review_merchants, |(_, in_review, _)| in_review);
         let status = if in_review { MerchantStatus::InReview } else { MerchantStatus::Active };
@@ -292,14 +292,13 @@ impl Builder<'_> {
     ) -> Vec<DueWork> {
         let (environment, now) = (self.cx.platform.environment, self.now());
         let merchant = merchant.and_then(|row| {
-            let simulated = triggers::simulated_for_merchant(environment, &row.dba_key, now);
-            simulated.map(|(kind, _, at)| schedule::at(row, kind, at))
+            let simulated = simulation::simulated_for_merchant(environment, &row.dba_key, now);
+            simulated
+                .map(|(kind, _, at)| schedule::at(&row.iso_id, row.merchant_id.as_str(), kind, at))
         });
         let mids = profiles.iter().map(|profile| profile.mid.as_deref());
-        let refused = triggers::simulated_refusal(environment, mids, now).map(|at| {
-            let record = TpnRecord { row: tpn.clone(), profiles: Vec::new() };
-            schedule::at(&record, DueKind::RefuseCredentials, at)
-        });
+        let refused = simulation::simulated_refusal(environment, mids, now)
+            .map(|at| schedule::at(&tpn.iso_id, tpn.tpn.as_str(), DueKind::RefuseCredentials, at));
         merchant.into_iter().chain(refused).collect()
     }
 

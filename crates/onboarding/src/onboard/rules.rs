@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use contract::{Draft, Fault};
 use serde_json::Value;
 
+use crate::device_models;
 use crate::merchants::details::{MerchantDetails, StoreDetails};
-use crate::terminals::models;
 use crate::terminals::processors::Processor;
 use crate::{Code, Settings, text};
 
@@ -111,7 +111,7 @@ fn check_device(draft: &mut Draft<'_>) {
     let manufacturer = text_at(draft.params, "tpnData.deviceManufacturer");
     let model = text_at(draft.params, "tpnData.deviceModel");
     if let (Some(manufacturer), Some(model)) = (manufacturer, model)
-        && !models::is_made_by(model, manufacturer)
+        && !device_models::is_made_by(model, manufacturer)
     {
         let message = "The manufacturer does not make this model.";
         let fault = Fault::rule(Code::InvalidDeviceModel.name(), message);

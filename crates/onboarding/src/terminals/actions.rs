@@ -10,9 +10,9 @@ use super::views::TpnView;
 use crate::Cx;
 use crate::change::{Action, Basis, Record as _, TpnRecord, Viewed as _, load};
 use crate::fields::StatusReason;
-use crate::lifecycle::transition::{self, take_step};
 use crate::merchants::actions::actions;
 use crate::perform::perform;
+use crate::transition::{self, take_step};
 
 actions! {
     /// Take a TPN out of work for a while.

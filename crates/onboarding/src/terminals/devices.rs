@@ -17,12 +17,12 @@ use crate::change::{Action, Basis, Record as _, TpnRecord, announce, json_object
 use crate::codes::refusal;
 use crate::fields::{SerialNumber, StatusReason, Word};
 use crate::id_source::random_text;
-use crate::lifecycle::transition::take_step;
 use crate::lifecycle::{self, TpnStatus};
 use crate::perform::{Outcome, errors_outside, perform, perform_once_shown};
 use crate::rows::device::{self, DeviceRow, PairingCode};
 use crate::rows::merchant;
 use crate::terminals::parameters::Effective;
+use crate::transition::take_step;
 use crate::{Code, Cx, Platform};
 
 /// Characters of a pairing code.

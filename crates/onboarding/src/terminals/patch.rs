@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Result, Scope, TemplateId, Tpn};
 
-use super::models;
 use super::parameters::{self, Parameters};
 use super::views::TpnView;
 use crate::change::{Record as _, TpnRecord};
 use crate::codes::refusal;
+use crate::device_models;
 use crate::fields::{
     DefaultLabel, DeviceManufacturer, DeviceModel, ExternalReference, Metadata, TemplateName,
     TpnOptional,
@@ -63,7 +63,7 @@ impl TpnPatch {
         let manufacturer = text_of(self.device_manufacturer.as_ref());
         edit.value("deviceManufacturer", &mut after.device_manufacturer, manufacturer);
         edit.value("deviceModel", &mut after.device_model, text_of(self.device_model.as_ref()));
-        if !models::is_made_by(&after.device_model, &after.device_manufacturer) {
+        if !device_models::is_made_by(&after.device_model, &after.device_manufacturer) {
             let message = "The manufacturer does not make this model.";
             return Err(refusal("deviceModel", Code::InvalidDeviceModel, message));
         }

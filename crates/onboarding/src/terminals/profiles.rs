@@ -14,12 +14,12 @@ use crate::change::{
 };
 use crate::codes::refusal;
 use crate::fields::StatusReason;
-use crate::lifecycle::transition::take_step;
 use crate::lifecycle::{ProfileStatus, TpnStatus};
 use crate::perform::{Outcome, perform, perform_once_shown};
 use crate::rows::tpn::{self, ProfileRow};
-use crate::sandbox::triggers::is_refused_mid;
+use crate::simulation::is_refused_mid;
 use crate::terminals::processors::Processor;
+use crate::transition::take_step;
 use crate::{Code, Cx};
 
 /// Replace a processor account of a TPN, or add its second one.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use types::{Error, IsoId, Result, Scope};
 use vault::Vault;
 
-use super::kinds::Kinds;
+use crate::event_kinds::Kinds;
 use crate::fields::Word;
 use crate::paging;
 use crate::{Code, Cx};

@@ -12,9 +12,9 @@ use types::{Error, Result, Timestamp};
 use vault::Vault;
 
 use super::events::EventView;
-use super::kinds::Kinds;
 use super::patterns_of;
 use crate::Platform;
+use crate::event_kinds::Kinds;
 use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 
 /// The name under which the follower's place is kept.

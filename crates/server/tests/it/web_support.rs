@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use frame::auth::password;
+use frame::password;
 use onboarding::Platform;
 use server::Settings;
 use site_rows::post::PostRow;

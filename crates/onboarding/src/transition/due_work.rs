@@ -10,16 +10,16 @@ use std::time::Duration;
 use db::Conn;
 use types::{Environment, IsoId, Result, Timestamp, Tpn};
 
+use super::take_step;
 use crate::Platform;
 use crate::change::{self, Action, Record as _, TpnRecord, record_change};
 use crate::lifecycle::ProfileStatus;
 use crate::lifecycle::schedule::DueKind;
-use crate::lifecycle::transition::take_step;
 use crate::perform::{Outcome, errors_outside};
 use crate::rows::due_work::{self, DueWork};
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::rows::{iso_account, tpn};
-use crate::sandbox::triggers::is_refused_mid;
+use crate::simulation::is_refused_mid;
 
 /// What one round carries out at most; the next round does the rest.
 const ROUND_MAX: i64 = 100;

@@ -43,13 +43,13 @@ impl Gate {
         }
     }
 
-    pub(super) fn recall(&self, key: &[u8; 32]) -> Option<Identity> {
+    pub(crate) fn recall(&self, key: &[u8; 32]) -> Option<Identity> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, identity) = seen.get(key)?;
         (at.elapsed() < CACHE_LIFE).then(|| identity.clone())
     }
 
-    pub(super) fn remember(&self, key: [u8; 32], identity: &Identity) {
+    pub(crate) fn remember(&self, key: [u8; 32], identity: &Identity) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= CACHE_MAX {
             seen.clear();

@@ -3,8 +3,8 @@
 /// A choice of kinds: whole names, and beginnings such as `merchant.*`; `*` is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds {
-    pub(super) names: Vec<String>,
-    pub(super) groups: Vec<String>,
+    pub(crate) names: Vec<String>,
+    pub(crate) groups: Vec<String>,
 }
 
 impl Kinds {

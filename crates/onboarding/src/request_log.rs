@@ -47,14 +47,14 @@ pub(crate) struct RequestLog {
 }
 
 impl RequestLog {
-    pub(super) fn record(&self, request: RequestRow) {
+    pub(crate) fn record(&self, request: RequestRow) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         if pending.len() < PENDING_MAX {
             pending.push(request);
         }
     }
 
-    pub(super) fn take(&self) -> Vec<RequestRow> {
+    pub(crate) fn take(&self) -> Vec<RequestRow> {
         std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use contract::rest::{Params, Reply, Stop};
 
-use crate::call::Call;
-use crate::{Site, Visit};
+use crate::{Call, Site, Visit};
 
 pub type Outcome = Result<Reply, Stop>;
 type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use types::Timestamp;
 
-use crate::auth::password::Hashes;
+use crate::password::Hashes;
 use crate::request::Client;
 use crate::{Identity, Options};
 

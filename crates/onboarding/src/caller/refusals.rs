@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use types::KeyId;
 
-use crate::caller::{Reason, Refused};
+use super::{Reason, Refused};
 
 const RECORDED_EVERY: Duration = Duration::from_mins(1);
 /// Refusals remembered at most. Beyond that all are forgotten.
@@ -24,7 +24,7 @@ pub(crate) struct RecentRefusals {
 
 impl RecentRefusals {
     /// Whether the refusal is to be recorded; it counts as recorded then.
-    pub(super) fn is_new(&self, refused: &Refused, address: Option<IpAddr>) -> bool {
+    pub(crate) fn is_new(&self, refused: &Refused, address: Option<IpAddr>) -> bool {
         let key_id = refused.key.as_ref().map(|(_, key_id)| key_id.clone());
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.len() >= REMEMBERED_MAX {

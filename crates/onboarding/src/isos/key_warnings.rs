@@ -1,13 +1,13 @@
-//! Warnings of keys that are about to end.
+//! Warnings to ISOs of keys that are about to end.
 
 use db::Conn;
 use db::outbox::{self, Event};
 use serde_json::json;
 use types::{IsoId, Result, Timestamp};
 
-use super::issue::is_live;
+use super::emails::{self, MICROS_PER_DAY};
 use crate::Platform;
-use crate::isos::emails::{self, MICROS_PER_DAY};
+use crate::keys::issue::is_live;
 use crate::rows::api_key::{self, ApiKeyRow};
 
 /// Days before its end at which an ISO is told of a key, the last one first.

@@ -1,18 +1,20 @@
-//! Taking a step in the table of states, with its effects, in one transaction.
+//! Taking a step in the table of states ([`crate::lifecycle`]), with its effects, in one
+//! transaction. What a step leaves for later is carried out by [`due_work`].
+
+mod due_work;
 
 use contract::Failure;
 use db::Conn;
-use types::{MerchantId, Result, Tpn};
+use types::{MerchantId, Result, Timestamp, Tpn};
 
 use crate::Code;
 use crate::change::{self, Action, Record, TpnRecord, record_change};
 use crate::codes::refusal;
 use crate::lifecycle::schedule::{self, DBA_KEPT_FOR, DueKind, SECRETS_KEPT_FOR};
-use crate::lifecycle::{Effect, To};
-use crate::lifecycle::{StoreStatus, TpnStatus};
+use crate::lifecycle::{Effect, StoreStatus, To, TpnStatus};
 use crate::perform::Outcome;
 use crate::rows::merchant::{ListFilter, StoreRow};
-use crate::rows::{device, due_work, merchant, tpn};
+use crate::rows::{self, device, merchant, tpn};
 
 /// Stores, and TPNs, that one step may close at most.
 const CLOSED_TOGETHER_MAX: usize = 5_000;
@@ -76,11 +78,19 @@ fn carry_out<R: Record>(
                 device::delete(conn, iso_id, tpn)?;
                 device::pairing_delete(conn, iso_id, tpn)?;
             }
-            let shred = schedule::at(record, DueKind::ShredCredentials, now.plus(SECRETS_KEPT_FOR));
-            due_work::put(conn, &shred)?;
+            schedule_work(conn, record, DueKind::ShredCredentials, now.plus(SECRETS_KEPT_FOR))?;
         }
     }
     Ok(())
+}
+
+fn schedule_work<R: Record>(
+    conn: &mut dyn Conn,
+    record: &R,
+    kind: DueKind,
+    due: Timestamp,
+) -> Result<()> {
+    rows::due_work::put(conn, &schedule::at(record.iso_id(), record.id(), kind, due))
 }
 
 fn close_all_below<R: Record>(conn: &mut dyn Conn, merchant: &R, action: &Action) -> Outcome<()> {
@@ -97,10 +107,9 @@ fn close_all_below<R: Record>(conn: &mut dyn Conn, merchant: &R, action: &Action
     for store in stores.into_iter().filter(|store| store.status != StoreStatus::Closed) {
         let closing = action.then("close_with_merchant", &[]);
         take_step(conn, &store, store.clone(), &closing)?;
-        due_work::put(conn, &schedule::at(&store, DueKind::FreeStoreDba, now.plus(DBA_KEPT_FOR)))?;
+        schedule_work(conn, &store, DueKind::FreeStoreDba, now.plus(DBA_KEPT_FOR))?;
     }
-    let free = schedule::at(merchant, DueKind::FreeMerchantDba, now.plus(DBA_KEPT_FOR));
-    due_work::put(conn, &free)?;
+    schedule_work(conn, merchant, DueKind::FreeMerchantDba, now.plus(DBA_KEPT_FOR))?;
     Ok(())
 }
 
@@ -120,7 +129,7 @@ fn release_tpns<R: Record>(conn: &mut dyn Conn, store: &R, action: &Action) -> O
         let release = action.then("release", &["storeId"]);
         take_step(conn, &before, after, &release)?;
     }
-    due_work::put(conn, &schedule::at(store, DueKind::FreeStoreDba, now.plus(DBA_KEPT_FOR)))?;
+    schedule_work(conn, store, DueKind::FreeStoreDba, now.plus(DBA_KEPT_FOR))?;
     Ok(())
 }
 
