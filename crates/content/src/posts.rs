@@ -81,10 +81,8 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
         move |call: &mut Call<'_>| permission(call, kind)
     };
     let (list_args, create_args) = (schema::list_args(kind, &item), schema::create_args(&item));
-    let delete_args = schema::delete_args(
-        "Whether to delete permanently instead of moving to \
-                                           the trash.",
-    );
+    let delete_args =
+        schema::delete_args("Whether to delete permanently instead of moving to the trash.");
     let base = format!("/{}", kind.base);
     let mut routes = vec![
         Route::at(&names.content, &base)

@@ -119,12 +119,8 @@ pub fn at(error: Error, what: &str, id: i64) -> Error {
 
 /// A moment as bundles write it.
 pub fn time(text: &str) -> Result<Timestamp> {
-    let wrong = || {
-        Error::invalid(format!(
-            "`{text}` is not a time; use a format like \
-                                           2026-11-15T08:00:00"
-        ))
-    };
+    let wrong =
+        || Error::invalid(format!("`{text}` is not a time; use a format like 2026-11-15T08:00:00"));
     Timestamp::parse(&format!("{}Z", text.trim_end_matches('Z'))).ok_or_else(wrong)
 }
 

@@ -384,10 +384,8 @@ impl Basis {
         if self.0.is_none_or(|expected| expected == version) {
             return Ok(());
         }
-        let message = format!(
-            "The object was changed: its version is now {version}. Read it \
-                               again."
-        );
+        let message =
+            format!("The object was changed: its version is now {version}. Read it again.");
         Err(refusal("expectedVersion", Code::VersionMismatch, message))
     }
 }

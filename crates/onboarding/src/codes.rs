@@ -96,8 +96,8 @@ codes! {
     RequestTimeout = "request_timeout", 408, "The request was not received in time.";
     HeadersTooLarge = "headers_too_large", 431, "The headers are larger than the limit.";
     RateLimited = "rate_limited", 429, "Too many requests; wait as long as Retry-After says.";
-    InternalError = "internal_error", 500, "Internal error; quote the request id when you \
-                                            contact support.";
+    InternalError =
+        "internal_error", 500, "Internal error; quote the request id when you contact support.";
     Unavailable = "unavailable", 503,
         "The service is starting, stopping or overloaded; try again.";
 }

@@ -111,11 +111,8 @@ pub(crate) fn answer(portal: Portal, request: &Request) -> Option<Response<Body>
         return Some(moved(&target));
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "The portal supports only GET \
-                                                                 and HEAD.\n",
-        );
+        let mut response =
+            text(StatusCode::METHOD_NOT_ALLOWED, "The portal supports only GET and HEAD.\n");
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Some(response);
     }

@@ -75,8 +75,7 @@ fn judged(under_way: usize, files: usize, bytes: usize) -> Room {
     let days = KEPT.as_secs() / 86_400;
     if under_way >= UNDER_WAY_MAX {
         let message = format!(
-            "You already have {UNDER_WAY_MAX} exports in progress; wait until one \
-                     finishes."
+            "You already have {UNDER_WAY_MAX} exports in progress; wait until one finishes."
         );
         return Room::None(message);
     }

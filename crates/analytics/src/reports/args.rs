@@ -151,10 +151,7 @@ pub fn attributes() -> Args {
     Args::new()
         .arg(
             "attribute_is",
-            pairs(
-                "Limit results to items with these pairs of attribute and \
-                                    term.",
-            ),
+            pairs("Limit results to items with these pairs of attribute and term."),
         )
         .arg("attribute_is_not", pairs("Exclude items with these pairs of attribute and term."))
 }

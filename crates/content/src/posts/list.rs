@@ -67,8 +67,7 @@ fn check(call: &Call<'_>) -> Result<(), Stop> {
         }
         Some("include") if empty("include") => (
             "rest_orderby_include_missing_include",
-            "Sorting by include requires the include \
-                                                      parameter.",
+            "Sorting by include requires the include parameter.",
         ),
         _ => return Ok(()),
     };
@@ -83,11 +82,8 @@ fn statuses(call: &Call<'_>, kind: &Kind) -> Result<Vec<String>, Stop> {
         let fault = if name == status::PUBLISH {
             None
         } else if !call.can(kind.may.edit) && !private {
-            let denied = call.deny(
-                "rest_forbidden_status",
-                "You are not allowed to use this \
-                                                             status.",
-            );
+            let denied =
+                call.deny("rest_forbidden_status", "You are not allowed to use this status.");
             let data = json!({ "status": denied.status });
             let message = "You are not allowed to view some of these statuses.";
             Some(Fault::new("rest_forbidden_status", message).with_data(data))

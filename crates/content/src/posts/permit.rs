@@ -127,8 +127,7 @@ pub(crate) fn create(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
     call.need(
         kind.may.edit,
         "rest_cannot_create",
-        "You are not allowed to create items of this \
-                                                    type.",
+        "You are not allowed to create items of this type.",
     )?;
     terms(call, kind)
 }

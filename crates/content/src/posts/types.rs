@@ -51,11 +51,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         links: type_links,
         missing: || Refusal::new(404, "rest_type_invalid", "Content type not found."),
         denied: |call, _| {
-            call.deny(
-                "rest_forbidden_context",
-                "You are not allowed to edit this \
-                                                               content type.",
-            )
+            call.deny("rest_forbidden_context", "You are not allowed to edit this content type.")
         },
     }));
     routes.extend(routes_of(Collection {
@@ -71,11 +67,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         links: status_links,
         missing: || Refusal::new(404, "rest_status_invalid", "Status not found."),
         denied: |call, _| {
-            call.deny(
-                "rest_cannot_read_status",
-                "You are not allowed to use this \
-                                                                status.",
-            )
+            call.deny("rest_cannot_read_status", "You are not allowed to use this status.")
         },
     }));
     routes.extend(routes_of(Collection {
@@ -91,11 +83,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         links: taxonomy_links,
         missing: || Refusal::new(404, "rest_taxonomy_invalid", "Taxonomy not found."),
         denied: |call, _| {
-            call.deny(
-                "rest_forbidden_context",
-                "You are not allowed to edit this \
-                                                               taxonomy.",
-            )
+            call.deny("rest_forbidden_context", "You are not allowed to edit this taxonomy.")
         },
     }));
     routes

@@ -126,11 +126,7 @@ fn may_introspect(call: &mut Call<'_>) -> Result<(), Stop> {
     }
     let code = "rest_cannot_introspect_app_password_for_non_authenticated_user";
     Err(call
-        .deny(
-            code,
-            "Only the application password of the current request can be \
-                         introspected.",
-        )
+        .deny(code, "Only the application password of the current request can be introspected.")
         .into())
 }
 

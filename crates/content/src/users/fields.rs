@@ -116,10 +116,9 @@ fn own_ways(args: Args) -> Args {
 }
 
 pub(super) fn delete_args() -> Args {
-    let force = Schema::boolean().default(false).about(
-        "Required to be true, as users cannot be \
-                                                        moved to the trash.",
-    );
+    let force = Schema::boolean()
+        .default(false)
+        .about("Required to be true, as users cannot be moved to the trash.");
     let reassign =
         Schema::integer().about("ID of the user to reassign posts to; false deletes them.");
     Args::new().arg("force", force).treated(
@@ -158,10 +157,9 @@ pub(super) fn list_args() -> Args {
         .arg("capabilities", texts().about("Limit results to users with these capabilities."))
         .arg(
             "who",
-            Schema::text().choices(&["authors"]).about(
-                "Limit results to users who can \
-                                                                write posts.",
-            ),
+            Schema::text()
+                .choices(&["authors"])
+                .about("Limit results to users who can write posts."),
         )
         .arg("has_published_posts", published.about("Limit results to users with published posts."))
         .arg("search_columns", columns.about("Fields to search."))

@@ -232,11 +232,8 @@ impl PageRequest<'_> {
         if !is_own {
             let path = self.sign_out_path(spelling, &session, target.as_deref());
             let link = Link { text: "Yes, log out", href: Address::new(&path) };
-            let question = (
-                "Log out?",
-                "Another page requested to log you out, or this page \
-                                         has expired.",
-            );
+            let question =
+                ("Log out?", "Another page requested to log you out, or this page has expired.");
             return Ok(self.error((KIND_OUT, 403), question, Some(link)));
         }
         self.end_session().await?;

@@ -126,10 +126,9 @@ impl Site {
             Ok(Some((row, user))) => {
                 let refusal = match Permissions::parse(&row.permissions) {
                     Some(may) => may.refusal(method),
-                    None => Some(wrong(
-                        "The permissions of this key are invalid; create a new \
-                                        key.",
-                    )),
+                    None => {
+                        Some(wrong("The permissions of this key are invalid; create a new key."))
+                    }
                 };
                 if let Some(refusal) = refusal {
                     return Ok(self.refused_key(refusal));

@@ -89,8 +89,7 @@ fn open_site(cx: &Cx) -> std::result::Result<Arc<Site>, Failure> {
     let site = cx.platform.site().filter(|site| mail::is_on(site));
     site.ok_or_else(|| {
         closed(
-            "Registration requires e-mail, which is turned off; ask the operator to register \
-                you.",
+            "Registration requires e-mail, which is turned off; ask the operator to register you.",
         )
     })
 }

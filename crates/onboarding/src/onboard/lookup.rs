@@ -209,10 +209,8 @@ fn find_quotas(
         full.push(("", max, "onboardings in 24 hours"));
     }
     for (path, max, what) in full {
-        let message = format!(
-            "The ISO's limit of {max} {what} is reached; ask the operator to \
-                               raise it."
-        );
+        let message =
+            format!("The ISO's limit of {max} {what} is reached; ask the operator to raise it.");
         findings.add(path, Code::LimitExceeded, &message);
     }
     Ok(())

@@ -30,16 +30,14 @@ pub fn args() -> Args {
         .with(args::ids_or_none("product_excludes", "Exclude orders with these products."))
         .with(args::ids_or_none(
             "variation_includes",
-            "Limit results to orders with these \
-                                                       variations.",
+            "Limit results to orders with these variations.",
         ))
         .with(args::ids_or_none("variation_excludes", "Exclude orders with these variations."))
         .with(args::ids_or_none("coupon_includes", "Limit results to orders with these coupons."))
         .with(args::ids_or_none("coupon_excludes", "Exclude orders with these coupons."))
         .with(args::ids_or_none(
             "tax_rate_includes",
-            "Limit results to orders taxed at these \
-                                                      rates.",
+            "Limit results to orders taxed at these rates.",
         ))
         .with(args::ids_or_none("tax_rate_excludes", "Exclude orders taxed at these rates."))
         .with(args::statuses())

@@ -49,8 +49,7 @@ pub fn args() -> Args {
         .with(args::matching())
         .with(args::ids_or_none(
             "product_includes",
-            "Limit results to variations of these \
-                                                     products.",
+            "Limit results to variations of these products.",
         ))
         .with(args::ids_or_none("product_excludes", "Exclude variations of these products."))
         .with(args::ids("variations", "Limit results to these variations."))

@@ -67,8 +67,7 @@ pub fn who_and_where() -> Args {
         .with(args::ids("customer_excludes", "Exclude downloads of these customers."))
         .with(args::texts(
             "ip_address_includes",
-            "Limit results to downloads from these \
-                                                  addresses.",
+            "Limit results to downloads from these addresses.",
         ))
         .with(args::texts("ip_address_excludes", "Exclude downloads from these addresses."))
 }

@@ -293,26 +293,22 @@ fn orders_args() -> Args {
         )
         .with(args::loose_ids(
             "product_includes",
-            "Limit results to orders with one of these \
-                                                   products.",
+            "Limit results to orders with one of these products.",
         ))
         .with(args::loose_ids("product_excludes", "Exclude orders with one of these products."))
         .with(args::ids_or_none(
             "variation_includes",
-            "Limit results to orders with these \
-                                                       variations.",
+            "Limit results to orders with these variations.",
         ))
         .with(args::ids_or_none("variation_excludes", "Exclude orders with these variations."))
         .with(args::loose_ids(
             "coupon_includes",
-            "Limit results to orders with one of these \
-                                                  coupons.",
+            "Limit results to orders with one of these coupons.",
         ))
         .with(args::loose_ids("coupon_excludes", "Exclude orders with one of these coupons."))
         .with(args::ids_or_none(
             "tax_rate_includes",
-            "Limit results to orders taxed at these \
-                                                      rates.",
+            "Limit results to orders taxed at these rates.",
         ))
         .with(args::ids_or_none("tax_rate_excludes", "Exclude orders taxed at these rates."))
         .arg("customer", customer("Legacy name of customer_type."))

@@ -363,8 +363,7 @@ pub(super) fn differ(expected: &Value, actual: &Value, at: &str, differences: &m
         (Value::Array(items), Value::Array(others)) => {
             if items.len() != others.len() {
                 differences.push(format!(
-                    "{at} has {} items, and not {}: {actual} instead of \
-                    {expected}",
+                    "{at} has {} items, and not {}: {actual} instead of {expected}",
                     others.len(),
                     items.len()
                 ));

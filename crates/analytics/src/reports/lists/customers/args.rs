@@ -76,10 +76,7 @@ fn who() -> Args {
     }
     all.arg(
         "last_active_before",
-        moment(
-            "Limit results to customers last active before this \
-                                          date.",
-        ),
+        moment("Limit results to customers last active before this date."),
     )
     .arg("last_active_after", moment("Limit results to customers last active after this date."))
     .with(between("last_active_between", Schema::text(), two_dates))
@@ -101,17 +98,11 @@ fn sums() -> Args {
     }
     all.arg(
         "last_order_before",
-        moment(
-            "Limit results to customers whose last order was before \
-                                         this date.",
-        ),
+        moment("Limit results to customers whose last order was before this date."),
     )
     .arg(
         "last_order_after",
-        moment(
-            "Limit results to customers whose last order was after \
-                                         this date.",
-        ),
+        moment("Limit results to customers whose last order was after this date."),
     )
 }
 
@@ -135,10 +126,10 @@ fn people() -> Args {
     let filled =
         Schema::list(Schema::text().choices(FILLED)).about("Fields that must not be empty.");
     let kinds = ["all", "registered", "guest"];
-    let kind = Schema::text().default("all").choices(&kinds).about(
-        "Type of customers: \
-                                                                    registered, guest or all.",
-    );
+    let kind = Schema::text()
+        .default("all")
+        .choices(&kinds)
+        .about("Type of customers: registered, guest or all.");
     args::ids("users", "Limit results to these users.")
         .arg("filter_empty", filled)
         .arg("user_type", kind)
