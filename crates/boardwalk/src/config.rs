@@ -90,7 +90,7 @@ impl Default for Listen {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Log {
     /// Minimum level: error, warn, info, debug or trace, or a filter such as
-    /// `info,store=debug`.
+    /// `info,db=debug`.
     pub(crate) level: String,
     /// Write JSON Lines. Default: JSON unless standard error is a terminal.
     pub(crate) json: Option<bool>,
