@@ -18,9 +18,13 @@ const NOT_KNOWN: &str = "N/A";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
+    /// A day and time in the site's time zone, written as text.
+    Moment,
     Whole,
     Real,
-    /// An amount in the shop's currency.
+    /// An amount in the shop's currency, with all its decimals.
+    Amount,
+    /// An amount in the shop's currency, rounded to its decimals where it is text.
     Money,
 }
 
@@ -65,6 +69,14 @@ const fn real(heading: &'static str, place: &'static str) -> Column {
     column(heading, Kind::Real, place)
 }
 
+const fn moment(heading: &'static str, place: &'static str) -> Column {
+    column(heading, Kind::Moment, place)
+}
+
+const fn amount(heading: &'static str, place: &'static str) -> Column {
+    column(heading, Kind::Amount, place)
+}
+
 const fn money(heading: &'static str, place: &'static str) -> Column {
     column(heading, Kind::Money, place)
 }
@@ -74,7 +86,7 @@ const fn made(heading: &'static str, kind: Kind, make: fn(&Value, &More) -> Cell
 }
 
 pub(super) const ORDERS: &[Column] = &[
-    text("Date", "/date"),
+    moment("Date", "/date"),
     text("Order #", "/order_number"),
     text("N. Revenue (formatted)", "/total_formatted"),
     text("Status", "/status"),
@@ -89,12 +101,12 @@ pub(super) const ORDERS: &[Column] = &[
     made("Coupon(s)", Kind::Text, |row, _| {
         list(row, "/extended_info/coupons", |coupon| plain(coupon, "/code"))
     }),
-    real("Net Sales", "/net_total"),
+    amount("Net Sales", "/net_total"),
     text("Attribution", "/extended_info/attribution/origin"),
 ];
 
 pub(super) const REVENUE: &[Column] = &[
-    text("Date", "/date_start"),
+    moment("Date", "/date_start"),
     whole("Orders", "/subtotals/orders_count"),
     money("Gross sales", "/subtotals/gross_sales"),
     money("Returns", "/subtotals/refunds"),
@@ -109,7 +121,7 @@ pub(super) const PRODUCTS: &[Column] = &[
     text("Product title", "/extended_info/name"),
     text("SKU", "/extended_info/sku"),
     whole("Items sold", "/items_sold"),
-    real("N. Revenue", "/net_revenue"),
+    amount("N. Revenue", "/net_revenue"),
     whole("Orders", "/orders_count"),
     made("Category", Kind::Text, categories),
     made("Variations", Kind::Whole, |row, _| {
@@ -141,7 +153,7 @@ pub(super) const STOCK_OF_VARIATIONS: &[Column] = &[
 pub(super) const CATEGORIES: &[Column] = &[
     text("Category", "/extended_info/name"),
     whole("Items sold", "/items_sold"),
-    real("Net Revenue", "/net_revenue"),
+    amount("Net Revenue", "/net_revenue"),
     whole("Products", "/products_count"),
     whole("Orders", "/orders_count"),
 ];
@@ -149,9 +161,9 @@ pub(super) const CATEGORIES: &[Column] = &[
 pub(super) const COUPONS: &[Column] = &[
     text("Coupon code", "/extended_info/code"),
     whole("Orders", "/orders_count"),
-    real("Amount discounted", "/amount"),
-    text("Created", "/extended_info/date_created"),
-    made("Expires", Kind::Text, |row, _| match plain(row, "/extended_info/date_expires") {
+    amount("Amount discounted", "/amount"),
+    moment("Created", "/extended_info/date_created"),
+    made("Expires", Kind::Moment, |row, _| match plain(row, "/extended_info/date_expires") {
         none if none.is_empty() => Cell::Text(NOT_KNOWN.to_owned()),
         date => Cell::Text(date),
     }),
@@ -173,8 +185,8 @@ pub(super) const TAXES: &[Column] = &[
 pub(super) const CUSTOMERS: &[Column] = &[
     text("Name", "/name"),
     text("Username", "/username"),
-    text("Last Active", "/date_last_active"),
-    text("Sign Up", "/date_registered"),
+    moment("Last Active", "/date_last_active"),
+    moment("Sign Up", "/date_registered"),
     text("Email", "/email"),
     whole("Orders", "/orders_count"),
     money("Total Spend", "/total_spend"),
@@ -193,7 +205,7 @@ pub(super) const STOCK: &[Column] = &[
 ];
 
 pub(super) const DOWNLOADS: &[Column] = &[
-    text("Date", "/date"),
+    moment("Date", "/date"),
     made("Product title", Kind::Text, |row, more| {
         let id = row.get("product_id").and_then(Value::as_i64).unwrap_or_default();
         more.names.get(&id).map_or(Cell::Nothing, |name| Cell::Text(name.clone()))
@@ -228,9 +240,9 @@ fn cell(row: &Value, place: &str, kind: Kind) -> Cell {
     let number = || value.as_f64().unwrap_or_default();
     match kind {
         _ if value.is_null() => Cell::Nothing,
-        Kind::Text => Cell::Text(plain(row, place)),
+        Kind::Text | Kind::Moment => Cell::Text(plain(row, place)),
         Kind::Whole => Cell::Whole(value.as_i64().unwrap_or_default()),
-        Kind::Real => Cell::Real(number()),
+        Kind::Real | Kind::Amount => Cell::Real(number()),
         Kind::Money => Cell::Money(number()),
     }
 }

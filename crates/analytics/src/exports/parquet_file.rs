@@ -1,16 +1,19 @@
 //! An export as a Parquet file: columns with types, in groups of rows, so that no more than one
-//! group is in memory.
+//! group is in memory. Amounts are decimals, days and times are timestamps without a time zone.
 
 use std::fs::File;
 use std::io::{Error, Result};
 use std::sync::Arc;
 
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
+use types::Amount;
 
 use super::Page;
 use super::columns::{Cell, Column, Kind};
@@ -18,6 +21,9 @@ use crate::columns::number;
 
 /// Rows of a group at most.
 const GROUP_ROWS: usize = 50_000;
+/// Digits of an amount, and how many of them are decimals: as many as facts keep.
+const AMOUNT_DIGITS: i32 = 18;
+const AMOUNT_DECIMALS: i32 = 6;
 /// The level of a value that is there, and of one that is not.
 const PRESENT: i16 = 1;
 const ABSENT: i16 = 0;
@@ -74,14 +80,24 @@ impl ParquetFile {
 fn field(column: &Column) -> Result<TypePtr> {
     let (physical, logical) = match column.kind {
         Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Moment => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
         Kind::Whole => (Physical::INT64, None),
-        Kind::Real | Kind::Money => (Physical::DOUBLE, None),
+        Kind::Real => (Physical::DOUBLE, None),
+        Kind::Amount | Kind::Money => {
+            (Physical::INT64, Some(LogicalType::decimal(AMOUNT_DECIMALS, AMOUNT_DIGITS)))
+        }
     };
-    let field = Type::primitive_type_builder(&column.key(), physical)
+    let key = column.key();
+    let field = Type::primitive_type_builder(&key, physical)
         .with_repetition(Repetition::OPTIONAL)
-        .with_logical_type(logical)
-        .build();
-    field.map(Arc::new).map_err(failed)
+        .with_logical_type(logical);
+    let is_amount = matches!(column.kind, Kind::Amount | Kind::Money);
+    let field = if is_amount {
+        field.with_precision(AMOUNT_DIGITS).with_scale(AMOUNT_DECIMALS)
+    } else {
+        field
+    };
+    field.build().map(Arc::new).map_err(failed)
 }
 
 fn write_column<'c>(
@@ -108,7 +124,21 @@ fn write_column<'c>(
             });
             column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).map(drop)
         }
-        Kind::Real | Kind::Money => {
+        Kind::Moment => {
+            let (values, levels) = present(cells, |cell| match cell {
+                Cell::Text(text) => micros(text),
+                _ => None,
+            });
+            column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).map(drop)
+        }
+        Kind::Amount | Kind::Money => {
+            let (values, levels) = present(cells, |cell| match cell {
+                Cell::Real(value) | Cell::Money(value) => units(*value),
+                _ => None,
+            });
+            column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).map(drop)
+        }
+        Kind::Real => {
             let (values, levels) = present(cells, |cell| match cell {
                 Cell::Real(value) | Cell::Money(value) => Some(*value),
                 _ => None,
@@ -116,6 +146,17 @@ fn write_column<'c>(
             column.typed::<DoubleType>().write_batch(&values, Some(&levels), None).map(drop)
         }
     }
+}
+
+/// The microseconds of a day and time as reports write it; nothing where there is none.
+fn micros(text: &str) -> Option<i64> {
+    let at: DateTime = text.parse().ok()?;
+    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_microsecond())
+}
+
+/// An amount in its smallest units; nothing where it is out of range.
+fn units(amount: f64) -> Option<i64> {
+    Amount::from_f64(amount).map(Amount::as_millionths)
 }
 
 /// The values that are there, and of each cell whether it is.
@@ -139,6 +180,14 @@ mod tests {
 
     use super::*;
     use crate::exports::Export;
+
+    #[test]
+    fn days_and_times_are_timestamps() {
+        assert_eq!(micros("1970-01-02 00:00:01"), Some(86_401_000_000));
+        assert_eq!(micros("1970-01-01T00:00:01"), Some(1_000_000));
+        assert_eq!(micros("N/A"), None);
+        assert_eq!(units(-0.1 - 0.2), Some(-300_000));
+    }
 
     #[test]
     fn what_was_written_is_read_back() {
@@ -175,8 +224,8 @@ mod tests {
             let found = found.unwrap();
             assert_eq!(found.get_string(0).unwrap(), &format!("GB-{place}"));
             assert_eq!(found.get_double(1).is_ok(), place != 1, "{place}");
-            assert!(found.get_double(2).unwrap() < 0.0);
-            assert!(found.get_double(4).is_err(), "there is nothing");
+            assert_eq!(found.get_decimal(2).unwrap().data(), (-250_000_i64).to_be_bytes());
+            assert!(found.get_decimal(4).is_err(), "there is nothing");
             assert_eq!(found.get_long(5).unwrap(), i64::try_from(place).unwrap());
             read += 1;
         }
