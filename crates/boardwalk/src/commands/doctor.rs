@@ -102,7 +102,7 @@ fn check_folder(config: &Config) -> Finding {
 /// The folder keeps others out for as long as it is closed and nobody copies its files; so each
 /// file must be closed too. The master key has a check of its own.
 fn check_files(config: &Config, common: &Common) -> Finding {
-    let entries = fs::read_dir(&config.data).into_iter().flatten().filter_map(|entry| entry.ok());
+    let entries = fs::read_dir(&config.data).into_iter().flatten().flatten();
     let own_check = (!is_key_in_variable()).then(|| environment::key_file(&config.data));
     let in_folder =
         entries.map(|entry| entry.path()).filter(|path| Some(path) != own_check.as_ref());

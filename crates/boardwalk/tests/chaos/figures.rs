@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{eventually, text};
 use crate::world::World;
 
-const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(60);
+const CAUGHT_UP_WITHIN: Duration = Duration::from_mins(1);
 const STOPS_WITHIN: Duration = Duration::from_secs(30);
 const RANGE: &str = "after=2000-01-01T00:00:00&before=2100-01-01T00:00:00";
 /// Each with all that it has in one answer.

@@ -47,7 +47,8 @@ fn on_postgres() {
 }
 
 fn happen(mut world: World) {
-    let seconds = std::env::var(SECONDS_VARIABLE).ok().and_then(|text| text.parse().ok());
+    let seconds = std::env::var_os(SECONDS_VARIABLE);
+    let seconds = seconds.and_then(|text| text.to_str()?.parse().ok());
     let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
     for what in Disturbance::ALL {
         world.disturb(what);

@@ -40,7 +40,7 @@ fn compare_onboardings(world: &World) {
                 acknowledged.insert(dba.clone(), ids.clone());
             }
             End::Refused(status) => {
-                assert!(!stored.contains(dba), "{dba} got {status} and is there")
+                assert!(!stored.contains(dba), "{dba} got {status} and is there");
             }
             End::Unanswered => {}
         }
