@@ -1,5 +1,5 @@
-//! `cargo xtask chaos`: kills, a full disk, a restarted database, jumping clocks and a greedy caller,
-//! and at the end a comparison of everything that was acknowledged. Runs
+//! `cargo xtask chaos`: kills, a full disk, a restarted database, jumping clocks and a greedy
+//! caller, and at the end a comparison of everything that was acknowledged. Runs
 //! `crates/boardwalk/tests/chaos` on the binary that the tests build.
 
 use anyhow::Result;

@@ -169,8 +169,8 @@ pub struct Refused {
     pub style: ResponseStyle,
     /// The key and its ISO, if the secret was right.
     pub key: Option<(IsoId, KeyId)>,
-    /// The state of the ISO, if a signed-in user is refused because of it. **They are told**, unlike
-    /// who holds a key.
+    /// The state of the ISO, if a signed-in user is refused because of it. **They are told**,
+    /// unlike who holds a key.
     pub iso_status: Option<IsoStatus>,
 }
 

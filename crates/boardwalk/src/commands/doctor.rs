@@ -227,7 +227,8 @@ fn population(platform: &Platform) -> Result<(usize, i64)> {
 fn judge(report: &Report, depth: Depth) -> std::result::Result<String, String> {
     if !report.damage.is_empty() {
         return Err(format!(
-            "damaged: {}; stop the server, keep a copy of the database, and restore the last backup",
+            "damaged: {}; stop the server, keep a copy of the database, and restore the last \
+             backup",
             report.damage.join("; ")
         ));
     }
