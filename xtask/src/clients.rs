@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::openapi::TEST_OF_CLIENTS;
+use crate::openapi::{self, test_of};
 use crate::tools;
 
 /// Packages of others with the files that go beside them: a folder of `conformance`, and of the
@@ -39,7 +39,7 @@ pub(crate) fn suite() -> Result<()> {
 
 fn run(kit: &Kit) -> Result<()> {
     install(kit)?;
-    tools::run(tools::cargo().args(TEST_OF_CLIENTS).args(["--", kit.module]))
+    tools::run(tools::cargo().args(test_of(openapi::CLIENTS)).args(["--", kit.module]))
 }
 
 impl Kit {

@@ -12,6 +12,7 @@
 
 mod bench;
 mod build;
+mod chaos;
 mod clients;
 mod demo;
 mod generate;
@@ -42,6 +43,8 @@ struct CommandLine {
 enum Chore {
     /// Check everything, as continuous integration does
     Test(test::Options),
+    /// Disturb a server in every way, and compare what it acknowledged with what is there
+    Chaos(chaos::Options),
     /// Build the binary to install, with the portal in it
     Build(build::Options),
     /// Build Boardwalk and run it with demo data
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
 fn run(chore: Chore) -> Result<()> {
     match chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Chaos(options) => chaos::run(&options),
         Chore::Build(options) => build::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),

@@ -196,14 +196,18 @@ pub(crate) fn documents(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// The target whose build gives the binary: a small one. As a test of the whole workspace it is
+/// What to tell cargo to run one target of the tests. As a test of the whole workspace it is
 /// compiled with the features of all tests, which differ from those of a plain build; so the binary
 /// is the one that the tests were run with, and nothing is compiled twice.
-pub(crate) const TEST_OF_CLIENTS: [&str; 7] =
-    ["test", "--workspace", "--exclude", "fuzz", "--locked", "--test", "clients"];
+pub(crate) fn test_of(target: &str) -> [&str; 7] {
+    ["test", "--workspace", "--exclude", "fuzz", "--locked", "--test", target]
+}
+
+/// A small target, whose build gives the binary.
+pub(crate) const CLIENTS: &str = "clients";
 
 pub(crate) fn build_binary() -> Result<PathBuf> {
-    tools::run(tools::cargo().args(TEST_OF_CLIENTS).arg("--no-run"))?;
+    tools::run(tools::cargo().args(test_of(CLIENTS)).arg("--no-run"))?;
     Ok(tools::target_dir()?.join("debug").join("boardwalk"))
 }
 

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::tools::{self, Skipped, Tool};
-use crate::{clients, generate, openapi, portal};
+use crate::{chaos, clients, generate, openapi, portal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -131,6 +131,13 @@ static STAGES: &[Stage] = &[
         needs: &[Tool::Node, Tool::Postgres],
         lane: Lane::Beside,
         run: clients::suite,
+    },
+    Stage {
+        name: "chaos",
+        about: "Kills, a full disk, a restarted database, jumping clocks, a greedy caller",
+        needs: &[Tool::Postgres],
+        lane: Lane::Beside,
+        run: chaos::stage,
     },
     Stage {
         name: "browser",

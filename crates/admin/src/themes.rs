@@ -34,7 +34,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let slug = Args::new().arg("slug", Schema::text().about("Theme slug."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     vec![
-        at("/themes").on(
+        at("/themes").body_bytes_max(upload::FORM_BYTES_MAX).on(
             EDIT,
             upload_args,
             later(may_upload, move |request| receive(request, Arc::clone(&of_upload))),

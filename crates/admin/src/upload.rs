@@ -9,10 +9,14 @@ use types::Kind;
 
 use crate::catalogue::{Catalogue, Obtained};
 use crate::installation::put_new;
+use crate::package::ARCHIVE_BYTES_MAX;
 use crate::rows::package::PackageKind;
 
 /// The field of the form that has the archive, as clients know it.
 const FIELD: &str = "pluginzip";
+
+/// Bytes of a form with an archive: its boundaries and other fields need some room.
+pub(crate) const FORM_BYTES_MAX: usize = ARCHIVE_BYTES_MAX + 64 * 1024;
 
 /// The file among the arguments of a route.
 pub(crate) fn with_file(args: Args, about: &'static str) -> Args {

@@ -113,7 +113,11 @@ pub(crate) enum Command {
         file: PathBuf,
     },
     /// Check the installation and suggest fixes
-    Doctor,
+    Doctor {
+        /// Read every row and index of the databases, which takes longer
+        #[arg(long)]
+        full: bool,
+    },
     /// Show the configuration
     #[command(subcommand)]
     Config(Config),

@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),
-        Command::Doctor => doctor::doctor(&config, &common, printer),
+        Command::Doctor { full } => doctor::doctor(&config, &common, full, printer),
         Command::Config(ConfigCommand::Print) => {
             let config = config.without_secrets();
             let text = config::print(&config)?;

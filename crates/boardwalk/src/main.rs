@@ -13,6 +13,7 @@ mod environment;
 mod logging;
 mod output;
 mod progress;
+mod server_lock;
 
 use std::process::ExitCode;
 

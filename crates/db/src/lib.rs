@@ -17,6 +17,7 @@
 //!   hands out numbers, [`fact`] keeps what is true of the database itself, [`background_job`] and
 //!   [`webhook_delivery`] are queues, [`backup`] copies everything in a form that both engines
 //!   read.
+//! - [`Database::check_integrity`] looks for damaged data.
 //!
 //! Start with [`Database::open`], then read [`fact`] for what queries look like.
 
@@ -29,6 +30,7 @@ mod database;
 pub mod delivery_step;
 pub mod fact;
 pub mod filter;
+pub mod integrity;
 mod job;
 mod migrate;
 mod named;

@@ -388,6 +388,9 @@ fn failed(error: postgres::Error) -> Error {
             Error::unavailable("the storage is not ready")
         }
         Some(code) if code.code().starts_with("40") => Error::unavailable("the storage is busy"),
+        Some(code) if [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code) => {
+            Error::unavailable("the database is damaged; restore a backup")
+        }
         None if connection_lost(&error) => {
             Error::unavailable("the connection to the storage was lost")
         }

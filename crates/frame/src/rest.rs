@@ -44,6 +44,7 @@ impl Site {
         let method = effective_method(&request);
         let (visit, refused) = self.receive(&request, &method).await;
         let visit = Arc::new(visit);
+        let mut is_shortened = false;
         let mut response = match refused {
             Some(refusal) => self.respond(&request, &visit, Reply::from(&refusal), &wrapping),
             None if !wrapping.allows(&visit.identity, &method) => {
@@ -52,18 +53,26 @@ impl Site {
             }
             None => {
                 let reply = self.recall_or_carry_out(&request, &method, &visit).await;
+                is_shortened = reply.is_shortened;
                 self.respond(&request, &visit, reply, &wrapping)
             }
         };
         if method == "HEAD" {
-            // The length is that of the answer to GET.
-            let length = response.payload.len().to_string();
-            response.headers.push(("content-length", length));
-            response.payload = Payload::Empty;
+            // The length is that of the response to GET, or not stated where nobody knows it.
+            if !is_shortened && response.status != 304 {
+                let length = response.payload.len().to_string();
+                response.headers.push(("content-length", length));
+            }
+            response.payload = Payload::LeftOut;
         }
         response.route = self.table().route_at(&request.path).map(|(r, _)| r.pattern.clone());
         response.user_id = visit.identity.user.as_ref().map(|user| user.id());
         response
+    }
+
+    /// Bytes of a body that the route at the path accepts, if that is more than others do.
+    pub fn body_bytes_max(&self, path: &str) -> Option<usize> {
+        self.table().route_at(&tidy_path(path))?.0.body_bytes_max
     }
 
     /// Finds out who asks. Without that, the rest is not looked at.

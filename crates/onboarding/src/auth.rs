@@ -20,6 +20,7 @@ use crate::Platform;
 use crate::caller::{Access, Caller, Credential, DeviceCaller, KeyEntry, Reason, Refused, Visitor};
 use crate::isos::people;
 use crate::keys::text::{ApiKey, KeyError, parse_authorization};
+use crate::lifecycle::IsoStatus;
 use crate::rows::api_key::ApiKeyRow;
 use crate::rows::device;
 use crate::rows::iso_account::{self, IsoAccount};
@@ -129,7 +130,7 @@ impl Platform {
             return Ok(Ok(Caller { access, credential: Credential::Key(entry) }));
         };
         let key = Some((entry.access.iso.iso_id.clone(), entry.key.key_id.clone()));
-        Ok(Err(Refused { reason, style: entry.access.style, key }))
+        Ok(Err(Refused { reason, style: entry.access.style, key, iso_status: None }))
     }
 
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
@@ -205,7 +206,8 @@ impl Platform {
         let Some(iso) = found else { return refuse(Reason::Unknown) };
         let access = Arc::new(self.open_access(iso, scopes)?);
         if !access.may_work(scope) {
-            return refuse(Reason::InactiveIso);
+            let iso_status = IsoStatus::from_name(&access.account.status);
+            return Ok(Err(Refused { iso_status, ..Refused::stranger(Reason::InactiveIso) }));
         }
         Ok(Ok(Caller { access, credential: Credential::Session(user.user_id) }))
     }

@@ -18,6 +18,7 @@ use vault::DataKey;
 pub(crate) use self::refusals::RecentRefusals;
 
 use crate::dialect::ResponseStyle;
+use crate::lifecycle::IsoStatus;
 use crate::rows::api_key::ApiKeyRow;
 use crate::rows::device::{DeviceRow, PairingCode};
 use crate::rows::iso_account::IsoAccount;
@@ -171,12 +172,15 @@ pub struct Refused {
     pub style: ResponseStyle,
     /// The key and its ISO, if the secret was right.
     pub key: Option<(IsoId, KeyId)>,
+    /// The state of the ISO, if a signed-in user is refused because of it. **They are told**,
+    /// unlike who holds a key.
+    pub iso_status: Option<IsoStatus>,
 }
 
 impl Refused {
     /// Of somebody of whom nothing is known.
     pub fn stranger(reason: Reason) -> Self {
-        Self { reason, style: ResponseStyle::default(), key: None }
+        Self { reason, style: ResponseStyle::default(), key: None, iso_status: None }
     }
 }
 

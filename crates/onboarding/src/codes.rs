@@ -90,6 +90,8 @@ codes! {
     NotActive = "not_active", 409, "The TPN, its store or its merchant is not active.";
     RegistrationClosed = "registration_closed", 409,
         "Self-registration is turned off, or the operator has not set up e-mail.";
+    IsoNotActive = "iso_not_active", 403,
+        "The ISO is suspended or not approved. Only signed-in users get this; keys get 401.";
     RouteNotFound = "route_not_found", 404, "Unknown path.";
     MethodNotAllowed = "method_not_allowed", 405, "The path does not support this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object with this id.";

@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 use crate::answer::{Answer, Dialect};
 use crate::settings::Limits;
 
-/// A body over the limit is read on up to this much, so that the client can read the answer.
+/// A body over the limit is read on up to this much, or twice its limit where that is more, so that
+/// the client can read the answer.
 const DRAINED_BYTES_MAX: usize = 1024 * 1024;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
 
@@ -102,7 +103,7 @@ pub(crate) async fn receive(
     let announced = headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > bytes_max) {
-        drain(body).await;
+        drain_up_to(body, bytes_max.saturating_mul(2).max(DRAINED_BYTES_MAX)).await;
         return Err(BodyFault::TooLarge);
     }
     let mut limited = Limited::new(body, bytes_max);
@@ -167,7 +168,11 @@ pub(crate) async fn read_file(
 /// Reads and forgets a body, within bounds. A connection that is closed while the client still
 /// sends would lose the answer on its way.
 pub(crate) async fn drain(body: Body) {
-    let limited = Limited::new(body, DRAINED_BYTES_MAX);
+    drain_up_to(body, DRAINED_BYTES_MAX).await;
+}
+
+async fn drain_up_to(body: Body, bytes_max: usize) {
+    let limited = Limited::new(body, bytes_max);
     let mut limited = std::pin::pin!(limited);
     let drained = async { while let Some(Ok(_)) = limited.frame().await {} };
     let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;

@@ -70,8 +70,15 @@ pub(crate) fn router(
 ) -> Router {
     let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
     let simulated = SimulatedFailures::default();
-    let rest = Arc::new(RestService { shared: Arc::clone(&shared), site, facts: facts.clone() });
-    let files = Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
+    let files = || Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
+    let files_of_rest = files();
+    let rest = RestService {
+        shared: Arc::clone(&shared),
+        site,
+        facts: facts.clone(),
+        files: files_of_rest,
+    };
+    let (rest, files) = (Arc::new(rest), files());
     let service =
         Arc::new(Service { shared, platform, limits, simulated, rest: Arc::clone(&rest), files });
     tokio::spawn(tidy_limits(Arc::downgrade(&service)));

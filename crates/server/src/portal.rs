@@ -116,15 +116,12 @@ pub(crate) fn answer(portal: Portal, request: &Request) -> Option<Response<Body>
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Some(response);
     }
-    let mut response = match found {
+    // The HTTP library leaves out the body for HEAD, and states its length before.
+    Some(match found {
         Found::Asset(asset) => file(asset, request.headers()),
         Found::Nothing => text(StatusCode::NOT_FOUND, "File not found.\n"),
         Found::Absent => text(StatusCode::NOT_FOUND, ABSENT),
-    };
-    if request.method() == Method::HEAD {
-        *response.body_mut() = Body::empty();
-    }
-    Some(response)
+    })
 }
 
 /// Where the application is for who left out the slash: its own addresses are all below it.

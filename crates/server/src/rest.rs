@@ -1,17 +1,20 @@
 //! Hands requests of the site's REST interface to the site, and its answers to the connection.
 
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use analytics::facts::Facts;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use contract::rest::form;
 use contract::rest::reply::Prepared;
 use frame::{Client, Payload, Site};
+use futures_util::stream;
+use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::client_address::client_address;
@@ -30,6 +33,8 @@ pub(crate) struct RestService {
     pub(crate) site: Arc<Site>,
     /// What the site's reports are about.
     pub(crate) facts: Option<Arc<Facts>>,
+    /// Uploads of files that are received at once.
+    pub(crate) files: Semaphore,
 }
 
 impl RestService {
@@ -129,7 +134,11 @@ impl RestService {
                 return refusal(400, "rest_path_invalid_type", message);
             }
         };
-        let body = match receive(body, &parts.headers, limits.rest_body_bytes, limits).await {
+        let file_bytes = self.file_bytes_max(&path, &body);
+        // Held to the end: what is in a file is in memory until then.
+        let _permit = if file_bytes.is_some() { self.files.acquire().await.ok() } else { None };
+        let limits = file_bytes.map_or(*limits, |bytes| limits.for_file(bytes));
+        let body = match receive(body, &parts.headers, limits.rest_body_bytes, &limits).await {
             Ok(body) => body,
             Err(fault) => return body_refusal(fault, limits.rest_body_bytes),
         };
@@ -138,6 +147,16 @@ impl RestService {
         tokio::time::timeout(time, self.site.answer(request))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", "The request timed out; try again."))
+    }
+
+    /// What the route accepts, if the body may need more than every route does.
+    fn file_bytes_max(&self, path: &str, body: &Body) -> Option<usize> {
+        let usual = self.shared.settings.limits.rest_body_bytes;
+        let upper = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+        if upper.is_some_and(|bytes| bytes <= usual) {
+            return None;
+        }
+        self.site.body_bytes_max(path).filter(|own| *own > usual)
     }
 
     /// The request in the site's own words.
@@ -207,6 +226,8 @@ fn refusal(status: u16, code: &'static str, message: &str) -> frame::Response {
     frame::Response::of_refusal(&refusal)
 }
 
+type Nothing = Result<Bytes, Infallible>;
+
 /// One form of a document that was serialised before, sent without copying it.
 struct Shelf {
     document: Arc<Prepared>,
@@ -229,6 +250,7 @@ impl AsRef<[u8]> for Text {
 }
 
 fn into_response(answered: frame::Response) -> Response {
+    let is_left_out = matches!(answered.payload, Payload::LeftOut);
     let body = match answered.payload {
         Payload::Bytes(bytes) => Bytes::from(bytes),
         Payload::Plain(document) => {
@@ -238,15 +260,17 @@ fn into_response(answered: frame::Response) -> Response {
             Bytes::from_owner(Shelf { document, form: |document| &document.gzip })
         }
         Payload::Shared(text) => Bytes::from_owner(Text(text)),
-        Payload::Empty => Bytes::new(),
+        Payload::Empty | Payload::LeftOut => Bytes::new(),
     };
     let length = body.len();
-    let mut response = axum::http::Response::new(Body::from(body));
+    // An empty body would be said to have no bytes; of this one nobody knows how many it has.
+    let body =
+        if is_left_out { Body::from_stream(stream::empty::<Nothing>()) } else { body.into() };
+    let mut response = axum::http::Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    let is_said = answered.headers.iter().any(|(name, _)| *name == CONTENT_LENGTH.as_str());
-    if answered.status != 304 && !is_said {
+    if answered.status != 304 && !is_left_out {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
     for (name, value) in answered.headers {

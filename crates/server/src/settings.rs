@@ -59,11 +59,11 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes of an uploaded file of onboardings.
     pub file_bytes: usize,
-    /// Milliseconds to receive such a file and to answer it.
+    /// Milliseconds to receive such a file, or the archive of a plugin or theme, and to answer it.
     pub file_ms: u64,
-    /// Such files received at once; others wait.
+    /// Such files, and such archives, received at once; others wait.
     pub files: usize,
-    /// Bytes of a request body of the site's REST interface.
+    /// Bytes of a request body of the site's REST interface, except for archives.
     pub rest_body_bytes: usize,
     /// Bytes of all header names and values together.
     pub header_bytes: usize,
@@ -75,6 +75,13 @@ pub struct Limits {
     pub answer_ms: u64,
     /// Connections open at once.
     pub connections: NonZeroUsize,
+}
+
+impl Limits {
+    /// The limits of a REST route that accepts a file of so many bytes: more room and more time.
+    pub(crate) fn for_file(&self, bytes: usize) -> Self {
+        Self { rest_body_bytes: bytes, read_ms: self.file_ms, answer_ms: self.file_ms, ..*self }
+    }
 }
 
 impl Default for Limits {

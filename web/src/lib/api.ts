@@ -9,6 +9,9 @@ export type Query = Record<
   string | number | boolean | readonly (string | number)[] | undefined
 >;
 
+/** The code of the error that a session which ran out becomes. */
+const SIGNED_OUT = 'signed_out';
+
 /** An error of a request, at a field if there is one. */
 export interface FieldError {
   code: string;
@@ -30,7 +33,17 @@ export class ApiError extends Error {
   }
 
   get isSignedOut(): boolean {
-    return this.status === 401;
+    return this.code === SIGNED_OUT;
+  }
+
+  /** Whether the user is known, and may not do this. */
+  get isForbidden(): boolean {
+    return !this.isSignedOut && (this.status === 401 || this.status === 403);
+  }
+
+  /** Whether the ISO is suspended or not approved yet. */
+  get isOfInactiveIso(): boolean {
+    return this.code === 'iso_not_active';
   }
 }
 
@@ -47,6 +60,19 @@ interface Granted {
 }
 
 let granted: Granted | undefined;
+/** Whether somebody was signed in here, and no longer is. */
+let isOver = false;
+let onOver = (): void => undefined;
+
+/** Calls back once the server no longer knows the session. */
+export function whenSessionEnds(call: () => void): void {
+  onOver = call;
+}
+
+/** Where one signs in and comes back to this page. */
+export const signInAddress = (): string =>
+  `/login?redirect_to=${encodeURIComponent(location.pathname + location.search)}`;
+
 let isRegistrationOpen = false;
 
 /** Whether ISOs may register by themselves here, as far as the server was asked. */
@@ -55,11 +81,10 @@ export const mayRegister = (): boolean => isRegistrationOpen;
 /** Asks for a new nonce. Gives whether somebody is signed in. */
 export async function renewNonce(): Promise<boolean> {
   const answer = await fetch('/session/nonce', { headers: { Accept: 'application/json' } });
-  const session = answer.ok
-    ? ((await answer.json()) as Granted & { signed_in: boolean; registration: string })
-    : undefined;
-  granted = session?.signed_in ? session : undefined;
-  isRegistrationOpen = session?.registration === 'open';
+  if (!answer.ok) throw await errorOf(answer);
+  const session = (await answer.json()) as Granted & { signed_in: boolean; registration: string };
+  granted = session.signed_in ? session : undefined;
+  isRegistrationOpen = session.registration === 'open';
   return granted !== undefined;
 }
 
@@ -91,14 +116,25 @@ export interface Wish {
   signal?: AbortSignal | undefined;
 }
 
-/** Sends a request and gives the answer if it is a good one. A nonce that ran out is renewed once. */
+/**
+ * Sends a request and gives the answer if it is a good one. A nonce that ran out is renewed once. A
+ * session that ran out looks like a missing permission, so the server is asked which of them it is.
+ */
 export async function send(path: string, wish: Wish = {}): Promise<Response> {
   for (const isLast of [false, true]) {
+    const wasSignedIn = granted !== undefined || isOver;
     const answer = await once(path, wish);
     if (answer.ok) return answer;
     const refusal = await errorOf(answer);
-    const isStale = refusal.code === 'rest_cookie_invalid_nonce' || refusal.isSignedOut;
-    if (isLast || !isStale || !(await renewNonce())) throw refusal;
+    const isStale = refusal.code === 'rest_cookie_invalid_nonce' || refusal.status === 401;
+    if (isLast || !(isStale || refusal.status === 403)) throw refusal;
+    const isSignedIn = await renewNonce();
+    if (wasSignedIn && !isSignedIn) {
+      isOver = true;
+      onOver();
+      throw new ApiError(401, SIGNED_OUT, texts.session.over);
+    }
+    if (!isSignedIn || !isStale) throw refusal;
   }
   throw new ApiError(0, 'unreachable', '');
 }
@@ -131,7 +167,7 @@ async function errorOf(answer: Response): Promise<ApiError> {
   } catch {
     // Not JSON: the status has to do.
   }
-  const message = typeof body.message === 'string' ? body.message : texts.status(answer.status);
+  const title = typeof body.message === 'string' ? body.message : texts.status(answer.status);
   const errors: FieldError[] = [];
   if (Array.isArray(body.errors)) {
     for (const one of body.errors as Record<string, unknown>[]) {
@@ -144,6 +180,9 @@ async function errorOf(answer: Response): Promise<ApiError> {
     errors.push({ code: String(body.code), message: text, field });
   }
   const code = typeof body.code === 'string' ? body.code : (errors[0]?.code ?? 'refused');
+  // What is wrong with the whole request says more than the title of the answer.
+  const general = errors.filter((one) => !one.field).map((one) => one.message);
+  const message = general.join(' ') || title;
   return new ApiError(answer.status, code, message, errors, body);
 }
 

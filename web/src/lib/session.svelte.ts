@@ -1,5 +1,5 @@
 // Who is signed in, what they may do, and how this site writes money, numbers and time.
-import { get, renewNonce, rest } from './api';
+import { get, renewNonce, rest, whenSessionEnds } from './api';
 import type { Me as Described } from './generated';
 import { plainText } from './plain';
 
@@ -25,8 +25,11 @@ export type Me = Omit<Described, 'site'> & {
 class Session {
   me = $state<Me>();
   isKnown = $state(false);
+  /** Whether it ran out or was ended elsewhere while this page was open. */
+  isOver = $state(false);
 
   async open(): Promise<void> {
+    whenSessionEnds(() => (this.isOver = true));
     if (await renewNonce()) {
       const [me, currency] = await Promise.all([
         get<Me>(rest('boardwalk/v1/me')),

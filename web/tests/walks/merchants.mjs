@@ -60,6 +60,7 @@ describe('merchants', () => {
       await page.getByRole('button', { name: 'Onboard', exact: true }).click();
       await page.waitForURL(/merchants\/[A-Z0-9]{6,}/);
       await page.getByRole('heading', { name }).first().waitFor();
+      assert.equal(await page.getByText('Nothing was saved').count(), 0, 'it was saved');
     }));
 
   test('a merchant is found as one types, suspended, and seen as it was', () =>
@@ -210,6 +211,35 @@ describe('merchants', () => {
       await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
       await page.getByRole('button', { name: 'Send the fixed row' }).click();
       await page.getByText('1 onboarded, 0 failed, 1 in total').waitFor();
+    }));
+
+  test('rows that are fixed after a validation are validated again, and not saved', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/bulk');
+      const rows = [onboarding(`Trial One ${RUN}`), onboarding(`Trial Two ${RUN}`, '00000')];
+      await page.setInputFiles('input[type=file]', {
+        name: 'rows.jsonl',
+        mimeType: 'application/x-ndjson',
+        buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')),
+      });
+      await page.getByRole('button', { name: 'Validate the first 2 rows' }).click();
+      await page.getByText('1 valid, 1 with errors, 2 checked. Nothing was saved.').waitFor();
+      await isFitForEverybody(page, 'validated rows');
+      const text = page.getByLabel('Row 2', { exact: true });
+      await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
+      await page.getByRole('button', { name: 'Validate the fixed row' }).click();
+      await page.getByText('These rows are valid. Nothing was saved.').waitFor();
+      const headers = { authorization: `Api-Key ${world.server.api_key}` };
+      const saved = async () => {
+        const list = await fetch(`${world.server.url}/v1/merchants?limit=10`, { headers });
+        const names = (await list.json()).data.map((one) => one.dba);
+        return names.filter((name) => name.startsWith('Trial') && name.endsWith(RUN)).length;
+      };
+      assert.equal(await saved(), 0);
+      await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
+      await page.getByText('2 onboarded, 0 failed, 2 in total').waitFor();
+      assert.equal(await page.getByText('Nothing was saved').count(), 0, 'they were saved');
+      assert.equal(await saved(), 2);
     }));
 
   test('the sample file is valid, and unknown columns are reported', () =>

@@ -82,6 +82,30 @@ describe('signing in', () => {
       { options: { viewport: { width: 390, height: 844 } } },
     ));
 
+  test('a session that ended leads to signing in, and back', () =>
+    walk(
+      async (page, context) => {
+        await open(page, '/store/orders');
+        await context.clearCookies();
+        await page.getByRole('link', { name: 'Coupons' }).click();
+        await page.getByText('Your session has ended').first().waitFor();
+        assert.equal(await page.getByText('You don’t have access').count(), 0);
+        await isFitForEverybody(page, 'a session that ended');
+        await page.getByRole('link', { name: 'Sign in' }).first().click();
+        await page.fill('input[name=log]', world.server.login);
+        await page.fill('input[name=pwd]', world.server.password);
+        await page.press('input[name=pwd]', 'Enter');
+        await page.waitForURL(/portal\/store\/coupons/);
+        await page.getByRole('heading', { name: 'Coupons' }).waitFor();
+
+        await context.clearCookies();
+        await page.getByRole('button', { name: 'ISO console' }).click();
+        await page.getByRole('link', { name: 'API keys' }).click();
+        await page.getByText('Your session has ended').first().waitFor();
+      },
+      { allowed: [/40[13]/] },
+    ));
+
   test('signing out ends the session', () =>
     walk(
       async (page) => {

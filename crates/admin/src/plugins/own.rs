@@ -25,11 +25,14 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let of_upload = Arc::clone(catalogue);
     let values = Schema::map().required().about("Settings to change, by name.");
     vec![
-        at("/plugins").on(READ, Args::new(), with_offers(catalogue, may_view, list)).on(
-            CREATE,
-            upload::with_file(Args::new(), "The plugin archive."),
-            later(may_install, move |request| receive(request, Arc::clone(&of_upload))),
-        ),
+        at("/plugins")
+            .body_bytes_max(upload::FORM_BYTES_MAX)
+            .on(READ, Args::new(), with_offers(catalogue, may_view, list))
+            .on(
+                CREATE,
+                upload::with_file(Args::new(), "The plugin archive."),
+                later(may_install, move |request| receive(request, Arc::clone(&of_upload))),
+            ),
         at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)").on(

@@ -12,8 +12,8 @@ use types::{Clock, Error, Result};
 
 use crate::args::Common;
 use crate::config::Config;
-use crate::environment;
 use crate::output::Printer;
+use crate::{environment, server_lock};
 
 /// Writes beside the final name first, so that a file of that name is always a whole backup.
 pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printer) -> Result<()> {
@@ -74,6 +74,7 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     let environment = common.environment();
     environment::make_folder(&config.data)?;
     let master = environment::existing_master_key(&config.data)?;
+    let _lock = server_lock::take(config, environment)?;
     let location = environment::location(config, environment)?;
     let is_new = matches!(&location, Location::File(path) if fs::symlink_metadata(path).is_err());
     let restored = Database::open(&location, schema::MIGRATIONS).and_then(|store| {

@@ -18,11 +18,11 @@ use server::Serving;
 use site_rows::application_password;
 use types::{Environment, Error, IsoId, Result, Role, Scope, ScopeSet, Secret};
 
-use super::serve::{choose_admin_address, run, serving};
+use super::serve::{choose_admin_address, run_until_stopped, serving};
 use crate::args::{Common, Demo};
 use crate::config::Config;
-use crate::logging;
 use crate::output::Printer;
+use crate::{logging, server_lock};
 
 const DEMO_ISO: &str = "Demo ISO";
 const DEMO_KEY: &str = "demo";
@@ -108,6 +108,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
     config.server.rate_limits.enabled = false;
     config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
     choose_admin_address(&mut config, args.admin_listen);
+    let _lock = server_lock::take(&config, Environment::Sandbox)?;
     let serving = serving(&config, Environment::Sandbox)?;
     let standing = serving.platform.store.read_blocking(demo::standing)?;
     check(standing, &args)?;
@@ -135,7 +136,7 @@ pub(crate) fn demo(mut config: Config, common: &Common, args: Demo, out: &Printe
         });
         out.result(&object, &welcome(url, &key, &password));
     };
-    run(vec![serving], config, out, &greet)
+    run_until_stopped(vec![serving], config, out, &greet)
 }
 
 /// Whether what is asked for can be had on what is there.

@@ -1,40 +1,84 @@
-//! `boardwalk doctor`: checks the installation and says what to fix.
+//! `boardwalk doctor`: checks the installation and says what to fix. **A check makes nothing.**
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use db::Location;
+use db::integrity::{Depth, Report};
+use onboarding::Platform;
 use serde_json::json;
+use site_rows::user::{self, UserFilter};
 use types::{Environment, Error, Result};
 
 use crate::args::Common;
-use crate::config::Config;
+use crate::config::{Config, MASTER_KEY_VARIABLE};
 use crate::environment;
 use crate::output::Printer;
 
+/// The bits of a file's mode that let others than its owner do something with it.
+const GROUP_AND_OTHERS: u32 = 0o077;
+/// The same for files that a group may read, such as a certificate's key.
+const GROUP_WRITE_AND_OTHERS: u32 = 0o027;
+
 struct Finding {
     what: String,
-    outcome: std::result::Result<String, String>,
+    state: State,
+    detail: String,
 }
 
-pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<()> {
-    let mut findings = vec![check_folder(config), check_key(config)];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Fine,
+    /// Works, but not as most installations want it.
+    Warning,
+    Problem,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+impl Finding {
+    fn new(what: impl Into<String>, state: State, detail: impl Into<String>) -> Self {
+        Self { what: what.into(), state, detail: detail.into() }
+    }
+
+    /// Fine or a problem.
+    fn of(what: impl Into<String>, outcome: std::result::Result<String, String>) -> Self {
+        match outcome {
+            Ok(detail) => Self::new(what, State::Fine, detail),
+            Err(detail) => Self::new(what, State::Problem, detail),
+        }
+    }
+}
+
+pub(crate) fn doctor(config: &Config, common: &Common, full: bool, out: &Printer) -> Result<()> {
+    let depth = if full { Depth::Full } else { Depth::Quick };
+    let mut findings = vec![check_folder(config), check_files(config, common), check_key(config)];
     let environments = match common.environment {
         Some(environment) => vec![environment],
         None => Environment::ALL.to_vec(),
     };
-    findings
-        .extend(environments.into_iter().map(|environment| check_database(config, environment)));
+    let mut in_production = false;
+    for environment in environments {
+        let (finding, is_used) = check_database(config, environment, depth);
+        in_production |= is_used && environment == Environment::Production;
+        findings.push(finding);
+    }
     findings.push(check_mail(config));
-    findings.push(check_site(config));
+    findings.push(check_site(config, in_production));
     findings.push(check_portal());
-    let failed = findings.iter().filter(|finding| finding.outcome.is_err()).count();
-    let rows = findings.into_iter().map(|finding| {
-        let (state, detail) = match finding.outcome {
-            Ok(detail) => ("ok", detail),
-            Err(detail) => ("problem", detail),
-        };
-        let object = json!({ "check": finding.what, "state": state, "detail": detail });
-        (object, vec![finding.what, state.to_owned(), detail])
+    let failed = findings.iter().filter(|finding| finding.state == State::Problem).count();
+    let rows = findings.into_iter().map(|Finding { what, state, detail }| {
+        let object = json!({ "check": what, "state": state.name(), "detail": detail });
+        (object, vec![what, state.name().to_owned(), detail])
     });
     out.list("checks", &["Check", "State", "Detail"], rows.collect());
     match failed {
@@ -45,88 +89,153 @@ pub(crate) fn doctor(config: &Config, common: &Common, out: &Printer) -> Result<
 }
 
 fn check_folder(config: &Config) -> Finding {
-    let what = format!("data folder {}", config.data.display());
-    let outcome = match std::fs::metadata(&config.data) {
+    let outcome = match fs::metadata(&config.data) {
         Err(error) => Err(format!("cannot be read ({error}); start the server once to create it")),
-        Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+        Ok(metadata) if metadata.permissions().mode() & GROUP_AND_OTHERS != 0 => {
             Err(format!("accessible to other users; run `chmod 700 {}`", config.data.display()))
         }
         Ok(_) => Ok(String::from("accessible only to its owner")),
     };
-    Finding { what, outcome }
+    Finding::of(format!("data folder {}", config.data.display()), outcome)
+}
+
+/// The folder keeps others out for as long as it is closed and nobody copies its files; so each
+/// file must be closed too. The master key has a check of its own.
+fn check_files(config: &Config, common: &Common) -> Finding {
+    let entries = fs::read_dir(&config.data).into_iter().flatten().flatten();
+    let own_check = (!is_key_in_variable()).then(|| environment::key_file(&config.data));
+    let in_folder =
+        entries.map(|entry| entry.path()).filter(|path| Some(path) != own_check.as_ref());
+    let tls_key = config.server.tls.as_ref().map(|tls| tls.private_key.clone());
+    let elsewhere = tls_key.into_iter().chain(common.config.clone());
+    let mut open: Vec<PathBuf> = in_folder
+        .filter(|path| lets_in(path, GROUP_AND_OTHERS))
+        .chain(elsewhere.filter(|path| lets_in(path, GROUP_WRITE_AND_OTHERS)))
+        .collect();
+    open.sort();
+    let outcome = if open.is_empty() {
+        Ok(String::from("accessible only to their owner"))
+    } else {
+        let paths: Vec<String> = open.iter().map(|path| path.display().to_string()).collect();
+        let paths = paths.join(" ");
+        Err(format!("other users can read or change files; run `chmod 600 {paths}`"))
+    };
+    Finding::of("files", outcome)
+}
+
+fn lets_in(path: &Path, bits: u32) -> bool {
+    fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & bits != 0)
+}
+
+fn is_key_in_variable() -> bool {
+    std::env::var_os(MASTER_KEY_VARIABLE).is_some()
 }
 
 fn check_key(config: &Config) -> Finding {
     let known = environment::key_file(&config.data);
-    let from_variable = std::env::var_os(crate::config::MASTER_KEY_VARIABLE).is_some();
-    let outcome = if !from_variable && std::fs::metadata(&known).is_err() {
+    let outcome = if !is_key_in_variable() && fs::metadata(&known).is_err() {
         Err(format!("{} does not exist; start the server once to create it", known.display()))
     } else {
         match environment::existing_master_key(&config.data) {
+            Ok(_) if is_key_in_variable() => {
+                Ok(format!("taken from {MASTER_KEY_VARIABLE}; keep a copy elsewhere"))
+            }
             Ok(_) => Ok(String::from("readable only by its owner; keep a copy elsewhere")),
             Err(error) => Err(error.report()),
         }
     };
-    Finding { what: String::from("master key"), outcome }
+    Finding::of("master key", outcome)
 }
 
 fn check_mail(config: &Config) -> Finding {
-    let outcome = match server::mail::check(&config.mail) {
-        Ok(None) => Ok(String::from("off; set mail.relay to enable it")),
-        Ok(Some(found)) => Ok(found),
-        Err(error) => Err(error.report()),
-    };
-    Finding { what: String::from("mail relay"), outcome }
+    const WHAT: &str = "mail relay";
+    match server::mail::check(&config.mail) {
+        Ok(None) => Finding::new(
+            WHAT,
+            State::Warning,
+            "off; set mail.relay to enable it: without it nobody can reset a password or confirm \
+             a registration, and no notification is sent",
+        ),
+        Ok(Some(found)) => Finding::new(WHAT, State::Fine, found),
+        Err(error) => Finding::new(WHAT, State::Problem, error.report()),
+    }
 }
 
 /// The addresses that the site tells of itself.
-fn check_site(config: &Config) -> Finding {
-    let detail = match &config.site.url {
-        Some(url) => format!("links and e-mails use {url}"),
-        None => String::from(
-            "site.url is not set: links use the host of each request; set it in production",
-        ),
-    };
-    Finding { what: String::from("site URL"), outcome: Ok(detail) }
+fn check_site(config: &Config, in_production: bool) -> Finding {
+    const WHAT: &str = "site URL";
+    const UNSET: &str = "site.url is not set: links use the host of each request, and e-mails the \
+                         listening address";
+    match &config.site.url {
+        Some(url) => Finding::new(WHAT, State::Fine, format!("links and e-mails use {url}")),
+        None if in_production => {
+            let example = "set it, for example to https://shop.example";
+            Finding::new(WHAT, State::Problem, format!("{UNSET}; {example}"))
+        }
+        None => Finding::new(WHAT, State::Warning, format!("{UNSET}; set it before production")),
+    }
 }
 
 fn check_portal() -> Finding {
-    let detail = if portal::PORTAL.is_here() {
-        "included"
+    if portal::PORTAL.is_here() {
+        Finding::new("portal", State::Fine, "included")
     } else {
-        "not included; build with `cargo xtask build`"
-    };
-    Finding { what: String::from("portal"), outcome: Ok(detail.to_owned()) }
+        let detail = "not included; build with `cargo xtask build`";
+        Finding::new("portal", State::Warning, detail)
+    }
 }
 
-/// Looks at what is there; **a check makes nothing**.
-fn check_database(config: &Config, environment: Environment) -> Finding {
+/// Looks at what is there, and whether anybody uses it.
+fn check_database(config: &Config, environment: Environment, depth: Depth) -> (Finding, bool) {
     let what = format!("{environment} database");
-    let place = environment::location(config, environment);
-    if let Ok(Location::File(path)) = &place
-        && std::fs::metadata(path).is_err()
+    let location = environment::location(config, environment);
+    if let Ok(Location::File(path)) = &location
+        && fs::metadata(path).is_err()
     {
-        return Finding {
-            what,
-            outcome: Ok(String::from("not created yet; it is created on first use")),
-        };
+        let detail = "not created yet; it is created on first use";
+        return (Finding::new(what, State::Fine, detail), false);
     }
     if environment::existing_master_key(&config.data).is_err() {
-        return Finding {
-            what,
-            outcome: Err(String::from("cannot be read without the master key")),
-        };
+        let detail = "cannot be read without the master key";
+        return (Finding::new(what, State::Problem, detail), false);
     }
-    let engine = place.map_or("database", |place| place.engine_name());
-    let opened = environment::open_existing(config, environment).and_then(|platform| {
-        platform.store.read_blocking(|conn| {
-            server::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))
-        })?;
-        platform.iso_list()
+    let engine = location.map_or("database", |location| location.engine_name());
+    let looked = environment::open_existing(config, environment).and_then(|platform| {
+        let (isos, users) = population(&platform)?;
+        Ok((isos, users, platform.store.check_integrity(depth)?))
     });
-    let outcome = match opened {
-        Ok(isos) => Ok(format!("{engine} answers; {} ISOs", isos.len())),
-        Err(error) => Err(error.report()),
+    match looked {
+        Ok((isos, users, report)) => {
+            let outcome = judge(&report, depth)
+                .map(|checked| format!("{engine} answers; {isos} ISOs, {users} users; {checked}"));
+            (Finding::of(what, outcome), isos > 0 || users > 0)
+        }
+        Err(error) => (Finding::new(what, State::Problem, error.report()), false),
+    }
+}
+
+/// How many ISOs and users there are; every statement of the program is tried as well.
+fn population(platform: &Platform) -> Result<(usize, i64)> {
+    platform.store.read_blocking(|conn| {
+        server::all_statements().into_iter().try_for_each(|sql| conn.prepare(sql))?;
+        let (_, users) = user::list(conn, &UserFilter::default())?;
+        Ok((site_rows::iso::list(conn)?.len(), users))
+    })
+}
+
+fn judge(report: &Report, depth: Depth) -> std::result::Result<String, String> {
+    if !report.damage.is_empty() {
+        return Err(format!(
+            "damaged: {}; stop the server, keep a copy of the database, and restore the last \
+             backup",
+            report.damage.join("; ")
+        ));
+    }
+    let checked = match depth {
+        Depth::Quick => "no damage found; `boardwalk doctor --full` reads every row and index",
+        Depth::Full => "every row and index was read, no damage found",
     };
-    Finding { what, outcome }
+    let unchecked = report.unchecked.iter().map(|what| format!("; {what}"));
+    Ok(unchecked.fold(checked.to_owned(), |text, more| text + &more))
 }

@@ -11,6 +11,7 @@ use types::{Environment, Error, Result};
 use crate::args::{Common, Serve};
 use crate::config::Config;
 use crate::output::Printer;
+use crate::server_lock::{self, ServerLock};
 use crate::{environment, logging};
 
 /// Where liveness, readiness and metrics are, unless something else is asked for.
@@ -23,9 +24,7 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             config.listen.sandbox = args.listen.unwrap_or(config.listen.sandbox);
             config.listen.production = args.listen_production.unwrap_or(config.listen.production);
             choose_admin_address(&mut config, args.admin_listen);
-            let environments =
-                Environment::ALL.into_iter().map(|environment| serving(&config, environment));
-            run(environments.collect::<Result<_>>()?, config, out, &|_| {})
+            run(&Environment::ALL, config, out)
         }
         Some(Environment::Sandbox) if args.listen_production.is_some() => Err(Error::invalid(
             "--listen-production cannot be used with --environment sandbox; remove one of them",
@@ -37,9 +36,17 @@ pub(crate) fn serve(mut config: Config, common: &Common, args: Serve, out: &Prin
             };
             set_listen(&mut config, environment, named);
             choose_admin_address(&mut config, args.admin_listen);
-            run(vec![serving(&config, environment)?], config, out, &|_| {})
+            run(&[environment], config, out)
         }
     }
+}
+
+/// Serves the environments, which nobody else may serve meanwhile.
+fn run(environments: &[Environment], config: Config, out: &Printer) -> Result<()> {
+    let locks = environments.iter().map(|environment| server_lock::take(&config, *environment));
+    let _locks: Vec<ServerLock> = locks.collect::<Result<_>>()?;
+    let serving = environments.iter().map(|environment| serving(&config, *environment));
+    run_until_stopped(serving.collect::<Result<_>>()?, config, out, &|_| {})
 }
 
 fn set_listen(config: &mut Config, environment: Environment, address: Option<SocketAddr>) {
@@ -80,7 +87,7 @@ pub(super) fn serving(config: &Config, environment: Environment) -> Result<Servi
 }
 
 /// Serves until told to stop; `greet` gets each address before it is announced as ready.
-pub(super) fn run(
+pub(super) fn run_until_stopped(
     environments: Vec<Serving>,
     config: Config,
     out: &Printer,

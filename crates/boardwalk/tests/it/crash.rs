@@ -1,26 +1,23 @@
 //! Killed servers and killed databases: what was acknowledged is there, and nothing is half there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use testkit::postgres::Cluster;
 
+use crate::chance::Chance;
 use crate::load::{Attempt, End, Ids, Load, Until, check_database, read_back, settle};
 use crate::support::{Running, Site};
 
 const CLIENTS: usize = 64;
 /// So many onboardings are acknowledged, then some time passes, and then comes the end.
 const SWING: usize = 20;
-const PAUSE_MS_MAX: u64 = 400;
 const ROUNDS_SQLITE: u64 = 20;
 const ROUNDS_POSTGRES: u64 = 4;
 const CLUSTER_CRASHES: u64 = 2;
 const CLUSTER_CLIENTS: usize = 16;
-/// The seed of a run is printed; set this variable to it to kill at the same moments again.
-const SEED_VARIABLE: &str = "CRASH_SEED";
 
 #[test]
 fn a_killed_server_on_sqlite_keeps_its_word() {
@@ -110,30 +107,4 @@ fn tell(what: &str, attempts: &[Attempt]) {
     let distinct: BTreeSet<&Ids> = acknowledged.values().copied().collect();
     assert_eq!(distinct.len(), acknowledged.len(), "an id was given out twice");
     println!("{what}: {} attempts, {} acknowledged", attempts.len(), acknowledged.len());
-}
-
-/// A repeatable sequence of random numbers.
-struct Chance(u64);
-
-impl Chance {
-    fn new() -> Self {
-        let given = std::env::var_os(SEED_VARIABLE);
-        let given = given.and_then(|text| text.to_str()?.parse().ok());
-        // A new hasher is seeded at random.
-        let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish());
-        println!("{SEED_VARIABLE}={seed}");
-        Self(seed)
-    }
-
-    /// The generator named `SplitMix64`.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn pause(&mut self) -> Duration {
-        Duration::from_millis(self.next() % PAUSE_MS_MAX)
-    }
 }

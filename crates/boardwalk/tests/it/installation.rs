@@ -1,17 +1,18 @@
 //! The configuration, the master key, and what `doctor` says about both.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::process;
 
 use crate::support::{Site, body, complaint};
 
 const FIRST_STARTS: usize = 8;
+const SQLITE_PAGE_BYTES: u64 = 4_096;
 
 fn key_file(site: &Site) -> PathBuf {
     site.data().join("master.key")
@@ -139,13 +140,11 @@ fn the_doctor_finds_what_is_wrong_and_changes_nothing() {
 
     site.iso("Healthy");
     let states = |output: &Output| -> Vec<Value> {
-        let object: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let checks = object["checks"].as_array().unwrap();
-        checks.iter().map(|check| check["state"].clone()).collect()
+        checks(output).iter().map(|check| check["state"].clone()).collect()
     };
     let well = site.run(&["--json", "doctor"]);
     assert!(well.status.success(), "{well:?}");
-    assert!(states(&well).iter().all(|state| state == "ok"), "{well:?}");
+    assert!(states(&well).iter().all(|state| state != "problem"), "{well:?}");
 
     fs::set_permissions(site.data(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(key_file(&site), Permissions::from_mode(0o640)).unwrap();
@@ -154,4 +153,107 @@ fn the_doctor_finds_what_is_wrong_and_changes_nothing() {
     assert!(states(&sick).iter().filter(|state| **state == "problem").count() >= 2, "{sick:?}");
     let advice = String::from_utf8(sick.stdout).unwrap();
     assert!(advice.contains("chmod 700") && advice.contains("chmod 600"), "{advice}");
+}
+
+fn checks(output: &Output) -> Vec<Value> {
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    object["checks"].as_array().unwrap().clone()
+}
+
+/// The state of one check, and what it says.
+fn found(site: &Site, arguments: &[&str], check: &str) -> (String, String) {
+    let output = site.run(&[&["--json", "doctor"], arguments].concat());
+    let checks = checks(&output);
+    let named = |found: &&Value| found["check"].as_str().unwrap().contains(check);
+    let found = checks.iter().find(named).unwrap_or_else(|| panic!("no {check} in {checks:?}"));
+    let is_problem = |check: &Value| check["state"] == "problem";
+    assert_eq!(output.status.success(), !checks.iter().any(is_problem), "{checks:?}");
+    (crate::support::text(found, "state"), crate::support::text(found, "detail"))
+}
+
+#[test]
+fn the_doctor_finds_overwritten_pages() {
+    let site = Site::sqlite();
+    site.iso("Damaged");
+    let (state, said) = found(&site, &[], "sandbox database");
+    assert_eq!(state, "ok", "{said}");
+    assert!(found(&site, &["--full"], "sandbox database").1.contains("every row"));
+
+    let path = site.data().join("sandbox.db");
+    let pages = fs::metadata(&path).unwrap().len() / SQLITE_PAGE_BYTES;
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.write_all_at(&[0xa5; 8_192], (pages - 2) * SQLITE_PAGE_BYTES).unwrap();
+    shown(&site.run(&["iso", "list"]));
+    for flags in [&[][..], &["--full"]] {
+        let (state, said) = found(&site, flags, "sandbox database");
+        assert_eq!(state, "problem", "{said}");
+        assert!(said.contains("damaged") && said.contains("backup"), "{said}");
+    }
+}
+
+#[test]
+fn the_doctor_finds_files_that_others_can_open() {
+    let site = Site::sqlite();
+    site.iso("Open");
+    assert_eq!(found(&site, &[], "files").0, "ok");
+    for (name, bits) in [("sandbox.db", 0o666), ("boardwalk.toml", 0o644), ("old.backup", 0o640)] {
+        let path = site.data().join(name);
+        let file = fs::File::options().append(true).create(true).open(&path).unwrap();
+        file.set_permissions(Permissions::from_mode(bits)).unwrap();
+        let (state, said) = found(&site, &[], "files");
+        assert_eq!(state, "problem", "{name}: {said}");
+        assert!(said.contains("chmod 600") && said.contains(name), "{said}");
+        file.set_permissions(Permissions::from_mode(0o600)).unwrap();
+    }
+    assert_eq!(found(&site, &[], "files").0, "ok");
+}
+
+#[test]
+fn the_doctor_wants_an_address_in_production_and_mail_everywhere() {
+    for site in [Site::sqlite(), Site::postgres()] {
+        site.iso("Trial");
+        let (state, said) = found(&site, &[], "mail relay");
+        assert_eq!(state, "warning", "{said}");
+        assert!(said.contains("set mail.relay"), "{said}");
+        assert_eq!(found(&site, &[], "site URL").0, "warning");
+        site.json(&["--environment", "production", "iso", "create", "--name", "Real"]);
+        let (state, said) = found(&site, &[], "site URL");
+        assert_eq!(state, "problem", "{said}");
+        assert!(said.contains("set it"), "{said}");
+        assert_eq!(found(&site, &["--environment", "sandbox"], "site URL").0, "warning");
+        let site = site.set("site.url", "https://shop.example");
+        assert_eq!(found(&site, &[], "site URL").0, "ok");
+    }
+}
+
+#[test]
+fn one_server_has_a_sqlite_environment_for_itself() {
+    let site = Site::sqlite();
+    let key = site.key(&site.iso("Alone"));
+    let running = site.serve();
+    let backup = site.data().join("kept.backup");
+    shown(&site.run(&["backup", backup.to_str().unwrap()]));
+    let listen = ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+    let serve = ["serve", "--listen-production", "127.0.0.1:0"];
+    let sandbox = ["serve", "--environment", "sandbox"];
+    let commands = [[&serve[..], &listen].concat(), [&sandbox[..], &listen].concat(), vec!["demo"]];
+    for command in &commands {
+        let said = complaint(&site.run(command), 1);
+        let process = format!("process {}", running.server.pid());
+        assert!(said.contains("another server") && said.contains(&process), "{said}");
+        assert!(said.contains("stop it") && said.contains("PostgreSQL"), "{said}");
+    }
+    let said = complaint(&site.run(&["restore", backup.to_str().unwrap()]), 1);
+    assert!(said.contains("another server"), "{said}");
+    assert_eq!(running.onboard(&key, &body("Undisturbed")).status, 200);
+    assert_eq!(site.json(&["iso", "list"])["isos"][0]["name"], json!("Alone"));
+
+    let mut other =
+        site.command(&[&["serve", "--environment", "production"][..], &listen].concat());
+    other.arg("--json");
+    let other = process::Server::start_command(other, &["production"]).unwrap();
+    running.server.kill();
+    let running = site.serve();
+    assert_eq!(running.onboard(&key, &body("After The Kill")).status, 200);
+    other.kill();
 }

@@ -73,12 +73,14 @@ pub(crate) struct Load<'a> {
     pub(crate) until: Until,
     pub(crate) stop: AtomicBool,
     acknowledged: AtomicUsize,
+    /// How many were answered with something else.
+    pub(crate) refused: AtomicUsize,
 }
 
 impl<'a> Load<'a> {
     pub(crate) fn new(url: &'a str, key: &'a str, until: Until) -> Self {
-        let (stop, acknowledged) = (AtomicBool::new(false), AtomicUsize::new(0));
-        Self { url, key, until, stop, acknowledged }
+        let (acknowledged, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { url, key, until, stop: AtomicBool::new(false), acknowledged, refused }
     }
 
     /// Runs that many clients while `act` does what it wants to them; their names start alike.
@@ -141,7 +143,10 @@ impl<'a> Load<'a> {
                 self.acknowledged.fetch_add(1, Ordering::Relaxed);
                 End::Acknowledged(Ids::of(answer))
             }
-            Ok(answer) => End::Refused(answer.status),
+            Ok(answer) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                End::Refused(answer.status)
+            }
             Err(_) => End::Unanswered,
         }
     }
@@ -222,8 +227,18 @@ fn check_one(connection: &mut Connection, key: &str, dba: &str, ids: &Ids) -> Re
     Ok(())
 }
 
-/// Everything in the database is whole and there once, its events too; `dbas` are the merchants.
+/// Everything in the database is whole and there once, its events too; `dbas` are the merchants, and
+/// there is nothing else.
 pub(crate) fn check_database(store: &Database, dbas: &BTreeSet<String>) {
+    let others = check_onboardings(store, dbas);
+    assert!(others.is_empty(), "events of nothing that was onboarded: {others:?}");
+}
+
+/// As [`check_database`], beside other records, whose events are returned by object and kind.
+pub(crate) fn check_onboardings(
+    store: &Database,
+    dbas: &BTreeSet<String>,
+) -> Vec<(String, String)> {
     eventually("all events have numbers", NUMBERED_WITHIN, || {
         !store.read_blocking(outbox::has_unsequenced).unwrap()
     });
@@ -259,10 +274,13 @@ pub(crate) fn check_database(store: &Database, dbas: &BTreeSet<String>) {
     for (number, event) in (1..).zip(&events) {
         assert_eq!(event.seq, number, "the sequence of events has a gap");
     }
-    let mut found: Vec<_> = events.into_iter().map(|e| (e.object_id, e.kind)).collect();
+    let kinds: BTreeSet<&String> = wanted.iter().map(|(_, kind)| kind).collect();
+    let all = events.into_iter().map(|event| (event.object_id, event.kind));
+    let (mut found, others): (Vec<_>, Vec<_>) = all.partition(|(_, kind)| kinds.contains(kind));
     found.sort_unstable();
     assert!(found == wanted, "{} events for {} objects", found.len(), wanted.len());
     store.read_blocking(sound).unwrap();
+    others
 }
 
 /// SQLite can tell whether its file is damaged.
@@ -276,7 +294,8 @@ fn sound(conn: &mut dyn Conn) -> types::Result<()> {
     Ok(())
 }
 
-fn pairs(store: &Database, query: &'static str) -> Vec<(String, String)> {
+/// The first two columns of every row.
+pub(crate) fn pairs(store: &Database, query: &'static str) -> Vec<(String, String)> {
     let read = move |conn: &mut dyn Conn| {
         let mut rows = Vec::new();
         conn.query_text(query, &[], &mut |row| {

@@ -75,7 +75,8 @@ fn approved_iso_onboards(site: Site) {
     let path = format!("/v1/isos/{}", text(&made, "isoId"));
     let ada = Browser::sign_in(&running, EMAIL, PASSWORD).expect("the password as it was sent");
     assert_eq!(ada.done("GET", &path, None)["contact"]["email"], EMAIL);
-    assert_eq!(ada.send("POST", "/v1/keys", Some(&json!({ "name": "x" }))).status, 401);
+    let waits = ada.send("POST", "/v1/keys", Some(&json!({ "name": "x" })));
+    assert_eq!((waits.status, waits.text().contains("waiting for approval")), (403, true));
     assert_eq!(ada.send("POST", &format!("{path}/approve"), Some(&json!({}))).status, 401);
 
     let boss = Browser::sign_in(&running, "boss", "the boss's password").unwrap();
@@ -108,7 +109,7 @@ fn approved_iso_onboards(site: Site) {
     let onboarded = running.onboard(&key, &body("Ada's first"));
     assert_eq!(onboarded.status, 200, "{}", onboarded.text());
     check_account(&running, &key, &path);
-    check_suspension(&site, &running, &key, &path);
+    check_suspension(&site, &running, (&key, &ada), &path);
 }
 
 fn check_account(running: &Running, key: &str, path: &str) {
@@ -144,7 +145,7 @@ fn check_account(running: &Running, key: &str, path: &str) {
     }
 }
 
-fn check_suspension(site: &Site, running: &Running, key: &str, path: &str) {
+fn check_suspension(site: &Site, running: &Running, (key, ada): (&str, &Browser<'_>), path: &str) {
     let iso = path.rsplit('/').next().unwrap();
     let refused = site.run(&["iso", "approve", iso]);
     assert!(complaint(&refused, 1).contains("pending_approval"));
@@ -152,6 +153,11 @@ fn check_suspension(site: &Site, running: &Running, key: &str, path: &str) {
     assert_eq!(suspended["status"], "suspended");
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(running.get("/v1/merchants", key).status, 401);
+    let person = ada.send("GET", "/v1/merchants", None);
+    assert_eq!(person.status, 403, "{}", person.text());
+    let told = person.json().unwrap()["errors"][0].clone();
+    assert_eq!(told["code"], "iso_not_active");
+    assert!(text(&told, "message").contains("suspended"), "{told}");
     let shown = running.get(path, key).json().unwrap();
     assert_eq!(shown["statusReason"], "unpaid", "an ISO may see why: {shown}");
     assert!(site.json(&["iso", "list"]).to_string().contains("\"suspended\""));

@@ -2,135 +2,23 @@
 //! and a server that is killed three times. **Every event arrives, in order per object, signed.**
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use data_encoding::BASE64;
 use db::outbox::{self, Event};
-use frame::signing::hmac_sha256_base64;
 use serde_json::{Value, json};
 use testkit::http;
 use types::{Clock, IsoId};
 
+use crate::receiver::{Mood, Received, Receiver, check_signatures};
 use crate::support::{Running, Site, authorization, body, eventually};
 
 const KILLS: usize = 3;
 const OBJECTS: usize = 12;
 /// Events of each object between two kills.
 const VERSIONS_EACH: usize = 3;
-/// Longer than the server waits for an answer.
-const HANG: Duration = Duration::from_millis(1_500);
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// What a receiver does with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mood {
-    Takes,
-    Fails,
-    Hangs,
-    Drops,
-}
-
-const MOODS: [Mood; 7] =
-    [Mood::Fails, Mood::Takes, Mood::Hangs, Mood::Takes, Mood::Drops, Mood::Takes, Mood::Takes];
-
-/// A request as it came, and what was done with it.
-#[derive(Clone, Debug)]
-struct Received {
-    mood: Mood,
-    event: Value,
-    id: String,
-    timestamp: String,
-    signature: String,
-    body: String,
-}
-
-/// A receiver on loopback that changes its mood with every request.
-struct Receiver {
-    url: String,
-    received: Arc<Mutex<Vec<Received>>>,
-}
-
-impl Receiver {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/in", listener.local_addr().unwrap());
-        let received: Arc<Mutex<Vec<Received>>> = Arc::default();
-        let kept = Arc::clone(&received);
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let kept = Arc::clone(&kept);
-                thread::spawn(move || receive(stream.unwrap(), &kept));
-            }
-        });
-        Self { url, received }
-    }
-
-    fn all(&self) -> Vec<Received> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Ids of the events that were taken.
-    fn taken(&self) -> BTreeMap<String, usize> {
-        let mut taken = BTreeMap::new();
-        for one in self.all().into_iter().filter(|one| one.mood == Mood::Takes) {
-            *taken.entry(one.id).or_default() += 1;
-        }
-        taken
-    }
-}
-
-fn receive(mut stream: TcpStream, kept: &Mutex<Vec<Received>>) {
-    // A server that is killed hangs up in the middle.
-    let Some((head, body)) = read_request(&mut stream) else { return };
-    let field = |name: &str| {
-        let line = head.lines().find_map(|line| {
-            let (field, value) = line.split_once(": ")?;
-            field.eq_ignore_ascii_case(name).then(|| value.to_owned())
-        });
-        line.unwrap_or_else(|| panic!("no {name} in {head}"))
-    };
-    let mood = {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let mood = MOODS[kept.len() % MOODS.len()];
-        kept.push(Received {
-            mood,
-            event: serde_json::from_str(&body).unwrap(),
-            id: field("webhook-id"),
-            timestamp: field("webhook-timestamp"),
-            signature: field("webhook-signature"),
-            body,
-        });
-        mood
-    };
-    let status = match mood {
-        Mood::Takes => "204 No Content",
-        Mood::Fails => "500 Oh No",
-        Mood::Hangs => return thread::sleep(HANG),
-        Mood::Drops => return,
-    };
-    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    let _ = stream.write_all(answer.as_bytes());
-}
-
-fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {
-    let mut bytes = Vec::new();
-    loop {
-        let mut part = [0; 4096];
-        let count = stream.read(&mut part).ok().filter(|count| *count > 0)?;
-        bytes.extend_from_slice(&part[..count]);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let lower = head.to_lowercase();
-        let length = lower.split("content-length: ").nth(1)?.lines().next()?.parse().ok()?;
-        if body.len() >= length {
-            return Some((head.to_owned(), body.to_owned()));
-        }
-    }
-}
+const MOODS: &[Mood] =
+    &[Mood::Fails, Mood::Takes, Mood::Hangs, Mood::Takes, Mood::Drops, Mood::Takes, Mood::Takes];
 
 fn post(running: &Running, key: &str, path: &str, body: &Value) -> Value {
     let headers = [("Authorization", &*authorization(key))];
@@ -162,16 +50,6 @@ fn change_objects(site: &Site, iso: &str, round: usize) {
     site.store().write_blocking(append).unwrap();
 }
 
-fn check_signatures(received: &[Received], secret: &str) {
-    let key = BASE64.decode(secret.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
-    for one in received {
-        let message = format!("{}.{}.{}", one.id, one.timestamp, one.body);
-        let expected = format!("v1,{}", hmac_sha256_base64(&key, message.as_bytes()).unwrap());
-        assert_eq!(one.signature, expected, "{one:?}");
-        assert_eq!(one.event["id"], one.id.as_str());
-    }
-}
-
 /// No version of an object was sent before the one before it had been taken.
 fn check_order(received: &[Received]) {
     let mut taken: BTreeMap<&str, i64> = BTreeMap::new();
@@ -190,7 +68,7 @@ fn events_survive(site: Site) {
         .set("server.outbound.exempt", r#"["127.0.0.1"]"#)
         .set("server.webhooks.retry_seconds", format!("{:?}", [0; 19]))
         .set("server.webhooks.timeout_ms", 1_000);
-    let receiver = Receiver::start();
+    let receiver = Receiver::start(MOODS);
     let iso = site.iso("Told");
     let key = site.key(&iso);
     let mut running = site.serve();

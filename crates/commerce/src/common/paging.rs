@@ -13,7 +13,7 @@ pub fn page(call: &Call<'_>) -> Page {
     let page = params.int("page").unwrap_or(1).max(1);
     let offset = params.int("offset").filter(|offset| *offset > 0);
     let offset = offset.unwrap_or_else(|| (page - 1).saturating_mul(limit));
-    Page { offset, limit: if call.head_only { 0 } else { limit } }
+    Page { offset, limit: if call.leaves_out_items() { 0 } else { limit } }
 }
 
 pub fn direction(params: &Params) -> Direction {

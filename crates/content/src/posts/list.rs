@@ -24,7 +24,7 @@ pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply,
     wanted.without_password =
         !wanted.search.is_empty() && !call.can(collection.kind.may.edit_others);
     add_terms(call, collection.kind, &mut wanted)?;
-    if call.head_only {
+    if call.leaves_out_items() {
         wanted.page.limit = 0;
     }
     let (rows, total) = post::list(call.conn()?, &wanted)?;

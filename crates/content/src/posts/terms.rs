@@ -148,7 +148,7 @@ fn may_delete(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
 fn list_all(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let params = &call.params;
     let mut page = list::page(params);
-    if call.head_only {
+    if call.leaves_out_items() {
         page.limit = 0;
     }
     let wanted = TermFilter {

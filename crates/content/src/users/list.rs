@@ -76,7 +76,7 @@ fn page(call: &Call<'_>) -> Page {
         Some(offset) if offset != 0 => offset.max(0),
         _ => (number("page") - 1).saturating_mul(limit),
     };
-    Page { offset, limit: if call.head_only { 0 } else { limit } }
+    Page { offset, limit: if call.leaves_out_items() { 0 } else { limit } }
 }
 
 fn order(call: &Call<'_>) -> UserOrder {

@@ -18,6 +18,8 @@ pub struct Reply {
     pub links: Links,
     /// What an envelope tells beside the body.
     pub beside: Map<String, Value>,
+    /// Whether the body lacks what only GET returns, so that nobody knows its length.
+    pub is_shortened: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +61,8 @@ impl Reply {
     }
 
     pub fn of(status: u16, body: Body) -> Self {
-        Self { status, body, headers: Vec::new(), links: Links::default(), beside: Map::new() }
+        let (headers, links, beside) = (Vec::new(), Links::default(), Map::new());
+        Self { status, body, headers, links, beside, is_shortened: false }
     }
 
     #[must_use]

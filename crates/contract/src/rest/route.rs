@@ -56,6 +56,7 @@ pub struct Route<O> {
     endpoints: Vec<(&'static [Verb], Args, O)>,
     batch: bool,
     schema: Option<Value>,
+    body_bytes_max: Option<usize>,
 }
 
 impl<O> Route<O> {
@@ -67,7 +68,8 @@ impl<O> Route<O> {
             ("", path) => path.to_owned(),
             (namespace, path) => format!("/{namespace}{path}"),
         };
-        Self { namespace, pattern, endpoints: Vec::new(), batch: false, schema: None }
+        let (endpoints, batch, schema, body_bytes_max) = (Vec::new(), false, None, None);
+        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max }
     }
 
     #[must_use]
@@ -87,6 +89,13 @@ impl<O> Route<O> {
     #[must_use]
     pub fn schema(mut self, schema: Value) -> Self {
         self.schema = Some(schema);
+        self
+    }
+
+    /// The route accepts bodies of up to so many bytes, where that is more than other routes do.
+    #[must_use]
+    pub fn body_bytes_max(mut self, bytes: usize) -> Self {
+        self.body_bytes_max = Some(bytes);
         self
     }
 
@@ -111,8 +120,8 @@ impl<O> Route<O> {
             endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
         }
         let literal = literal.to_owned();
-        let Self { namespace, pattern, schema, .. } = self;
-        Ok(CompiledRoute { namespace, pattern, endpoints, schema, literal, regex })
+        let Self { namespace, pattern, schema, body_bytes_max, .. } = self;
+        Ok(CompiledRoute { namespace, pattern, endpoints, schema, body_bytes_max, literal, regex })
     }
 }
 
@@ -142,6 +151,8 @@ pub struct CompiledRoute<O> {
     pub pattern: String,
     pub endpoints: Vec<Endpoint<O>>,
     pub schema: Option<Value>,
+    /// Bytes of a body, if the route accepts more than others.
+    pub body_bytes_max: Option<usize>,
     /// The pattern up to its first group.
     literal: String,
     /// `None`: the whole pattern is literal.

@@ -13,6 +13,8 @@ mod facts;
 #[cfg(test)]
 mod feed;
 #[cfg(test)]
+mod integrity;
+#[cfg(test)]
 mod jobs;
 #[cfg(test)]
 mod one_engine;

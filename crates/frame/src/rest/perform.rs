@@ -74,6 +74,7 @@ pub(crate) fn finish(
         Err(Stop::Refused(refusal)) => (Reply::from(&*refusal), true),
         Err(Stop::Failed(error)) => return Err(error),
     };
+    reply.is_shortened = call.is_shortened();
     let allowed = allowed(route, call)?;
     if !allowed.is_empty() {
         reply.headers.push(("allow", allowed.join(", ")));

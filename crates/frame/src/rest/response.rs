@@ -27,6 +27,8 @@ pub enum Payload {
     Gzip(Arc<Prepared>),
     Shared(Arc<Vec<u8>>),
     Empty,
+    /// The body that GET would return is left out; a header has its length, where that is known.
+    LeftOut,
 }
 
 impl Payload {
@@ -36,7 +38,7 @@ impl Payload {
             Self::Plain(document) => document.plain.len(),
             Self::Gzip(document) => document.gzip.len(),
             Self::Shared(text) => text.len(),
-            Self::Empty => 0,
+            Self::Empty | Self::LeftOut => 0,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One operation being carried out: its parameters, its circumstances, and the transaction.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Stop, Verb};
@@ -15,8 +16,8 @@ pub struct Call<'c> {
     pub visit: &'c Visit,
     pub params: Params,
     pub verb: Verb,
-    /// Only the headers are wanted; a list may leave out its items.
-    pub head_only: bool,
+    head_only: bool,
+    is_shortened: Cell<bool>,
     conn: Option<&'c mut dyn Conn>,
 }
 
@@ -35,7 +36,19 @@ impl<'c> Call<'c> {
         params: Params,
         conn: Option<&'c mut dyn Conn>,
     ) -> Self {
-        Self { site, visit, params, verb, head_only, conn }
+        Self { site, visit, params, verb, head_only, is_shortened: Cell::new(false), conn }
+    }
+
+    /// Whether only the headers are wanted, so that a list need not read its items. **Who asks
+    /// leaves them out**: the length of the body is unknown from then on.
+    pub fn leaves_out_items(&self) -> bool {
+        self.is_shortened.set(self.is_shortened.get() || self.head_only);
+        self.head_only
+    }
+
+    /// Whether items were left out because only the headers are wanted.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.is_shortened.get()
     }
 
     /// The transaction. Operations that said they need none have none.

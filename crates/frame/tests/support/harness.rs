@@ -235,7 +235,7 @@ impl TestSite {
             Payload::Bytes(bytes) => bytes.clone(),
             Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
             Payload::Shared(text) => text.to_vec(),
-            Payload::Empty => b"null".to_vec(),
+            Payload::Empty | Payload::LeftOut => b"null".to_vec(),
         };
         let headers = response.headers.iter();
         Answer {

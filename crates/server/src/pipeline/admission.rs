@@ -7,7 +7,9 @@ use std::time::Instant;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use contract::Permission;
+use onboarding::Code;
 use onboarding::caller::{Caller, Reason, Refused, Visitor};
+use onboarding::lifecycle::IsoStatus;
 use types::Role;
 
 use super::{Service, Visit};
@@ -17,6 +19,23 @@ use crate::limits::{Exceeded, Standing};
 
 /// Names the ISO for which an administrator of the site acts.
 const ISO_HEADER: &str = "x-iso-id";
+
+/// What a signed-in user is told about an ISO in this state.
+fn inactive_iso(status: IsoStatus) -> &'static str {
+    match status {
+        IsoStatus::Suspended => {
+            "This ISO is suspended. An administrator can resume it on the page ISOs, or with \
+             `boardwalk iso resume`."
+        }
+        IsoStatus::PendingApproval => {
+            "This ISO is waiting for approval. An administrator can approve it on the page ISOs, \
+             or with `boardwalk iso approve`."
+        }
+        IsoStatus::Rejected | IsoStatus::Active => {
+            "This ISO is not active. Contact the operator of this server."
+        }
+    }
+}
 
 impl Visit<'_> {
     /// Who asks, noted for the log of the audit as well.
@@ -87,7 +106,10 @@ impl Visit<'_> {
             limits.refusals.note(client.network(), Instant::now());
         }
         self.audit_refusal(refused.clone());
-        Err(denied(refused))
+        Err(match refused.iso_status {
+            Some(status) => dialect.refuse(Code::IsoNotActive, "", inactive_iso(status)),
+            None => denied(refused),
+        })
     }
 
     /// An administrator of the site who is signed in. Whoever else is signed in has no business

@@ -37,6 +37,10 @@ export const common = {
     forbidden: 'You don’t have access to this page',
     forbiddenHint: 'Ask an administrator of this site to give your account access.',
   },
+  session: {
+    over: 'Your session has ended',
+    overHint: 'Sign in again to continue where you were.',
+  },
   shell: {
     skip: 'Skip to content',
     menu: 'Menu',
@@ -99,6 +103,7 @@ export const common = {
   iso: {
     one: 'ISO',
     none: 'No ISOs yet',
+    inactive: 'This ISO is not active',
     noneHint:
       'An ISO onboards merchants with its own keys and templates. Operators create one on the command line:',
   },

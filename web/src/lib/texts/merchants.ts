@@ -125,6 +125,11 @@ export const merchants = {
     check: (rows: string) =>
       rows === '1' ? 'Validate this row' : `Validate the first ${rows} rows`,
     retry: (rows: string) => (rows === '1' ? 'Send the fixed row' : `Send the ${rows} fixed rows`),
+    checkFixed: (rows: string) =>
+      rows === '1' ? 'Validate the fixed row' : `Validate the ${rows} fixed rows`,
+    fixTrial: 'Fix the rows below and validate them again. Nothing was saved.',
+    checked: (good: string, bad: string, all: string) =>
+      `${good} valid, ${bad} with errors, ${all} checked. Nothing was saved.`,
     totals: (good: string, bad: string, all: string) =>
       `${good} onboarded, ${bad} failed, ${all} in total`,
   },

@@ -1,0 +1,61 @@
+//! One bad day after the other, in one go and on each engine: the server is killed in the midst of
+//! writes, its disk is full, its database restarts, clocks jump, and a greedy caller takes all it can.
+//! In the end everything is compared: **every acknowledged write is there once, no rejected one is**,
+//! figures agree with the records, every event was delivered, and the audit log verifies.
+//!
+//! Not part of `cargo test`, because it takes a minute and wants a disk of its own: `cargo xtask
+//! chaos` runs this, for as long as it is told. What the machine does not allow is skipped, and said.
+#![cfg(test)]
+
+#[path = "../it/chance.rs"]
+mod chance;
+mod disk;
+mod figures;
+#[path = "../it/load.rs"]
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+mod load;
+mod orders;
+#[path = "../it/receiver.rs"]
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+mod receiver;
+#[path = "../it/support.rs"]
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+mod support;
+mod verdict;
+mod world;
+
+use std::time::{Duration, Instant};
+
+use testkit::postgres::Cluster;
+
+use crate::support::Site;
+use crate::world::{Disturbance, World};
+
+/// How long to go on. Without it, each disturbance happens once.
+const SECONDS_VARIABLE: &str = "CHAOS_SECONDS";
+
+#[test]
+fn on_sqlite() {
+    happen(World::new(Site::sqlite(), None));
+}
+
+#[test]
+fn on_postgres() {
+    let cluster = Cluster::start().unwrap();
+    let site = Site::on_database(cluster.create_database().unwrap());
+    happen(World::new(site, Some(cluster)));
+}
+
+fn happen(mut world: World) {
+    let seconds = std::env::var_os(SECONDS_VARIABLE);
+    let seconds = seconds.and_then(|text| text.to_str()?.parse().ok());
+    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
+    for what in Disturbance::ALL {
+        world.disturb(what);
+    }
+    while Instant::now() < until {
+        let what = world.next_disturbance();
+        world.disturb(what);
+    }
+    verdict::compare(world);
+}
