@@ -10,7 +10,7 @@ use vault::{MasterKey, Vault};
 use crate::audit::entry::Entry;
 use crate::audit::refusals::RecentRefusals;
 use crate::audit::request_log::RequestLog;
-use crate::caller::{Caller, DeviceCaller, KeyCache, Origin};
+use crate::caller::{Caller, DeviceCaller, KEY_TABLES, KeyCache, Origin};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
 use crate::sandbox::scenario::Scenario;
@@ -57,7 +57,7 @@ impl Platform {
             )));
         }
         let ids = IdSource::new(vault.id_permutation());
-        let (keys, running) = (KeyCache::default(), Running::default());
+        let (keys, running) = (KeyCache::new(store.watch(&KEY_TABLES)), Running::default());
         let (refusals, requests) = (RecentRefusals::default(), RequestLog::default());
         Ok(Self {
             environment,

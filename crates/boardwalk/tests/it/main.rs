@@ -35,6 +35,7 @@ mod rest_conformance;
 mod rest_refusals;
 mod rest_site;
 mod retries;
+mod revocations;
 mod secrets;
 mod shop_desk;
 mod shutdown;
