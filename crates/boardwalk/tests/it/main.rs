@@ -22,6 +22,7 @@ mod mail;
 mod marketplace;
 mod mobile;
 mod notes;
+mod passwords;
 mod plugins;
 mod rates;
 mod recount;
