@@ -57,7 +57,7 @@ pub use names::Names;
 pub use options::Options;
 pub use public_page::{PageSource, PublicPage};
 pub use request::{Client, Request};
-pub use rest::{Payload, Response};
+pub use rest::{Payload, Response, line_of_user};
 pub use settings::Settings;
 pub use site::{Neighbour, Parts, Site};
 pub use visit::Visit;

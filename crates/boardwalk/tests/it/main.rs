@@ -12,6 +12,7 @@ mod cli;
 mod conformance;
 mod crash;
 mod far_host;
+mod greedy;
 mod guide;
 mod health;
 mod hostile;
