@@ -33,6 +33,8 @@ enum Subject {
     Rest,
     /// `boardwalk import orders`: rate, its share of a bare loop's, and memory
     Import,
+    /// Latency of reads and onboardings beside a caller who keeps 60 connections busy
+    Greedy,
     /// Questions to the facts of reports, beside plain loops and DuckDB
     Reports,
 }
@@ -42,6 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Onboarding => "onboarding",
         Subject::Rest => "rest",
         Subject::Import => "import",
+        Subject::Greedy => "greedy",
         Subject::Reports => return crate::reports::run(options.quick),
     };
     Tool::Postgres.ensure()?;

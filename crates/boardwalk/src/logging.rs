@@ -1,21 +1,40 @@
-//! Logs to standard error: text for people, JSON lines for collectors.
+//! Logs to standard error: text for people, JSON lines for collectors. **No level prints a value**:
+//! our own lines hold none, and whatever else speaks is capped where it would.
 
 use std::io::{BufWriter, IsTerminal as _};
 use std::panic::PanicHookInfo;
 
+use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::WorkerGuard;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 use types::{Error, Result};
 
 use crate::config::Log;
 
-/// These tell the values of all statements at lower levels: names, hashes, everything.
-const QUIETED: [&str; 4] = [
-    "postgres=warn",
-    "tokio_postgres=warn",
-    "tokio_postgres::query=warn",
-    "tokio_postgres::prepare=warn",
+/// The crates whose lines follow the rules of `docs/logging.md`. Others tell of parameters of
+/// statements, of header fields, or of the text that they parse, at levels below [`LIBRARY_LEVEL`].
+const OWN_CRATES: [&str; 16] = [
+    "admin",
+    "analytics",
+    "boardwalk",
+    "commerce",
+    "content",
+    "contract",
+    "db",
+    "frame",
+    "onboarding",
+    "portal",
+    "schema",
+    "server",
+    "shop_rows",
+    "site_rows",
+    "types",
+    "vault",
 ];
+const LIBRARY_LEVEL: Level = Level::WARN;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -31,24 +50,27 @@ pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
     if !bare.all(|part| LEVELS.contains(&part)) {
         return Err(wrong());
     }
-    let mut filter = EnvFilter::try_new(&log.level).map_err(|error| wrong().because(error))?;
-    for directive in QUIETED {
-        // The last one about a target counts, so a level in the settings does not undo this.
-        filter = filter.add_directive(directive.parse().map_err(|error| wrong().because(error))?);
-    }
+    let filter = EnvFilter::try_new(&log.level).map_err(|error| wrong().because(error))?;
     let (writer, guard) = tracing_appender::non_blocking(BufWriter::new(std::io::stderr()));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = fmt::layer()
         .with_writer(writer)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .log_internal_errors(false);
-    if log.json.unwrap_or(!std::io::stderr().is_terminal()) {
-        builder.json().flatten_event(true).with_span_list(false).init();
+    let lines = if log.json.unwrap_or(!std::io::stderr().is_terminal()) {
+        lines.json().flatten_event(true).with_span_list(false).boxed()
     } else {
-        builder.init();
-    }
+        lines.boxed()
+    };
+    // Beside the setting and not in it: no level or filter there undoes it.
+    tracing_subscriber::registry().with(lines).with(filter).with(filter_fn(holds_no_value)).init();
     std::panic::set_hook(Box::new(note_panic));
     Ok(guard)
+}
+
+/// Whether what speaks at this level keeps values to itself.
+fn holds_no_value(metadata: &Metadata<'_>) -> bool {
+    let owner = metadata.target().split("::").next().unwrap_or_default();
+    *metadata.level() <= LIBRARY_LEVEL || OWN_CRATES.contains(&owner)
 }
 
 /// A panic is a line of the log like any other, so that collectors find it.

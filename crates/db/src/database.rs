@@ -7,10 +7,11 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
+use crate::changes::Changes;
 use crate::job::{Answer, Job, attempt, job, read_job};
 use crate::queue::Queue;
 use crate::threads::{GroupSizes, Threads};
-use crate::{Conn, Migrations, postgres, sqlite};
+use crate::{Conn, Migrations, Watch, caller, postgres, sqlite};
 
 /// Where an environment's database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,7 @@ pub struct Database {
 struct Inner {
     threads: Threads,
     groups: Arc<GroupSizes>,
+    changes: Arc<Changes>,
     embedded: bool,
     migrations: Migrations,
 }
@@ -74,20 +76,24 @@ impl Database {
     /// Opens the database, creating it or bringing it up to date by the migrations as needed.
     pub fn open(location: &Location, migrations: Migrations) -> Result<Self> {
         let groups = Arc::new(GroupSizes::default());
+        let changes = Arc::new(Changes::new(migrations));
         let threads = match location {
-            Location::File(path) => sqlite::start(path, migrations, Arc::clone(&groups))?,
+            Location::File(path) => {
+                sqlite::start(path, migrations, (Arc::clone(&groups), &changes))?
+            }
             Location::Postgres { url, schema, connections } => {
-                let target = postgres::Target::parse(url, schema)?;
+                let target = postgres::Target::parse(url, schema, &changes)?;
                 postgres::start(&target, migrations, *connections)?
             }
         };
         let embedded = matches!(location, Location::File(_));
-        let inner = Inner { threads, groups, embedded, migrations };
+        let inner = Inner { threads, groups, changes, embedded, migrations };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Runs a closure that changes something, as one transaction. The answer comes after the
-    /// change is durable. The closure may run more than once; only its last run counts.
+    /// change is durable. The closure may run more than once; only its last run counts. It is not
+    /// begun for a caller who has left, but finished when it has begun.
     pub async fn write<T: Send + 'static>(
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
@@ -104,12 +110,13 @@ impl Database {
         answer(submit(&self.inner.threads.writes, attempt(closure))?.await)
     }
 
-    /// Runs a closure that only reads, on a consistent snapshot.
+    /// Runs a closure that only reads, on a consistent snapshot. It stops when the future is dropped.
     pub async fn read<T: Send + 'static>(
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(submit(&self.inner.threads.reads, read_job(closure))?.await)
+        let (job, _waiter) = read_job(closure);
+        answer(submit(&self.inner.threads.reads, job)?.await)
     }
 
     /// [`Database::write`] for callers without an async runtime. Never call it from async code.
@@ -133,7 +140,13 @@ impl Database {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        answer(submit(&self.inner.threads.reads, read_job(closure))?.blocking_recv())
+        let (job, _waiter) = read_job(closure);
+        answer(submit(&self.inner.threads.reads, job)?.blocking_recv())
+    }
+
+    /// Counts the transactions of this process that write to one of the tables.
+    pub fn watch(&self, tables: &[&str]) -> Watch {
+        self.inner.changes.watch(tables)
     }
 
     pub(crate) fn migrations(&self) -> Migrations {
@@ -152,7 +165,7 @@ impl Database {
 }
 
 fn submit<T>(queue: &Queue, (job, receiver): (Box<dyn Job>, Answer<T>)) -> Result<Answer<T>> {
-    queue.push(job)?;
+    queue.push(caller::current(), job)?;
     Ok(receiver)
 }
 

@@ -1,11 +1,13 @@
 //! A closure on its way to a database thread, and its answer on the way back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use types::{Error, Kind, Result};
 
 use crate::Conn;
+use crate::caller::{self, Interest, Waiter};
 
 /// What a database thread sees of a waiting closure.
 pub(crate) trait Job: Send {
@@ -16,6 +18,9 @@ pub(crate) trait Job: Send {
     /// Answers the caller. **Called only after the transaction ended**: `Ok` when what the closure
     /// saw and changed is durable.
     fn finish(self: Box<Self>, committed: Result<()>);
+
+    /// Of whoever waits for a read, which may be stopped.
+    fn interest(&self) -> Option<&Arc<Interest>>;
 }
 
 /// Where the result of a closure arrives.
@@ -23,8 +28,8 @@ pub(crate) type Answer<T> = oneshot::Receiver<Result<T>>;
 
 struct Waiting<T, F> {
     closure: F,
-    /// Of no use to anybody once the caller has gone.
-    is_only_read: bool,
+    /// Only for reads: a write that has begun is finished.
+    interest: Option<Arc<Interest>>,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -36,16 +41,17 @@ where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    waiting(closure, Result::is_ok, false)
+    waiting(closure, Result::is_ok, None)
 }
 
-/// Wraps a closure that only reads; it is not run for a caller who has gone.
-pub(crate) fn read_job<T, F>(closure: F) -> (Box<dyn Job>, Answer<T>)
+/// Wraps a closure that only reads; it is stopped when its waiter is dropped.
+pub(crate) fn read_job<T, F>(closure: F) -> ((Box<dyn Job>, Answer<T>), Waiter)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    waiting(closure, Result::is_ok, true)
+    let interest = Arc::new(Interest::default());
+    (waiting(closure, Result::is_ok, Some(Arc::clone(&interest))), Waiter(interest))
 }
 
 /// Wraps a closure that may refuse; the changes of one that refused do not stay.
@@ -55,20 +61,20 @@ where
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    waiting(closure, |result| matches!(result, Ok(Ok(_))), false)
+    waiting(closure, |result| matches!(result, Ok(Ok(_))), None)
 }
 
 fn waiting<T, F>(
     closure: F,
     keep: fn(&Result<T>) -> bool,
-    is_only_read: bool,
+    interest: Option<Arc<Interest>>,
 ) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Waiting { closure, is_only_read, keep, result: None, answer }), receiver)
+    (Box::new(Waiting { closure, interest, keep, result: None, answer }), receiver)
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -77,13 +83,17 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
-        if self.is_only_read && self.answer.is_closed() {
-            // Whoever asked has gone: nothing is read that nobody will hear of.
-            self.result = Some(Err(Error::unavailable("nobody waits for the result any more")));
+        if self.answer.is_closed() {
+            // Whoever asked has left before it began: they will ask again.
+            self.result = Some(Err(caller::abandoned()));
             return false;
         }
         // An assertion that fails ends this request; the thread and its other jobs live on.
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
+        let mut run = || catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
+        let outcome = match &self.interest {
+            Some(interest) => caller::during(interest, run),
+            None => run(),
+        };
         let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));
         let keep = (self.keep)(&result);
         self.result = Some(result);
@@ -98,6 +108,10 @@ where
         };
         // The caller may have gone away; the transaction stands all the same.
         let _ = self.answer.send(result);
+    }
+
+    fn interest(&self) -> Option<&Arc<Interest>> {
+        self.interest.as_ref()
     }
 }
 

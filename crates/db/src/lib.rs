@@ -11,6 +11,9 @@
 //!   PostgreSQL each closure is a serialisable transaction, run again when it loses a race.
 //! - [`Database::attempt`]: a write that may refuse, and then leaves nothing behind.
 //! - [`Database::read`]: a consistent snapshot on a reader connection.
+//! - [`as_caller`] says on whose behalf all of these are called: callers take turns, and a read
+//!   whose caller has left is stopped.
+//! - [`Database::watch`] tells who keeps something in memory when its tables were written to.
 //! - [`statements!`] declares the queries of a module; lists with many filters are put together by
 //!   [`filter`], rows in great numbers go in by [`bulk`].
 //! - What every kind of data needs is here: [`outbox`] is the feed of all changes, [`counter`]
@@ -24,6 +27,8 @@
 pub mod background_job;
 pub mod backup;
 pub mod bulk;
+mod caller;
+mod changes;
 mod conn;
 pub mod counter;
 mod database;
@@ -42,14 +47,16 @@ mod sqlite;
 mod threads;
 pub mod webhook_delivery;
 
+pub use caller::as_caller;
+pub use changes::Watch;
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{Database, Location};
 pub use migrate::{Migrations, check_tables};
 pub use record::Record;
 pub use threads::GroupSizes;
 
-/// Snapshots that are read at once. Who lets somebody read for long leaves one for everybody else.
-pub const READERS: usize = 4;
+/// Snapshots that are read at once. One caller has all but one of them at most.
+pub const READERS: usize = 5;
 
 /// One installation serves one site for now; the column is there so that tables can be distributed.
 pub const SITE: i64 = 1;

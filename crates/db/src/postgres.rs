@@ -9,6 +9,7 @@ use std::error::Error as StdError;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -17,12 +18,14 @@ use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, NoTls, Statement};
+use postgres::{CancelToken, Client, Config, NoTls, Statement};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio_postgres_rustls::MakeRustlsConnect;
 use types::{Error, Result};
 
+use crate::caller::{Interrupt, check_interest, is_abandoned};
+use crate::changes::{Changes, Written};
 use crate::conn::check_params;
 use crate::job::Job;
 use crate::queue::Queue;
@@ -47,10 +50,11 @@ const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
 pub(crate) struct Target {
     config: Config,
     schema: String,
+    changes: Arc<Changes>,
 }
 
 impl Target {
-    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self> {
+    pub(crate) fn parse(url: &str, schema: &str, changes: &Arc<Changes>) -> Result<Self> {
         let mut config: Config = url.parse().map_err(|error: postgres::Error| {
             Error::invalid("the database URL cannot be read; use postgres://user@host/name")
                 .because(error)
@@ -62,12 +66,13 @@ impl Target {
         config.keepalives_idle(SILENCE_MAX);
         config.keepalives_interval(SILENCE_MAX / 3);
         config.keepalives_retries(3);
-        Ok(Self { config, schema: schema.to_owned() })
+        Ok(Self { config, schema: schema.to_owned(), changes: Arc::clone(changes) })
     }
 
     fn connect(&self) -> Result<PgConn> {
-        let connected = match self.tls()? {
-            Some(tls) => self.config.connect(MakeRustlsConnect::new(tls)),
+        let tls = self.tls()?.map(MakeRustlsConnect::new);
+        let connected = match tls.clone() {
+            Some(tls) => self.config.connect(tls),
             None => self.config.connect(NoTls),
         };
         let mut client = connected.map_err(|error| {
@@ -79,7 +84,15 @@ impl Target {
                 self.schema
             ))
             .map_err(failed)?;
-        Ok(PgConn { client, prepared: HashMap::new(), failed: false, lost_race: false })
+        let token = client.cancel_token();
+        Ok(PgConn {
+            cancel: Arc::new(Cancel { token, tls, is_sent: AtomicBool::new(false) }),
+            client,
+            prepared: HashMap::new(),
+            written: Written::new(&self.changes),
+            failed: false,
+            lost_race: false,
+        })
     }
 }
 
@@ -105,7 +118,7 @@ impl Target {
 /// Connects, brings the schema up to date and starts the threads.
 pub(crate) fn start(target: &Target, migrations: Migrations, writers: usize) -> Result<Threads> {
     migrate(target, migrations)?;
-    let mut threads = Threads::default();
+    let mut threads = Threads::new(writers);
     for _ in 0..writers {
         let (target, queue) = (target.clone(), Arc::clone(&threads.writes));
         let write = move || serve(&target, &queue, Mode::Write);
@@ -163,11 +176,13 @@ impl Mode {
 /// A thread's life: take a job, run it, answer; connect again when the connection is gone.
 fn serve(target: &Target, queue: &Queue, mode: Mode) {
     let mut connection: Option<PgConn> = None;
-    while let Some(mut job) = queue.pop() {
+    while let Some((mut job, turn)) = queue.pop() {
         let ended = transact(target, &mut connection, job.as_mut(), mode);
         if let Err(error) = &ended {
             tracing::error!(error = %error.report(), "database transaction failed");
         }
+        // Who is answered finds their turn over.
+        drop(turn);
         job.finish(ended);
     }
 }
@@ -222,7 +237,14 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) 
         // Nothing has run yet, so a connection that died while idle is no reason to fail.
         return Attempt::NotBegun(error);
     }
+    if let Some(interest) = job.interest() {
+        let cancel: Arc<dyn Interrupt> = Arc::<Cancel>::clone(&conn.cancel);
+        interest.set_interrupt(Some(cancel));
+    }
     let keep = job.run(conn);
+    if let Some(interest) = job.interest() {
+        interest.set_interrupt(None);
+    }
     if conn.lost_race {
         let _ = conn.script("ROLLBACK");
         return Attempt::LostRace;
@@ -234,14 +256,40 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) 
         }));
     }
     let end = if keep || mode == Mode::Read { "COMMIT" } else { "ROLLBACK" };
-    match conn.script(end) {
+    let ended = conn.script(end);
+    conn.written.publish();
+    match ended {
         Err(_) if conn.lost_race => Attempt::LostRace,
         ended => Attempt::Ended(ended),
     }
 }
 
+/// Cancels what a connection is running.
+struct Cancel {
+    token: CancelToken,
+    tls: Option<MakeRustlsConnect>,
+    /// The server may act on it when the next transaction has already begun.
+    is_sent: AtomicBool,
+}
+
+impl Interrupt for Cancel {
+    /// Beside the caller, since it takes a connection of its own.
+    fn interrupt(&self) {
+        self.is_sent.store(true, Ordering::Release);
+        let (token, tls) = (self.token.clone(), self.tls.clone());
+        let cancel = move || match tls {
+            Some(tls) => token.cancel_query(tls),
+            None => token.cancel_query(NoTls),
+        };
+        // What cannot be cancelled ends by its own time limit.
+        let _ = spawn("postgres-cancel", move || drop(cancel()));
+    }
+}
+
 struct PgConn {
     client: Client,
+    cancel: Arc<Cancel>,
+    written: Written,
     /// By text, [`PREPARED_MAX`] at most.
     prepared: HashMap<String, Statement>,
     /// Set when any statement of this transaction failed; the server then undoes all of it.
@@ -266,7 +314,11 @@ impl PgConn {
 
     fn failed(&mut self, error: postgres::Error) -> Error {
         let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        self.lost_race |= error.code().is_some_and(|code| lost.contains(code));
+        // Meant for a read before this one, whose caller had left: this one is run again.
+        let is_cancelled = error.code() == Some(&SqlState::QUERY_CANCELED)
+            && self.cancel.is_sent.swap(false, Ordering::AcqRel)
+            && !is_abandoned();
+        self.lost_race |= is_cancelled || error.code().is_some_and(|code| lost.contains(code));
         self.failed = true;
         failed(error)
     }
@@ -279,6 +331,7 @@ impl Conn for PgConn {
 
     fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
         check_params(params)?;
+        self.written.note(sql.text);
         let statement = self.statement(sql.text)?;
         let params: Vec<_> = params.iter().map(|value| -> &(dyn ToSql + Sync) { value }).collect();
         self.client.execute(&statement, &params).map_err(|error| self.failed(error))
@@ -300,6 +353,8 @@ impl Conn for PgConn {
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         check_params(params)?;
+        check_interest()?;
+        self.written.note(text);
         let statement = self.statement(text)?;
         let streamed = stream(&mut self.client, &statement, params, each);
         streamed.map_err(|error| self.failed(error))?
@@ -324,7 +379,7 @@ fn stream(
 ) -> Result<Result<()>, postgres::Error> {
     let mut rows = client.query_raw(statement, params.iter().copied())?;
     while let Some(row) = rows.next()? {
-        if let Err(error) = each(&PgRow(&row)) {
+        if let Err(error) = check_interest().and_then(|()| each(&PgRow(&row))) {
             return Ok(Err(error));
         }
     }

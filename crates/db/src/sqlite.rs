@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::{
@@ -19,10 +19,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use types::{Error, Result};
 
+use crate::caller::{abandoned, check_interest, is_abandoned};
+use crate::changes::{Changes, Written};
 use crate::conn::check_params;
 use crate::job::Job;
-use crate::queue::Queue;
-use crate::threads::{GROUP_MAX, GroupSizes, Threads};
+use crate::queue::{Queue, Turn};
+use crate::threads::{GROUP_MAX, GROUP_TIME_MAX, GroupSizes, Threads};
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
 /// Another process may be writing: a command beside the running server.
@@ -30,28 +32,33 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
+/// How often a running read asks whether its caller is still there: well below a millisecond.
+const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
 /// Opens the file, brings it up to date and starts the threads.
 pub(crate) fn start(
     path: &Path,
     migrations: Migrations,
-    groups: Arc<GroupSizes>,
+    (groups, changes): (Arc<GroupSizes>, &Arc<Changes>),
 ) -> Result<Threads> {
-    let mut writer = SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)? };
+    let inner = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut writer = SqliteConn { inner, written: Written::new(changes) };
     migrate(&mut writer, migrations)?;
     let mut readers = Vec::new();
     for _ in 0..crate::READERS {
-        readers.push(SqliteConn { inner: connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)? });
+        let mut inner = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        inner.progress_handler(STEPS_BETWEEN_CHECKS, Some(is_abandoned)).map_err(failed)?;
+        readers.push(SqliteConn { inner, written: Written::new(changes) });
     }
-    let mut threads = Threads::default();
+    let mut threads = Threads::new(1);
     let writes = Arc::clone(&threads.writes);
     let write = move || write_loop(&mut writer, &writes, &groups);
     threads.writers.push(spawn("sqlite-writer", write)?);
     for mut reader in readers {
         let reads = Arc::clone(&threads.reads);
         let read = move || {
-            while let Some(job) = reads.pop() {
-                read_one(&mut reader, job);
+            while let Some((job, turn)) = reads.pop() {
+                read_one(&mut reader, job, turn);
             }
         };
         threads.readers.push(spawn("sqlite-reader", read)?);
@@ -118,7 +125,7 @@ fn migrate(writer: &mut SqliteConn, migrations: Migrations) -> Result<()> {
     migrated
 }
 
-fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>) {
+fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>, turn: Turn<'_>) {
     let ended = match reader.control("BEGIN") {
         Ok(()) => {
             job.run(reader);
@@ -127,6 +134,8 @@ fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>) {
         }
         Err(error) => Err(error),
     };
+    // Who is answered finds their turn over.
+    drop(turn);
     job.finish(ended);
 }
 
@@ -138,16 +147,24 @@ fn write_loop(writer: &mut SqliteConn, queue: &Queue, groups: &GroupSizes) {
     let _ = writer.inner.pragma_update(None, "wal_checkpoint", "TRUNCATE");
 }
 
-fn write_group(writer: &mut SqliteConn, queue: &Queue, first: Box<dyn Job>, groups: &GroupSizes) {
+fn write_group<'q>(
+    writer: &mut SqliteConn,
+    queue: &'q Queue,
+    first: (Box<dyn Job>, Turn<'q>),
+    groups: &GroupSizes,
+) {
+    let started = Instant::now();
     let mut answered = Vec::new();
     let mut next = Some(first);
     let mut outcome = writer.control("BEGIN IMMEDIATE");
-    while let Some(mut job) = next.take() {
+    while let Some((mut job, turn)) = next.take() {
         if outcome.is_ok() {
             outcome = run_in_savepoint(writer, job.as_mut());
         }
+        drop(turn);
         answered.push(job);
-        if outcome.is_ok() && answered.len() < GROUP_MAX {
+        let has_room = answered.len() < GROUP_MAX && started.elapsed() < GROUP_TIME_MAX;
+        if outcome.is_ok() && has_room {
             next = queue.try_pop();
         }
     }
@@ -158,6 +175,7 @@ fn write_group(writer: &mut SqliteConn, queue: &Queue, first: Box<dyn Job>, grou
         tracing::error!(error = %error.report(), jobs = answered.len(), "group commit failed");
         let _ = writer.control("ROLLBACK");
     }
+    writer.written.publish();
     groups.count(answered.len());
     for job in answered {
         job.finish(match &outcome {
@@ -182,6 +200,7 @@ fn run_in_savepoint(writer: &mut SqliteConn, job: &mut dyn Job) -> Result<()> {
 
 struct SqliteConn {
     inner: Connection,
+    written: Written,
 }
 
 impl SqliteConn {
@@ -198,6 +217,7 @@ impl Conn for SqliteConn {
 
     fn execute(&mut self, sql: &Sql, params: &[Val<'_>]) -> Result<u64> {
         check_params(params)?;
+        self.written.note(sql.text);
         let mut statement = self.inner.prepare_cached(sql.text).map_err(failed)?;
         let params = rusqlite::params_from_iter(params);
         let changed = statement.execute(params).map_err(failed)?;
@@ -220,9 +240,11 @@ impl Conn for SqliteConn {
         each: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         check_params(params)?;
+        self.written.note(text);
         let mut statement = self.inner.prepare_cached(text).map_err(failed)?;
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
+            check_interest()?;
             each(&SqliteRow(row))?;
         }
         Ok(())
@@ -267,6 +289,7 @@ impl Row for SqliteRow<'_> {
 fn failed(error: rusqlite::Error) -> Error {
     let public = match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => constraint_failed(&error),
+        Some(ErrorCode::OperationInterrupted) => abandoned(),
         Some(ErrorCode::DiskFull) => Error::unavailable("the disk is full"),
         Some(ErrorCode::ReadOnly) => Error::unavailable("the storage is read-only"),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

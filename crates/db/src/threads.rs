@@ -3,19 +3,33 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::queue::Queue;
 
 /// Closures committed together at most.
 pub(crate) const GROUP_MAX: usize = 256;
+/// After this time a group takes no further closure: who is in it waits for all of it.
+pub(crate) const GROUP_TIME_MAX: Duration = Duration::from_millis(20);
 
 /// The threads of a database and the queues that they take from.
-#[derive(Default)]
 pub(crate) struct Threads {
     pub(crate) writes: Arc<Queue>,
     pub(crate) reads: Arc<Queue>,
     pub(crate) writers: Vec<JoinHandle<()>>,
     pub(crate) readers: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    /// The queues for so many writers, before any thread has started.
+    pub(crate) fn new(writers: usize) -> Self {
+        Self {
+            writes: Arc::new(Queue::new(writers)),
+            reads: Arc::new(Queue::new(crate::READERS)),
+            writers: Vec::new(),
+            readers: Vec::new(),
+        }
+    }
 }
 
 impl Drop for Threads {

@@ -4,9 +4,10 @@
 //! On paths of the commerce family, credentials that nobody knows count as none; elsewhere they are
 //! refused, also on routes that are open to all. Both are what existing clients were built against.
 //!
-//! **Only refusals are slowed down.** The secrets here are random and long, so nobody guesses them;
-//! what is limited is the load, and nobody can lock out others behind the same address. Passwords
-//! that people choose are for the sign-in page alone, see [`login`].
+//! **An address that showed too many wrong credentials waits, and while it waits none that it shows
+//! are looked at**: the right ones are refused like the others. An account is different, since
+//! everybody can name it: who shows its right credentials is served however many others failed.
+//! Sessions do not wait. Passwords that people choose are for the sign-in page alone, see [`login`].
 
 pub mod application_password;
 pub mod basic;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 use contract::rest::Refusal;
 use types::{Environment, Error, Timestamp};
 
-use crate::{Identity, Request, Site};
+use crate::{Client, Identity, Request, Site};
 
 /// What a way of authentication found.
 pub(crate) enum Found {
@@ -70,6 +71,11 @@ impl Site {
             Found::Unknown(refusal) => stale_nonce = Some(*refusal),
             Found::Nothing => {}
         }
+        if shows_credentials(request)
+            && let Err(refusal) = self.check_client(request.client)
+        {
+            return Ok(Err(refusal));
+        }
         let commerce = self.settings().names.is_commerce(&request.path);
         if commerce {
             match self.consumer_key_of(request, method, now).await? {
@@ -77,7 +83,13 @@ impl Site {
                 Found::Refused(refusal) => {
                     return Ok(Err(self.count_refusal(request, "", *refusal)));
                 }
-                Found::Unknown(_) | Found::Nothing => {}
+                Found::Unknown(refusal) => {
+                    let refusal = self.count_refusal(request, "", *refusal);
+                    if refusal.status == 429 {
+                        return Ok(Err(refusal));
+                    }
+                }
+                Found::Nothing => {}
             }
         }
         match self.application_password_of(request, now).await? {
@@ -90,6 +102,22 @@ impl Site {
                 let tolerated = commerce && refusal.status != 429;
                 Ok(if tolerated { Ok(Identity::ANONYMOUS) } else { Err(refusal) })
             }
+        }
+    }
+
+    /// Refuses a client that waits, before what it shows is looked at.
+    pub(crate) fn check_client(&self, client: Client) -> Result<(), Refusal> {
+        if !client.throttled {
+            return Ok(());
+        }
+        let checked = self.gate().by_address.check(&client.address, Instant::now());
+        checked.map_err(too_many_guesses)
+    }
+
+    /// Counts something wrong that a client has shown.
+    pub(crate) fn count_guess(&self, client: Client) {
+        if client.throttled {
+            self.gate().by_address.note(client.address, Instant::now());
         }
     }
 
@@ -115,17 +143,13 @@ impl Site {
         }
         refusal
     }
+}
 
-    /// What was right a moment ago is right still; saves a look-up for each request of a busy
-    /// client.
-    pub(crate) fn recall(&self, kind: &str, credentials: &str) -> ([u8; 32], Option<Identity>) {
-        let key = self.vault().site_hash("credentials seen", kind, credentials);
-        (key, self.gate().recall(&key))
-    }
-
-    pub(crate) fn remember(&self, key: [u8; 32], identity: &Identity) {
-        self.gate().remember(key, identity);
-    }
+/// Whether the request brings a secret that could be a guess.
+fn shows_credentials(request: &Request) -> bool {
+    request.header("authorization").is_some()
+        || request.query_parameter("consumer_key").is_some()
+        || !matches!(oauth::read(request), Ok(None))
 }
 
 /// Accounts are counted without regard to case; longer names than any account has are one.

@@ -16,6 +16,7 @@ pub mod auth;
 mod batch;
 pub mod bundle;
 pub mod cookies;
+pub mod credential_cache;
 pub mod dates;
 mod documents;
 pub mod identity;
@@ -49,7 +50,7 @@ pub use identity::{Identity, User, Via};
 pub use names::Names;
 pub use options::Options;
 pub use request::{Client, Request};
-pub use rest::{Payload, Response};
+pub use rest::{Payload, Response, line_of_user};
 pub use settings::Settings;
 pub use site::{
     Action, Call, FileFound, FileSource, Neighbour, PageSource, Parts, PublicPage, Site, Visit,

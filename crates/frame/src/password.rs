@@ -1,10 +1,13 @@
 //! Passwords that people choose: hashed slowly, for the sign-in page.
 //!
+//! **There is one rule for them, [`check`], and nothing is hashed that breaks it**, at whichever door
+//! it is set: eight characters at least, and none of those that everybody tries first.
+//!
 //! Hashing takes tens of milliseconds and megabytes, on purpose. **It never runs on a thread that
 //! others wait for**: a [`Hasher`] lets few run at once, beside the server's own threads, and sends
 //! the rest away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +17,12 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::Pas
 use tokio::sync::Semaphore;
 use types::{Error, Result, Secret};
 
-const LENGTH_MIN: usize = 12;
-const LENGTH_MAX: usize = 1024;
+pub const LENGTH_MIN: usize = 8;
+pub const LENGTH_MAX: usize = 1024;
+
+/// Passwords that are tried first, a line each, in lower case.
+const WEAK: &str = include_str!("weak_passwords.txt");
+static WEAK_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| WEAK.lines().collect());
 
 /// Hashes under way at once.
 const PLACES: usize = 2;
@@ -75,17 +82,33 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Says what is wrong with a password, if anything is.
+/// The rule for every password that is set, at whichever door.
 pub fn check(password: &Secret<String>) -> Result<()> {
-    let length = password.expose().chars().count();
-    if (LENGTH_MIN..=LENGTH_MAX).contains(&length) {
-        return Ok(());
+    let password = password.expose();
+    if !(LENGTH_MIN..=LENGTH_MAX).contains(&password.chars().count()) {
+        let message = format!("a password has {LENGTH_MIN} to {LENGTH_MAX} characters");
+        return Err(Error::invalid(message));
     }
-    Err(Error::invalid(format!("a password has {LENGTH_MIN} to {LENGTH_MAX} characters")))
+    let mut letters = password.chars();
+    let first = letters.next();
+    let is_one_letter = letters.all(|letter| Some(letter) == first);
+    if is_one_letter || WEAK_SET.contains(password.to_lowercase().as_str()) {
+        return Err(Error::invalid("this password is too easy to guess; choose another one"));
+    }
+    Ok(())
 }
 
-/// Takes tens of milliseconds, on purpose.
+/// [`check`] for forms: what is wrong with the password, as a sentence.
+pub fn fault(password: &str) -> Option<String> {
+    let error = check(&Secret::new(password.to_owned())).err()?.to_string();
+    let mut letters = error.chars();
+    let first = letters.next()?.to_uppercase();
+    Some(format!("{first}{}.", letters.as_str()))
+}
+
+/// Fails for what [`check`] refuses. Takes tens of milliseconds, on purpose.
 pub fn hash(password: &Secret<String>) -> Result<String> {
+    check(password)?;
     let hash = Argon2::default().hash_password(password.expose().as_bytes());
     hash.map(|hash| hash.to_string()).map_err(|error| {
         Error::internal("the password cannot be hashed").because(error.to_string())
@@ -157,6 +180,23 @@ mod tests {
         assert!(matches(&right, Some(&stored)));
         assert!(!matches(&Secret::new(String::from("another password")), Some(&stored)));
         assert!(!matches(&right, None));
-        assert!(check(&Secret::new(String::from("short"))).is_err());
+    }
+
+    #[test]
+    fn a_password_is_long_enough_and_not_a_known_one() {
+        let is_fine = |text: &str| check(&Secret::new(text.to_owned())).is_ok();
+        for fine in ["harbour seal", "k7#Vw9qz", "пристань1"] {
+            assert!(is_fine(fine), "{fine}");
+        }
+        let long = "ab".repeat(LENGTH_MAX / 2 + 1);
+        for refused in ["", "short", "7letter", "password", "PassWord1", "aaaaaaaaaa", &long] {
+            assert!(!is_fine(refused), "{refused}");
+        }
+        assert!(hash(&Secret::new(String::from("12345678"))).is_err());
+        assert!(WEAK_SET.len() > 500, "{}", WEAK_SET.len());
+        for known in WEAK_SET.iter() {
+            assert_eq!(known.to_lowercase(), *known);
+            assert!(known.chars().count() >= LENGTH_MIN, "{known} is too short to be needed");
+        }
     }
 }

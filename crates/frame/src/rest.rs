@@ -31,6 +31,11 @@ use crate::site::recent;
 use crate::turns::Turn;
 use crate::{Action, Call, Identity, Request, Site, Visit};
 
+/// The line in which a user's requests wait for the database, by whichever interface they come.
+pub fn line_of_user(user_id: i64) -> String {
+    format!("user:{user_id}")
+}
+
 impl Site {
     /// Answers a request of the REST interface, whatever it is.
     pub async fn answer(self: &Arc<Self>, request: Request) -> Response {
@@ -52,7 +57,11 @@ impl Site {
                 return Response::plain_refusal(&refusal, &visit.rest_url);
             }
             None => {
-                let reply = self.recall_or_carry_out(&request, &method, &visit).await;
+                let carried_out = self.recall_or_carry_out(&request, &method, &visit);
+                let reply = match &visit.identity.user {
+                    Some(user) => db::as_caller(line_of_user(user.id()), carried_out).await,
+                    None => carried_out.await,
+                };
                 is_shortened = reply.is_shortened;
                 self.respond(&request, &visit, reply, &wrapping)
             }

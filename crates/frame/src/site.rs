@@ -110,7 +110,7 @@ impl std::fmt::Debug for Catcher {
 impl Site {
     pub(crate) fn with_table(parts: Parts, table: Table<Action>) -> Self {
         options::declare(parts.options);
-        let gate = Gate::new(parts.wrong_credentials_per_minute);
+        let gate = Gate::new(parts.wrong_credentials_per_minute, &parts.store);
         Self {
             parts,
             table,
@@ -175,7 +175,8 @@ impl Site {
     /// A number that grows with every change that answers can show.
     pub(crate) fn changes(&self) -> u64 {
         let outside = self.versions.iter().map(|version| (version.0)());
-        outside.fold(self.recent.writes(), u64::wrapping_add)
+        let here = self.recent.writes().wrapping_add(self.gate.accounts.generation());
+        outside.fold(here, u64::wrapping_add)
     }
 
     /// Adds a kind of background job of a crate above.

@@ -1,8 +1,9 @@
 //! From an `Authorization` header, or a session, to a caller.
 //!
 //! Whatever is wrong with a key, the client gets the same answer; the true reason is for the log.
-//! Keys are looked up at most once a second each, so **a revocation takes effect within a second**
-//! in every process.
+//! Keys that were looked up are kept for less than a second, and not at all once this process has
+//! written to what they were read from: **a revocation holds for the next request here, and within a
+//! second in every other process.**
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -60,12 +61,7 @@ impl Platform {
         let scheme = if pairing { "pairing-code" } else { "device-token" };
         let Some(text) = credential(header, scheme) else { return refused(Reason::NotAnApiKey) };
         let found = if pairing {
-            let hash = self.code_hash(text);
-            let find = move |conn: &mut dyn Conn| {
-                let found = device::pairing_find(conn, &hash)?.map(DeviceCaller::Pairing);
-                with_account(conn, found)
-            };
-            self.store.read(find).await?
+            self.try_code(text).await?
         } else {
             let hash = self.token_hash(text);
             let find = move |conn: &mut dyn Conn| {
@@ -84,6 +80,25 @@ impl Platform {
             }
             Some((caller, account)) => Ok(Ok((caller, account.clock_ahead))),
         }
+    }
+
+    /// The code that a device shows. **A code withstands a number of wrong tries in all**, whoever
+    /// makes them: one that begins as it does and goes on otherwise counts, and a code that was
+    /// tried too often is worth nothing any more.
+    async fn try_code(&self, code: &str) -> Result<Option<(DeviceCaller, IsoAccount)>> {
+        let (prefix, hash) = (self.code_prefix_hash(code), self.code_hash(code));
+        let (known_prefix, known_hash) = (prefix.clone(), hash.clone());
+        let candidates = self.store.read(move |conn| {
+            Ok(device::pairing_candidates(conn, &known_prefix, &known_hash)?.len())
+        });
+        if candidates.await? == 0 {
+            return Ok(None);
+        }
+        let try_once = move |conn: &mut dyn Conn| {
+            let found = device::pairing_try(conn, &prefix, &hash)?.map(DeviceCaller::Pairing);
+            with_account(conn, found)
+        };
+        self.store.write(try_once).await
     }
 
     /// The caller behind the header, if its key has the scope. An outer error is ours.
@@ -106,9 +121,14 @@ impl Platform {
             Ok(key) => key,
             Err(reason) => return unknown(reason),
         };
-        let entry = match self.keys.get(key.key_id()) {
-            Some(seen) => seen.entry,
-            None => self.load_key(key.key_id()).await?,
+        let key_id = key.key_id().to_owned();
+        let entry = match self.keys.get(&key_id) {
+            Ok(entry) => entry,
+            Err(before) => {
+                let entry = self.load_key(&key_id).await?;
+                self.keys.put(key_id, entry.clone(), before);
+                entry
+            }
         };
         let matching = entry.filter(|entry| {
             let KeyEntry { key: row, access, .. } = &**entry;
@@ -140,12 +160,8 @@ impl Platform {
             let iso = load_iso(conn, &key.iso_id)?;
             Ok(iso.map(|iso| (key, iso)))
         });
-        let entry = match found.await? {
-            Some((key, iso)) => Some(Arc::new(self.open_entry(key, iso)?)),
-            None => None,
-        };
-        self.keys.put(key_id, entry.clone());
-        Ok(entry)
+        let opened = found.await?.map(|(key, iso)| self.open_entry(key, iso)).transpose()?;
+        Ok(opened.map(Arc::new))
     }
 
     fn open_entry(&self, key: ApiKeyRow, iso: (IsoRow, IsoAccount)) -> Result<KeyEntry> {

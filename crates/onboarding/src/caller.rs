@@ -5,12 +5,12 @@
 
 mod refusals;
 
-use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use frame::credential_cache::CredentialCache;
 use site_rows::iso::IsoRow;
 use types::{AddressRange, IsoId, KeyId, Scope, ScopeSet, Timestamp};
 use vault::DataKey;
@@ -23,10 +23,6 @@ use crate::rows::api_key::ApiKeyRow;
 use crate::rows::device::{DeviceRow, PairingCode};
 use crate::rows::iso_account::IsoAccount;
 use crate::settings::IsoLimits;
-
-const CACHE_LIFE: Duration = Duration::from_millis(900);
-/// Keys remembered at most. Beyond that the cache starts over.
-const CACHE_KEYS_MAX: usize = 10_000;
 
 /// Who makes a request for an ISO: a program with one of its keys, or a person with a session.
 #[derive(Clone, Debug)]
@@ -218,39 +214,11 @@ impl Reason {
     }
 }
 
-/// Recently seen keys.
-#[derive(Debug, Default)]
-pub(crate) struct KeyCache {
-    by_id: Mutex<HashMap<String, Seen>>,
-}
+/// Recently seen keys by their id; `None` for an id that no key has.
+pub(crate) type KeyCache = CredentialCache<String, Option<Arc<KeyEntry>>>;
 
-/// What a look-up found, and when.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    at: Instant,
-    /// `None` when there is no such key.
-    pub(crate) entry: Option<Arc<KeyEntry>>,
-}
-
-impl KeyCache {
-    pub(crate) fn get(&self, key_id: &str) -> Option<Seen> {
-        let by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        by_id.get(key_id).filter(|seen| seen.at.elapsed() < CACHE_LIFE).cloned()
-    }
-
-    /// After a change that callers are to notice at once.
-    pub(crate) fn forget(&self) {
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    pub(crate) fn put(&self, key_id: &str, entry: Option<Arc<KeyEntry>>) {
-        let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_id.len() >= CACHE_KEYS_MAX {
-            by_id.clear();
-        }
-        by_id.insert(key_id.to_owned(), Seen { at: Instant::now(), entry });
-    }
-}
+/// What an entry of [`KeyCache`] is read from.
+pub(crate) const KEY_TABLES: [&str; 3] = ["api_keys", "isos", "iso_accounts"];
 
 /// Who makes a request that needs credentials.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use frame::Site;
 use types::{Clock, Environment, Error, Result, Timestamp};
 use vault::{MasterKey, Vault};
 
-use crate::caller::{Caller, DeviceCaller, KeyCache, Origin, RecentRefusals};
+use crate::caller::{Caller, DeviceCaller, KEY_TABLES, KeyCache, Origin, RecentRefusals};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
 use crate::request_log::RequestLog;
@@ -55,7 +55,7 @@ impl Platform {
             )));
         }
         let ids = IdSource::new(vault.id_permutation());
-        let (keys, running) = (KeyCache::default(), Running::default());
+        let (keys, running) = (KeyCache::new(store.watch(&KEY_TABLES)), Running::default());
         let (refusals, requests) = (RecentRefusals::default(), RequestLog::default());
         Ok(Self {
             environment,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use frame::password;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{Scope, Secret, Timestamp};
@@ -13,7 +14,7 @@ use crate::device_models;
 macro_rules! text_field {
     (
         $(#[doc = $doc:literal])* $name:ident($inner:ty), $types:expr, $format:literal,
-        $min:literal..=$max:literal $(, $keyword:literal: $value:expr)*
+        $length:expr $(, $keyword:literal: $value:expr)*
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, Deserialize)]
@@ -33,8 +34,8 @@ macro_rules! text_field {
                 json_schema!({
                     "type": $types,
                     "format": $format,
-                    "minLength": $min,
-                    "maxLength": $max,
+                    "minLength": ($length).start(),
+                    "maxLength": ($length).end(),
                     "description": concat!($($doc,)*).trim(),
                     $($keyword: $value,)*
                 })
@@ -262,8 +263,8 @@ macro_rules! listed_fields {
 pub(crate) use listed_fields;
 
 text_field!(
-    /// A password of 12 to 1024 characters, kept as a slow hash.
-    NewPassword(Secret<String>), "string", "password", 12..=1024,
+    /// A password that is not easy to guess, kept as a slow hash.
+    NewPassword(Secret<String>), "string", "password", password::LENGTH_MIN..=password::LENGTH_MAX,
     "writeOnly": true, "x-verbatim": true
 );
 

@@ -231,7 +231,9 @@ impl Visit<'_> {
         let (parts, body) = request.into_parts();
         let time = Duration::from_millis(self.service.shared.settings.limits.answer_ms);
         let late = |dialect: Dialect| dialect.not_now("The request timed out; try again.");
-        let head = tokio::time::timeout(time, self.handle_head(route, &parts)).await;
+        self.client = self.client_of(&parts);
+        let head = db::as_caller(self.line(), self.handle_head(route, &parts));
+        let head = tokio::time::timeout(time, head).await;
         match head.unwrap_or_else(|_| Err(late(Dialect::default()))) {
             Err(answer) => {
                 drain(body).await;
@@ -241,10 +243,25 @@ impl Visit<'_> {
                 let limits = &self.service.shared.settings.limits;
                 let takes_file = !endpoint.get().route().files.is_empty();
                 let time = if takes_file { Duration::from_millis(limits.file_ms) } else { time };
+                let line = self.line();
                 let run = self.run(&endpoint, params, dialect, &parts.headers, body);
+                let run = db::as_caller(line, run);
                 let answer = tokio::time::timeout(time, run).await;
                 answer.unwrap_or_else(|_| late(dialect))
             }
+        }
+    }
+
+    /// In whose line the request waits for the database: its ISO's, its user's, or as long as nobody
+    /// knows whose it is, its address's.
+    fn line(&self) -> String {
+        let iso = self.caller.as_ref().map(Caller::iso_id);
+        let iso = iso.or_else(|| self.device.as_ref().map(DeviceCaller::iso_id));
+        match (iso, self.administrator, self.client) {
+            (Some(iso), ..) => iso.to_string(),
+            (None, Some(user_id), _) => frame::line_of_user(user_id),
+            (None, None, Some(client)) => client.network().to_string(),
+            (None, None, None) => String::new(),
         }
     }
 
@@ -267,7 +284,6 @@ impl Visit<'_> {
         self.op = Arc::clone(&endpoint.get().name);
         let mut dialect = Dialect { message: failure_message(endpoint.get()), ..dialect };
         let permission = endpoint.get().route().permission;
-        self.client = self.client_of(parts);
         if permission == Permission::Public {
             if endpoint.get().route().method.has_body() {
                 self.check_visitor(dialect)?;

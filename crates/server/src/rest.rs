@@ -144,7 +144,8 @@ impl RestService {
         };
         let request = self.request(path, &parts, body.to_vec());
         let time = Duration::from_millis(limits.answer_ms);
-        tokio::time::timeout(time, self.site.answer(request))
+        let line = request.client.address.to_string();
+        tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", "The request timed out; try again."))
     }

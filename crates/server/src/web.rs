@@ -124,7 +124,9 @@ impl WebService {
         let path = parts.uri.path().to_owned();
         let request = self.rest.request(path, parts, form);
         let time = Duration::from_millis(limits.answer_ms);
-        tokio::time::timeout(time, page(&self.rest.site, request)).await.unwrap_or_else(|_| {
+        let line = request.client.address.to_string();
+        let page = db::as_caller(line, page(&self.rest.site, request));
+        tokio::time::timeout(time, page).await.unwrap_or_else(|_| {
             let mut late = WebAnswer::sentence(503, "The request timed out; try again.");
             late.headers.push(("retry-after", String::from("1")));
             Some(late)

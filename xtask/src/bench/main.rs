@@ -6,7 +6,8 @@
 //! with its usual settings ([`subject`]); the clients are one thread ([`load`]); the bare loop is
 //! in [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether
 //! the measuring went well. The REST interface is measured in [`rest`], beside a bare server;
-//! the import of orders in [`import`], beside a bare loop that inserts the same rows.
+//! the import of orders in [`import`], beside a bare loop that inserts the same rows; what others
+//! wait for beside a greedy caller in [`greedy`].
 
 #![expect(
     clippy::print_stdout,
@@ -15,6 +16,7 @@
 )]
 
 mod bare;
+mod greedy;
 mod import;
 mod load;
 mod measure;
@@ -65,6 +67,7 @@ enum Subject {
     Onboarding,
     Rest,
     Import,
+    Greedy,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,6 +135,7 @@ fn run(options: &Options) -> Result<()> {
         Subject::Onboarding => onboarding(options, program, output),
         Subject::Rest => rest::run(options, program, output),
         Subject::Import => import::run(options, program, output),
+        Subject::Greedy => greedy::run(options, program, output),
     }
 }
 

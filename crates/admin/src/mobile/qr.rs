@@ -186,7 +186,8 @@ fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Update the app: this version cannot confirm the number shown on the screen.";
         return Err(refuse(426, "mobile_app_update_required", message));
     }
-    let mut row = token_of(call, false)?.ok_or_else(invalid_token)?;
+    let found = call.look_up_secret(|call| token_of(call, false))?;
+    let mut row = found.ok_or_else(invalid_token)?;
     let device = device_of(call);
     if !device.contains_key("model") && !device.contains_key("os") {
         return Err(refuse(400, "invalid_device", "Describe the device: model or os is required."));
@@ -321,13 +322,15 @@ fn session_status(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().to_owned();
     let (session, digest) = (text("session_id"), text("token_hash"));
     let session_hash = hash(site.vault(), "session", &session);
-    let found = login_token::by_session(call.conn()?, &session_hash)?;
     let knows = |row: &LoginTokenRow| {
         let compared = |text: &str| hash(site.vault(), "compare", text);
         let own = detail(row).get("digest").and_then(Value::as_str).map(compared);
         row.kind == KIND && own == Some(compared(&digest))
     };
-    let Some(row) = found.filter(knows) else {
+    let found = call.look_up_secret(|call| {
+        Ok(login_token::by_session(call.conn()?, &session_hash)?.filter(knows))
+    })?;
+    let Some(row) = found else {
         return Ok(Reply::new(json!({ "state": EXPIRED })));
     };
     let state = state_at(&row, now);
@@ -342,7 +345,8 @@ fn session_status(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
     need_https(call)?;
     let (site, now) = (call.site, call.now());
-    let mut row = token_of(call, false)?.ok_or_else(invalid_token)?;
+    let found = call.look_up_secret(|call| token_of(call, false))?;
+    let mut row = found.ok_or_else(invalid_token)?;
     match state_at(&row, now) {
         APPROVED => {}
         CONSUMED => return Err(invalid_token()),
@@ -356,10 +360,11 @@ fn exchange(call: &mut Call<'_>) -> Result<Reply, Stop> {
         }
     }
     let mut kept = detail(&row);
-    let given = call.params.text("exchange_grant").unwrap_or_default();
+    let given = call.params.text("exchange_grant").unwrap_or_default().to_owned();
     let compared = |text: &str| hash(site.vault(), "compare", text);
     let granted = kept.get("grant").and_then(Value::as_str).map(compared);
-    if granted != Some(compared(given)) {
+    let is_granted = granted == Some(compared(&given));
+    if call.look_up_secret(|_| Ok(is_granted.then_some(())))?.is_none() {
         let message = "Sign-in was denied for this phone; scan a new code.";
         return Err(refuse(412, "invalid_exchange_grant", message));
     }

@@ -54,6 +54,32 @@ fn a_consumer_key_makes_nothing_stronger_than_itself() {
     }
 }
 
+#[test]
+fn who_guesses_codes_of_phones_waits() {
+    const GUESSES: usize = 5;
+    let site = Site::sqlite()
+        .set("server.rate_limits.enabled", true)
+        .set("server.rate_limits.refused_keys_per_minute", GUESSES);
+    let shop = RestSite::import(site);
+    let running = shop.site.serve();
+    let guess = |path: &str, client: &str| {
+        let body = r#"{"token":"x","exchange_grant":"x","device":{"os":"x"},
+                       "supports_number_matching":true}"#;
+        let request = Request::new("POST", &format!("/wp-json/wc-admin/mobile-app/{path}"))
+            .header("X-Forwarded-Proto", "https")
+            .header("X-Forwarded-For", client)
+            .header("Content-Type", "application/json");
+        send(&running, &request.body(body)).status
+    };
+    for _ in 0..GUESSES {
+        assert_eq!(guess("qr-login-scan", "198.51.100.7"), 401);
+    }
+    for path in ["qr-login-scan", "qr-login-exchange"] {
+        assert_eq!(guess(path, "198.51.100.7"), 429, "{path}");
+        assert_eq!(guess(path, "203.0.113.9"), 401, "{path} for others");
+    }
+}
+
 fn send(running: &Running, request: &Request) -> Response {
     Connection::open(&running.url).unwrap().send(request).unwrap()
 }

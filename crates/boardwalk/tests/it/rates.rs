@@ -104,8 +104,8 @@ fn those_who_try_keys_must_wait() {
     let refused = try_key(&running, "bw_test_guess", thief);
     check_too_many(&refused);
     assert!(number(&refused, "Retry-After") > 5, "{:?}", refused.headers);
-    assert_eq!(try_key(&running, &key, thief).status, 404, "a right key is not held up");
-    assert_eq!(try_key(&running, &key, honest).status, 404, "nor are others");
+    check_too_many(&try_key(&running, &key, thief));
+    assert_eq!(try_key(&running, &key, honest).status, 404, "others are not held up");
     // What the thief writes into the header himself stands before what the proxy adds.
     for claimed in ["203.0.113.9, 198.51.100.7", "203.0.113.9, 198.51.100.7:4444"] {
         check_too_many(&try_key(&running, "bw_test_guess", Some(claimed)));
@@ -113,6 +113,37 @@ fn those_who_try_keys_must_wait() {
     for _ in 0..REFUSALS * 2 {
         assert_eq!(try_key(&running, "bw_test_guess", None).status, 401, "the machine itself");
     }
+}
+
+/// Shows a code as a device does.
+fn try_code(running: &Running, code: &str, client: &str) -> Response {
+    let request = Request::new("POST", "/v1/device/pair")
+        .header("Authorization", &format!("pairing-code {code}"))
+        .header("X-Forwarded-For", client)
+        .header("Content-Type", "application/json")
+        .body(r#"{"serialNumber":"SN 1"}"#);
+    http::send(&running.url, &request).unwrap()
+}
+
+#[test]
+fn the_right_code_is_not_taken_from_those_who_wait() {
+    let site = limited_site().set("server.trusted_proxies", "[\"127.0.0.1\"]");
+    let key = site.key(&site.iso("Guarded"));
+    let running = site.serve();
+    let onboarded = running.onboard(&key, &body("Paired")).json().unwrap();
+    let tpn = onboarded["data"]["tpn"].as_str().unwrap().to_owned();
+    let headers = [("Authorization", &*authorization(&key))];
+    let path = format!("/v1/tpns/{tpn}/pairing-code");
+    let made = http::post(&running.url, &path, &headers, &serde_json::json!({})).unwrap();
+    let code = made.json().unwrap()["code"].as_str().unwrap().to_owned();
+    for number in 0..REFUSALS {
+        let guess = try_code(&running, &format!("AAAAAA{number:02}"), "198.51.100.7");
+        assert_eq!(guess.status, 401, "{}", guess.text());
+    }
+    check_too_many(&try_code(&running, &code, "198.51.100.7"));
+    check_too_many(&try_key(&running, &key, Some("198.51.100.7")));
+    let paired = try_code(&running, &code, "203.0.113.9");
+    assert_eq!(paired.status, 200, "{}", paired.text());
 }
 
 #[test]

@@ -55,6 +55,9 @@ const KNOWN_AS_500: [&str; 1] = ["woocommerce_rest_cannot_create_order_refund"];
 /// In no body whatever: how hashes of passwords begin or are called.
 const HASHES: [&str; 4] = ["$argon2", "$P$", "$wp$", "user_pass"];
 
+/// What refuses a consumer key that lacks the permission.
+const KEY_REFUSED: &str = "woocommerce_rest_authentication_error";
+
 /// Who may use which method of which route.
 type Permissions = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
@@ -64,6 +67,8 @@ struct Scene {
     original: RestSite,
     callers: Vec<Caller>,
     strangers: Vec<Caller>,
+    /// An administrator's keys: one that may read alone, one that may write alone.
+    keys: [Caller; 2],
     /// Credentials in plain text; none may be in an answer.
     secrets: Vec<String>,
 }
@@ -73,6 +78,8 @@ struct Caller {
     /// For a stranger, what refuses them.
     code: &'static str,
     authorization: Option<String>,
+    /// Over https, without which a consumer key must sign what it sends.
+    secure: bool,
 }
 
 impl Scene {
@@ -84,12 +91,16 @@ impl Scene {
             name,
             code: "",
             authorization: who.map(basic),
+            secure: false,
         };
         let stranger = |(who, code): (&'static str, &'static str)| Caller {
             name: who,
             code,
             authorization: Some(basic(who)),
+            secure: false,
         };
+        let key = |who: &'static str| Caller { secure: true, ..stranger((who, KEY_REFUSED)) };
+        let keys = ["key:read", "key:write"].map(key);
         let callers: Vec<Caller> = CALLERS.into_iter().map(caller).collect();
         let strangers = STRANGERS.into_iter().map(stranger).collect();
         let known = original.identities.iter().filter(|(name, _)| !name.starts_with("bad"));
@@ -102,7 +113,7 @@ impl Scene {
         });
         let secrets = secrets.collect();
         let running = original.site.serve();
-        let scene = Self { running, original, callers, strangers, secrets };
+        let scene = Self { running, original, callers, strangers, keys, secrets };
         // The first use of an application password is noted; later ones of the same day are not.
         for caller in &scene.callers {
             let answer = scene.send(caller, "GET", "/wp/v2/users/me", None);
@@ -116,6 +127,9 @@ impl Scene {
         let mut request = Request::new(method, &format!("/wp-json{path}"));
         if let Some(authorization) = &caller.authorization {
             request = request.header("Authorization", authorization);
+        }
+        if caller.secure {
+            request = request.header("X-Forwarded-Proto", "https");
         }
         if let Some(body) = body {
             request = request.header("Content-Type", "application/json").body(body.to_string());
@@ -241,6 +255,7 @@ fn check(site: Site) {
     strangers_are_refused(&scene, &routes);
     batches_are_refused_item_by_item(&scene, &routes);
     nobody_rises(&scene);
+    keys_do_what_they_are_for(&scene, &routes);
     allowed_requests_are_served(&scene, &routes, &declared);
 }
 
@@ -321,6 +336,33 @@ fn strangers_are_refused(scene: &Scene, routes: &Routes) {
             }
         }
     }
+}
+
+/// A key that may read changes nothing and one that may write reads nothing, though they are an
+/// administrator's; outside of the commerce family they are nobody's.
+fn keys_do_what_they_are_for(scene: &Scene, routes: &Routes) {
+    let before = scene.rows("before-keys.backup");
+    let [reads, writes] = &scene.keys;
+    let mut count = 0;
+    for endpoint in &routes.endpoints {
+        let path = routes.existing_path(&endpoint.pattern);
+        for method in &endpoint.methods {
+            let unfit = if method == "GET" { writes } else { reads };
+            let mut checks = vec![(unfit, KEY_REFUSED)];
+            if !is_commerce(&path) {
+                checks = scene.keys.iter().map(|key| (key, "invalid_username")).collect();
+            }
+            for (key, code) in checks {
+                let answer = call(scene, key, endpoint, method, &path);
+                let what = format!("{method} {path} by {}: {}", key.name, answer.text());
+                assert_eq!(answer.status, 401, "{what}");
+                assert_eq!(answer.json().unwrap()["code"], code, "{what}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > routes.endpoints.len(), "only {count} refusals");
+    assert!(before == scene.rows("after-keys.backup"), "a key did what it is not for");
 }
 
 /// Nobody's batch is taken, but nothing in it is done.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::http;
 
-use crate::support::{Site, authorization, full_body};
+use crate::support::{Running, Site, authorization, basic, full_body, text};
 
 /// Values that look like nothing else, so that finding one in the log means that it leaked.
 fn secretive_body(number: usize, processor: &str, profile: &Value) -> Value {
@@ -38,7 +38,7 @@ const PERSONAL: [&str; 11] = [
 
 #[test]
 fn no_secret_gets_into_the_log() {
-    let site = Site::sqlite().set("log.level", "trace");
+    let site = Site::sqlite().set("log.level", "trace,html5ever=trace,hyper=trace,h2=trace");
     check_silence(&site);
 }
 
@@ -50,6 +50,10 @@ fn no_secret_gets_into_the_log_on_postgres() {
 
 fn check_silence(site: &Site) {
     let (key_id, key) = site.key_with(&site.iso("Discreet"), &[]);
+    let arguments = ["user", "create", "--login", "boss", "--email", "boss@site.example"];
+    site.json(&[&arguments[..], &["--role", "administrator"]].concat());
+    let made = site.json(&["user", "app-password", "--login", "boss", "--name", "program"]);
+    let rest = format!("boss:{}", text(&made, "password"));
     let running = site.serve();
     let profiles = [
         (
@@ -108,10 +112,71 @@ fn check_silence(site: &Site) {
     running.get(&format!("/v1/merchants/{key}"), &key);
     running.get(&format!("/v1/errors?key={key}"), &key);
 
+    forbidden.extend(send_canaries(&running, &rest));
+
     let log = running.server.stderr();
     assert!(log.contains("request answered"), "{log}");
     for secret in &forbidden {
         let place = log.lines().find(|line| line.contains(secret.as_str()));
         assert_eq!(place, None, "{secret} is in the log");
     }
+}
+
+/// Puts a value that looks like nothing else into every place of a request that has one: path,
+/// query, header fields, cookies, credentials of each kind, bodies of each kind. Returns the values.
+fn send_canaries(running: &Running, rest: &str) -> Vec<String> {
+    let mut canaries = vec![rest.split_once(':').unwrap().1.to_owned(), basic(rest)];
+    let mut canary = |place: &str| {
+        let value = format!("Canary{}{place}", canaries.len());
+        canaries.push(value.clone());
+        value
+    };
+    let oauth = format!(
+        "oauth_consumer_key={}&oauth_nonce={}&oauth_timestamp=1&oauth_signature={}\
+         &oauth_signature_method=HMAC-SHA256",
+        canary("Consumer"),
+        canary("Nonce"),
+        canary("Signature")
+    );
+    let html = format!("<p onclick='x' title='{}'>{}</p>", canary("Title"), canary("Html"));
+    let post = json!({ "title": canary("Post"), "content": html, "status": "publish" });
+    let customer = json!({
+        "email": format!("{}@example.com", canary("Email").to_lowercase()),
+        "password": canary("Password"),
+        "billing": { "address_1": canary("Address") },
+        "meta_data": [{ "key": canary("Name"), "value": canary("Meta") }],
+    });
+    let signed_in = basic(rest);
+    let wrong = basic(&format!("boss:{}", canary("Wrong")));
+    let form = format!("log={}&pwd={}", canary("Login"), canary("Secret"));
+    let (signed_in, wrong) = (signed_in.as_str(), wrong.as_str());
+    let requests = [
+        ("GET", format!("/wp-json/wc/v3/orders?search={}&{oauth}", canary("Query")), "", json!({})),
+        ("GET", format!("/wp-json/wp/v2/posts?search={}", canary("Search")), wrong, json!({})),
+        ("POST", String::from("/wp-json/wp/v2/posts"), signed_in, post),
+        ("POST", String::from("/wp-json/wc/v3/customers"), signed_in, customer),
+        ("GET", format!("/{}/{}", canary("Path"), canary("Deep")), signed_in, json!({})),
+        ("POST", String::from("/v1/device/pair"), "pairing-code CANARY99", json!({})),
+        ("POST", format!("/login?magic_link={}.x", canary("Link")), "", json!(form)),
+    ];
+    let (cookie, header) = (canary("Cookie"), canary("Header"));
+    for (method, path, authorization, body) in &requests {
+        let mut request = http::Request::new(method, path)
+            .header("Cookie", &format!("boardwalk_sandbox_session={cookie}"))
+            .header("X-WP-Nonce", &header)
+            .header("User-Agent", &header);
+        if !authorization.is_empty() {
+            request = request.header("Authorization", authorization);
+        }
+        if let Some(form) = body.as_str() {
+            let media_type = "application/x-www-form-urlencoded";
+            request = request.header("Content-Type", media_type).body(form.to_owned());
+        } else if *method == "POST" {
+            request = request.header("Content-Type", "application/json").body(body.to_string());
+        }
+        http::send(&running.url, &request).unwrap();
+    }
+    canaries.push(String::from("CANARY99"));
+    canaries.push(String::from("canary"));
+    canaries
 }

@@ -5,6 +5,7 @@
 
 use contract::rest::{Refusal, Stop, clean, formats};
 use frame::Call;
+use frame::password;
 use frame::users::account::check_fields;
 use frame::users::{NewUser, create_user, end_other_sessions, names};
 use site_rows::user;
@@ -154,6 +155,12 @@ fn save(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
 fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
     match call.params.text("password") {
         None | Some("") => Ok(None),
-        Some(given) => Ok(Some(call.visit.hashes.of(given)?)),
+        Some(given) => {
+            if let Some(fault) = password::fault(given) {
+                let code = call.site.shop_code("invalid_password");
+                return Err(Refusal::new(400, code, fault).into());
+            }
+            Ok(Some(call.visit.hashes.of(given)?))
+        }
     }
 }

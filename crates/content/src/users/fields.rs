@@ -8,7 +8,6 @@ use contract::rest::{Args, CompiledItem, Fault, Item, Schema, Treatment, loose};
 use frame::password;
 use frame::users::{AVATAR_SIZES, names};
 use serde_json::{Map, Value, json};
-use types::Secret;
 
 /// The kinds of content whose authors are public once something of theirs is published.
 pub(super) const PUBLIC_KINDS: &[&str] = &[
@@ -186,19 +185,13 @@ fn check_password(value: &Value, _: &str) -> Result<Value, Fault> {
         let message = "A password cannot contain a backslash.";
         return Err(fault("rest_user_invalid_password", message));
     }
-    match password::check(&Secret::new(text.clone().into_owned())) {
-        Ok(()) => Ok(json!(text)),
-        Err(error) => {
-            let fault = Fault::new("rest_user_invalid_password", sentence(&error.to_string()));
+    match password::fault(&text) {
+        None => Ok(json!(text)),
+        Some(message) => {
+            let fault = Fault::new("rest_user_invalid_password", message);
             Err(fault.with_data(json!({ "status": BAD_REQUEST })))
         }
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).chain(['.']).collect()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every conversion")]

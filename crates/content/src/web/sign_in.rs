@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use frame::User;
 use frame::auth::login::SignIn;
 use frame::auth::{magic_link, session};
 use frame::cookies::{self, Life};
@@ -133,14 +134,7 @@ impl PageRequest<'_> {
                 tracing::info!(reason = "wrong password or account", "sign-in refused");
                 again(403, WRONG)
             }
-            SignIn::Wait(wait) => {
-                tracing::info!(reason = "too many attempts", "sign-in refused");
-                let seconds = whole_seconds(wait);
-                let message = format!("Too many attempts; try again in {seconds} seconds.");
-                let mut answer = again(429, &message)?;
-                answer.headers.push(("retry-after", seconds.to_string()));
-                Ok(answer)
-            }
+            SignIn::Wait(wait) => told_to_wait(wait, |message| again(429, message)),
         }
     }
 
@@ -151,10 +145,10 @@ impl PageRequest<'_> {
         target: Option<String>,
         error: Option<&str>,
     ) -> Result<WebAnswer> {
-        let (site, now, token) = (Arc::clone(self.site), self.visit.now, link.to_owned());
-        let looked =
-            self.site.store().read(move |conn| magic_link::holder(conn, site.vault(), &token, now));
-        let Some(user) = looked.await? else { return Ok(self.link_refused()) };
+        let user = match self.link_holder(link, false).await? {
+            Ok(user) => user,
+            Err(refused) => return Ok(refused),
+        };
         let visitor = self.visitor()?;
         let csrf = self.token(SIGN_IN, visitor.holder());
         let page = LinkPage {
@@ -173,11 +167,21 @@ impl PageRequest<'_> {
         Ok(answer)
     }
 
-    fn link_refused(&self) -> WebAnswer {
-        tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
-        let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
-        let message = "The link was already used or has expired; request a new one.";
-        self.error((KIND, 403), ("This link does not work", message), Some(again))
+    /// Whom the link signs in, or the page that refuses it.
+    async fn link_holder(&self, link: &str, use_up: bool) -> Result<Result<Arc<User>, WebAnswer>> {
+        let found = self.site.sign_in_by_link(self.request, link, use_up, self.visit.now).await?;
+        let page = |status: u16, message: &str| {
+            let again = Link { text: "Log in", href: Address::new(Spelling::Neutral.sign_in()) };
+            self.error((KIND, status), ("This link does not work", message), Some(again))
+        };
+        Ok(Err(match found {
+            SignIn::Welcome(user) => return Ok(Ok(user)),
+            SignIn::Wrong => {
+                tracing::info!(reason = "unknown, used or expired link", "sign-in refused");
+                page(403, "The link was already used or has expired; request a new one.")
+            }
+            SignIn::Wait(wait) => told_to_wait(wait, |message| Ok(page(429, message)))?,
+        }))
     }
 
     /// Signs in whoever holds a link from a letter, once.
@@ -191,10 +195,10 @@ impl PageRequest<'_> {
         if !self.known_visitor().is_some_and(is_own) {
             return self.link_question(link, target, Some(STALE)).await;
         }
-        let (site, now, link) = (Arc::clone(self.site), self.visit.now, link.to_owned());
-        let redeemed =
-            self.site.store().write(move |conn| magic_link::redeem(conn, site.vault(), &link, now));
-        let Some(user) = redeemed.await? else { return Ok(self.link_refused()) };
+        let user = match self.link_holder(link, true).await? {
+            Ok(user) => user,
+            Err(refused) => return Ok(refused),
+        };
         let target = target.unwrap_or_else(|| PORTAL.to_owned());
         let mut answer = self.welcome(user.id(), &self.visit.page(&target)).await?;
         answer.user_id = Some(user.id());
@@ -255,6 +259,15 @@ impl PageRequest<'_> {
         let hash = session::hash(self.site.vault(), token);
         self.site.store().write(move |conn| rows::delete(conn, &hash).map(drop)).await
     }
+}
+
+/// The page by which somebody learns how long to wait.
+fn told_to_wait(wait: Duration, page: impl FnOnce(&str) -> Result<WebAnswer>) -> Result<WebAnswer> {
+    tracing::info!(reason = "too many attempts", "sign-in refused");
+    let seconds = whole_seconds(wait);
+    let mut answer = page(&format!("Too many attempts; try again in {seconds} seconds."))?;
+    answer.headers.push(("retry-after", seconds.to_string()));
+    Ok(answer)
 }
 
 /// Rounded up, so that who waits this long has waited enough.

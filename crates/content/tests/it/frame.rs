@@ -169,7 +169,7 @@ fn application_passwords_need_a_safe_way() {
 }
 
 #[test]
-fn guessing_is_slowed_down_and_the_right_password_still_works() {
+fn who_guesses_waits_and_the_right_password_is_not_looked_at() {
     let mut site = TestSite::new();
     site.user("anna", Role::Subscriber);
     let wrong = format!("Basic {}", data_encoding::BASE64.encode(b"anna:wrong wrong"));
@@ -179,7 +179,23 @@ fn guessing_is_slowed_down_and_the_right_password_still_works() {
     let last = guess();
     assert_eq!(last.refusal(), (429, "too_many_attempts"));
     assert!(last.header("retry-after").parse::<u64>().unwrap() > 0);
-    assert_eq!(site.get("/wp/v2/users/me", "anna").status, 200);
+    let right = site.get("/wp/v2/users/me", "anna");
+    assert_eq!(right.refusal(), (429, "too_many_attempts"));
+    assert_eq!(site.get("/wc/v3/products", "anna").status, 429, "commerce waits too");
+    assert_eq!(site.get("/wp/v2/types", NOBODY).status, 200, "who shows nothing does not wait");
+}
+
+#[test]
+fn keys_in_the_query_are_counted_too() {
+    let site = TestSite::new();
+    let signed = "oauth_consumer_key=ck_1&oauth_nonce=n&oauth_timestamp=1&oauth_signature=s\
+                  &oauth_signature_method=HMAC-SHA256";
+    let ask = || site.get(&format!("/wc/v3/products?{signed}"), NOBODY);
+    for _ in 0..100 {
+        assert_eq!(ask().status, 401);
+    }
+    assert_eq!(ask().refusal(), (429, "too_many_attempts"));
+    assert_eq!(site.get("/wp/v2/users/me", ADMIN).status, 429, "it is the address that waits");
 }
 
 #[test]

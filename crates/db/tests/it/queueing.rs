@@ -1,12 +1,14 @@
-//! Waiting closures: bounded in number, run even if their caller left, finished before the end.
+//! Waiting closures: bounded in number, in turns of their callers, stopped if their caller left,
+//! finished before the end.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use db::{Database, fact};
+use db::{Conn, Database, fact};
 use types::{Error, Kind, Result};
 
 use crate::support::{TestDatabase, count};
@@ -49,19 +51,128 @@ fn a_full_queue_refuses(database: &TestDatabase) {
 }
 
 testkit::on_both_engines!(
-    what_waits_is_stored_though_the_caller_left,
     a_store_may_be_dropped_by_its_own_closure,
+    one_caller_does_not_keep_others_waiting,
+    a_read_ends_when_its_caller_leaves,
+    a_watch_counts_what_was_written,
 );
 
-fn what_waits_is_stored_though_the_caller_left(database: &TestDatabase) {
+#[test]
+fn what_waits_is_not_begun_once_the_caller_left_on_sqlite() {
+    what_waits_is_not_begun_once_the_caller_left(&TestDatabase::sqlite());
+}
+
+#[test]
+fn what_waits_is_not_begun_once_the_caller_left_on_postgres() {
+    what_waits_is_not_begun_once_the_caller_left(&TestDatabase::postgres_with(1));
+}
+
+fn what_waits_is_not_begun_once_the_caller_left(database: &TestDatabase) {
     let store = database.open();
     let release = block_the_writer(&store);
+    let mut stays = submit(&store, "stays");
+    assert!(poll(&mut stays).is_pending());
     for index in 0..300 {
         let _ = poll(&mut submit(&store, &format!("fact {index}")));
     }
     release.now();
+    assert_eq!(wait(&mut stays).unwrap(), "stays");
+    drop(stays);
     drop(store);
-    assert_eq!(count(&database.open(), "facts"), 300);
+    assert_eq!(count(&database.open(), "facts"), 1);
+}
+
+/// Somebody hands over far more than there are threads; somebody else asks a simple thing.
+fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
+    const GREED: usize = 60;
+    const LONG: Duration = Duration::from_millis(50);
+    let store = database.open();
+    let greedy = |index: usize| -> Answer<'_> {
+        let name = format!("greedy {index}");
+        Box::pin(db::as_caller("greedy", async {
+            store.read(|_| Ok(thread::sleep(LONG))).await?;
+            let write = move |conn: &mut dyn Conn| {
+                thread::sleep(LONG / 5);
+                fact::get_or_set(conn, &name, "")
+            };
+            store.write(write).await
+        }))
+    };
+    let simple = || -> Answer<'_> {
+        Box::pin(db::as_caller("other", async {
+            store.read(|conn| Ok(fact::get(conn, "none")?.unwrap_or_default())).await
+        }))
+    };
+    let mut waiting: Vec<Answer<'_>> = (0..GREED).map(greedy).collect();
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let all = LONG * u32::try_from(GREED / db::READERS).unwrap();
+    let started = Instant::now();
+    while started.elapsed() < all {
+        waiting.retain_mut(|answer| poll(answer).is_pending());
+        let (name, asked) = (format!("other {}", writes.len()), Instant::now());
+        let answer = wait(&mut simple());
+        reads.push(asked.elapsed());
+        assert!(answer.is_ok(), "{answer:?}");
+        let asked = Instant::now();
+        let mut write: Answer<'_> = Box::pin(db::as_caller("other", submit(&store, &name)));
+        assert_eq!(wait(&mut write).unwrap(), name);
+        writes.push(asked.elapsed());
+    }
+    assert!(!waiting.is_empty(), "nobody was greedy");
+    reads.sort();
+    writes.sort();
+    let (read, write) = (reads[reads.len() / 2], writes[writes.len() / 2]);
+    assert!(read < LONG, "half of the reads took {read:?} and more");
+    assert!(write < LONG * 2, "half of the writes took {write:?} and more");
+    for answer in &mut waiting {
+        wait(answer).unwrap();
+    }
+}
+
+/// Reads that would go on for minutes, one on every thread, each of a caller of its own.
+fn a_read_ends_when_its_caller_leaves(database: &TestDatabase) {
+    const ENDLESS: &str = "WITH RECURSIVE numbers (n) AS
+        (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000000)
+        SELECT COUNT(*) FROM numbers";
+    const BY_ROWS: &str = "WITH RECURSIVE numbers (n) AS
+        (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000000)
+        SELECT n FROM numbers";
+    let store = database.open();
+    for text in [ENDLESS, BY_ROWS] {
+        let (begun, has_begun) = mpsc::channel();
+        let mut callers: Vec<Answer<'_>> = Vec::new();
+        for index in 0..db::READERS {
+            let begun = begun.clone();
+            let read = move |conn: &mut dyn Conn| {
+                begun.send(()).unwrap();
+                conn.query_text(text, &[], &mut |_| Ok(()))?;
+                Ok(String::new())
+            };
+            callers.push(Box::pin(db::as_caller(format!("caller {index}"), store.read(read))));
+        }
+        for caller in &mut callers {
+            assert!(poll(caller).is_pending());
+        }
+        for _ in 0..db::READERS {
+            has_begun.recv().unwrap();
+        }
+        // So that the statement is under way, and not only about to be.
+        thread::sleep(Duration::from_millis(100));
+        drop(callers);
+        let asked = Instant::now();
+        assert_eq!(count(&store, "facts"), 0);
+        assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    }
+}
+
+fn a_watch_counts_what_was_written(database: &TestDatabase) {
+    let store = database.open();
+    let (facts, others) = (store.watch(&["facts"]), store.watch(&["outbox", "counters"]));
+    let before = (facts.generation(), others.generation());
+    wait(&mut submit(&store, "new")).unwrap();
+    assert_eq!((facts.generation(), others.generation()), (before.0 + 1, before.1));
+    assert_eq!(count(&store, "facts"), 1);
+    assert_eq!(facts.generation(), before.0 + 1, "reads do not count");
 }
 
 /// The last handle may be the one inside a closure; the database thread must not wait for itself.
@@ -69,18 +180,21 @@ fn a_store_may_be_dropped_by_its_own_closure(database: &TestDatabase) {
     let store = database.open();
     let (release, released) = mpsc::channel();
     let (dropped, was_dropped) = mpsc::channel();
+    let (started, has_started) = mpsc::channel();
     let held = (store.clone(), TellsOnDrop(dropped));
     let mut answer: Answer<'_> = Box::pin(async move {
         let outer = store;
         outer
             .write(move |conn| {
                 let _held = &held;
+                started.send(()).unwrap();
                 released.recv().unwrap();
                 fact::get_or_set(conn, "a", "b")
             })
             .await
     });
     assert!(poll(&mut answer).is_pending());
+    has_started.recv().unwrap();
     drop(answer);
     release.send(()).unwrap();
     let panicking = was_dropped.recv().unwrap();

@@ -100,10 +100,11 @@ impl Site {
             return Ok(Found::Nothing);
         }
         let credentials = format!("{}:{}", basic.login, basic.secret);
-        let (key, known) = self.recall("application password", &credentials);
-        if let Some(identity) = known {
-            return Ok(Found::Somebody(Box::new(identity)));
-        }
+        let key = self.vault().site_hash("credentials seen", "application password", &credentials);
+        let before = match self.gate().seen.get(&key) {
+            Ok(identity) => return Ok(Found::Somebody(Box::new(identity))),
+            Err(before) => before,
+        };
         let login = basic.login.clone();
         let found = self.store().read(move |conn| {
             let by_login = site_rows::user::find_by_login(conn, &login)?;
@@ -134,7 +135,7 @@ impl Site {
         self.note_use(&entry, request, now).await?;
         let via = Via::ApplicationPassword { uuid: entry.uuid };
         let identity = Identity::of(Arc::new(User::new(user)), via);
-        self.remember(key, &identity);
+        self.gate().seen.put(key, identity.clone(), before);
         Ok(Found::Somebody(Box::new(identity)))
     }
 

@@ -118,6 +118,8 @@ impl Site {
         now: Timestamp,
     ) -> Result<Found, Error> {
         let plain = if request.secure { plain_pair(request) } else { None };
+        // Basic may be an application password as well; what is in the query is a key or nothing.
+        let is_key_alone = plain.is_some() && request.query_parameter("consumer_key").is_some();
         let found = match plain {
             Some((key, secret)) => self.check_plain(&key, &secret).await?,
             None => self.check_signed(request, now).await?,
@@ -137,12 +139,14 @@ impl Site {
                 let identity = Identity::of(user, Via::ConsumerKey { key_id: row.key_id });
                 Ok(Found::Somebody(Box::new(identity)))
             }
+            Ok(None) if is_key_alone => {
+                Ok(Found::Unknown(Box::new(wrong("The consumer key is invalid."))))
+            }
             Ok(None) => Ok(Found::Nothing),
             Err(refusal) => Ok(self.refused_key(refusal)),
         }
     }
 
-    /// A key that nobody has is none; a wrong secret of a key is refused.
     /// The refusal by the name that the shop's family of routes gives it.
     fn refused_key(&self, refusal: Refusal) -> Found {
         let code = self.shop_code(&refusal.code).into();

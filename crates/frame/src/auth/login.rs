@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use types::{Error, Secret};
+use db::Conn;
+use types::{Error, Secret, Timestamp};
 
-use super::fold_account;
+use super::{fold_account, magic_link};
 use crate::{Request, Site, User};
 
 /// What came of signing in.
@@ -51,5 +52,35 @@ impl Site {
             return Ok(SignIn::Welcome(Arc::new(User::new(user))));
         }
         Ok(SignIn::Wrong)
+    }
+
+    /// Checks the token of a link that was sent by e-mail. Only with `use_up` it works no more.
+    pub async fn sign_in_by_link(
+        self: &Arc<Self>,
+        request: &Request,
+        token: &str,
+        use_up: bool,
+        now: Timestamp,
+    ) -> Result<SignIn, Error> {
+        let client = request.client;
+        let by_address = &self.gate().sign_ins_by_address;
+        if client.throttled
+            && let Err(wait) = by_address.attempt(client.address, Instant::now())
+        {
+            return Ok(SignIn::Wait(wait));
+        }
+        let (site, token) = (Arc::clone(self), token.to_owned());
+        let found = if use_up {
+            let redeem =
+                move |conn: &mut dyn Conn| magic_link::redeem(conn, site.vault(), &token, now);
+            self.store().write(redeem).await?
+        } else {
+            let look =
+                move |conn: &mut dyn Conn| magic_link::holder(conn, site.vault(), &token, now);
+            self.store().read(look).await?
+        };
+        let Some(user) = found else { return Ok(SignIn::Wrong) };
+        by_address.forgive(&client.address);
+        Ok(SignIn::Welcome(Arc::new(user)))
     }
 }

@@ -76,7 +76,7 @@ fn find(
 }
 
 /// The user whom the token would sign in. Looking does not use it up.
-pub fn holder(
+pub(super) fn holder(
     conn: &mut dyn Conn,
     vault: &Vault,
     token: &str,
@@ -87,7 +87,7 @@ pub fn holder(
 }
 
 /// The user whom the token signs in. **It works once.**
-pub fn redeem(
+pub(super) fn redeem(
     conn: &mut dyn Conn,
     vault: &Vault,
     token: &str,

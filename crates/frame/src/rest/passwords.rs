@@ -5,6 +5,7 @@ use serde_json::Value;
 use types::{Error, Secret};
 
 use super::invocation::Invocation;
+use crate::password;
 use crate::{Site, Visit};
 
 /// Passwords of one request; a batch has at most as many items.
@@ -23,8 +24,11 @@ impl Site {
             return Ok(visit);
         }
         for given in passwords_in(invocation) {
-            let hash = self.hasher().hash(Secret::new(given.clone())).await?;
-            visit.hashes.insert(given, hash);
+            let password = Secret::new(given.clone());
+            // What breaks the rule is refused by the operation, which says so in its own words.
+            if password::check(&password).is_ok() {
+                visit.hashes.insert(given, self.hasher().hash(password).await?);
+            }
         }
         Ok(visit)
     }

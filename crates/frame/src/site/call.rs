@@ -134,6 +134,21 @@ impl<'c> Call<'c> {
         Err(Refusal::new(403, "rest_cannot_issue_credentials", message).into())
     }
 
+    /// Looks for what a secret of the caller stands for: a code, or a token of a link. An address
+    /// that waits is refused first, and a secret that stands for nothing is counted.
+    pub fn look_up_secret<T>(
+        &mut self,
+        look_up: impl FnOnce(&mut Self) -> Result<Option<T>, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let (site, client) = (self.site, self.visit.client);
+        site.check_client(client)?;
+        let found = look_up(self)?;
+        if found.is_none() {
+            site.count_guess(client);
+        }
+        Ok(found)
+    }
+
     /// The context in which the item is shown: `view` unless asked for otherwise.
     pub fn context(&self) -> String {
         self.params.text("context").unwrap_or("view").to_owned()

@@ -13,6 +13,7 @@ use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
 use data_encoding::HEXLOWER;
 use db::{Conn, outbox};
+use frame::password;
 use frame::users::{BoundTo, NewUser, account, create_user, names};
 use frame::{Site, mail};
 use schemars::JsonSchema;
@@ -234,6 +235,18 @@ fn stale_link() -> Failure {
 impl Endpoint<Cx> for IsoConfirm {
     const ROUTE: Route = Route::post("/v1/isos/confirm").public();
     type Reply = IsoConfirmed;
+
+    async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
+        // The schema says how long it is; which ones are too easy to guess, the rule knows.
+        let given = draft.params.get("password").and_then(Value::as_str).unwrap_or_default();
+        let length = password::LENGTH_MIN..=password::LENGTH_MAX;
+        if length.contains(&given.chars().count())
+            && let Some(fault) = password::fault(given)
+        {
+            draft.issues.add("password", Fault::rule(Code::InvalidValue.name(), fault));
+        }
+        Ok(())
+    }
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<IsoConfirmed>, Failure> {
         let site = open_site(cx)?;

@@ -10,8 +10,15 @@ db::record! {
         code_hash: Vec<u8>,
         created: Timestamp,
         expires: Timestamp,
+        /// Of the characters that a code is found by; none for one that was made before these
+        /// were kept.
+        prefix_hash: Option<Vec<u8>>,
+        wrong_tries: i64,
     }
 }
+
+/// Tries of other codes with the same beginning that a code withstands.
+pub const WRONG_TRIES_MAX: i64 = 10;
 
 db::record! {
     /// The device that a TPN is bound to.
@@ -32,6 +39,12 @@ db::record! {
 statements! {
     PAIRING_PUT = db::upsert!(PairingCode);
     PAIRING_FIND = db::select!(PairingCode, "WHERE code_hash = $1");
+    PAIRING_CANDIDATES = db::select!(
+        PairingCode,
+        "WHERE prefix_hash = $1 OR (prefix_hash IS NULL AND code_hash = $2)"
+    );
+    PAIRING_COUNT_TRY =
+        "UPDATE pairing_codes SET wrong_tries = wrong_tries + 1 WHERE prefix_hash = $1";
     PAIRING_DELETE = "DELETE FROM pairing_codes WHERE iso_id = $1 AND tpn = $2";
     DEVICE_INSERT = db::insert!(DeviceRow);
     DEVICE_DELETE = "DELETE FROM devices WHERE iso_id = $1 AND tpn = $2";
@@ -53,6 +66,33 @@ pub fn pairing_put(conn: &mut dyn Conn, code: &PairingCode) -> Result<()> {
 /// The code by its hash, whether it has expired or not.
 pub fn pairing_find(conn: &mut dyn Conn, code_hash: &[u8]) -> Result<Option<PairingCode>> {
     conn.row(&PAIRING_FIND, &[code_hash.into()], PairingCode::read)
+}
+
+/// The codes that begin as the one that is shown does, and have not been tried too often.
+pub fn pairing_candidates(
+    conn: &mut dyn Conn,
+    prefix_hash: &[u8],
+    code_hash: &[u8],
+) -> Result<Vec<PairingCode>> {
+    let params = [prefix_hash.into(), code_hash.into()];
+    let mut codes = conn.rows(&PAIRING_CANDIDATES, &params, PairingCode::read)?;
+    codes.retain(|code| code.wrong_tries < WRONG_TRIES_MAX);
+    Ok(codes)
+}
+
+/// The code that is shown, whether it has expired or not. A wrong one counts as a try of every code
+/// that begins as it does.
+pub fn pairing_try(
+    conn: &mut dyn Conn,
+    prefix_hash: &[u8],
+    code_hash: &[u8],
+) -> Result<Option<PairingCode>> {
+    let candidates = pairing_candidates(conn, prefix_hash, code_hash)?;
+    let found = candidates.into_iter().find(|code| code.code_hash == code_hash);
+    if found.is_none() {
+        conn.execute(&PAIRING_COUNT_TRY, &[prefix_hash.into()])?;
+    }
+    Ok(found)
 }
 
 /// Forgets the TPN's code.

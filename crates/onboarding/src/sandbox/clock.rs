@@ -84,7 +84,6 @@ impl Endpoint<Cx> for ClockAdvance {
         })
         .await?;
         if !cx.request_options.validate_only {
-            cx.platform.keys.forget();
             for _ in 0..ROUNDS_MAX {
                 if cx.platform.due_work_run(Some(iso_id.clone()), now).await? == 0 {
                     break;

@@ -88,7 +88,6 @@ impl Endpoint<Cx> for SandboxReset {
             Ok(Answer::new(ResetView { merchants, stores, tpns, complete }))
         })
         .await?;
-        cx.platform.keys.forget();
         Ok(answer)
     }
 }

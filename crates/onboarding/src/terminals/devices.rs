@@ -27,6 +27,8 @@ use crate::{Code, Cx, Platform};
 
 /// Characters of a pairing code.
 const CODE_LENGTH: usize = 8;
+/// Of these, the first ones by which a code is found, so that wrong tries of it can be counted.
+const CODE_PREFIX_LENGTH: usize = 3;
 /// Random characters of a device's token.
 const TOKEN_LENGTH: usize = 40;
 /// How precisely the last visit of a device is recorded.
@@ -43,6 +45,12 @@ impl Platform {
     pub(crate) fn code_hash(&self, code: &str) -> Vec<u8> {
         let code = code.to_ascii_uppercase();
         self.vault.site_hash("device pairing code", &code, "").to_vec()
+    }
+
+    pub(crate) fn code_prefix_hash(&self, code: &str) -> Vec<u8> {
+        let prefix: String = code.chars().take(CODE_PREFIX_LENGTH).collect();
+        let prefix = prefix.to_ascii_uppercase();
+        self.vault.site_hash("device pairing code prefix", &prefix, "").to_vec()
     }
 
     pub(crate) fn token_hash(&self, token: &str) -> Vec<u8> {
@@ -67,7 +75,8 @@ pub struct PairingCodeView {
 
 /// Make a code by which a device can be paired with the TPN.
 ///
-/// It works once. The code that the TPN had before is worth nothing any more.
+/// It works once, and no longer after ten wrong tries of it. The code that the TPN had before is
+/// worth nothing any more.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingCodeCreate {
@@ -89,6 +98,8 @@ fn new_code(cx: &Cx, iso_id: &IsoId, tpn: &Tpn, minutes: i64) -> Result<(String,
         code_hash: cx.platform.code_hash(&code),
         created: cx.now,
         expires: cx.now.plus(Duration::from_mins(minutes)),
+        prefix_hash: Some(cx.platform.code_prefix_hash(&code)),
+        wrong_tries: 0,
     };
     Ok((code, row))
 }

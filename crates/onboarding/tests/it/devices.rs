@@ -3,6 +3,7 @@
 use contract::Permission;
 use onboarding::caller::DeviceCaller;
 use onboarding::caller::Visitor;
+use onboarding::rows::device::WRONG_TRIES_MAX;
 use serde_json::{Value, json};
 use types::Timestamp;
 
@@ -11,6 +12,7 @@ use crate::support::{Answered, House, now};
 
 on_both_engines!(
     a_code_works_once_and_for_a_while,
+    a_code_withstands_so_many_wrong_tries,
     a_device_gets_its_parameters_and_their_changes,
     a_swapped_device_is_a_stranger,
     who_is_not_active_gets_nothing,
@@ -88,6 +90,29 @@ fn a_code_works_once_and_for_a_while(house: &House) {
     for header in ["device-token", "device-token x", "api-key x", "", "pairing-code \u{e9}"] {
         assert!(admit(house, header, Permission::Device, now()).is_none(), "{header}");
     }
+}
+
+/// The code with its last character replaced: it begins as the right one does.
+fn near_miss(code: &str) -> String {
+    let last = if code.ends_with('Z') { 'Y' } else { 'Z' };
+    format!("{}{last}", &code[..code.len() - 1])
+}
+
+fn a_code_withstands_so_many_wrong_tries(house: &House) {
+    let (first, second) = (onboard(house)["tpn"].clone(), onboard(house)["tpn"].clone());
+    let (tried, other) = (code(house, &first).unwrap(), code(house, &second).unwrap());
+    for _ in 1..WRONG_TRIES_MAX {
+        assert_eq!(use_code(house, &near_miss(&tried), 0), None);
+    }
+    let header = format!("pairing-code {tried}");
+    let is_right = || admit(house, &header, Permission::Pairing, now()).is_some();
+    assert!(is_right() && is_right(), "one try is left, and right ones cost none");
+    assert_eq!(use_code(house, &near_miss(&tried), 0), None);
+    assert!(!is_right(), "it was tried too often");
+    assert_eq!(use_code(house, &tried, 0), None);
+    assert!(use_code(house, &other, 0).is_some(), "others were not tried");
+    let next = code(house, &first).unwrap();
+    assert!(use_code(house, &next, 0).is_some(), "a new code begins anew");
 }
 
 fn a_device_gets_its_parameters_and_their_changes(house: &House) {

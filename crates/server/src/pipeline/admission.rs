@@ -49,9 +49,7 @@ impl Visit<'_> {
 
     /// Counts what somebody sends who needs no credentials, against the address it comes from.
     pub(super) fn check_visitor(&mut self, dialect: Dialect) -> Result<(), Answer> {
-        let Some(client) = self.client.filter(|client| client.is_throttled()) else {
-            return Ok(());
-        };
+        let Some(client) = self.throttled_client() else { return Ok(()) };
         let checked = self.service.limits.visitor.check(&client.network().to_string());
         self.note_standing(checked, dialect)
     }
@@ -63,12 +61,15 @@ impl Visit<'_> {
         dialect: Dialect,
     ) -> Result<Visitor, Answer> {
         let Service { shared, platform, limits, .. } = self.service;
-        let throttled = self.client.filter(|client| client.is_throttled());
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
             (first, _) => first.map(axum::http::HeaderValue::as_bytes),
         };
+        if header.is_some() {
+            // While an address waits, nothing that it shows is looked at: not even the right key.
+            self.check_guesses(dialect)?;
+        }
         let by_session = match (header, permission) {
             (None, Permission::Scope(scope)) => self.admit_session(parts, scope).await,
             (None, Permission::Administrator) => self.admit_administrator(parts).await,
@@ -95,20 +96,28 @@ impl Visit<'_> {
             refused.reason,
             Reason::MissingScope | Reason::OtherAddress | Reason::StaleNonce | Reason::InactiveIso
         );
-        let guessing = throttled.filter(|_| !is_known);
-        if let Some(client) = guessing {
-            // Only refusals wait, so that nobody can lock out others behind the same address.
-            let checked = limits.check_refusals(client.network(), Instant::now());
-            checked.map_err(|exceeded| {
-                self.standing = exceeded.standing;
-                dialect.too_many(exceeded)
-            })?;
+        if let Some(client) = self.throttled_client().filter(|_| !is_known) {
+            self.check_guesses(dialect)?;
             limits.refusals.note(client.network(), Instant::now());
         }
         self.audit_refusal(refused.clone());
         Err(match refused.iso_status {
             Some(status) => dialect.refuse(Code::IsoNotActive, "", inactive_iso(status)),
             None => denied(refused),
+        })
+    }
+
+    fn throttled_client(&self) -> Option<Client> {
+        self.client.filter(|client| client.is_throttled())
+    }
+
+    /// Refuses an address that has shown too many wrong keys.
+    fn check_guesses(&mut self, dialect: Dialect) -> Result<(), Answer> {
+        let Some(client) = self.throttled_client() else { return Ok(()) };
+        let checked = self.service.limits.check_refusals(client.network(), Instant::now());
+        checked.map_err(|exceeded| {
+            self.standing = exceeded.standing;
+            dialect.too_many(exceeded)
         })
     }
 

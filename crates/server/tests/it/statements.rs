@@ -86,3 +86,16 @@ fn parameters_first_appear_in_order() {
         }
     }
 }
+
+/// Caches end when a table is written to, which is read from how a statement begins.
+#[test]
+fn a_statement_that_writes_begins_with_its_table() {
+    for sql in server::all_statements() {
+        let words: Vec<&str> = sql.text.split_ascii_whitespace().collect();
+        let is_seen = match words.as_slice() {
+            ["INSERT", "INTO", ..] | ["DELETE", "FROM", ..] | ["UPDATE", ..] => true,
+            [..] => !["INSERT", "DELETE", "UPDATE"].iter().any(|verb| words.contains(verb)),
+        };
+        assert!(is_seen, "{} writes to a table that nobody sees", sql.name);
+    }
+}

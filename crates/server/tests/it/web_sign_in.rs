@@ -232,6 +232,19 @@ fn guessing_is_slowed_down() {
 }
 
 #[test]
+fn guessing_links_is_slowed_down() {
+    let shop = shop();
+    let mut browser = shop.browser();
+    for _ in 0..5 {
+        assert_eq!(browser.get("/login?magic_link=made.up").status, 403);
+    }
+    let answer = browser.get("/login?magic_link=made.up");
+    assert_eq!(answer.status, 429);
+    assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
+    assert_eq!(submit(&mut browser, &[]).status, 429, "the right password must wait too");
+}
+
+#[test]
 fn guessing_one_account_from_many_addresses_is_slowed_down_for_a_moment() {
     let shop = shop();
     shop.add_user("bert", "Bert");

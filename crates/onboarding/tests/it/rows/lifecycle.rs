@@ -113,6 +113,8 @@ fn code(hash: u8) -> PairingCode {
         code_hash: vec![hash; 32],
         created: time(1),
         expires: time(2),
+        prefix_hash: Some(vec![7; 32]),
+        wrong_tries: 0,
     }
 }
 
