@@ -11,6 +11,7 @@ mod catalogues;
 mod cli;
 mod conformance;
 mod crash;
+mod data_protection;
 mod far_host;
 mod guide;
 mod health;
