@@ -14,6 +14,8 @@ const CONTEXT_BEFORE: usize = 40;
 const CONTEXT_AFTER: usize = 20;
 /// Characters between two groups of one number, such as ` - `.
 const JOINT_MAX: usize = 3;
+/// Characters of a word that touches a number; longer ones name no card.
+const WORD_MAX: usize = 20;
 /// A telephone number has fewer digits.
 const LEN_NO_PHONE: usize = 16;
 
@@ -111,7 +113,7 @@ impl<'t> Chain<'t> {
         if len == LEN_MIN && !self.is_all_there_is(start, start + len) {
             return false;
         }
-        self.starts_word(start) && self.ends_word(start + len)
+        self.stands_for_card(start, start + len)
     }
 
     /// Whether the text has nothing else but a few blanks or signs.
@@ -160,25 +162,27 @@ impl<'t> Chain<'t> {
         let end = last.start + last.len;
         joints.all(|other| other == joint)
             && self.is_card_number(first.start, end)
-            && self.starts_word(first.start)
-            && self.ends_word(end)
+            && self.stands_for_card(first.start, end)
     }
 
-    /// Whether the digits from here to there are a card number, and nothing says that they are
-    /// something else.
+    /// Whether the digits from here to there are a card number.
     fn is_card_number(&self, start: usize, end: usize) -> bool {
-        let part = |from: usize, to: usize| self.text.get(from..to.min(self.text.len()));
-        let digits: Vec<u8> = part(start, end)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|character| digit_value(*character))
-            .collect();
-        if !is_card_number(&digits) {
-            return false;
-        }
-        let context = |from, to| part(from, to).unwrap_or_default().iter().collect::<String>();
-        let before = context(start.saturating_sub(CONTEXT_BEFORE), start);
-        words::around(&before, &context(end, end + CONTEXT_AFTER)) != Field::Identifier
+        let digits = self.part(start, end).iter();
+        let digits: Vec<u8> = digits.filter_map(|character| digit_value(*character)).collect();
+        is_card_number(&digits)
+    }
+
+    /// Whether nothing around the number says that it is something else.
+    fn stands_for_card(&self, start: usize, end: usize) -> bool {
+        let text = |from, to| self.part(from, to).iter().collect::<String>();
+        let before = text(start.saturating_sub(CONTEXT_BEFORE), start);
+        self.starts_word(start)
+            && self.ends_word(end)
+            && words::around(&before, &text(end, end + CONTEXT_AFTER)) != Field::Identifier
+    }
+
+    fn part(&self, from: usize, to: usize) -> &[char] {
+        self.text.get(from..to.min(self.text.len())).unwrap_or_default()
     }
 
     fn before(&self, at: usize) -> Option<char> {
@@ -194,12 +198,8 @@ impl<'t> Chain<'t> {
         let rest = before.get(..start.saturating_sub(glued)).unwrap_or_default();
         // Paths and sentences go on behind these, identifiers do not.
         let is_apart = glued > 0 && before.last().is_some_and(|last| matches!(last, '.' | '/'));
-        let word: Vec<char> = rest
-            .iter()
-            .rev()
-            .take_while(|character| character.is_alphanumeric())
-            .copied()
-            .collect();
+        let word = rest.iter().rev().take(WORD_MAX).take_while(|sign| sign.is_alphanumeric());
+        let word: Vec<char> = word.copied().collect();
         let word: String = word.into_iter().rev().collect();
         word.is_empty() || is_apart || words::is_of_card(&word)
     }

