@@ -231,7 +231,7 @@ fn files_of(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 const EMAIL: &str = "Zinnia@Canarybird.example";
 const PERSONAL: [&str; 6] =
-    ["canarybird", "Zinnia", "Quetzalford", "77 Parakeet Row", "5550177123", "198.51.100.77"];
+    ["canarybird", "Zinnia", "Quetzalford", "77 Parakeet Row", "5550177123", "203.0.113.219"];
 
 /// What is kept about the person, wherever it is.
 fn make_person(desk: &ShopDesk) -> Value {
@@ -274,7 +274,7 @@ fn make_person(desk: &ShopDesk) -> Value {
                     "meta_data": [{ "key": "Engraving", "value": "For Quetzalford" }] }],
                 "coupon_lines": [{ "code": "fly" }],
                 "meta_data": [{ "key": "_gift", "value": "from Zinnia" },
-                    { "key": "_customer_ip", "value": "198.51.100.77" }],
+                    { "key": "_customer_ip", "value": "203.0.113.219" }],
             }),
         )
     };
