@@ -1,7 +1,7 @@
 //! Reads a text for card numbers, alone or in groups of digits, and for tracks.
 //!
-//! It reads digits of all scripts, because full-width or Arabic digits are the same card number to a
-//! person, and takes linear time.
+//! It reads digits of all scripts, because full-width or Arabic digits are the same card number to
+//! a person, and takes linear time.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;

@@ -106,7 +106,8 @@ pub(super) fn is_of_card(word: &str) -> bool {
     words(word).last().is_some_and(|word| CARD_WORDS.contains(&&*word))
 }
 
-/// The words of a name such as `_tracking_number`, `merchantId` or `TermId`, in lower case; one with
+/// The words of a name such as `_tracking_number`, `merchantId` or `TermId`, in lower case; one
+/// with
 /// capitals in it as a whole, too, such as `FedEx`.
 fn words(name: &str) -> impl Iterator<Item = String> {
     let runs = name.split(|character: char| !character.is_alphabetic());
