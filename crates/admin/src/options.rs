@@ -159,17 +159,19 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let names = requested_names(call).unwrap_or_default();
     let stored = Options::read(call.conn()?)?;
     let is_administrator = call.can(Capability::ManageOptions);
-    let shown = names.into_iter().map(|name| {
+    let vault = call.site.vault();
+    let mut shown = Map::new();
+    for name in names {
         let is_masked =
             !is_administrator && options::definition(&name).is_some_and(|option| option.is_secret);
         let value = match access(&name) {
             Some(Access::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
-            _ => as_clients_know(stored.get(&name)),
+            _ => as_clients_know(options::secrets::open(vault, &name, stored.get(&name))?),
         };
         let is_set = value != Value::Bool(false);
-        (name, if is_masked && is_set { json!(MASK) } else { value })
-    });
-    Ok(Reply::new(object_or_list(shown.collect())))
+        shown.insert(name, if is_masked && is_set { json!(MASK) } else { value });
+    }
+    Ok(Reply::new(object_or_list(shown)))
 }
 
 /// An object without members is a list to clients.
@@ -224,7 +226,10 @@ fn update(call: &mut Call<'_>, commerce: &str) -> Result<Reply, Stop> {
     let mut results = Map::new();
     for (name, value) in accepted {
         let is_changed = match access(&name) {
-            Some(Access::Own) => options::change(call.conn()?, &name, &value)?,
+            Some(Access::Own) => {
+                let vault = call.site.vault();
+                options::secrets::change(call.conn()?, vault, &name, &value)?
+            }
             Some(Access::HiddenList(list)) => {
                 tasks::set_list_hidden(call.conn()?, list, loose::to_bool(&value))?;
                 // The option itself never changes: the list it is about does.

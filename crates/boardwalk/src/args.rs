@@ -90,6 +90,9 @@ pub(crate) enum Command {
     /// Export reports to files
     #[command(subcommand)]
     Export(Export),
+    /// Export or erase the personal data of a buyer
+    #[command(subcommand)]
+    Privacy(Privacy),
     /// Pack, check and sign plugins and themes
     #[command(subcommand)]
     Plugin(Plugin),
@@ -125,6 +128,20 @@ pub(crate) enum Command {
     Completions {
         /// Shell
         shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Privacy {
+    /// Print everything that is kept about a person, as JSON
+    Export {
+        /// E-mail address of the person
+        email: String,
+    },
+    /// Erase a person's data; orders remain as figures. This cannot be undone
+    Erase {
+        /// E-mail address of the person
+        email: String,
     },
 }
 

@@ -10,6 +10,7 @@ mod iso;
 mod mail;
 mod onboard;
 mod plugin;
+mod privacy;
 mod serve;
 mod user;
 
@@ -61,6 +62,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Onboard(onboard) => onboard::onboard(&config, &common, &onboard, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
         Command::Export(command) => export::export(&config, &common, command, printer),
+        Command::Privacy(command) => privacy::privacy(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),

@@ -10,6 +10,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use contract::card_data;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -45,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) mail: server::mail::MailSettings,
     /// Sources of plugins, themes and marketplace products.
     pub(crate) admin: admin::Settings,
+    /// Protection of both interfaces.
+    pub(crate) security: Security,
     /// Log, written to standard error.
     pub(crate) log: Log,
     /// Data folder; set only by flag or environment variable.
@@ -83,6 +86,15 @@ impl Default for Listen {
         let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Self { sandbox: at(8080), production: at(8081) }
     }
+}
+
+/// Protection of both interfaces.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Security {
+    /// What to do about card numbers in requests and imports: `refuse` them, or only `report` them
+    /// as a warning in the log.
+    pub(crate) card_data: card_data::Policy,
 }
 
 /// Log, written to standard error.
@@ -131,6 +143,8 @@ impl Config {
         config.data = data;
         config.server.mail = config.mail.clone();
         config.server.admin = config.admin.clone();
+        config.onboarding.card_data = config.security.card_data;
+        config.site.card_data = config.security.card_data;
         if let Some(url) = &common.database {
             config.database.url = Some(url.clone());
         }

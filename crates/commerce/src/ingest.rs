@@ -149,6 +149,11 @@ impl Importer {
     /// Checks the fields of a record. Of several things that are wrong, all are told.
     pub fn check(&self, record: Record) -> std::result::Result<Checked, Vec<RecordError>> {
         let Record { kind, body, line } = record;
+        let is_order = matches!(kind, RecordKind::Order | RecordKind::Refund);
+        let prohibited = is_order.then(|| self.site.guard_record(kind.name(), &body)).flatten();
+        if let Some(refusal) = prohibited {
+            return Err(errors(line, &refusal));
+        }
         let imported = match kind {
             RecordKind::Order => {
                 self.reader.order(body).map(|imported| Content::Order(Box::new(imported)))

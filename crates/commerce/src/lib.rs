@@ -21,6 +21,7 @@ pub mod ingest;
 mod layout_templates;
 pub mod options;
 pub mod orders;
+pub mod privacy;
 pub mod products;
 mod reports;
 pub mod resource;

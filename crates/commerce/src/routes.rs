@@ -25,5 +25,6 @@ pub fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(crate::customers::routes(names));
     routes.extend(crate::downloads::routes(names));
     routes.extend(crate::webhooks::routes(names));
+    routes.extend(crate::privacy::routes(names));
     routes
 }

@@ -12,18 +12,25 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use types::{Error, Result};
 
+use crate::card_data::{self, Policy, Step};
 use crate::schema::Schema;
 use crate::walk::{self, Ignored, Sanitizer};
-use crate::{Issues, Route};
+use crate::{FILE_CONTENT, Fault, Issues, Route};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub type Header = (&'static str, String);
 
+/// Whatever the handlers of a table share.
+pub trait Context: Sync {
+    /// Told at which paths a request has what looks like card data; says what to do about it.
+    fn card_data_found(&self, paths: &[String]) -> Policy;
+}
+
 /// An endpoint is its params struct.
 ///
 /// The struct's fields, with their doc comments and `schemars` attributes, are the parameters; the
-/// struct's doc comment is the operation's summary. `Cx` is whatever the handlers of a table share.
-pub trait Endpoint<Cx: Sync>: DeserializeOwned + JsonSchema + Send + Sized + 'static {
+/// struct's doc comment is the operation's summary.
+pub trait Endpoint<Cx: Context>: DeserializeOwned + JsonSchema + Send + Sized + 'static {
     const ROUTE: Route;
     type Reply: Serialize + JsonSchema + Send;
 
@@ -146,7 +153,7 @@ impl<Cx> fmt::Debug for Entry<Cx> {
     }
 }
 
-impl<Cx: Sync> Entry<Cx> {
+impl<Cx: Context> Entry<Cx> {
     pub const fn of<E: Endpoint<Cx>>() -> Self {
         Self {
             route: E::ROUTE,
@@ -168,14 +175,20 @@ macro_rules! entries {
     };
 }
 
-async fn run<Cx: Sync, E: Endpoint<Cx>>(
+async fn run<Cx: Context, E: Endpoint<Cx>>(
     schema: &Schema,
     sanitizer: Sanitizer,
     mut params: Value,
     cx: &Cx,
 ) -> Outcome {
     let failure_message = E::failure_message(&params);
-    let walk::Walked { mut issues, ignored, selected } = walk::walk(schema, &mut params, sanitizer);
+    let mut issues =
+        if E::ROUTE.method.has_body() { guard(&params, cx) } else { Issues::default() };
+    let walk::Walked { issues: others, ignored, selected } =
+        walk::walk(schema, &mut params, sanitizer);
+    let is_told = |path: &str| !card_data::is_card_data(path);
+    let ignored: Vec<Ignored> = ignored.into_iter().filter(|it| is_told(&it.path)).collect();
+    issues.extend(others, is_told);
     let mut headers = Vec::new();
     let draft = &mut Draft {
         params: &params,
@@ -195,7 +208,25 @@ async fn run<Cx: Sync, E: Endpoint<Cx>>(
     Outcome { result, headers, ignored, failure_message }
 }
 
-async fn handle<Cx: Sync, E: Endpoint<Cx>>(
+/// Issues for all values that look like card data, before anything else is said about them. Rows of
+/// a file are requests of their own.
+fn guard<Cx: Context>(params: &Value, cx: &Cx) -> Issues {
+    let mut paths = Vec::new();
+    if let Some(members) = params.as_object() {
+        card_data::find(members, &mut |steps| {
+            if steps != [Step::Member(FILE_CONTENT)] {
+                paths.push(walk::path_text(steps));
+            }
+        });
+    }
+    if paths.is_empty() || cx.card_data_found(&paths) == Policy::Report {
+        return Issues::default();
+    }
+    let fault = || Fault::rule(card_data::CODE, card_data::MESSAGE);
+    paths.into_iter().map(|path| (path, fault())).collect()
+}
+
+async fn handle<Cx: Context, E: Endpoint<Cx>>(
     params: Value,
     cx: &Cx,
     headers: &mut Vec<Header>,

@@ -86,6 +86,13 @@ impl Issues {
         }
     }
 
+    /// Adds those of others whose paths may be told and have none yet.
+    pub(crate) fn extend(&mut self, others: Self, is_told: impl Fn(&str) -> bool) {
+        for issue in others.list.into_iter().filter(|issue| is_told(&issue.path)) {
+            self.push(issue);
+        }
+    }
+
     pub fn has(&self, path: &str) -> bool {
         self.list.iter().any(|issue| issue.path == path)
     }

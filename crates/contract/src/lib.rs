@@ -10,10 +10,12 @@
 //! 1. [`Route`] and [`Endpoint`] say what an endpoint is; [`entries!`] lists those of a resource.
 //! 2. [`Table::compile`] turns the list into compiled schemas and refuses a table with mistakes.
 //! 3. [`json::parse`] reads a body within its limits.
-//! 4. [`Compiled::run`] walks the parameters ([`walk`]), lets the endpoint check what a schema
+//! 4. [`card_data`] finds what must not be stored.
+//! 5. [`Compiled::run`] walks the parameters ([`walk`]), lets the endpoint check what a schema
 //!    cannot say, and calls the handler.
-//! 5. [`openapi`] folds the table into an OpenAPI 3.1 document.
+//! 6. [`openapi`] folds the table into an OpenAPI 3.1 document.
 
+pub mod card_data;
 mod endpoint;
 mod format;
 mod issue;
@@ -25,7 +27,7 @@ mod schema;
 mod table;
 pub mod walk;
 
-pub use endpoint::{Answer, BoxFuture, Draft, Endpoint, Entry, Failure, Header, Outcome};
+pub use endpoint::{Answer, BoxFuture, Context, Draft, Endpoint, Entry, Failure, Header, Outcome};
 pub use format::{Format, Formats, Parsed};
 pub use issue::{Fault, Issue, Issues};
 pub use route::{FILE_CONTENT, FILE_KIND, FileKind, Method, Permission, Route};

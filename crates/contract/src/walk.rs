@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
+use crate::card_data::Step;
 use crate::schema::{Schema, Variants, is_blank};
 use crate::{Fault, Issue, Issues, Parsed};
 
@@ -116,6 +117,23 @@ impl Path<'_> {
             }
         }
     }
+}
+
+/// The text of a path that somebody else walked.
+pub fn path_text(steps: &[Step<'_>]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        match step {
+            Step::Member(name) if text.is_empty() => text.push_str(name),
+            Step::Member(name) => {
+                let _ = write!(text, ".{name}");
+            }
+            Step::Item(index) => {
+                let _ = write!(text, "[{index}]");
+            }
+        }
+    }
+    text
 }
 
 struct Walker {

@@ -96,6 +96,8 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             connection.pragma_update(None, "journal_mode", "WAL")?;
+            // What was deleted or replaced does not stay in its page.
+            connection.pragma_update(None, "secure_delete", "FAST")?;
         }
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -16_000)?;

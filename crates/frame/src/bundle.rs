@@ -7,12 +7,15 @@
 
 use std::collections::BTreeMap;
 
+use contract::card_data;
+use contract::walk::path_text;
 use db::Conn;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use site_rows::user::{self, UserRow};
 use types::{Error, Result, Role, Timestamp};
+use vault::Vault;
 
 use crate::{options, users};
 
@@ -65,14 +68,24 @@ impl Bundle {
         Ok(bundle)
     }
 
+    /// Where the bundle has what looks like card data, such as `orders[3].customer_note`.
+    pub fn card_data(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let others: Map<String, Value> = self.others.clone().into_iter().collect();
+        for section in [&self.options, &others] {
+            card_data::find(section, &mut |steps| found.push(path_text(steps)));
+        }
+        found
+    }
+
     fn users(&self) -> serde_json::Result<Vec<BundleUser>> {
         self.others.get(USERS).map_or_else(|| Ok(Vec::new()), Vec::deserialize)
     }
 
     /// Imports the options and the users.
-    pub fn import(&self, conn: &mut dyn Conn) -> Result<Totals> {
+    pub fn import(&self, conn: &mut dyn Conn, vault: &Vault) -> Result<Totals> {
         let mut totals = Totals { left_out: self.left_out(), ..Totals::default() };
-        self.import_options(conn, &mut totals)?;
+        self.import_options(conn, vault, &mut totals)?;
         let users = self.users().map_err(|error| Error::invalid(error.to_string()))?;
         for user in &users {
             user.import(conn).map_err(|error| at(error, "user", user.id))?;
@@ -97,13 +110,18 @@ impl Bundle {
         names.cloned().collect()
     }
 
-    fn import_options(&self, conn: &mut dyn Conn, totals: &mut Totals) -> Result<()> {
+    fn import_options(
+        &self,
+        conn: &mut dyn Conn,
+        vault: &Vault,
+        totals: &mut Totals,
+    ) -> Result<()> {
         for (name, value) in &self.options {
             let is_address = value.as_str().is_some_and(|text| text.contains(ADDRESS_MARK));
             if options::definition(name).is_none() {
                 totals.unknown_options.push(name.clone());
             } else if !value.is_null() && !is_address {
-                options::set(conn, name, value)?;
+                options::secrets::change(conn, vault, name, value)?;
                 totals.options += 1;
             }
         }

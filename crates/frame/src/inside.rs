@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use site_rows::user::UserRow;
 use types::{Error, Result, Role, Timestamp};
 
-use crate::rest::invocation::{Invocation, accept};
+use crate::rest::invocation::Invocation;
 use crate::rest::perform::{self, perform};
 use crate::{Call, Identity, Options, Site, User, Via, Visit};
 
@@ -52,7 +52,7 @@ impl Site {
         let no_route = || Error::internal(format!("{path} takes no {}", verb.name()));
         let found = self.table().find(verb, path).ok_or_else(no_route)?;
         let sources = Sources { json: Some(body), path: found.variables, ..Sources::default() };
-        let (params, refused) = accept(&found.endpoint.args, sources);
+        let (params, refused) = self.accept((verb, path), &found.endpoint.args, sources);
         let path = path.to_owned();
         let invocation = Invocation { verb, head_only: false, path, params, refused, embed: None };
         let performed = perform(self, &visit, &invocation, Some(conn))?;

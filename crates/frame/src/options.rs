@@ -6,6 +6,7 @@
 //! with a schema.
 
 mod definition;
+pub mod secrets;
 mod site;
 
 use std::collections::HashMap;
@@ -167,9 +168,13 @@ pub fn set(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<()> {
     change(conn, name, value).map(drop)
 }
 
-/// Stores the value of a listed option, and returns whether it was another before.
+/// Stores the value of a listed option, and returns whether it was another before. **Secret ones
+/// are refused**: [`secrets::change`] seals them.
 pub fn change(conn: &mut dyn Conn, name: &str, value: &Value) -> Result<bool> {
     match definition(name) {
+        Some(definition) if definition.is_secret => {
+            Err(types::Error::internal(format!("the option {name} must be sealed")))
+        }
         Some(definition) => site_rows::option::set(conn, definition.name, &value.to_string()),
         None => Err(types::Error::invalid(format!("unknown option `{name}`"))),
     }

@@ -4,6 +4,7 @@
 //! parameter beats a missing right.**
 
 mod body;
+mod card_guard;
 mod embed;
 mod headers;
 pub mod invocation;
@@ -22,7 +23,7 @@ use types::Error;
 pub(crate) use self::response::header_map;
 pub use self::response::{Payload, Response};
 
-use self::invocation::{Embed, Invocation, accept, no_route};
+use self::invocation::{Embed, Invocation, no_route};
 use self::perform::Performed;
 use self::response::Wrapping;
 use crate::action::{Later, Work};
@@ -138,7 +139,7 @@ impl Site {
         };
         let sources =
             Sources { query: request.query.clone(), path: found.variables.clone(), ..read };
-        let (params, refused) = accept(&found.endpoint.args, sources);
+        let (params, refused) = self.accept((verb, &request.path), &found.endpoint.args, sources);
         let invocation = Invocation {
             verb,
             head_only: method == "HEAD",

@@ -1,5 +1,6 @@
 //! What an operator may choose about the site.
 
+use contract::card_data;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
@@ -22,6 +23,10 @@ pub struct Settings {
     pub promo_notes: Vec<String>,
     /// Path of the REST interface and names of its namespaces.
     pub names: Names,
+    /// What is done about card data in a request. The configuration has another section for it,
+    /// because it holds for both interfaces.
+    #[serde(skip)]
+    pub card_data: card_data::Policy,
 }
 
 impl Default for Settings {
@@ -32,6 +37,7 @@ impl Default for Settings {
             credential_origins: vec![String::from("*")],
             promo_notes: Vec::new(),
             names: Names::default(),
+            card_data: card_data::Policy::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use contract::card_data::Policy;
 use db::{Database, fact};
 use frame::Site;
 use types::{Clock, Environment, Error, Result, Timestamp};
@@ -97,6 +98,21 @@ pub struct Cx {
     pub now: Timestamp,
     pub request_options: RequestOptions,
     pub origin: Origin,
+}
+
+impl contract::Context for Cx {
+    fn card_data_found(&self, paths: &[String]) -> Policy {
+        let policy = self.platform.settings.card_data;
+        tracing::warn!(
+            environment = self.platform.environment.name(),
+            request.id = self.origin.request_id,
+            iso.id = self.caller.as_ref().map(|caller| caller.iso_id().as_str()),
+            fields = paths.join(", "),
+            refused = policy == Policy::Refuse,
+            "request has card data"
+        );
+        policy
+    }
 }
 
 /// What the headers of a request ask for beyond its content. By default nothing.

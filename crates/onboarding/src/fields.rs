@@ -151,7 +151,7 @@ plain_fields! {
     /// Electronic benefit transfer number.
     Ebt: text "alphanumeric", 7..=7;
     /// The ISO's reference of the agent.
-    IsoAgentReference: text "guarded-alphanumeric", 1..=15;
+    IsoAgentReference: text "alphanumeric", 1..=15;
     /// The ISO's own number of the merchant.
     IsoMerchant: text "alphanumeric", 1..=6;
     /// Address of the merchant's logo. It is stored and never fetched by the request.
@@ -161,7 +161,7 @@ plain_fields! {
     /// Name of one of the ISO's templates.
     TemplateName: text "alphanumeric", 5..=30;
     /// Label shown for the terminal.
-    DefaultLabel: text "guarded-alphanumeric", 18..=18;
+    DefaultLabel: text "alphanumeric", 18..=18;
     /// Bank identification number.
     TpnBin: number "digits", 6..=6;
 
@@ -191,7 +191,7 @@ plain_fields! {
     /// Agent's financial institution id.
     AgentFiid: text "alphanumeric", 4..=4;
     /// Data set group.
-    DsGroup: text "guarded-alphanumeric", 1..=30;
+    DsGroup: text "alphanumeric", 1..=30;
     /// Terminal number.
     TerminalNumber: number "digits", 1..=16;
     /// Merchant number, letters and digits.
@@ -199,7 +199,7 @@ plain_fields! {
     /// Terminal id, letters and digits.
     TermIdText: text "alphanumeric", 1..=15;
     /// Group id.
-    GroupId: text "guarded-alphanumeric", 1..=15;
+    GroupId: text "alphanumeric", 1..=15;
     /// Terminal id, digits.
     TermIdNumber: number "digits", 1..=16;
     /// Merchant number, up to 12 digits.
@@ -216,15 +216,15 @@ secret_fields! {
     /// Bank routing number.
     AbaNo: number "digits", 9..=9;
     /// Access token, user part.
-    AccessTokenUser: text "guarded-alphanumeric", 25..=50;
+    AccessTokenUser: text "alphanumeric", 25..=50;
     /// Access token, password part.
-    AccessTokenPassword: text "guarded-alphanumeric", 25..=50;
+    AccessTokenPassword: text "alphanumeric", 25..=50;
     /// API key of the processor.
     ProcessorApiKey: text "credential", 1..=45;
     /// Password of the terminal.
     TerminalPassword: text "credential", 1..=16;
     /// Routing data of the PIN pad; never card data.
-    Track2: text "guarded-alphanumeric", 1..=18;
+    Track2: text "alphanumeric", 1..=18;
 }
 
 /// A text that must be one of a list: its schema lists them.

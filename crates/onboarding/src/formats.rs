@@ -1,7 +1,5 @@
-//! The text formats that the schemas of this crate name.
-//!
-//! Formats for free text and for credentials run the card-data guard first: **a value that looks
-//! like card data is refused before anything else is said about it.**
+//! The text formats that the schemas of this crate name. Whether a value looks like card data was
+//! asked before ([`contract::card_data`]).
 
 use contract::{Fault, Format, Formats, Parsed};
 use types::{AddressRange, Timestamp, reference};
@@ -9,7 +7,7 @@ use url::Url;
 
 use crate::device_models;
 use crate::event_kinds::Kinds;
-use crate::{Code, card_guard, text};
+use crate::{Code, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
     Format {
@@ -22,7 +20,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "line",
         expected: "text without control characters",
         pattern: None,
-        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+        parse: |value| allowed(!value.chars().any(char::is_control)),
     },
     Format {
         name: "password",
@@ -72,7 +70,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "text",
         expected: "letters, digits, blanks and common signs, with at least one letter or digit",
         pattern: None,
-        parse: |value| guarded(value, text::is_text),
+        parse: |value| allowed(text::is_text(value)),
     },
     Format {
         name: "name",
@@ -84,19 +82,13 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "email",
         expected: "an e-mail address",
         pattern: None,
-        parse: |value| guarded(value, text::is_email),
+        parse: |value| allowed(text::is_email(value)),
     },
     Format {
         name: "alphanumeric",
         expected: "letters A to Z and digits",
         pattern: Some("^[A-Za-z0-9]+$"),
         parse: |value| allowed(text::is_alphanumeric(value)),
-    },
-    Format {
-        name: "guarded-alphanumeric",
-        expected: "letters A to Z and digits",
-        pattern: Some("^[A-Za-z0-9]+$"),
-        parse: |value| guarded(value, text::is_alphanumeric),
     },
     Format {
         name: "digits",
@@ -108,13 +100,13 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "credential",
         expected: "visible characters without control characters",
         pattern: None,
-        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+        parse: |value| allowed(!value.chars().any(char::is_control)),
     },
     Format {
         name: "note",
         expected: "visible characters without control characters",
         pattern: None,
-        parse: |value| guarded(value, |value| !value.chars().any(char::is_control)),
+        parse: |value| allowed(!value.chars().any(char::is_control)),
     },
     Format {
         name: "metadata-name",
@@ -174,14 +166,6 @@ fn is_webhook_url(value: &str) -> bool {
 
 fn allowed(is_allowed: bool) -> Parsed {
     if is_allowed { Parsed::Fine } else { Parsed::Refused }
-}
-
-fn guarded(value: &str, is_allowed: fn(&str) -> bool) -> Parsed {
-    if card_guard::looks_like_card_data(value) {
-        let message = "This looks like card data, which must never be sent here.";
-        return Parsed::Fault(Fault::rule(Code::ProhibitedData.name(), message));
-    }
-    allowed(is_allowed(value))
 }
 
 fn zip(value: &str) -> Parsed {

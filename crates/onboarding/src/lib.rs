@@ -16,7 +16,6 @@ pub mod audit;
 pub mod auth;
 pub mod bulk;
 pub mod caller;
-pub mod card_guard;
 mod change;
 mod codes;
 mod cx;

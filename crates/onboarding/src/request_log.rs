@@ -85,7 +85,7 @@ fn mask(value: &Value, is_kept: bool) -> Value {
 
 /// A caller may put anything anywhere.
 fn looks_like_card_data(value: &Value) -> bool {
-    value.as_str().is_some_and(crate::card_guard::looks_like_card_data)
+    value.as_str().is_some_and(contract::card_data::is_card_data)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod iso_limits;
 
+use contract::card_data;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,10 @@ pub struct Settings {
     pub limits: IsoLimits,
     /// Days for which requests can be looked up. 0: they are not kept at all.
     pub request_log_days: u32,
+    /// What is done about card data in a request. The configuration has another section for it,
+    /// because it holds for both interfaces.
+    #[serde(skip)]
+    pub card_data: card_data::Policy,
 }
 
 impl Default for Settings {
@@ -45,6 +50,7 @@ impl Default for Settings {
             registration: Registration::Closed,
             limits: IsoLimits::default(),
             request_log_days: 7,
+            card_data: card_data::Policy::default(),
         }
     }
 }

@@ -100,8 +100,9 @@ pub fn make_site(
         site = site.with_registrations();
     }
     // The shop stands on the site, which must be there first.
-    let now = platform.clock.now();
+    let (now, vault) = (platform.clock.now(), Arc::clone(&platform.vault));
     platform.store.write_blocking(move |conn| {
+        frame::options::secrets::seal_all(conn, &vault)?;
         content::found(conn)?;
         commerce::found(conn)?;
         analytics::found(conn, now)

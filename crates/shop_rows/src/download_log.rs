@@ -1,4 +1,5 @@
-//! The downloads that happened: when, by which permission and from where. Entries never change.
+//! The downloads that happened: when, by which permission and from where. Entries never change, but
+//! for who it was, which is forgotten on request.
 
 use db::filter::{Clause, Direction, Filter, Page, starting_with};
 use db::{Conn, Record, Row, SITE, counter, statements};
@@ -20,6 +21,9 @@ db::record! {
 statements! {
     DOWNLOAD_LOG_INSERT = db::insert!(DownloadLogRow);
     DOWNLOAD_LOG_GET = db::select!(DownloadLogRow, "WHERE site_id = $1 AND log_id = $2");
+    DOWNLOAD_LOG_FORGET =
+        "UPDATE download_log SET ip = '', user_id = NULL
+         WHERE site_id = $1 AND permission_id = $2";
     DOWNLOADS_AFTER =
         "SELECT log.log_id, log.at_us, log.permission_id, log.ip, permitted.download_id,
            permitted.product_id, permitted.order_id, permitted.user_id, orders.merchant_id,
@@ -67,6 +71,11 @@ pub fn insert(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<i64> {
 pub fn insert_with_id(conn: &mut dyn Conn, entry: &DownloadLogRow) -> Result<()> {
     counter::raise(conn, LOG_ID, entry.log_id)?;
     conn.insert(&DOWNLOAD_LOG_INSERT, entry).map(drop)
+}
+
+/// Forgets who downloaded by a permission, and from where. When it happened stays.
+pub fn forget_who(conn: &mut dyn Conn, permission_id: i64) -> Result<()> {
+    conn.execute(&DOWNLOAD_LOG_FORGET, &[SITE.into(), permission_id.into()]).map(drop)
 }
 
 pub fn get(conn: &mut dyn Conn, log_id: i64) -> Result<Option<DownloadLogRow>> {

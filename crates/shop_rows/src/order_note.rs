@@ -22,6 +22,7 @@ db::record! {
 
 statements! {
     ORDER_NOTE_INSERT = db::insert!(OrderNoteRow);
+    ORDER_NOTE_UPDATE = db::update!(OrderNoteRow);
     ORDER_NOTE_GET = db::select!(OrderNoteRow, "WHERE site_id = $1 AND note_id = $2");
     ORDER_NOTES_OF_ORDER = db::select!(
         OrderNoteRow,
@@ -40,6 +41,11 @@ pub fn insert(conn: &mut dyn Conn, note: &OrderNoteRow) -> Result<i64> {
 pub fn insert_with_id(conn: &mut dyn Conn, note: &OrderNoteRow) -> Result<()> {
     counter::raise(conn, NOTE_ID, note.note_id)?;
     conn.insert(&ORDER_NOTE_INSERT, note).map(drop)
+}
+
+/// Returns whether there is such a note.
+pub fn update(conn: &mut dyn Conn, note: &OrderNoteRow) -> Result<bool> {
+    conn.update_existing(&ORDER_NOTE_UPDATE, note)
 }
 
 pub fn get(conn: &mut dyn Conn, note_id: i64) -> Result<Option<OrderNoteRow>> {

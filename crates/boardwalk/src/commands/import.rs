@@ -5,7 +5,9 @@ mod woocommerce;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use contract::card_data::Policy;
 use frame::bundle::Bundle;
 use serde_json::json;
 use types::{Error, Result};
@@ -26,11 +28,11 @@ pub(crate) fn import(
 ) -> Result<()> {
     match command {
         Import::Bundle { file } => {
-            let bundle = read_bundle(&file)?;
+            let bundle = read_bundle(&file, config.security.card_data)?;
             let platform = environment::open(config, common.environment())?;
-            let now = platform.clock.now();
+            let (now, vault) = (platform.clock.now(), Arc::clone(&platform.vault));
             let (mut totals, records) = platform.store.write_blocking(move |conn| {
-                let totals = bundle.import(conn)?;
+                let totals = bundle.import(conn, &vault)?;
                 let mut records = content::bundle::import(conn, bundle.others())?;
                 records.append(&mut commerce::bundle::import(conn, bundle.others(), now)?);
                 records.append(&mut admin::bundle::import(conn, bundle.others())?);
@@ -65,7 +67,7 @@ pub(crate) fn import(
     }
 }
 
-fn read_bundle(file: &Path) -> Result<Bundle> {
+fn read_bundle(file: &Path, policy: Policy) -> Result<Bundle> {
     let unreadable = |error: std::io::Error| {
         Error::invalid(format!("cannot read {}", file.display())).because(error)
     };
@@ -76,5 +78,17 @@ fn read_bundle(file: &Path) -> Result<Bundle> {
             file.display()
         )));
     }
-    Bundle::parse(&fs::read_to_string(file).map_err(unreadable)?)
+    let bundle = Bundle::parse(&fs::read_to_string(file).map_err(unreadable)?)?;
+    let found = bundle.card_data();
+    if let Some(first) = found.first() {
+        let refused = policy == Policy::Refuse;
+        tracing::warn!(fields = found.join(", "), refused, "bundle has card data");
+        if refused {
+            return Err(Error::invalid(format!(
+                "the bundle has what looks like card data, at {first}{}; remove it there",
+                if found.len() > 1 { " and elsewhere" } else { "" }
+            )));
+        }
+    }
+    Ok(bundle)
 }

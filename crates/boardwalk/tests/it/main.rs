@@ -12,6 +12,7 @@ mod chance;
 mod cli;
 mod conformance;
 mod crash;
+mod data_protection;
 mod far_host;
 mod greedy;
 mod guide;

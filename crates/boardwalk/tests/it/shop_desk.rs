@@ -15,7 +15,11 @@ pub(crate) struct ShopDesk {
 
 impl ShopDesk {
     pub(crate) fn open(site: Site) -> Self {
-        let shop = RestSite::import(site);
+        Self::of(RestSite::import(site))
+    }
+
+    /// Serves a shop that is there already.
+    pub(crate) fn of(shop: RestSite) -> Self {
         let running = shop.site.serve();
         let authorization = basic(&shop.identities["admin"]);
         Self { shop, running, authorization }

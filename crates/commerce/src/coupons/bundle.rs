@@ -64,7 +64,7 @@ impl BundleCoupon {
         row.expires = self.date_expires.as_deref().map(time).transpose()?;
         row.coupon_id = self.id;
         details.slug = frame::text::slugify(&self.code);
-        row.code = self.code;
+        row.code = contract::rest::clean::code(&self.code);
         row.status = self.status;
         row.discount_kind = self.discount_type;
         row.amount = self.amount;

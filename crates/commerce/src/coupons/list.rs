@@ -54,7 +54,7 @@ fn filter(version: Version, call: &Call<'_>) -> CouponFilter {
         filter.search = words.map(str::to_owned).collect();
     }
     if let Some(code) = params.text("code").filter(|code| !code.is_empty()) {
-        filter.codes = vec![code.trim().to_owned()];
+        filter.codes = vec![contract::rest::clean::code(code)];
         filter.include = Vec::new();
         filter.statuses.truncate(1);
     }

@@ -1,7 +1,7 @@
 //! Creating and changing coupons. Parameters may come unchecked, in a batch: whatever their types
 //! are, they are read as far as they mean something.
 
-use contract::rest::{Params, Refusal, Stop, formats, loose};
+use contract::rest::{Params, Refusal, Stop, clean, formats, loose};
 use frame::text::{clean_content, slugify};
 use frame::{Call, Options};
 use serde_json::Value;
@@ -126,7 +126,7 @@ fn set_code(version: Version, call: &Call<'_>, coupon: &mut Coupon) -> Result<()
     let given = Given::of(version, call);
     let is_new = coupon.row.coupon_id == 0;
     let Some(code) = given.text("code").or(is_new.then(String::new)) else { return Ok(()) };
-    let code = code.trim().to_lowercase();
+    let code = clean::code(&code);
     if code.is_empty() {
         let message = "A coupon code is required.";
         return Err(refuse("woocommerce_rest_empty_coupon_code", message));
@@ -157,7 +157,7 @@ fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     set_discount(given, coupon)?;
     let Coupon { row, details } = coupon;
     if let Some(status) = given.text("status") {
-        let status = contract::rest::clean::key(&status);
+        let status = clean::key(&status);
         if !status.is_empty() {
             row.status = status;
         }

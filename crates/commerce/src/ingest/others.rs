@@ -218,7 +218,7 @@ impl Batch<'_> {
                 user::find_by_email(conn, &text("email"))?.map(|user| user.user_id)
             }
             RecordKind::Coupon => {
-                let code = text("code").trim().to_lowercase();
+                let code = clean::code(&text("code"));
                 coupon::find_by_code(conn, &code)?.map(|row| row.coupon_id)
             }
             RecordKind::Review => {

@@ -96,7 +96,7 @@ fn requested_coupon(call: &mut Call<'_>, line: &Value) -> std::result::Result<Co
         return Err(Refusal::new(400, code, message).into());
     }
     let code = line.get("code").and_then(loose::scalar_text).unwrap_or_default();
-    let code = clean::text_field(&code).to_lowercase();
+    let code = clean::code(&code);
     if code.is_empty() {
         return Err(invalid("A coupon code is required.").into());
     }

@@ -142,8 +142,7 @@ pub(super) fn shared(
         meta::merge(request.call.conn()?, &mut product.details.meta_data, &entries)?;
     }
     let Some(slug) = request.text("shipping_class") else { return Ok(Vec::new()) };
-    let class =
-        term::find_by_slug(request.call.conn()?, SHIPPING_CLASS, &clean::text_field(&slug))?;
+    let class = term::find_by_slug(request.call.conn()?, SHIPPING_CLASS, &slugify(&slug))?;
     Ok(vec![(SHIPPING_CLASS.to_owned(), class.map(|term| term.term_id).into_iter().collect())])
 }
 

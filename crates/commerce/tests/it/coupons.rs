@@ -40,6 +40,38 @@ fn a_new_coupon_is_published_and_takes_nothing_off() {
     assert_eq!(shop.get(&format!("{COUPONS}/{id}"), ADMIN).json, answer.json);
 }
 
+/// The code that is stored is the one that applies, however it was written.
+#[test]
+fn every_stored_code_can_be_applied() {
+    let shop = TestShop::new();
+    let sold = json!({ "name": "Lamp", "regular_price": "40.00" });
+    let product = shop.ask("POST", "/wc/v3/products", ADMIN, &sold).json["id"].clone();
+    for written in ["<script>alert(1)</script>Save", "50%ff", "a < b", "Två  Ord", "fish & chips"]
+    {
+        let coupon = create(&shop, &json!({ "code": written, "amount": "5.00" }));
+        id(&coupon);
+        let stored = coupon.json["code"].as_str().unwrap();
+        assert!(!stored.contains("<script"), "{stored}");
+        let found = shop.ask("GET", COUPONS, ADMIN, &json!({ "code": stored }));
+        assert_eq!(found.each("code"), [stored], "{written}");
+        for code in [stored, written] {
+            let order = shop.ask(
+                "POST",
+                "/wc/v3/orders",
+                ADMIN,
+                &json!({
+                    "line_items": [{ "product_id": product, "quantity": 1 }],
+                    "coupon_lines": [{ "code": code }],
+                }),
+            );
+            assert_eq!(order.status, 201, "{code}: {:?}", order.json);
+            assert_eq!(order.json["total"], "35.00", "{code}");
+        }
+    }
+    let nothing = create(&shop, &json!({ "code": "<b></b>" }));
+    assert_eq!(nothing.refusal(), (400, "woocommerce_rest_empty_coupon_code"));
+}
+
 #[test]
 fn what_is_given_is_read_generously() {
     let shop = TestShop::new();

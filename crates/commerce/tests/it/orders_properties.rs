@@ -28,6 +28,7 @@ fn recorded_shop() -> TestShop {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/rest/bundle.json");
     let text = std::fs::read_to_string(path).unwrap();
     let shop = TestShop::new();
+    let site = std::sync::Arc::clone(&shop.site);
     shop.write(move |conn| {
         let bundle = Bundle::parse(&text)?;
         // The recorded shop has a category of this name under another number.
@@ -37,7 +38,7 @@ fn recorded_shop() -> TestShop {
         }
         // Once more changes nothing.
         for _ in 0..2 {
-            bundle.import(conn)?;
+            bundle.import(conn, site.vault())?;
             commerce::bundle::import(conn, bundle.others(), now())?;
         }
         Ok(())

@@ -151,6 +151,24 @@ fn slugs_become_unique() {
     assert_eq!(shop.get(suggest, NOBODY).status, 401);
 }
 
+/// A slug of other letters is percent-encoded, and a product is given its class by it all the same.
+#[test]
+fn every_stored_slug_is_found() {
+    let shop = TestShop::new();
+    for name in ["Bulky", "日本", "Fish & <b>chips</b>"] {
+        let class = json!({ "name": name });
+        let class = shop.ask("POST", "/wc/v3/products/shipping_classes", ADMIN, &class).json;
+        let product = json!({ "name": "Sofa", "shipping_class": class["slug"] });
+        let product = shop.ask("POST", "/wc/v3/products", ADMIN, &product);
+        assert_eq!(product.json["shipping_class_id"], class["id"], "{class}");
+        assert_eq!(product.json["shipping_class"], class["slug"]);
+        let taxes = shop.ask("POST", "/wc/v3/taxes/classes", ADMIN, &json!({ "name": name })).json;
+        let product = json!({ "name": "Sofa", "tax_class": taxes["slug"] });
+        let product = shop.ask("POST", "/wc/v3/products", ADMIN, &product);
+        assert_eq!(product.json["tax_class"], taxes["slug"], "{taxes}");
+    }
+}
+
 #[test]
 fn lists_are_filtered_and_count_what_is_below() {
     let shop = TestShop::new();

@@ -22,6 +22,20 @@ pub fn textarea_field(text: &str) -> String {
     plain(text, true)
 }
 
+/// A code that is found by its own text, such as that of a coupon: one line of plain text in lower
+/// case. **Cleaning it again changes nothing**, so the code that is stored is the one that applies.
+pub fn code(text: &str) -> String {
+    let mut code = without_markup(text, false).to_lowercase();
+    // What is left of a tag may be one again.
+    loop {
+        let again = without_markup(&code, false);
+        if again == code {
+            return code;
+        }
+        code = again;
+    }
+}
+
 /// A key: lower case letters, digits, `_` and `-`; the rest goes.
 pub fn key(text: &str) -> String {
     let lower = text.chars().map(|character| character.to_ascii_lowercase());
@@ -33,6 +47,15 @@ fn is_key_character(character: char) -> bool {
 }
 
 fn plain(text: &str, keep_lines: bool) -> String {
+    let clean = without_markup(text, keep_lines);
+    let without_codes = without_percent_codes(&clean);
+    if without_codes.len() == clean.len() {
+        return without_codes;
+    }
+    join_runs(&without_codes, |c| c == ' ').trim_matches(is_space).to_owned()
+}
+
+fn without_markup(text: &str, keep_lines: bool) -> String {
     let mut clean: String = text.chars().filter(|c| !is_unwanted_control(*c)).collect();
     if clean.contains('<') {
         let without_tags = without_tags(&escape_open_brackets(&clean));
@@ -42,12 +65,7 @@ fn plain(text: &str, keep_lines: bool) -> String {
     if !keep_lines {
         clean = join_runs(&clean, |c| matches!(c, '\r' | '\n' | '\t' | ' '));
     }
-    let clean = clean.trim_matches(is_space);
-    let without_codes = without_percent_codes(clean);
-    if without_codes.len() == clean.len() {
-        return without_codes;
-    }
-    join_runs(&without_codes, |c| c == ' ').trim_matches(is_space).to_owned()
+    clean.trim_matches(is_space).to_owned()
 }
 
 fn is_unwanted_control(character: char) -> bool {
@@ -264,6 +282,21 @@ mod tests {
             ("ünï", "ünï"),
         ] {
             assert_eq!(text_field(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn codes_are_what_they_are_found_by() {
+        for (text, expected) in [
+            (" Summer SALE ", "summer sale"),
+            ("<script>alert(1)</script>save", "save"),
+            ("50%ff", "50%ff"),
+            ("a < b", "a &lt; b"),
+            ("<b>10</b>% Off", "10% off"),
+            ("ÄÖÜ", "äöü"),
+        ] {
+            assert_eq!(code(text), expected, "{text:?}");
+            assert_eq!(code(expected), expected, "{expected:?}");
         }
     }
 

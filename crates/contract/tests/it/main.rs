@@ -8,6 +8,8 @@
 mod toy;
 
 #[cfg(test)]
+mod card_data;
+#[cfg(test)]
 mod document;
 #[cfg(test)]
 mod json_limits;

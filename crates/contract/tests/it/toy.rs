@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use contract::card_data::Policy;
 use contract::walk::Sanitizer;
 use contract::{
     Answer, Compiled, Draft, Endpoint, Entry, Failure, Fault, Format, Formats, Issues, Outcome,
@@ -18,6 +19,12 @@ use types::{Error, Result, Scope};
 #[derive(Debug, Default)]
 pub(crate) struct Shop {
     pub(crate) taken_title: &'static str,
+}
+
+impl contract::Context for Shop {
+    fn card_data_found(&self, _: &[String]) -> Policy {
+        Policy::Refuse
+    }
 }
 
 /// Create an order.

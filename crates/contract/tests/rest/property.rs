@@ -170,6 +170,8 @@ proptest! {
             prop_assert!(!address.contains(['<', '>', '"', ' ']), "{address:?}");
             let key = clean::key(&text);
             prop_assert_eq!(clean::key(&key), key.clone());
+            let code = clean::code(&text);
+            prop_assert_eq!(clean::code(&code), code.clone());
         }
     }
 

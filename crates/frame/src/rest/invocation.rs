@@ -1,6 +1,6 @@
 //! An operation that is to be carried out: its route was found and its parameters were checked.
 
-use contract::rest::{CompiledArgs, Params, Refusal, Sources, Verb, form};
+use contract::rest::{Params, Refusal, Sources, Verb, form};
 use serde_json::{Map, Value};
 
 use crate::Site;
@@ -46,16 +46,8 @@ impl Invocation {
         let query = form::decode(query);
         let Some(found) = site.table().find(verb, &path) else { return Err(no_route()) };
         let sources = Sources { query, path: found.variables, ..sources };
-        let (params, refused) = accept(&found.endpoint.args, sources);
+        let (params, refused) = site.accept((verb, &path), &found.endpoint.args, sources);
         Ok(Self { verb, head_only: false, path, params, refused, embed: None })
-    }
-}
-
-/// The parameters, checked; or as they are, with what is wrong.
-pub(crate) fn accept(args: &CompiledArgs, sources: Sources) -> (Params, Option<Refusal>) {
-    match contract::rest::accept(args, sources.clone()) {
-        Ok(params) => (params, None),
-        Err(refusal) => (Params::unchecked(sources), Some(refusal)),
     }
 }
 

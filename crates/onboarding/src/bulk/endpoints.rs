@@ -208,6 +208,7 @@ impl Endpoint<Cx> for BulkCreate {
             };
             Load::Checked(work::check(&context, 1, rows).await?)
         } else {
+            let rows = work::without_card_data(rows, cx.platform.settings.card_data);
             Load::Sealed(job::seal(caller.data_key(), &upload_ref.bulk_id, &rows)?)
         };
         let entry = cx.entry("bulk.upload", "bulk", &*upload_ref.bulk_id)?;

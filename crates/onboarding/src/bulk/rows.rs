@@ -63,6 +63,8 @@ pub(super) const FILES: &[FileKind] = &[
 pub enum Row {
     /// A body, which may be wrong in every way.
     Body(String),
+    /// A body with card data at these paths, which is not kept.
+    CardData(Vec<String>),
     TooLong,
     NotText,
     /// It has another number of cells than there are columns.
@@ -74,6 +76,7 @@ impl fmt::Debug for Row {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Body(_) => "Body",
+            Self::CardData(_) => "CardData",
             Self::TooLong => "TooLong",
             Self::NotText => "NotText",
             Self::Cells => "Cells",

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use contract::card_data::{self, Policy};
 use contract::walk::Sanitizer;
-use contract::{Answer, Compiled, Draft, Endpoint, Failure, Issues, Route, Table, entries};
+use contract::{Answer, Compiled, Draft, Endpoint, Failure, Issues, Route, Table, entries, walk};
 use db::Conn;
 use serde_json::Value;
 use types::{Error, Kind, Result, Timestamp};
@@ -31,6 +32,12 @@ static ONBOARD: LazyLock<Compiled<RowCx>> = LazyLock::new(|| {
 struct RowCx {
     cx: Cx,
     prepared: Mutex<Option<Prepared>>,
+}
+
+impl contract::Context for RowCx {
+    fn card_data_found(&self, paths: &[String]) -> Policy {
+        self.cx.card_data_found(paths)
+    }
 }
 
 impl Endpoint<RowCx> for OnboardMerchant {
@@ -122,25 +129,46 @@ pub(super) async fn check(
                     return Err(Error::internal("a row without a key was answered already"));
                 }
             },
-            Err(item) => refused(vec![item])?,
+            Err(items) => refused(items)?,
         });
     }
     Ok(Arc::new(Chunk { first_row, rows: checked }))
 }
 
 /// The parameters that a row stands for, or what a single call with it would be told.
-fn read(row: &Row) -> std::result::Result<Value, ErrorItem> {
+fn read(row: &Row) -> std::result::Result<Value, Vec<ErrorItem>> {
+    let malformed = |message| vec![ErrorItem::new(Code::MalformedRow, "", message)];
     match row {
-        Row::Body(text) => dialect::read_object(text.as_bytes()).map(Value::Object),
-        Row::TooLong => Err(dialect::too_large(ROW_BYTES_MAX)),
-        Row::NotText => {
-            let message = "The row is not valid UTF-8.";
-            Err(ErrorItem::new(Code::MalformedRow, "", message))
+        Row::Body(text) => {
+            dialect::read_object(text.as_bytes()).map(Value::Object).map_err(|item| vec![item])
         }
-        Row::Cells => {
-            let message = "The row must have one cell per column.";
-            Err(ErrorItem::new(Code::MalformedRow, "", message))
+        Row::CardData(paths) => {
+            let item = |path: &String| {
+                ErrorItem::new(Code::ProhibitedData, path.as_str(), card_data::MESSAGE)
+            };
+            Err(paths.iter().map(item).collect())
         }
+        Row::TooLong => Err(vec![dialect::too_large(ROW_BYTES_MAX)]),
+        Row::NotText => Err(malformed("The row is not valid UTF-8.")),
+        Row::Cells => Err(malformed("The row must have one cell per column.")),
+    }
+}
+
+/// The rows as they may be kept until their turn: of one with card data, only where it has it.
+pub(super) fn without_card_data(rows: Vec<Row>, policy: Policy) -> Vec<Row> {
+    let without = |row: Row| {
+        let Row::Body(text) = &row else { return row };
+        let mut paths = Vec::new();
+        match dialect::read_object(text.as_bytes()) {
+            Ok(body) => card_data::find(&body, &mut |steps| paths.push(walk::path_text(steps))),
+            Err(_) if card_data::is_card_data(text) => paths.push(String::new()),
+            Err(_) => {}
+        }
+        if paths.is_empty() { row } else { Row::CardData(paths) }
+    };
+    match policy {
+        Policy::Refuse => rows.into_iter().map(without).collect(),
+        Policy::Report => rows,
     }
 }
 

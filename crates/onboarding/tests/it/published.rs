@@ -200,7 +200,7 @@ fn class_of(name: &str, schema: &Value) -> Class {
         _ if schema.get("enum").is_some() => Listed,
         Some("text") => Special,
         Some("name") => Alphabets,
-        Some("alphanumeric" | "guarded-alphanumeric") => Alphanumeric,
+        Some("alphanumeric") => Alphanumeric,
         Some("digits" | "us-zip" | "mcc") => Numbers,
         Some("email") => Email,
         Some("logo-url") => Url,

@@ -42,6 +42,7 @@ impl Recorded {
         let of_site = frame::Settings::default();
         let site = server::make_site(&Arc::new(platform), &settings, of_site, &reports).unwrap();
         let text = std::fs::read_to_string(conformance("rest/bundle.json")).unwrap();
+        let importing = Arc::clone(&site);
         let import = move |conn: &mut dyn Conn| {
             let own =
                 TermFilter { taxonomies: vec!["product_cat".into()], ..TermFilter::default() };
@@ -49,7 +50,7 @@ impl Recorded {
                 term::delete(conn, row.term_id)?;
             }
             let bundle = Bundle::parse(&text)?;
-            bundle.import(conn)?;
+            bundle.import(conn, importing.vault())?;
             content::bundle::import(conn, bundle.others())?;
             commerce::bundle::import(conn, bundle.others(), Timestamp::default())?;
             outbox::sequence(conn, 1_000).map(drop)

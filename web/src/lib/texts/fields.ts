@@ -21,7 +21,6 @@ export const fields = {
       email: 'Enter an e-mail address, such as ada@example.org',
       'isd-code': 'A plus sign and digits, such as +1',
       alphanumeric: 'Letters and digits only',
-      'guarded-alphanumeric': 'Letters and digits only',
     } as Record<string, string>,
   },
   rules: {

@@ -1,0 +1,98 @@
+//! The card-data guard in front of every write: requests, items of batches, requests from within
+//! and imports. **What it finds is neither told nor logged, only where it was.**
+
+use contract::card_data::{self, Policy, Step};
+use contract::rest::check::Fault;
+use contract::rest::params::{Faults, invalid_params};
+use contract::rest::{CompiledArgs, Params, Refusal, Sources, Verb};
+use serde_json::{Map, Value};
+
+use crate::Site;
+
+impl Site {
+    /// The parameters, checked; or as they are, with what is wrong.
+    pub(crate) fn accept(
+        &self,
+        (verb, path): (Verb, &str),
+        args: &CompiledArgs,
+        sources: Sources,
+    ) -> (Params, Option<Refusal>) {
+        let prohibited = match verb {
+            Verb::Get => None,
+            _ => self.guard(path, &sources),
+        };
+        match (prohibited, contract::rest::accept(args, sources.clone())) {
+            (None, Ok(params)) => (params, None),
+            (Some(refusal), _) | (None, Err(refusal)) => {
+                (Params::unchecked(sources), Some(refusal))
+            }
+        }
+    }
+
+    /// Refuses a record of an import that has card data, unless that is only to be reported.
+    pub fn guard_record(&self, what: &str, record: &Map<String, Value>) -> Option<Refusal> {
+        self.judge(what, faults_of(record))
+    }
+
+    fn guard(&self, path: &str, sources: &Sources) -> Option<Refusal> {
+        let Sources { json, form, query, path: _, files } = sources;
+        let json = json.as_ref().and_then(Value::as_object);
+        let maps = [json, Some(form), Some(query)].into_iter().flatten();
+        let mut faults: Faults = maps.flat_map(faults_of).collect();
+        for file in files.iter() {
+            let text = std::str::from_utf8(&file.bytes).unwrap_or_default();
+            if card_data::is_card_data(text) || card_data::is_card_data(&file.file_name) {
+                faults.push((file.field.clone(), Some(fault())));
+            }
+        }
+        self.judge(path, faults)
+    }
+
+    fn judge(&self, what: &str, faults: Faults) -> Option<Refusal> {
+        if faults.is_empty() {
+            return None;
+        }
+        let policy = self.settings().card_data;
+        let fields: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
+        tracing::warn!(
+            environment = self.environment().name(),
+            path = what,
+            fields = fields.join(", "),
+            refused = policy == Policy::Refuse,
+            "request has card data"
+        );
+        (policy == Policy::Refuse).then(|| invalid_params(faults))
+    }
+}
+
+fn fault() -> Fault {
+    Fault::new(card_data::CODE, card_data::MESSAGE)
+}
+
+/// A fault for each parameter that has card data, with the place of the first.
+fn faults_of(members: &Map<String, Value>) -> Faults {
+    let mut faults = Faults::new();
+    card_data::find(members, &mut |steps| {
+        let name = match steps.first() {
+            Some(Step::Member(name)) => (*name).to_owned(),
+            _ => String::new(),
+        };
+        if !faults.iter().any(|(known, _)| *known == name) {
+            faults.push((name, Some(fault().with_data(place(steps)))));
+        }
+    });
+    faults
+}
+
+/// Where it is, such as `{ "field": "meta_data[0][value]" }`.
+fn place(steps: &[Step<'_>]) -> Value {
+    let mut field = String::new();
+    for step in steps {
+        field.push_str(&match step {
+            Step::Member(name) if field.is_empty() => (*name).to_owned(),
+            Step::Member(name) => format!("[{name}]"),
+            Step::Item(index) => format!("[{index}]"),
+        });
+    }
+    serde_json::json!({ "field": field })
+}
