@@ -10,6 +10,7 @@ mod product_pages;
 mod report_extremes;
 mod report_params;
 mod report_patience;
+mod report_scope;
 mod reports;
 mod statements;
 mod web_authorize;
