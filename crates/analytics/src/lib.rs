@@ -25,6 +25,7 @@ pub mod live;
 pub mod query;
 pub mod reports;
 mod routes;
+mod sales_reports;
 pub mod settings;
 
 pub use context::{Cards, ReportContext, Settings, Shop};

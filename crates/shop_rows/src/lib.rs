@@ -34,7 +34,6 @@ pub fn all_statements() -> Vec<&'static Sql> {
         order::STATEMENTS,
         order::item::STATEMENTS,
         order::marked::STATEMENTS,
-        order::sales::STATEMENTS,
         order::sums::STATEMENTS,
         order_note::STATEMENTS,
         product::STATEMENTS,

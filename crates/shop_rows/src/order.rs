@@ -8,7 +8,6 @@
 pub(crate) mod item;
 mod list;
 pub(crate) mod marked;
-pub mod sales;
 pub(crate) mod sums;
 mod wide;
 

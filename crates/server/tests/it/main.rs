@@ -12,6 +12,8 @@ mod report_params;
 mod report_patience;
 mod report_scope;
 mod reports;
+mod sales_reports;
+mod shop;
 mod statements;
 mod web_authorize;
 mod web_pages;

@@ -22,20 +22,6 @@ macro_rules! sum {
 }
 pub(super) use sum;
 
-/// What puts groups into the order of a sum.
-macro_rules! order {
-    ($column:expr) => {
-        concat!(
-            "SUM((",
-            $column,
-            ") / 4294967296) * 4294967296.0 + SUM((",
-            $column,
-            ") % 4294967296)"
-        )
-    };
-}
-pub(super) use order;
-
 /// The sum whose first column is this one; the nearest amount if it is beyond all.
 pub(super) fn amount(row: &dyn Row, first: usize) -> Result<Amount> {
     let (upper, lower): (i64, i64) = (row.get(first)?, row.get(first + 1)?);
