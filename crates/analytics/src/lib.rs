@@ -25,6 +25,7 @@ pub mod live;
 pub mod query;
 pub mod reports;
 mod routes;
+pub mod sales_record;
 mod sales_reports;
 pub mod settings;
 

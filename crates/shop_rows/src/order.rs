@@ -22,7 +22,7 @@ use types::{Amount, Result, Timestamp};
 pub use item::{ITEMS_MAX, ItemKind, OrderItemRow, items_of, replace_items, with_items};
 pub use list::{OrderFilter, OrderSort, list, refunds_of};
 pub use marked::{count_marked, marked};
-pub use sums::{CustomerSum, count_by_status, first, sums_between, sums_of_customers};
+pub use sums::{CustomerSum, count_by_status, first, sums_of_customers};
 
 named! {
     OrderKind {

@@ -1,14 +1,19 @@
-//! The older sales reports: what they add up, and for which period.
+//! The older sales reports: what they add up, and for which period; and the best day of the shop,
+//! which a note tells of.
 
+use analytics::sales_record;
+use frame::Options;
 use serde_json::{Value, json};
 use testkit::database::TestDatabase;
+use types::Amount;
 
-use crate::shop::Shop;
+use crate::shop::{Shop, at};
 
 testkit::on_both_engines!(
     sales_add_up,
     a_period_is_divided_into_days_or_months,
     the_best_sellers_come_first,
+    the_last_day_is_compared_with_all_days_before,
 );
 
 /// Two sales of today, one of which is refunded in part; one that is refunded as a whole; one that
@@ -107,4 +112,33 @@ fn the_best_sellers_come_first(database: &TestDatabase) {
     assert_eq!(each("quantity"), [3, 1]);
     assert_eq!(each("name"), ["Rope", "Lamp"]);
     assert_eq!(shop.get("/wc/v2/reports/top_sellers?period=last_month"), json!([]));
+}
+
+fn the_last_day_is_compared_with_all_days_before(database: &TestDatabase) {
+    let mut shop = Shop::new(database);
+    let sell = |shop: &mut Shop, day: &str, total: &str| {
+        shop.set_now(&format!("{day}T10:00:00Z"));
+        let fee = json!([{ "name": "Service", "total": total }]);
+        shop.post("/wc/v3/orders", &json!({ "status": "completed", "fee_lines": fee }));
+        shop.catch_up();
+    };
+    let last_day = |shop: &Shop, now: &str| {
+        let options = shop.write(Options::read);
+        let day = sales_record::last_day(&shop.facts, &options, at(now))?;
+        let whole = |amount: Amount| amount.to_whole();
+        Some((day.day, whole(day.sold), whole(day.best_before)))
+    };
+    assert_eq!(last_day(&shop, "2026-11-10T12:00:00Z"), None, "nothing was ever sold");
+    sell(&mut shop, "2026-11-10", "1112");
+    assert_eq!(last_day(&shop, "2026-11-10T12:00:00Z"), None, "the day is not over");
+    let day = |name: &str, sold, before| Some((name.to_owned(), sold, before));
+    assert_eq!(last_day(&shop, "2026-11-11T00:00:00Z"), day("2026-11-10", 1_112, 0));
+    assert_eq!(last_day(&shop, "2026-11-12T09:00:00Z"), day("2026-11-11", 0, 1_112));
+    sell(&mut shop, "2026-11-13", "200");
+    sell(&mut shop, "2026-11-13", "70");
+    assert_eq!(last_day(&shop, "2026-11-14T09:00:00Z"), day("2026-11-13", 270, 1_112));
+    // The day of the shop is not that of UTC.
+    shop.post("/wp/v2/settings", &json!({ "timezone": "Pacific/Auckland" }));
+    sell(&mut shop, "2026-11-14", "2000");
+    assert_eq!(last_day(&shop, "2026-11-14T12:00:00Z"), day("2026-11-14", 2_000, 1_112));
 }
