@@ -4,6 +4,7 @@
 mod bytes;
 mod facts;
 mod harness;
+mod live_figures;
 mod oembed_proxy;
 mod options;
 mod product_pages;
