@@ -23,8 +23,8 @@ pub(crate) type Answer<T> = oneshot::Receiver<Result<T>>;
 
 struct Waiting<T, F> {
     closure: F,
-    /// Of no use to anybody once the caller has gone.
-    is_only_read: bool,
+    /// Whether nothing of it shall happen once the caller has gone.
+    ends_with_caller: bool,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -48,27 +48,39 @@ where
     waiting(closure, Result::is_ok, true)
 }
 
-/// Wraps a closure that may refuse; the changes of one that refused do not stay.
+/// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those of
+/// one whose caller has gone: who was told that it took too long shall not find it done.
 pub(crate) fn attempt<T, E, F>(closure: F) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    waiting(closure, |result| matches!(result, Ok(Ok(_))), false)
+    waiting(closure, |result| matches!(result, Ok(Ok(_))), true)
 }
 
 fn waiting<T, F>(
     closure: F,
     keep: fn(&Result<T>) -> bool,
-    is_only_read: bool,
+    ends_with_caller: bool,
 ) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Waiting { closure, is_only_read, keep, result: None, answer }), receiver)
+    (Box::new(Waiting { closure, ends_with_caller, keep, result: None, answer }), receiver)
+}
+
+impl<T, F> Waiting<T, F> {
+    /// Whether whoever asked has gone, so that nothing is done that nobody will hear of.
+    fn is_abandoned(&mut self) -> bool {
+        let is_abandoned = self.ends_with_caller && self.answer.is_closed();
+        if is_abandoned {
+            self.result = Some(Err(Error::unavailable("nobody waits for the result any more")));
+        }
+        is_abandoned
+    }
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -77,9 +89,7 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
-        if self.is_only_read && self.answer.is_closed() {
-            // Whoever asked has gone: nothing is read that nobody will hear of.
-            self.result = Some(Err(Error::unavailable("nobody waits for the result any more")));
+        if self.is_abandoned() {
             return false;
         }
         // An assertion that fails ends this request; the thread and its other jobs live on.
@@ -87,7 +97,7 @@ where
         let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));
         let keep = (self.keep)(&result);
         self.result = Some(result);
-        keep
+        keep && !self.is_abandoned()
     }
 
     fn finish(self: Box<Self>, committed: Result<()>) {

@@ -6,7 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract::rest::{Params, Reply, Stop};
+use contract::rest::{Params, Refusal, Reply, Stop};
+use serde_json::Value;
 
 use crate::call::Call;
 use crate::{Site, Visit};
@@ -57,8 +58,33 @@ pub(crate) enum Work {
     Read(Run),
     /// A transaction.
     Write(Run),
+    /// Several changes, each a transaction of its own.
+    Batch(Batch),
     /// The network; storage as it goes.
     Later(RunLater),
+}
+
+/// An item of a batch: the group that it is listed in, and its parameters.
+#[derive(Clone, Debug)]
+pub struct BatchItem {
+    pub group: &'static str,
+    pub params: Params,
+}
+
+/// What became of an item: its body, or why it was refused.
+pub type ItemOutcome = Result<Value, Refusal>;
+
+type Plan = Box<dyn Fn(&mut Call<'_>) -> Result<Vec<BatchItem>, Stop> + Send + Sync>;
+type RunItem = Box<dyn Fn(&BatchItem, &mut Call<'_>) -> Result<Value, Stop> + Send + Sync>;
+type Gather = Box<dyn Fn(Vec<(BatchItem, ItemOutcome)>) -> Reply + Send + Sync>;
+
+/// How a batch is carried out.
+pub(crate) struct Batch {
+    /// What its items are.
+    pub(crate) plan: Plan,
+    pub(crate) run: RunItem,
+    /// The reply to all of them.
+    pub(crate) gather: Gather,
 }
 
 /// What an operation gets that runs outside of any transaction.
@@ -75,6 +101,7 @@ impl fmt::Debug for Action {
             Work::Memory(_) => "Memory",
             Work::Read(_) => "Read",
             Work::Write(_) => "Write",
+            Work::Batch(_) => "Batch",
             Work::Later(_) => "Later",
         })
     }
@@ -120,6 +147,18 @@ where
         wait: None,
         in_turns: false,
     }
+}
+
+/// An operation of several changes: what they are, how one of them is made, and the reply to all.
+pub fn batch<P, L, R, G>(permit: P, plan: L, run: R, gather: G) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    L: Fn(&mut Call<'_>) -> Result<Vec<BatchItem>, Stop> + Send + Sync + 'static,
+    R: Fn(&BatchItem, &mut Call<'_>) -> Result<Value, Stop> + Send + Sync + 'static,
+    G: Fn(Vec<(BatchItem, ItemOutcome)>) -> Reply + Send + Sync + 'static,
+{
+    let batch = Batch { plan: Box::new(plan), run: Box::new(run), gather: Box::new(gather) };
+    Action { permit: Box::new(permit), work: Work::Batch(batch), wait: None, in_turns: false }
 }
 
 /// An operation that waits for the network.

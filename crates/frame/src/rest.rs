@@ -3,6 +3,7 @@
 //! and wrappings of the answer. **An authentication error beats a missing route, and a wrong
 //! parameter beats a missing right.**
 
+mod batch;
 mod body;
 mod embed;
 mod headers;
@@ -163,6 +164,9 @@ impl Site {
             Work::Memory(_) if is_memory_only(found.route) => {
                 perform::perform(self, visit, &invocation, None)
             }
+            Work::Batch(_) if invocation.refused.is_none() => {
+                self.perform_batch(invocation, visit).await
+            }
             Work::Write(_) if invocation.refused.is_none() => {
                 self.perform_writing(invocation, visit, turn).await
             }
@@ -221,6 +225,16 @@ impl Site {
             Err(stop) => Err(stop),
         };
         self.recent().note_write();
+        self.finish_later(invocation, visit, outcome).await
+    }
+
+    /// The reply to what was done outside of a transaction, in its last form.
+    async fn finish_later(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        outcome: Result<Reply, Stop>,
+    ) -> Result<Performed, Error> {
         let (reply, refused) = match outcome {
             Ok(reply) => (reply, None),
             Err(Stop::Refused(refusal)) => (Reply::new(Value::Null), Some(*refusal)),
