@@ -15,6 +15,9 @@ use crate::{Site, Visit};
 pub type Outcome = Result<Reply, Stop>;
 type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;
 type Run = Box<dyn Fn(&mut Call<'_>) -> Outcome + Send + Sync>;
+/// What is left to do of an operation once it has read all that it needs.
+pub type Computation = Box<dyn FnOnce() -> Outcome + Send>;
+type Prepare = Box<dyn Fn(&mut Call<'_>) -> Result<Computation, Stop> + Send + Sync>;
 type RunLater = Box<dyn Fn(Later) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
 /// What an operation waits for before it begins, outside of any transaction; nothing if it need not
@@ -56,6 +59,8 @@ pub(crate) enum Work {
     Memory(Run),
     /// A snapshot of the storage.
     Read(Run),
+    /// A snapshot of the storage, and then the processor alone.
+    Computed(Prepare),
     /// A transaction.
     Write(Run),
     /// Several changes, each a transaction of its own.
@@ -100,6 +105,7 @@ impl fmt::Debug for Action {
         formatter.write_str(match self.work {
             Work::Memory(_) => "Memory",
             Work::Read(_) => "Read",
+            Work::Computed(_) => "Computed",
             Work::Write(_) => "Write",
             Work::Batch(_) => "Batch",
             Work::Later(_) => "Later",
@@ -130,6 +136,21 @@ where
     Action {
         permit: Box::new(permit),
         work: Work::Read(Box::new(run)),
+        wait: None,
+        in_turns: false,
+    }
+}
+
+/// An operation on a snapshot of the storage that has much left to compute once it has read what it
+/// needs, and lets others read meanwhile.
+pub fn computed<P, R>(permit: P, prepare: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(&mut Call<'_>) -> Result<Computation, Stop> + Send + Sync + 'static,
+{
+    Action {
+        permit: Box::new(permit),
+        work: Work::Computed(Box::new(prepare)),
         wait: None,
         in_turns: false,
     }
