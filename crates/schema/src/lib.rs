@@ -25,4 +25,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0009_setup",
     "0010_plugins",
     "0011_report_files",
+    "0012_coupon_uses",
 ];

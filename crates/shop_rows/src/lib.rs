@@ -26,6 +26,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
     [
         attribute::STATEMENTS,
         coupon::STATEMENTS,
+        coupon::uses::STATEMENTS,
         customer::STATEMENTS,
         customer_lookup::STATEMENTS,
         download_log::STATEMENTS,

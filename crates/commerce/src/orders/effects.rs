@@ -265,17 +265,7 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) 
     let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
     for ((coupon_id, who), is_new) in gone.chain(new) {
         let Some(mut coupon) = Coupon::get(call.conn()?, *coupon_id)? else { continue };
-        if is_new {
-            coupon.row.usage_count += 1;
-            coupon.details.used_by.push(who.clone());
-        } else {
-            coupon.row.usage_count = (coupon.row.usage_count - 1).max(0);
-            let place = coupon.details.used_by.iter().position(|name| name == who);
-            if let Some(place) = place {
-                coupon.details.used_by.remove(place);
-            }
-        }
-        coupon.update(call.conn()?)?;
+        coupon.count_use(call.conn()?, who, is_new)?;
         let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
         events::append(call, "coupon.updated", *coupon_id, &payload)?;
     }

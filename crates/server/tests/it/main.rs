@@ -7,6 +7,7 @@ mod harness;
 mod live_figures;
 mod oembed_proxy;
 mod options;
+mod order_cost;
 mod product_pages;
 mod report_extremes;
 mod report_params;

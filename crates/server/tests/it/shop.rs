@@ -43,6 +43,14 @@ impl Shop {
         self.now = at(now);
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub(crate) fn site(&self) -> Arc<frame::Site> {
+        Arc::clone(&self.site)
+    }
+
     /// Changes the store directly.
     pub(crate) fn write<T: Send + 'static>(
         &self,
