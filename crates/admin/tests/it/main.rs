@@ -4,8 +4,6 @@
 
 mod rows;
 
-use std::time::Duration;
-
 use admin::notes::follow;
 use admin::notes::tend::{self, LastDay};
 use admin::rows::admin_note::{self, NoteFilter, NoteRow};

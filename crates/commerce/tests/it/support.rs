@@ -41,9 +41,9 @@ impl TestSite {
         Self::open(|site| with_pages(site).with_job(Box::new(Letterbox)))
     }
 
-    /// A shop whose callers wait for a fifth of a second only.
+    /// A shop whose callers wait for half a second only.
     pub(crate) fn with_little_time() -> Self {
-        Self::open(|site| with_pages(site).with_time_limit(Duration::from_millis(200)))
+        Self::open(|site| with_pages(site).with_time_limit(Duration::from_millis(500)))
     }
 
     fn open(furnish: fn(Site) -> Site) -> Self {

@@ -377,6 +377,6 @@ fn orders_go_to_whoever_has_their_address(database: &TestDatabase) {
     let path = format!("/wc/v3/customers/{ann}");
     shop.send(Verb::Put, &path, &json!({ "email": "anna@example.test" })).unwrap();
     compare(&mut shop, "who registered has another address");
-    shop.send(Verb::Delete, &format!("{path}"), &json!({ "force": true })).unwrap();
+    shop.send(Verb::Delete, &path, &json!({ "force": true })).unwrap();
     compare(&mut shop, "who registered goes");
 }

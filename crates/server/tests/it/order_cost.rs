@@ -129,7 +129,7 @@ fn parameters(text: &str) -> usize {
 
 /// An order of a user or of a guest, with a coupon, of goods that are counted.
 fn order(shop: &Value, number: usize) -> Value {
-    let user = if number % 2 == 0 { shop["customer"].clone() } else { json!(0) };
+    let user = if number.is_multiple_of(2) { shop["customer"].clone() } else { json!(0) };
     json!({
         "status": "processing",
         "customer_id": user,

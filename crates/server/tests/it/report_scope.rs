@@ -169,7 +169,8 @@ fn no_report_tells_of_records_that_were_not_sold_there() {
 fn no_export_has_records_that_were_not_sold_there() {
     let (recorded, admin) = shop();
     let records = Records::of(&recorded);
-    let (ids, none) = (Value::from_iter(records.ids.iter().copied()), BTreeSet::new());
+    let ids: Value = records.ids.iter().copied().collect();
+    let none = BTreeSet::new();
     let reports = recorded.reports();
     let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
     let mut rows = 0;
