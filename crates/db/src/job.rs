@@ -48,8 +48,8 @@ where
     waiting(closure, Result::is_ok, true)
 }
 
-/// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those of
-/// one whose caller has gone: who was told that it took too long shall not find it done.
+/// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those
+/// of one whose caller has gone: who was told that it took too long shall not find it done.
 pub(crate) fn attempt<T, E, F>(closure: F) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
 where
     T: Send + 'static,
