@@ -76,6 +76,11 @@ impl Calendar {
         zoned.map_or(0, jiff::Timestamp::as_second)
     }
 
+    /// When the day of a moment began.
+    pub fn start_of_day(&self, second: Second) -> Second {
+        self.moment(self.local(second).date().at(0, 0, 0, 0))
+    }
+
     /// The name of the site's zone, if it has one; else how far it is from UTC at a moment.
     pub fn zone_name(&self, second: Second) -> Result<String, String> {
         let name = self.zone.iana_name().map(str::to_owned);

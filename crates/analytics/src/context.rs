@@ -122,17 +122,9 @@ impl ReportContext {
             let message = "The reports are loading; try again in a few seconds.";
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
-        let options = call.options();
-        let currency = Currency::of(call);
-        Ok(QueryContext {
-            snapshot: self.facts.snapshot(),
-            scope: scope_of(call),
-            calendar: Calendar::of(options),
-            is_compat: self.settings.compat,
-            excluded: excluded_statuses(options),
-            currency: (currency.is_chosen || !self.settings.compat).then_some(currency),
-            left_out: Cell::new(0),
-        })
+        let (options, compat) = (call.options(), self.settings.compat);
+        let currency = call.params.text("currency");
+        Ok(QueryContext::of(&self.facts, options, scope_of(call), (currency, compat)))
     }
 }
 
@@ -156,8 +148,8 @@ pub fn is_there(call: &Call<'_>) -> Result<(), Stop> {
     Err(Refusal::new(404, "rest_no_route", message).into())
 }
 
-const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
-const NOT_ALLOWED: &str = "You are not allowed to view reports.";
+pub(crate) const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
+pub(crate) const NOT_ALLOWED: &str = "You are not allowed to view reports.";
 
 /// The permission of every report. **A merchant or a store that nobody has bound to its sales sees
 /// none**, where others would see all.
@@ -214,9 +206,9 @@ struct Currency {
 }
 
 impl Currency {
-    fn of(call: &Call<'_>) -> Self {
-        let of_shop = call.options().text("woocommerce_currency");
-        let chosen = call.params.text("currency").filter(|code| !code.is_empty());
+    fn of(options: &Options, chosen: Option<&str>) -> Self {
+        let of_shop = options.text("woocommerce_currency");
+        let chosen = chosen.filter(|code| !code.is_empty());
         let code = chosen.map_or_else(|| of_shop.clone(), str::to_uppercase);
         // An order without a currency is in that of the shop.
         let mut codes = if code == of_shop { vec![String::new()] } else { Vec::new() };
@@ -226,6 +218,30 @@ impl Currency {
 }
 
 impl QueryContext {
+    /// The figures of the whole shop as the system itself sees them; nothing while the facts are
+    /// being loaded.
+    pub fn of_shop(facts: &Facts, options: &Options) -> Option<Self> {
+        facts.are_ready().then(|| Self::of(facts, options, Scope::everything(), (None, false)))
+    }
+
+    fn of(
+        facts: &Facts,
+        options: &Options,
+        scope: Scope,
+        (currency, is_compat): (Option<&str>, bool),
+    ) -> Self {
+        let currency = Currency::of(options, currency);
+        Self {
+            snapshot: facts.snapshot(),
+            scope,
+            calendar: Calendar::of(options),
+            is_compat,
+            excluded: excluded_statuses(options),
+            currency: (currency.is_chosen || !is_compat).then_some(currency),
+            left_out: Cell::new(0),
+        }
+    }
+
     /// What the query comes to in the currency of the report.
     pub fn answer(&self, query: &Query) -> Answer {
         self.note_left_out(query);

@@ -13,6 +13,7 @@ mod import;
 mod load;
 mod update;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -22,13 +23,16 @@ use db::{Database, outbox};
 use frame::Options;
 use types::{Error, Result};
 
+use crate::derive::DRAFTS;
 use crate::facts::{Command, Facts, Writer, file};
+use crate::record::Rules;
 use crate::settings;
 
 pub use command::{FeedHandle, start};
 pub use import::{Portion, ask, ask_to_clear};
 
-use update::Update;
+use load::Change;
+use update::{Decisions, Update};
 
 /// How long a change may wait until somebody looks for it.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -63,6 +67,8 @@ pub struct Feed {
     file: Option<PathBuf>,
     /// The version of the options that the writer knows.
     options: i64,
+    /// By which the writer's facts were made; nothing until there are any.
+    rules: Option<Rules>,
     last_download: i64,
     saved: Option<(Instant, i64)>,
 }
@@ -71,8 +77,8 @@ impl Feed {
     /// Loads the facts and publishes them.
     pub fn open(store: Database, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
         let writer = Writer::default();
-        let (options, last_download) = (-1, 0);
-        let mut feed = Self { store, facts, writer, file, options, last_download, saved: None };
+        let (options, rules, last_download, saved) = (-1, None, 0, None);
+        let mut feed = Self { store, facts, writer, file, options, rules, last_download, saved };
         if !feed.load()? {
             feed.rebuild()?;
         }
@@ -113,6 +119,7 @@ impl Feed {
         let (position, options) =
             self.store.read_blocking(|conn| Ok((outbox::head(conn)?, Options::read(conn)?)))?;
         self.writer = Writer::new(settings::excluded_statuses(&options));
+        self.rules = Some(settings::rules(&options));
         self.writer.set_position(position);
         self.last_download = 0;
         let (mut after, mut rows) = (0, Vec::new());
@@ -125,7 +132,7 @@ impl Feed {
             rows.extend(batch.facts);
             let last = batch.order_ids.last().copied();
             if last.is_none() || rows.len() >= ROWS_AT_ONCE {
-                self.writer.apply(&std::collections::BTreeSet::new(), &rows);
+                self.writer.apply(&BTreeSet::new(), &rows);
                 rows.clear();
             }
             let Some(last) = last else { break };
@@ -177,16 +184,27 @@ impl Feed {
     }
 
     fn apply(&mut self, update: Update) -> Result<()> {
-        if let Some((version, excluded)) = update.options {
+        let mut is_new_site = update.is_new_site;
+        if let Some(Decisions { version, excluded, rules }) = update.options {
             self.options = version;
             self.writer.set_excluded(excluded);
+            // A file of facts is not read unless it was made by the rules of now.
+            is_new_site |= *self.rules.get_or_insert(rules) != rules;
         }
         if update.is_cleared {
             self.clear();
         }
-        if !update.change.gone.is_empty() {
-            self.writer.apply(&update.change.gone, &update.change.facts);
+        let Change { gone, facts } = update.change;
+        let mut customers = update.customers;
+        // Somebody who is new may have orders that were nobody's until now.
+        if !customers.is_empty() || self.writer.is_any_new(&facts) {
+            customers.insert(0);
         }
+        if !gone.is_empty() {
+            self.writer.apply(&gone, &facts);
+            self.writer.replace_downloads(&gone, update.downloads_again);
+        }
+        self.number_again(&customers)?;
         if update.is_new_catalog {
             self.read_catalog()?;
         }
@@ -201,9 +219,21 @@ impl Feed {
             self.make(portion)?;
         }
         self.writer.set_position(update.position);
-        if update.is_new_site {
+        if is_new_site {
             self.rebuild()?;
         }
+        Ok(())
+    }
+
+    /// Reads the orders of these customers again: who registers, goes or has another address takes
+    /// over the orders of a guest, or leaves theirs to one.
+    fn number_again(&mut self, customers: &BTreeSet<i64>) -> Result<()> {
+        let orders = self.writer.orders_of(customers, &DRAFTS);
+        if orders.is_empty() {
+            return Ok(());
+        }
+        let change = self.store.read_blocking(move |conn| load::orders(conn, &orders))?;
+        self.writer.apply(&change.gone, &change.facts);
         Ok(())
     }
 

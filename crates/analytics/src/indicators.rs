@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
-use frame::action::read;
+use frame::action::{Computation, computed, read};
 use frame::{Action, Call};
 use serde_json::{Map, Value, json};
 
 use crate::compat::Rule;
 use crate::context::{ReportContext, may_view};
 use crate::reports::args;
-use crate::reports::stats::{self, Stats};
+use crate::reports::lists::linked;
+use crate::reports::stats::{self, Stats, TotalsRequest};
 
 /// The indicators in the order in which they are shown, with their names.
 const INDICATORS: &[(&str, &str)] = &[
@@ -61,7 +62,7 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
     let document = document();
     vec![
         Route::at(namespace, "/reports/performance-indicators")
-            .on(READ, list_args(), read(may_view, show).in_turns())
+            .on(READ, list_args(), computed(may_view, show).in_turns())
             .schema(document.clone()),
         Route::at(namespace, "/reports/performance-indicators/allowed")
             .on(READ, list_args(), read(may_view, allowed))
@@ -98,17 +99,11 @@ fn counted(bodies: Vec<Value>) -> Reply {
 }
 
 fn allowed(reports: &ReportContext, call: &Call<'_>) -> Reply {
-    let body = |indicator: Indicator| {
-        let mut body = Map::new();
-        body.insert(String::from("stat"), json!(indicator.stat));
-        body.insert(String::from("chart"), json!(indicator.column));
-        body.insert(String::from("label"), json!(indicator.label));
-        with_links(reports, call, &indicator, body)
-    };
+    let body = |indicator: Indicator| linked(head(&indicator), links(reports, call, &indicator));
     counted(all().map(body).collect())
 }
 
-fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Computation, Stop> {
     let context = reports.query_context(call)?;
     let wanted = call.params.texts("stats");
     let needs_dates = context.follows(Rule::IndicatorsNeedDates);
@@ -119,37 +114,43 @@ fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let is_bounded = call.params.get("after").is_some() && call.params.get("before").is_some();
     let is_known = is_bounded || !needs_dates;
-    let mut totals: BTreeMap<&'static str, Map<String, Value>> = BTreeMap::new();
-    let mut bodies = Vec::new();
+    let mut requests: BTreeMap<&'static str, TotalsRequest> = BTreeMap::new();
+    let mut rows = Vec::new();
     let is_wanted = |stat: &str| wanted.is_empty() || wanted.iter().any(|name| name == stat);
     for indicator in all().filter(|indicator| is_wanted(indicator.stat)) {
         let Indicator { report, name, .. } = &indicator;
-        if is_known && !totals.contains_key(report.path) {
+        if is_known && !requests.contains_key(report.path) {
             let is_shown = |column: &str| is_wanted(&format!("{name}/{column}"));
-            totals.insert(report.path, report.totals(&context, call, is_shown)?);
+            requests.insert(report.path, report.totals_request(&context, call, is_shown)?);
         }
-        let numbers = totals.get(indicator.report.path);
-        let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
-        let mut body = Map::new();
-        body.insert(String::from("stat"), json!(indicator.stat));
-        body.insert(String::from("chart"), json!(indicator.column));
-        body.insert(String::from("label"), json!(indicator.label));
-        let format = if indicator.is_money { "currency" } else { "number" };
-        body.insert(String::from("format"), json!(format));
-        body.insert(String::from("value"), value.unwrap_or_default());
-        bodies.push(with_links(reports, call, &indicator, body));
+        let links = links(reports, call, &indicator);
+        rows.push((indicator, links));
     }
-    Ok(context.with_left_out(counted(bodies)))
+    Ok(Box::new(move || {
+        let totals: BTreeMap<&str, Map<String, Value>> =
+            requests.iter().map(|(path, request)| (*path, request.compute(&context))).collect();
+        let bodies = rows.into_iter().map(|(indicator, links)| {
+            let numbers = totals.get(indicator.report.path);
+            let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
+            let mut body = head(&indicator);
+            let format = if indicator.is_money { "currency" } else { "number" };
+            body.insert(String::from("format"), json!(format));
+            body.insert(String::from("value"), value.unwrap_or_default());
+            linked(body, links)
+        });
+        Ok(context.with_left_out(counted(bodies.collect())))
+    }))
 }
 
-fn with_links(
-    reports: &ReportContext,
-    call: &Call<'_>,
-    indicator: &Indicator,
-    body: Map<String, Value>,
-) -> Value {
+fn head(indicator: &Indicator) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert(String::from("stat"), json!(indicator.stat));
+    body.insert(String::from("chart"), json!(indicator.column));
+    body.insert(String::from("label"), json!(indicator.label));
+    body
+}
+
+fn links(reports: &ReportContext, call: &Call<'_>, indicator: &Indicator) -> Links {
     let report = call.visit.rest(&format!("{}/reports{}", reports.base, indicator.report.path));
-    let links =
-        Links::new().to("api", report).to("report", format!("/analytics/{}", indicator.name));
-    crate::reports::lists::linked(body, links)
+    Links::new().to("api", report).to("report", format!("/analytics/{}", indicator.name))
 }

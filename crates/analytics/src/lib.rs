@@ -27,6 +27,8 @@ pub mod query;
 pub mod record;
 pub mod reports;
 mod routes;
+pub mod sales_record;
+mod sales_reports;
 pub mod settings;
 
 pub use context::{Cards, ReportContext, Settings, Shop};

@@ -10,7 +10,7 @@ use frame::{Action, Call, Names};
 use crate::context::{ReportContext, may_view};
 use crate::exports::job::ExportJob;
 use crate::reports::lists::customers::{self, CustomersRoute};
-use crate::{exports, imports, indicators, leaderboards, live, reports};
+use crate::{exports, imports, indicators, leaderboards, live, reports, sales_reports};
 
 /// The routes of all reports.
 pub fn routes(names: &Names, reports: &Arc<ReportContext>) -> Vec<Route<Action>> {
@@ -21,6 +21,7 @@ pub fn routes(names: &Names, reports: &Arc<ReportContext>) -> Vec<Route<Action>>
     routes.extend(imports::routes(namespace, reports));
     routes.extend(exports::routes::routes(namespace, reports));
     routes.extend(indicators::routes(namespace, reports));
+    routes.extend(sales_reports::routes(names, reports));
     routes.push(live::route(names, &reports.facts));
     routes
 }

@@ -74,7 +74,8 @@ impl Resource for Coupons {
     }
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Coupon>, Stop> {
-        Ok(Coupon::get(call.conn()?, id)?)
+        let Some(coupon) = Coupon::get(call.conn()?, id)? else { return Ok(None) };
+        Ok(Some(coupon.with_uses(call.conn()?)?))
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Coupon>, Stop> {

@@ -1,10 +1,6 @@
-//! The older sales reports, reckoned from the records whenever somebody asks: what was sold in a
-//! period, what sold best, and how many records there are of each kind.
-//!
-//! Newer clients ask analytics instead. These stay small and need nothing that is kept up to date.
+//! The index of the older reports, and those that count records by their kind. The reports of sales
+//! among them are made of the facts of analytics, which serves their routes.
 
-mod period;
-mod sales;
 mod totals;
 
 use contract::rest::route::{READ, Route};
@@ -36,7 +32,6 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
     for version in [Version::One, Version::Two, Version::Three] {
         let namespace = version.namespace(names);
-        routes.extend(sales::routes(namespace));
         let more = if version == Version::Three { MORE_REPORTS } else { &[] };
         if version == Version::Three {
             routes.extend(totals::routes(namespace));

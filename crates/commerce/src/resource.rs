@@ -12,7 +12,7 @@ use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{
     Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop, loose,
 };
-use frame::action::{read, write};
+use frame::action::{BatchItem, read, write};
 use frame::paging::with_totals;
 use frame::{Action, Call};
 use serde_json::{Map, Value, json};
@@ -270,10 +270,13 @@ pub fn routes<R: Resource>(
         return Ok(vec![collection, one]);
     }
     let batch_args = on_path().with(update_args());
+    let of_items = Arc::clone(&endpoint);
+    let run = move |item: &BatchItem, call: &mut Call<'_>| batch::run(&of_items, item, call);
+    let (permit, plan) = (on_endpoint!(permit::may_batch), on_endpoint!(batch::plan));
     let batch = Route::at(namespace, &format!("{path}/batch")).on(
         EDIT,
         batch_args,
-        write(on_endpoint!(permit::may_batch), on_endpoint!(batch::run)),
+        frame::action::batch(permit, plan, run, batch::gather),
     );
     Ok(vec![collection, one, batch])
 }

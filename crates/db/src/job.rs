@@ -30,6 +30,8 @@ struct Waiting<T, F> {
     closure: F,
     /// Only for reads: a write that has begun is finished.
     interest: Option<Arc<Interest>>,
+    /// Whether nothing of it shall stay if the caller goes while it runs.
+    ends_with_caller: bool,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -41,7 +43,7 @@ where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    waiting(closure, Result::is_ok, None)
+    waiting(closure, Result::is_ok, None, false)
 }
 
 /// Wraps a closure that only reads; it is stopped when its waiter is dropped.
@@ -51,30 +53,33 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let interest = Arc::new(Interest::default());
-    (waiting(closure, Result::is_ok, Some(Arc::clone(&interest))), Waiter(interest))
+    (waiting(closure, Result::is_ok, Some(Arc::clone(&interest)), false), Waiter(interest))
 }
 
-/// Wraps a closure that may refuse; the changes of one that refused do not stay.
+/// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those
+/// of one whose caller has gone: who was told that it took too long shall not find it done.
 pub(crate) fn attempt<T, E, F>(closure: F) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    waiting(closure, |result| matches!(result, Ok(Ok(_))), None)
+    waiting(closure, |result| matches!(result, Ok(Ok(_))), None, true)
 }
 
 fn waiting<T, F>(
     closure: F,
     keep: fn(&Result<T>) -> bool,
     interest: Option<Arc<Interest>>,
+    ends_with_caller: bool,
 ) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Waiting { closure, interest, keep, result: None, answer }), receiver)
+    let job = Waiting { closure, interest, ends_with_caller, keep, result: None, answer };
+    (Box::new(job), receiver)
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -97,6 +102,10 @@ where
         let result = outcome.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())));
         let keep = (self.keep)(&result);
         self.result = Some(result);
+        if keep && self.ends_with_caller && self.answer.is_closed() {
+            self.result = Some(Err(caller::abandoned()));
+            return false;
+        }
         keep
     }
 

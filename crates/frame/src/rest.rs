@@ -3,6 +3,7 @@
 //! and wrappings of the answer. **An authentication error beats a missing route, and a wrong
 //! parameter beats a missing right.**
 
+mod batch;
 mod body;
 mod card_guard;
 mod embed;
@@ -181,6 +182,12 @@ impl Site {
             Work::Memory(_) if is_memory_only(found.route) => {
                 perform::perform(self, visit, &invocation, None)
             }
+            Work::Computed(_) if invocation.refused.is_none() => {
+                self.perform_computed(invocation, visit, turn).await
+            }
+            Work::Batch(_) if invocation.refused.is_none() => {
+                self.perform_batch(invocation, visit).await
+            }
             Work::Write(_) if invocation.refused.is_none() => {
                 self.perform_writing(invocation, visit, turn).await
             }
@@ -201,6 +208,34 @@ impl Site {
             perform::perform(&site, &visit, &invocation, Some(conn))
         };
         self.store().read(read).await
+    }
+
+    /// Computes on a thread that others do not wait for, once all is read.
+    async fn perform_computed(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        turn: Option<Turn>,
+    ) -> Result<Performed, Error> {
+        let prepared = self.with_call(&invocation, visit, |action, call| {
+            (action.permit)(call)?;
+            match &action.work {
+                Work::Computed(prepare) => prepare(call),
+                _ => Err(Error::internal("a route computes nothing any more").into()),
+            }
+        });
+        let outcome = match prepared.await? {
+            Ok(compute) => {
+                let computed = tokio::task::spawn_blocking(move || {
+                    let _until_the_end = turn;
+                    compute()
+                });
+                let failed = |error| Error::internal("a computation failed").because(error);
+                computed.await.map_err(failed)?
+            }
+            Err(stop) => Err(stop),
+        };
+        self.finish_later(invocation, visit, outcome).await
     }
 
     /// What is refused leaves no trace.
@@ -239,6 +274,16 @@ impl Site {
             Err(stop) => Err(stop),
         };
         self.recent().note_write();
+        self.finish_later(invocation, visit, outcome).await
+    }
+
+    /// The reply to what was done outside of a transaction, in its last form.
+    async fn finish_later(
+        self: &Arc<Self>,
+        invocation: Invocation,
+        visit: &Arc<Visit>,
+        outcome: Result<Reply, Stop>,
+    ) -> Result<Performed, Error> {
         let (reply, refused) = match outcome {
             Ok(reply) => (reply, None),
             Err(Stop::Refused(refusal)) => (Reply::new(Value::Null), Some(*refusal)),

@@ -87,7 +87,12 @@ pub struct Site {
     takes_registrations: bool,
     turns: Turns,
     catcher: Option<Catcher>,
+    /// How long whoever asks waits for an answer.
+    time_limit: Duration,
 }
+
+/// How long whoever asks waits for an answer, unless somebody says otherwise.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// A number that grows whenever something changes that answers depend on besides the storage.
 struct Version(Box<dyn Fn() -> u64 + Send + Sync>);
@@ -127,7 +132,20 @@ impl Site {
             takes_registrations: false,
             turns: Turns::default(),
             catcher: None,
+            time_limit: TIME_LIMIT,
         }
+    }
+
+    /// Says how long whoever asks waits for an answer.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// How long a batch begins further items, so that the last of them is answered in time.
+    pub(crate) fn batch_time(&self) -> Duration {
+        self.time_limit * 6 / 10
     }
 
     /// Adds public pages of a crate above.

@@ -26,4 +26,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0010_plugins",
     "0011_report_files",
     "0012_pairing_tries",
+    "0013_coupon_uses",
 ];

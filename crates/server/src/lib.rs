@@ -140,12 +140,12 @@ pub async fn serve(
     for (serving, listener) in environments.into_iter().zip(bound) {
         let Serving { platform, site, facts, facts_file, .. } = serving;
         feeds.push(analytics::feed::start(platform.store.clone(), &facts, facts_file)?);
-        let watched = (Arc::clone(&platform), Some(facts));
+        let watched = (Arc::clone(&platform), Some(Arc::clone(&facts)));
         let environment = platform.environment;
         let address = listener.local_addr().map_err(|error| {
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
-        keep(&mut keepers, (&site, &platform), &shared, &drained_receiver);
+        keep(&mut keepers, (&site, &platform, &facts), &shared, &drained_receiver);
         let router = pipeline::router(Arc::clone(&shared), watched, site);
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
@@ -180,14 +180,14 @@ async fn bind_admin(settings: &Settings) -> Result<Option<TcpListener>> {
 /// Starts what an environment does beside its requests.
 fn keep(
     keepers: &mut JoinSet<()>,
-    (site, platform): (&Arc<frame::Site>, &Arc<Platform>),
+    (site, platform, facts): (&Arc<frame::Site>, &Arc<Platform>, &Arc<Facts>),
     shared: &Arc<Shared>,
     drained: &watch::Receiver<bool>,
 ) {
     let parties = (Arc::clone(site), Arc::clone(platform));
     keepers.spawn(deliveries::run(parties, Arc::clone(shared), drained.clone()));
     keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
-    keepers.spawn(notes::run(Arc::clone(site), drained.clone()));
+    keepers.spawn(notes::run(Arc::clone(site), Arc::clone(facts), drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
 }
 

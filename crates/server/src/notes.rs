@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use admin::notes::{follow, tend};
-use frame::Site;
+use analytics::facts::Facts;
+use analytics::sales_record;
+use frame::{Options, Site};
 use tokio::sync::watch;
 use types::{Kind as ErrorKind, Result};
 
@@ -14,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TEND_EVERY: Duration = Duration::from_secs(30);
 
 /// Works until it is told to stop.
-pub(crate) async fn run(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn run(site: Arc<Site>, facts: Arc<Facts>, mut stop: watch::Receiver<bool>) {
     let mut tended: Option<Instant> = None;
     while !*stop.borrow() {
         if let Err(error) = follow_events(&site).await {
@@ -22,7 +24,7 @@ pub(crate) async fn run(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
         }
         if tended.is_none_or(|at| at.elapsed() >= TEND_EVERY) {
             tended = Some(Instant::now());
-            if let Err(error) = tend_notes(&site).await {
+            if let Err(error) = tend_notes(&site, &facts).await {
                 tracing::warn!(error = error.report(), "cannot update notes");
             }
         }
@@ -46,10 +48,17 @@ async fn follow_events(site: &Site) -> Result<()> {
     Ok(())
 }
 
-async fn tend_notes(site: &Site) -> Result<()> {
+async fn tend_notes(site: &Site, facts: &Facts) -> Result<()> {
     let now = site.clock().now();
-    if site.store().read(move |conn| tend::is_due(conn, now)).await? {
-        site.store().write(move |conn| tend::tend(conn, now)).await?;
+    let options = site.store().read(Options::read).await?;
+    let last_day = sales_record::last_day(facts, &options, now).map(|day| tend::LastDay {
+        day: day.day,
+        sold: day.sold,
+        best_before: day.best_before,
+    });
+    let due = last_day.clone();
+    if site.store().read(move |conn| tend::is_due(conn, due.as_ref(), now)).await? {
+        site.store().write(move |conn| tend::tend(conn, last_day.as_ref(), now)).await?;
     }
     Ok(())
 }

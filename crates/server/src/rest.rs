@@ -144,10 +144,16 @@ impl RestService {
         };
         let request = self.request(path, &parts, body.to_vec());
         let time = Duration::from_millis(limits.answer_ms);
+        let too_slow = if matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS") {
+            "The request timed out; try again."
+        } else {
+            "The request timed out. What had not been stored by then will not be; check what was \
+             stored before you send it again."
+        };
         let line = request.client.address.to_string();
         tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
             .await
-            .unwrap_or_else(|_| refusal(503, "rest_too_slow", "The request timed out; try again."))
+            .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
     }
 
     /// What the route accepts, if the body may need more than every route does.

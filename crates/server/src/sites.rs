@@ -1,6 +1,7 @@
 //! The site of an environment, with everything that stands on it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
@@ -77,6 +78,7 @@ pub fn make_site(
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let of_admin = admin.pages(&parts.settings.names);
     let mut site = frame::Site::new(parts, routes)?
+        .with_time_limit(Duration::from_millis(settings.limits.answer_ms))
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(of_admin)

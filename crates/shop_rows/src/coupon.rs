@@ -2,6 +2,7 @@
 //! long as one of them at most is published, which whoever writes them sees to.
 
 mod list;
+pub(crate) mod uses;
 
 use db::filter::fold;
 use db::{Conn, Record, SITE, statements};
@@ -9,6 +10,7 @@ use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
 pub use list::{CouponFilter, CouponOrder, count_by_kind, list};
+pub use uses::{add_uses, clear_uses, count_uses, remove_use, uses_by, uses_of};
 
 db::record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,13 +18,9 @@ db::record! {
     }
 }
 
-statements! {
-    DOWNLOAD_LOG_INSERT = db::insert!(DownloadLogRow);
-    DOWNLOAD_LOG_GET = db::select!(DownloadLogRow, "WHERE site_id = $1 AND log_id = $2");
-    DOWNLOAD_LOG_FORGET =
-        "UPDATE download_log SET ip = '', user_id = NULL
-         WHERE site_id = $1 AND permission_id = $2";
-    DOWNLOADS_AFTER =
+/// What [`Download::read`] reads, in its order.
+macro_rules! downloads {
+    () => {
         "SELECT log.log_id, log.at_us, log.permission_id, log.ip, permitted.download_id,
            permitted.product_id, permitted.order_id, permitted.user_id, orders.merchant_id,
            orders.store_id
@@ -32,8 +28,24 @@ statements! {
            JOIN download_permissions AS permitted
              ON permitted.site_id = log.site_id AND permitted.permission_id = log.permission_id
            LEFT JOIN orders
-             ON orders.site_id = log.site_id AND orders.order_id = permitted.order_id
-         WHERE log.site_id = $1 AND log.log_id > $2 ORDER BY log.log_id LIMIT $3";
+             ON orders.site_id = log.site_id AND orders.order_id = permitted.order_id"
+    };
+}
+
+statements! {
+    DOWNLOAD_LOG_INSERT = db::insert!(DownloadLogRow);
+    DOWNLOAD_LOG_GET = db::select!(DownloadLogRow, "WHERE site_id = $1 AND log_id = $2");
+    DOWNLOAD_LOG_FORGET =
+        "UPDATE download_log SET ip = '', user_id = NULL
+         WHERE site_id = $1 AND permission_id = $2";
+    DOWNLOADS_AFTER = concat!(
+        downloads!(),
+        " WHERE log.site_id = $1 AND log.log_id > $2 ORDER BY log.log_id LIMIT $3"
+    );
+    DOWNLOADS_OF_ORDER = concat!(
+        downloads!(),
+        " WHERE permitted.order_id = $1 AND permitted.site_id = $2 ORDER BY log.log_id"
+    );
     DOWNLOAD_IPS =
         "SELECT DISTINCT ip FROM download_log WHERE site_id = $1 AND LOWER(ip) LIKE $2 ESCAPE '!'
          ORDER BY ip LIMIT $3";
@@ -118,8 +130,18 @@ pub struct Download {
 
 /// Up to `limit` downloads whose ids are greater than `log_id`, by their ids.
 pub fn after(conn: &mut dyn Conn, log_id: i64, limit: i64) -> Result<Vec<Download>> {
-    let read = |row: &dyn Row| {
-        Ok(Download {
+    let params = [SITE.into(), log_id.into(), limit.into()];
+    conn.rows(&DOWNLOADS_AFTER, &params, Download::read)
+}
+
+/// The downloads of an order, by their ids.
+pub fn of_order(conn: &mut dyn Conn, order_id: i64) -> Result<Vec<Download>> {
+    conn.rows(&DOWNLOADS_OF_ORDER, &[order_id.into(), SITE.into()], Download::read)
+}
+
+impl Download {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
             log_id: row.get(0)?,
             at: row.get(1)?,
             permission_id: row.get(2)?,
@@ -131,8 +153,7 @@ pub fn after(conn: &mut dyn Conn, log_id: i64, limit: i64) -> Result<Vec<Downloa
             merchant_id: row.get(8)?,
             store_id: row.get(9)?,
         })
-    };
-    conn.rows(&DOWNLOADS_AFTER, &[SITE.into(), log_id.into(), limit.into()], read)
+    }
 }
 
 /// Up to `limit` addresses that begin with the text, each once.

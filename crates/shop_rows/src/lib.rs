@@ -26,6 +26,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
     [
         attribute::STATEMENTS,
         coupon::STATEMENTS,
+        coupon::uses::STATEMENTS,
         customer::STATEMENTS,
         customer_lookup::STATEMENTS,
         download_log::STATEMENTS,
@@ -34,7 +35,6 @@ pub fn all_statements() -> Vec<&'static Sql> {
         order::STATEMENTS,
         order::item::STATEMENTS,
         order::marked::STATEMENTS,
-        order::sales::STATEMENTS,
         order::sums::STATEMENTS,
         order_note::STATEMENTS,
         product::STATEMENTS,

@@ -8,7 +8,6 @@
 pub(crate) mod item;
 mod list;
 pub(crate) mod marked;
-pub mod sales;
 pub(crate) mod sums;
 mod wide;
 
@@ -20,10 +19,13 @@ use db::{Conn, Row, SITE, Sql, Val, named, statements};
 use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
-pub use item::{ITEMS_MAX, ItemKind, OrderItemRow, items_of, replace_items, with_items};
+pub use item::{
+    ITEMS_MAX, ItemKind, OrderItemRow, change_items, items_of, replace_items, take_item_ids,
+    with_items,
+};
 pub use list::{OrderFilter, OrderSort, list, refunds_of};
 pub use marked::{count_marked, marked};
-pub use sums::{CustomerSum, count_by_status, first, sums_between, sums_of_customers};
+pub use sums::{CustomerSum, count_by_status, first, sums_of_customers};
 
 named! {
     OrderKind {
@@ -153,10 +155,23 @@ static INSERT_BATCH: LazyLock<String> = LazyLock::new(|| bulk::text(order_insert
 /// Inserts the order with the next id, whatever `order_id` says, and its lines as
 /// [`replace_items`] does. Returns the id.
 pub fn insert(conn: &mut dyn Conn, order: &Order) -> Result<i64> {
-    let order_id = post::take_id(conn)?;
+    let order_id = take_id(conn)?;
     write(conn, &ORDER_INSERT, &order.row, order_id)?;
     item::insert(conn, &[(order_id, &order.items)])?;
     Ok(order_id)
+}
+
+/// An id for an order that [`insert_numbered`] will write.
+pub fn take_id(conn: &mut dyn Conn) -> Result<i64> {
+    post::take_id(conn)
+}
+
+/// Inserts the order with the ids that it and its lines were given by [`take_id`] and
+/// [`take_item_ids`].
+pub fn insert_numbered(conn: &mut dyn Conn, order: &Order) -> Result<()> {
+    let order_id = order.row.order_id;
+    write(conn, &ORDER_INSERT, &order.row, order_id)?;
+    item::insert_numbered(conn, order_id, &order.items)
 }
 
 /// Inserts the order with the id that it comes with, and sees to it that the id is not given again.

@@ -2,7 +2,7 @@
 
 mod list;
 
-use db::filter::fold;
+use db::filter::{containing, fold};
 use db::{Conn, Row, SITE, Sql, Val, counter, statements};
 use types::{Error, Kind, Result, Role, Timestamp};
 
@@ -71,6 +71,10 @@ statements! {
         concat!("SELECT ", user_columns!(), " FROM users WHERE site_id = $1 AND email_key = $2");
     USER_BY_NICENAME =
         concat!("SELECT ", user_columns!(), " FROM users WHERE site_id = $1 AND nicename = $2");
+    USERS_REGISTERED =
+        "SELECT registered_us FROM users
+         WHERE site_id = $1 AND registered_us >= $2 AND registered_us < $3
+           AND roles LIKE $4 ESCAPE '!'";
     USER_ALL =
         concat!("SELECT ", user_columns!(), " FROM users WHERE site_id = $1 ORDER BY user_id");
 }
@@ -133,6 +137,18 @@ pub fn free_nicename(conn: &mut dyn Conn, wanted: &str, user_id: i64) -> Result<
         }
     }
     Err(Error::conflict("too many users share this name; choose another one"))
+}
+
+/// When the users of a role registered who did so from the one moment on and before the other.
+pub fn registered_between(
+    conn: &mut dyn Conn,
+    role: Role,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Timestamp>> {
+    let pattern = containing(&format!(" {role} "))?;
+    let params = [SITE.into(), from.into(), until.into(), (&pattern).into()];
+    conn.rows(&USERS_REGISTERED, &params, |row| row.get(0))
 }
 
 /// All users by their ids, for whoever looks after the whole site.

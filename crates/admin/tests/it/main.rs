@@ -4,9 +4,8 @@
 
 mod rows;
 
-use std::time::Duration;
-
-use admin::notes::{follow, tend};
+use admin::notes::follow;
+use admin::notes::tend::{self, LastDay};
 use admin::rows::admin_note::{self, NoteFilter, NoteRow};
 use db::outbox::{self, Event};
 use db::{Conn, Database, Location};
@@ -178,25 +177,25 @@ fn a_shop_that_came_to_be_at_once_is_looked_over(store: &Database) {
 }
 
 fn the_best_day_is_told_of(store: &Database) {
-    let tended = |days: u64| {
-        let now = noon().plus(Duration::from_hours(24 * days));
-        let is_due = store.read_blocking(move |conn| tend::is_due(conn, now)).unwrap();
-        write(store, move |conn| tend::tend(conn, now));
-        let again = store.read_blocking(move |conn| tend::is_due(conn, now)).unwrap();
-        assert!(!again, "nothing is left to do");
-        (is_due, names(store).len())
+    let tended = |day: &str, sold: i64, best_before: i64| {
+        let day = LastDay {
+            day: day.to_owned(),
+            sold: Amount::from_whole(sold),
+            best_before: Amount::from_whole(best_before),
+        };
+        let (now, known) = (noon(), day.clone());
+        let is_due = move |conn: &mut dyn Conn| tend::is_due(conn, Some(&known), now);
+        let was_due = store.read_blocking(is_due.clone()).unwrap();
+        write(store, move |conn| tend::tend(conn, Some(&day), now));
+        assert!(!store.read_blocking(is_due).unwrap(), "nothing is left to do");
+        (was_due, names(store).len())
     };
-    assert_eq!(tended(0), (false, 0));
-    sell(store, "2026-11-15T23:59:59Z", 100, "completed");
-    assert_eq!(tended(0), (false, 0), "the day is not over");
-    assert_eq!(tended(1), (true, 0), "the first day has nothing to be better than");
-    sell(store, "2026-11-16T00:00:00Z", 60, "processing");
-    sell(store, "2026-11-16T10:00:00Z", 40, "on-hold");
-    sell(store, "2026-11-16T11:00:00Z", 500, "cancelled");
-    assert_eq!(tended(2), (false, 0), "as much is not more");
-    sell(store, "2026-11-17T11:00:00Z", 101, "completed");
-    assert_eq!(tended(3), (true, 1));
+    assert_eq!(tended("2026-11-14", 100, 0), (false, 0), "the first day is better than none");
+    assert_eq!(tended("2026-11-15", 100, 100), (false, 0), "as much is not more");
+    assert_eq!(tended("2026-11-16", 270, 1_112), (false, 0), "a better day was before");
+    assert_eq!(tended("2026-11-17", 101, 100), (true, 1));
     let data = json!({ "sold": "101.00", "record": "100.00", "currency": "USD" });
     assert_eq!(notes(store)[0].content_data, data.to_string());
-    assert_eq!(tended(4), (false, 1));
+    assert_eq!(tended("2026-11-17", 105, 100), (false, 1), "a day is told of once");
+    assert_eq!(tended("2026-12-01", 106, 105), (true, 2));
 }

@@ -39,6 +39,10 @@ impl<T: Clone + Eq + Hash> Dictionary<T> {
         code
     }
 
+    pub(crate) fn has(&self, value: &T) -> bool {
+        self.codes.contains_key(value)
+    }
+
     /// How many values there are.
     fn len(&self) -> usize {
         self.values.len()

@@ -56,6 +56,12 @@ impl Snapshot {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
+    /// When the first of them was made.
+    pub fn first_created(&self) -> Option<Timestamp> {
+        let firsts = self.chunks.iter().filter_map(|chunk| chunk.created);
+        firsts.map(|(first, _)| Timestamp::from_micros(first)).min()
+    }
+
     /// Orders and refunds that were made since then.
     pub fn orders_since(&self, since: Timestamp) -> usize {
         let since = since.as_micros();

@@ -97,6 +97,58 @@ impl Writer {
         own.sort_by_key(|download| (download.at, download.log_id));
     }
 
+    /// Lets these orders have these downloads and no others.
+    pub(crate) fn replace_downloads(
+        &mut self,
+        orders: &BTreeSet<i64>,
+        downloads: Vec<Arc<DownloadFact>>,
+    ) {
+        let is_of_them = |download: &Arc<DownloadFact>| orders.contains(&download.order_id);
+        // Most orders have none, and then nothing is copied.
+        if self.downloads.iter().filter(|known| is_of_them(known)).eq(&downloads) {
+            return;
+        }
+        Arc::make_mut(&mut self.downloads).retain(|known| !is_of_them(known));
+        self.add_downloads(downloads);
+    }
+
+    /// Whether one of them was made by somebody of whom nothing was known.
+    pub(crate) fn is_any_new(&self, facts: &[OrderFact]) -> bool {
+        facts.iter().any(|fact| !self.dictionaries.customers.has(&fact.customer_id))
+    }
+
+    /// The ids of the orders and refunds of these customers, 0 being nobody, without those of the
+    /// statuses.
+    pub(crate) fn orders_of(&self, customers: &BTreeSet<i64>, without: &[&str]) -> BTreeSet<i64> {
+        let names = self.dictionaries.shared();
+        let codes = |is_wanted: &dyn Fn(usize) -> bool, count: usize| -> HashSet<i64> {
+            (0..count)
+                .filter(|code| is_wanted(*code))
+                .filter_map(|code| i64::try_from(code).ok())
+                .collect()
+        };
+        let is_theirs =
+            |code: usize| names.customers.get(code).is_some_and(|id| customers.contains(id));
+        let theirs = codes(&is_theirs, names.customers.len());
+        let statuses = names.texts(OrderText::Status);
+        let is_left_out =
+            |code: usize| statuses.get(code).is_some_and(|name| without.contains(&&**name));
+        let left_out = codes(&is_left_out, statuses.len());
+        let mut found = BTreeSet::new();
+        for chunk in self.chunks.iter().filter(|_| !theirs.is_empty()) {
+            let column =
+                |index: usize| chunk.orders.get(index).map(Column::to_vec).unwrap_or_default();
+            let (ids, of_customer) = (column(order::ID), column(order::CUSTOMER));
+            let of_status = column(order::text(OrderText::Status));
+            let rows = ids.into_iter().zip(of_customer.into_iter().zip(of_status));
+            let wanted = rows.filter(|(_, (customer, status))| {
+                theirs.contains(customer) && !left_out.contains(status)
+            });
+            found.extend(wanted.map(|(id, _)| id));
+        }
+        found
+    }
+
     /// The greatest id of a download; 0 when there is none.
     pub(crate) fn last_download(&self) -> i64 {
         self.downloads.iter().map(|download| download.log_id).max().unwrap_or_default()

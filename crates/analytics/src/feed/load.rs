@@ -155,6 +155,36 @@ pub(super) fn downloads_after(
     }
 }
 
+/// The downloads of these orders, as far as they are known by that id.
+pub(super) fn downloads_of(
+    conn: &mut dyn Conn,
+    order_ids: &BTreeSet<i64>,
+    through: i64,
+) -> Result<Vec<Arc<DownloadFact>>> {
+    let mut downloads = Vec::new();
+    // Nothing is asked for where nobody ever downloaded anything.
+    for order_id in order_ids.iter().filter(|_| through > 0) {
+        let own = download_log::of_order(conn, *order_id)?;
+        downloads.extend(own.into_iter().filter(|own| own.log_id <= through).map(download));
+    }
+    Ok(downloads)
+}
+
+/// The numbers under which orders of these users may be known: their own, and that of the guest
+/// with their address.
+pub(super) fn customers_of(conn: &mut dyn Conn, users: &BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+    let mut numbers = BTreeSet::new();
+    for user_id in users {
+        let Some(own) = customer_lookup::find_by_user(conn, *user_id)? else { continue };
+        numbers.insert(own.customer_id);
+        if !own.email.is_empty() {
+            let guest = customer_lookup::find_guest(conn, &own.email)?;
+            numbers.extend(guest.map(|guest| guest.customer_id));
+        }
+    }
+    Ok(numbers)
+}
+
 fn download(record: download_log::Download) -> Arc<DownloadFact> {
     let text = |text: Option<String>| text.map(Arc::from).unwrap_or_default();
     Arc::new(DownloadFact {

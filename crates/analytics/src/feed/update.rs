@@ -13,6 +13,7 @@ use types::Result;
 use super::import::{self, Portion, Wish};
 use super::load::{self, Change};
 use crate::facts::DownloadFact;
+use crate::record::Rules;
 use crate::settings;
 
 #[derive(Debug, Default)]
@@ -30,9 +31,32 @@ pub(super) struct Update {
     pub(super) is_cleared: bool,
     /// Records whose facts are to be made anew.
     pub(super) portions: Vec<Portion>,
+    /// Downloads that are new.
     pub(super) downloads: Vec<Arc<DownloadFact>>,
-    /// The version of the options with the statuses that do not count, if it is a new one.
-    pub(super) options: Option<(i64, Vec<String>)>,
+    /// Those of the orders that changed, as they are now.
+    pub(super) downloads_again: Vec<Arc<DownloadFact>>,
+    /// Customers whose orders may be somebody else's now, as reports number them.
+    pub(super) customers: BTreeSet<i64>,
+    /// What the shop has decided, if it may have decided otherwise.
+    pub(super) options: Option<Decisions>,
+}
+
+/// What the shop has decided that facts depend on.
+#[derive(Debug)]
+pub(super) struct Decisions {
+    /// Of the options.
+    pub(super) version: i64,
+    /// Statuses that do not count.
+    pub(super) excluded: Vec<String>,
+    pub(super) rules: Rules,
+}
+
+/// Records that events tell of.
+#[derive(Debug, Default)]
+struct Touched {
+    orders: BTreeSet<i64>,
+    products: BTreeSet<i64>,
+    users: BTreeSet<i64>,
 }
 
 impl Update {
@@ -55,29 +79,28 @@ impl Update {
             return Ok(None);
         }
         let mut update = Self { position, ..Self::default() };
-        let (mut orders, mut products) = (BTreeSet::new(), BTreeSet::new());
+        let mut touched = Touched::default();
         for event in &events {
             update.position = event.seq;
-            update.note(event, &mut orders, &mut products);
+            update.note(event, &mut touched);
         }
-        update.change = load::orders(conn, &orders)?;
-        let products: Vec<i64> = products.into_iter().collect();
+        update.change = load::orders(conn, &touched.orders)?;
+        update.customers = load::customers_of(conn, &touched.users)?;
+        let products: Vec<i64> = touched.products.into_iter().collect();
         update.categories = load::categories(conn, &products)?;
+        update.downloads_again = load::downloads_of(conn, &update.change.gone, last_download)?;
         update.downloads = load::downloads_after(conn, last_download)?;
         let version = option::version(conn)?;
         if version != options {
-            let excluded = settings::excluded_statuses(&Options::read(conn)?);
-            update.options = Some((version, excluded));
+            let options = Options::read(conn)?;
+            let excluded = settings::excluded_statuses(&options);
+            update.options =
+                Some(Decisions { version, excluded, rules: settings::rules(&options) });
         }
         Ok(Some(update))
     }
 
-    fn note(
-        &mut self,
-        event: &SequencedEvent,
-        orders: &mut BTreeSet<i64>,
-        products: &mut BTreeSet<i64>,
-    ) {
+    fn note(&mut self, event: &SequencedEvent, touched: &mut Touched) {
         let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
         let (noun, _) = event.kind.split_once('.').unwrap_or_default();
         let Ok(id) = event.object_id.parse::<i64>() else { return };
@@ -85,10 +108,11 @@ impl Update {
         let taxonomy = payload.get("taxonomy").and_then(Value::as_str);
         match noun {
             "order" | "refund" => {
-                orders.insert(id);
-                orders.extend(parent_id.filter(|parent| *parent != 0));
+                touched.orders.insert(id);
+                touched.orders.extend(parent_id.filter(|parent| *parent != 0));
             }
-            "product" => drop(products.insert(id)),
+            "customer" => drop(touched.users.insert(id)),
+            "product" => drop(touched.products.insert(id)),
             "term" => self.is_new_catalog |= taxonomy == Some(load::CATEGORY),
             import::NOUN => match Wish::read(&event.kind, &payload) {
                 Some(Wish::Make(portion)) => self.portions.push(portion),
@@ -97,7 +121,7 @@ impl Update {
                     self.is_cleared = true;
                     self.is_new_site = false;
                     self.portions.clear();
-                    orders.clear();
+                    touched.orders.clear();
                 }
                 None => {}
             },
@@ -106,10 +130,15 @@ impl Update {
     }
 }
 
-/// What tells the event at this position from that of another database. None when it is not kept.
+/// What tells facts at this position from those of another database, or of a shop that had decided
+/// otherwise. None when the event is not kept.
 pub(super) fn mark(conn: &mut dyn Conn, position: i64) -> Result<Option<String>> {
     let events = outbox::after(conn, position - 1, 1)?;
-    let event = events.into_iter().find(|event| event.seq == position);
-    Ok(event
-        .map(|event| format!("{} {} {}", event.kind, event.object_id, event.created.as_micros())))
+    let Some(event) = events.into_iter().find(|event| event.seq == position) else {
+        return Ok(None);
+    };
+    let Rules { decimals, rounds_taxes_late } = settings::rules(&Options::read(conn)?);
+    let SequencedEvent { kind, object_id, created, .. } = event;
+    let created = created.as_micros();
+    Ok(Some(format!("{kind} {object_id} {created} {decimals} {rounds_taxes_late}")))
 }

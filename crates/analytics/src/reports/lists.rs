@@ -47,7 +47,8 @@ pub fn reply(
 
 /// How many rows there are; or how many ids were asked for, found or not.
 pub fn total(context: &QueryContext, wanted: Option<usize>, rows: usize) -> usize {
-    wanted.filter(|_| context.follows(Rule::TotalsOfIds)).unwrap_or(rows)
+    let is_of_ids = context.follows(Rule::TotalsOfIds) && !context.is_bound();
+    wanted.filter(|_| is_of_ids).unwrap_or(rows)
 }
 
 /// The offset and the length of the page.
@@ -126,11 +127,15 @@ pub fn cut<T>(rows: Vec<(Rank, T)>, (offset, limit): (usize, usize)) -> Vec<T> {
 /// A record's id, and its numbers.
 pub type Row = (i64, Vec<i64>);
 
-/// The numbers of those that were asked for, be it nothing; or of all that were found.
-pub fn rows(answer: &Answer, wanted: Option<&IdSet>) -> Vec<Row> {
+/// The numbers of those that were asked for, be it nothing; or of all that were found. **Who sees
+/// some sales only is shown no record without one**, be it asked for.
+pub fn rows(context: &QueryContext, answer: &Answer, wanted: Option<&IdSet>) -> Vec<Row> {
     if let Some(wanted) = wanted {
-        let values = |id: i64| answer.get(0, &Key::Id(id)).unwrap_or_default().to_vec();
-        return wanted.ids().iter().map(|id| (*id, values(*id))).collect();
+        let row = |id: i64| match answer.get(0, &Key::Id(id)) {
+            None if context.is_bound() => None,
+            values => Some((id, values.unwrap_or_default().to_vec())),
+        };
+        return wanted.ids().iter().filter_map(|id| row(*id)).collect();
     }
     let row = |key: &Key, values: &[i64]| match key {
         Key::Id(id) => Some((*id, values.to_vec())),

@@ -16,8 +16,8 @@ pub mod variations;
 use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Refusal, Reply, Stop};
-use frame::action::read;
+use contract::rest::{Args, Body, Refusal, Reply, Stop};
+use frame::action::{Computation, computed};
 use frame::paging::with_totals;
 use frame::{Action, Call};
 use serde_json::{Map, Value, json};
@@ -91,7 +91,7 @@ pub static ALL: &[&Stats] = &[
 impl Stats {
     pub fn route(&'static self, namespace: &str, reports: &Arc<ReportContext>) -> Route<Action> {
         let (reports, waiting) = (Arc::clone(reports), Arc::clone(reports));
-        let run = read(may_view, move |call: &mut Call<'_>| self.run(&reports, call))
+        let run = computed(may_view, move |call: &mut Call<'_>| self.prepare(&reports, call))
             .after(move |site, visit, params| waiting.fresh(site, visit, params))
             .in_turns();
         Route::at(namespace, &format!("/reports{}", self.path))
@@ -99,51 +99,53 @@ impl Stats {
             .schema(body::document(self))
     }
 
-    /// The answer to a request.
-    pub fn run(&self, reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    /// The answer to a request, at once.
+    pub fn run(&'static self, reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
+        self.prepare(reports, call)?()
+    }
+
+    /// Reads what the answer to a request needs of the storage; the rest is in memory.
+    pub fn prepare(
+        &'static self,
+        reports: &ReportContext,
+        call: &mut Call<'_>,
+    ) -> Result<Computation, Stop> {
         let context = reports.query_context(call)?;
         let (range, unit) = (context.range(call), unit(call));
-        let mut segments = Segments::requested(self, call, &context)?;
+        let segments = Segments::requested(self, call, &context)?;
         let count = context.calendar.count(unit, range);
         let path = format!("{}/reports{}", reports.base, self.path);
         let wanted = self.wanted(call, &context);
+        let head = with_totals(Reply::new(Value::Null), call, &path, count);
         let pages = count.div_euclid(wanted.per_page_count())
             + i64::from(count % wanted.per_page_count() > 0);
         if wanted.page_number() > pages {
             let body = json!({ "totals": null, "intervals": [] });
-            return Ok(with_totals(Reply::new(body), call, &path, count));
+            return Ok(Box::new(move || Ok(with_body(head, body))));
         }
         let Some(intervals) = context.calendar.intervals(unit, range) else {
             return Err(too_many().into());
         };
         let request = StatsRequest::new(self, call, &context, range)?;
-        if let Some(segments) = &mut segments {
-            segments.settle(&request.query, call, &context)?;
-            let shown = wanted.per_page.min(intervals.len());
-            check_cells(segments.count(), intervals.len(), shown)?;
-        }
-        let totals = request.totals(segments.as_ref(), &context);
-        let places = request.page(&intervals, &wanted, &context);
-        let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
-        let bodies = request.intervals(&shown, segments.as_ref(), &context);
-        let body = json!({ "totals": totals, "intervals": bodies });
         let debug = query_args::of_cache(self, call, &context, range);
-        let reply = context.with_left_out(Reply::new(body)).beside("debug_cache", debug);
-        Ok(with_totals(reply, call, &path, count))
+        Ok(Box::new(move || {
+            let body = request.compute(segments, &intervals, &wanted, &context)?;
+            Ok(context.with_left_out(with_body(head, body)).beside("debug_cache", debug))
+        }))
     }
 
-    /// Some of the totals alone, over a range. For indicators.
-    pub fn totals(
-        &self,
+    /// A question for some of the totals alone, over a range. For indicators.
+    pub fn totals_request(
+        &'static self,
         context: &QueryContext,
         call: &mut Call<'_>,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Map<String, Value>, Stop> {
+    ) -> Result<TotalsRequest, Stop> {
         let range = context.range(call);
         let mut request = StatsRequest::new(self, call, context, range)?;
         request.columns.retain(|column| is_wanted(column.name));
         request.of_totals.clear();
-        Ok(request.totals(None, context))
+        Ok(TotalsRequest(request))
     }
 
     fn wanted(&self, call: &Call<'_>, context: &QueryContext) -> IntervalPage {
@@ -186,6 +188,11 @@ impl IntervalPage {
     }
 }
 
+/// The reply with its headers and this body.
+fn with_body(head: Reply, body: Value) -> Reply {
+    Reply { body: Body::Json(body), ..head }
+}
+
 fn unit(call: &Call<'_>) -> Unit {
     call.params.text("interval").and_then(Unit::named).unwrap_or(Unit::Week)
 }
@@ -207,9 +214,20 @@ fn too_many() -> Refusal {
     Refusal::new(400, "woocommerce_rest_too_many_intervals", message)
 }
 
+/// A question for totals.
+#[derive(Debug)]
+pub struct TotalsRequest(StatsRequest);
+
+impl TotalsRequest {
+    pub fn compute(&self, context: &QueryContext) -> Map<String, Value> {
+        self.0.totals(None, context)
+    }
+}
+
 /// A report with everything that one request says about it.
-struct StatsRequest<'r> {
-    report: &'r Stats,
+#[derive(Debug)]
+struct StatsRequest {
+    report: &'static Stats,
     query: Query,
     /// The columns that are shown, and those of the totals alone.
     columns: Vec<Column>,
@@ -217,9 +235,29 @@ struct StatsRequest<'r> {
     sort: Option<&'static Column>,
 }
 
-impl<'r> StatsRequest<'r> {
+impl StatsRequest {
+    /// The totals, and the intervals on the page.
+    fn compute(
+        &self,
+        mut segments: Option<Segments>,
+        intervals: &[Interval],
+        wanted: &IntervalPage,
+        context: &QueryContext,
+    ) -> Result<Value, Stop> {
+        if let Some(segments) = &mut segments {
+            segments.settle(&self.query, context);
+            let shown = wanted.per_page.min(intervals.len());
+            check_cells(segments.count(), intervals.len(), shown)?;
+        }
+        let totals = self.totals(segments.as_ref(), context);
+        let places = self.page(intervals, wanted, context);
+        let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
+        let bodies = self.intervals(&shown, segments.as_ref(), context);
+        Ok(json!({ "totals": totals, "intervals": bodies }))
+    }
+
     fn new(
-        report: &'r Stats,
+        report: &'static Stats,
         call: &mut Call<'_>,
         context: &QueryContext,
         range: Range,

@@ -19,7 +19,10 @@ pub(super) fn list(version: Version, call: &mut Call<'_>) -> Result<Listed<Coupo
         let wanted = filter(version, call);
         coupon::list(call.conn()?, &wanted)?
     };
-    let records = rows.into_iter().map(Coupon::read).collect::<types::Result<_>>()?;
+    let mut records = Vec::with_capacity(rows.len());
+    for row in rows {
+        records.push(Coupon::read(row)?.with_uses(call.conn()?)?);
+    }
     Ok(Listed { records, total })
 }
 

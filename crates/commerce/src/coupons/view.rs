@@ -12,7 +12,8 @@ const DECIMALS: u32 = 2;
 
 /// All fields, by their names in the newest version.
 pub(super) fn body(options: &Options, coupon: &Coupon) -> Vec<(&'static str, Value)> {
-    let Coupon { row, details } = coupon;
+    let Coupon { row, details, uses } = coupon;
+    let used_by: Vec<&String> = details.used_by.iter().chain(uses).collect();
     let [created, created_gmt] = moments::pair(options, Some(row.created));
     let [modified, modified_gmt] = moments::pair(options, Some(row.modified));
     let [expires, expires_gmt] = moments::pair(options, row.expires);
@@ -43,7 +44,7 @@ pub(super) fn body(options: &Options, coupon: &Coupon) -> Vec<(&'static str, Val
         ("minimum_amount", amount(details.minimum_amount)),
         ("maximum_amount", amount(details.maximum_amount)),
         ("email_restrictions", json!(details.email_restrictions)),
-        ("used_by", json!(details.used_by)),
+        ("used_by", json!(used_by)),
         ("meta_data", json!(details.meta_data)),
     ]
 }

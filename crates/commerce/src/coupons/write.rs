@@ -155,7 +155,7 @@ fn check_code(call: &mut Call<'_>, coupon: &Coupon, before: &Coupon) -> Result<(
 
 fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     set_discount(given, coupon)?;
-    let Coupon { row, details } = coupon;
+    let Coupon { row, details, .. } = coupon;
     if let Some(status) = given.text("status") {
         let status = clean::key(&status);
         if !status.is_empty() {

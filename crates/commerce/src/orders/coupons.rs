@@ -38,6 +38,7 @@ pub(super) fn replace(
     let mut coupons = Vec::new();
     for line in &requested {
         let coupon = requested_coupon(call, line)?;
+        let coupon = coupon.with_uses_by(call.conn()?, &super::effects::buyer(order))?;
         if !known.contains(&coupon.row.code) {
             check(call.now(), &coupon, order, goods, &categories)?;
         }
@@ -122,13 +123,13 @@ pub(super) fn check(
     goods: &Goods,
     categories: &Categories,
 ) -> std::result::Result<(), Refusal> {
-    let Coupon { row, details } = coupon;
+    let Coupon { row, details, uses } = coupon;
     let no = |message: &'static str| Err(invalid(message));
     if row.usage_limit.is_some_and(|limit| limit > 0 && row.usage_count >= limit) {
         return no("The coupon's usage limit has been reached.");
     }
     let who = super::effects::buyer(order);
-    let uses = details.used_by.iter().filter(|name| **name == who).count();
+    let uses = details.used_by.iter().chain(uses).filter(|name| **name == who).count();
     let uses = i64::try_from(uses).unwrap_or(i64::MAX);
     let limit = row.usage_limit_per_user.filter(|limit| *limit > 0);
     if !who.is_empty() && limit.is_some_and(|limit| uses >= limit) {

@@ -80,14 +80,19 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
             key != super::TRASH_STATUS && key != super::TRASH_TIME
         });
     }
-    let pays = paid_status(call, order)?;
-    if order.row.paid.is_none() && (to == pays || to == status::COMPLETED) {
+    let pays = match to {
+        status::COMPLETED => true,
+        status::PROCESSING => paid_status(call, order)? == to,
+        _ => false,
+    };
+    if order.row.paid.is_none() && pays {
         order.row.paid = Some(now);
     }
     if to == status::COMPLETED {
         order.row.completed = Some(now);
     }
-    note(call, order.id(), status_note(&from, to))
+    order.notes.push(note_row(call, order.id(), status_note(&from, to)));
+    Ok(())
 }
 
 /// The note for a change of status.
@@ -100,9 +105,14 @@ pub(crate) fn payload(order: &Order) -> Value {
     json!({ "status": order.row.status, "parent_id": order.row.parent_id })
 }
 
-/// Writes a note of the program's own.
+/// Writes a note of the program's own about an order that is stored.
 pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<()> {
-    let note = OrderNoteRow {
+    let note = note_row(call, order_id, text);
+    order_note::insert(call.conn()?, &note).map(drop)
+}
+
+fn note_row(call: &Call<'_>, order_id: i64, text: String) -> OrderNoteRow {
+    OrderNoteRow {
         note_id: 0,
         order_id,
         author: SYSTEM.to_owned(),
@@ -110,8 +120,7 @@ pub(super) fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(
         customer_note: false,
         added_by_user: false,
         created: moments::now(call),
-    };
-    order_note::insert(call.conn()?, &note).map(drop)
+    }
 }
 
 /// Appends an event to the feed.
@@ -176,10 +185,11 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
         }
     }
     order.items = items;
-    if changes.is_empty() {
-        return Ok(());
+    if !changes.is_empty() {
+        let text = format!("Stock levels changed: {}.", changes.join(", "));
+        order.notes.push(note_row(call, id, text));
     }
-    note(call, id, format!("Stock levels changed: {}.", changes.join(", ")))
+    Ok(())
 }
 
 fn reduced(line: &Line) -> Amount {
@@ -255,17 +265,7 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) 
     let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
     for ((coupon_id, who), is_new) in gone.chain(new) {
         let Some(mut coupon) = Coupon::get(call.conn()?, *coupon_id)? else { continue };
-        if is_new {
-            coupon.row.usage_count += 1;
-            coupon.details.used_by.push(who.clone());
-        } else {
-            coupon.row.usage_count = (coupon.row.usage_count - 1).max(0);
-            let place = coupon.details.used_by.iter().position(|name| name == who);
-            if let Some(place) = place {
-                coupon.details.used_by.remove(place);
-            }
-        }
-        coupon.update(call.conn()?)?;
+        coupon.count_use(call.conn()?, who, is_new)?;
         let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });
         events::append(call, "coupon.updated", *coupon_id, &payload)?;
     }

@@ -5,6 +5,7 @@ use db::{Conn, filter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shop_rows::order::{self, ItemKind, OrderItemRow, OrderKind, OrderRow};
+use shop_rows::order_note::{self, OrderNoteRow};
 use types::{Amount, Error, Result};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +13,8 @@ pub struct Order {
     pub row: OrderRow,
     pub details: Details,
     pub items: Vec<Line>,
+    /// Notes that are written together with it, whatever order they name.
+    pub notes: Vec<OrderNoteRow>,
 }
 
 /// What nobody filters or sorts by.
@@ -193,7 +196,8 @@ impl Line {
 impl Order {
     pub fn read(stored: order::Order) -> Result<Self> {
         let items = stored.items.into_iter().map(Line::read).collect::<Result<_>>()?;
-        Ok(Self { details: details(&stored.row.details)?, row: stored.row, items })
+        let details = details(&stored.row.details)?;
+        Ok(Self { details, row: stored.row, items, notes: Vec::new() })
     }
 
     /// The order, or refund, of this id.
@@ -214,20 +218,56 @@ impl Order {
         self.items.iter_mut().filter(move |item| item.row.kind == kind)
     }
 
-    /// Inserts the order and reads it back with the numbers that it and its lines were given.
-    pub fn insert(mut self, conn: &mut dyn Conn) -> Result<Self> {
-        self.pack()?;
-        let order_id = order::insert(conn, &self.stored())?;
-        Self::again(conn, order_id)
+    /// Gives the order and its lines the numbers that they do not have yet.
+    pub fn assign_ids(&mut self, conn: &mut dyn Conn) -> Result<()> {
+        if self.row.order_id == 0 {
+            self.row.order_id = order::take_id(conn)?;
+        }
+        let order_id = self.row.order_id;
+        if self.row.number.is_empty() {
+            self.row.number = order_id.to_string();
+        }
+        let new = self.items.iter().filter(|line| line.row.item_id == 0).count();
+        let mut next = match i64::try_from(new) {
+            Ok(count) if count > 0 => order::take_item_ids(conn, count)?,
+            _ => 0,
+        };
+        for line in &mut self.items {
+            line.row.order_id = order_id;
+            if line.row.item_id == 0 {
+                line.row.item_id = next;
+                next += 1;
+            }
+        }
+        Ok(())
     }
 
-    /// Writes the order with its lines and reads it back.
+    /// Inserts the order with its lines and notes, and returns it as it is stored.
+    pub fn insert(mut self, conn: &mut dyn Conn) -> Result<Self> {
+        self.assign_ids(conn)?;
+        self.pack()?;
+        order::insert_numbered(conn, &self.stored())?;
+        self.write_notes(conn)?;
+        Ok(self)
+    }
+
+    /// Writes the order with its lines and notes, and returns it as it is stored.
     pub fn update(mut self, conn: &mut dyn Conn) -> Result<Self> {
+        self.assign_ids(conn)?;
         self.pack()?;
         order::update(conn, &self.row)?;
-        let lines: Vec<OrderItemRow> = self.items.into_iter().map(|line| line.row).collect();
-        order::replace_items(conn, self.row.order_id, &lines)?;
-        Self::again(conn, self.row.order_id)
+        let lines: Vec<OrderItemRow> = self.items.iter().map(|line| line.row.clone()).collect();
+        order::change_items(conn, self.row.order_id, &lines)?;
+        self.write_notes(conn)?;
+        Ok(self)
+    }
+
+    fn write_notes(&mut self, conn: &mut dyn Conn) -> Result<()> {
+        for note in std::mem::take(&mut self.notes) {
+            let note = OrderNoteRow { order_id: self.row.order_id, ..note };
+            order_note::insert(conn, &note)?;
+        }
+        Ok(())
     }
 
     /// Inserts or replaces the order of this id.
@@ -238,12 +278,6 @@ impl Order {
             return order::replace_items(conn, self.row.order_id, &lines);
         }
         order::insert_with_id(conn, &self.stored())
-    }
-
-    fn again(conn: &mut dyn Conn, order_id: i64) -> Result<Self> {
-        let stored = order::get_with_items(conn, order_id)?;
-        let missing = || Error::internal("a new order was not found");
-        Self::read(stored.ok_or_else(missing)?)
     }
 
     /// The order as rows, for whoever writes many at once.

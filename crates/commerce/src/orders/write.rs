@@ -44,7 +44,8 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     lines::check_sums(&order)?;
     coupons::replace(call, &mut order, &goods, &shop)?;
     order.row.modified = now;
-    let order = order.insert(call.conn()?)?;
+    // What follows from the order names it, and it is written once all of that is known.
+    order.assign_ids(call.conn()?)?;
     finish(call, order, &Before::nothing(), "order.created")
 }
 
@@ -96,7 +97,7 @@ fn finish(
         effects::set_status(call, &mut order, next)?;
     }
     effects::settle(call, &mut order, before)?;
-    let order = order.update(call.conn()?)?;
+    let order = if is_new { order.insert(call.conn()?)? } else { order.update(call.conn()?)? };
     effects::append_event(call, event, &order)?;
     if order.row.status == status::REFUNDED {
         super::refunds::refund_rest(call, &order)?;

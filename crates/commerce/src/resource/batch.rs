@@ -3,42 +3,79 @@
 
 use contract::rest::{Params, Refusal, Reply, Sources, Stop};
 use frame::Call;
+use frame::action::{BatchItem, ItemOutcome};
 use serde_json::{Map, Value, json};
-use types::Error;
 
 use super::{Endpoint, Resource};
 
 /// Items of all three kinds together.
 pub const ITEMS_MAX: usize = 100;
 
-type Operation<R> = fn(&Endpoint<R>, &mut Call<'_>) -> Result<Reply, Stop>;
+/// The groups of a batch, in the order in which they are carried out.
+const CREATE: &str = "create";
+const UPDATE: &str = "update";
+const DELETE: &str = "delete";
 
-pub(super) fn run<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+/// The items of a batch with their parameters.
+pub(super) fn plan<R: Resource>(
+    endpoint: &Endpoint<R>,
+    call: &mut Call<'_>,
+) -> Result<Vec<BatchItem>, Stop> {
     let group = |name: &str| match call.params.get(name) {
         Some(Value::Array(items)) => items.clone(),
         _ => Vec::new(),
     };
-    let (creates, updates, deletes) = (group("create"), group("update"), group("delete"));
+    let (creates, updates, deletes) = (group(CREATE), group(UPDATE), group(DELETE));
     if creates.len() + updates.len() + deletes.len() > ITEMS_MAX {
         let message = format!("A batch must have at most {ITEMS_MAX} items.");
         let code = "woocommerce_rest_request_entity_too_large";
         return Err(Refusal::new(413, code, message).into());
     }
-    let mut results = Map::new();
-    let create = creates.iter().filter_map(Value::as_object).map(|item| {
+    let creates = creates.iter().filter_map(Value::as_object).map(|item| {
         let mut whole = endpoint.defaults.clone();
         whole.extend(item.clone());
-        whole
+        (CREATE, whole)
     });
-    add(endpoint, call, &mut results, ("create", super::create), create.collect())?;
-    let update = updates.iter().filter_map(Value::as_object).cloned();
-    add(endpoint, call, &mut results, ("update", super::update), update.collect())?;
-    let delete = deletes.iter().filter_map(id_of).filter(|id| *id != 0);
-    let delete = delete.map(|id| Map::from_iter([member("id", id), member("force", true)]));
-    add(endpoint, call, &mut results, ("delete", super::delete), delete.collect())?;
+    let updates = updates.iter().filter_map(Value::as_object).cloned().map(|item| (UPDATE, item));
+    let deletes = deletes.iter().filter_map(id_of).filter(|id| *id != 0);
+    let deletes =
+        deletes.map(|id| (DELETE, Map::from_iter([member("id", id), member("force", true)])));
+    let path = call.params.path().clone();
+    let item = |(group, form): (&'static str, Map<String, Value>)| {
+        let params = Params::unchecked(Sources { form, path: path.clone(), ..Sources::default() });
+        BatchItem { group, params }
+    };
+    Ok(creates.chain(updates).chain(deletes).map(item).collect())
+}
+
+/// Carries out an item, with the parameters of the item.
+pub(super) fn run<R: Resource>(
+    endpoint: &Endpoint<R>,
+    item: &BatchItem,
+    call: &mut Call<'_>,
+) -> Result<Value, Stop> {
+    let operation = match item.group {
+        CREATE => super::create,
+        UPDATE => super::update,
+        _ => super::delete,
+    };
+    let reply = operation(endpoint, call)?;
+    Ok(hinted(call, reply)?)
+}
+
+/// The results, group by group; an empty group has none.
+pub(super) fn gather(outcomes: Vec<(BatchItem, ItemOutcome)>) -> Reply {
+    let mut results = Map::new();
+    for (item, outcome) in outcomes {
+        let id = item.params.get("id").and_then(id_of).unwrap_or_default();
+        let result = outcome.unwrap_or_else(|refusal| json!({ "id": id, "error": refusal.body() }));
+        let group = results.entry(item.group).or_insert_with(|| json!([]));
+        if let Value::Array(group) = group {
+            group.push(result);
+        }
+    }
     // An object without members is an empty list, as clients expect.
-    let body = if results.is_empty() { json!([]) } else { Value::Object(results) };
-    Ok(Reply::new(body))
+    Reply::new(if results.is_empty() { json!([]) } else { Value::Object(results) })
 }
 
 fn member(name: &str, value: impl Into<Value>) -> (String, Value) {
@@ -50,50 +87,6 @@ fn id_of(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_i64(),
     }
-}
-
-/// Carries out a group and puts its results beside the others; an empty group has none.
-fn add<R: Resource>(
-    endpoint: &Endpoint<R>,
-    call: &mut Call<'_>,
-    results: &mut Map<String, Value>,
-    (name, operation): (&str, Operation<R>),
-    items: Vec<Map<String, Value>>,
-) -> Result<(), Stop> {
-    let mut list = Vec::new();
-    for item in items {
-        let id = item.get("id").and_then(id_of).unwrap_or_default();
-        list.push(match one(endpoint, call, operation, item)? {
-            Ok(body) => body,
-            Err(refusal) => json!({ "id": id, "error": refusal.body() }),
-        });
-    }
-    if !list.is_empty() {
-        results.insert(name.to_owned(), Value::Array(list));
-    }
-    Ok(())
-}
-
-fn one<R: Resource>(
-    endpoint: &Endpoint<R>,
-    call: &mut Call<'_>,
-    operation: Operation<R>,
-    item: Map<String, Value>,
-) -> Result<Result<Value, Refusal>, Stop> {
-    let path = call.params.path().clone();
-    let params = Params::unchecked(Sources { form: item, path, ..Sources::default() });
-    let mut outcome = None;
-    call.nested(params, &mut |call| {
-        let (keep, result) = match operation(endpoint, call) {
-            Ok(reply) => (true, Ok(hinted(call, reply)?)),
-            Err(Stop::Refused(refusal)) => (false, Err(*refusal)),
-            Err(Stop::Failed(error)) => return Err(error),
-        };
-        outcome = Some(result);
-        Ok(keep)
-    })?;
-    let missing = || Error::internal("an item of a batch was not run");
-    outcome.ok_or_else(|| missing().into())
 }
 
 /// The body, which says at its link to itself what the caller may do there.

@@ -1,5 +1,7 @@
 //! Tools that put things in order. Each does what it says at once, and says what it did.
 
+use std::collections::BTreeSet;
+
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
 use db::filter::Page;
@@ -9,6 +11,7 @@ use serde_json::{Value, json};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use types::{Capability, Result as StoreResult, Timestamp};
 
+use crate::common::events;
 use crate::managers::{linked, may_view};
 
 /// Download permissions that are looked at in one go.
@@ -167,9 +170,10 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
         permission.remaining.is_some_and(|left| left <= 0)
             || permission.expires.is_some_and(|end| end <= now)
     };
-    let conn = call.conn()?;
     let (mut kept, mut deleted) = (0, 0_u64);
+    let mut orders = BTreeSet::new();
     loop {
+        let conn = call.conn()?;
         let page = Page { offset: kept, limit: PERMISSIONS_PER_PAGE };
         let filter = DownloadPermissionFilter { page, ..DownloadPermissionFilter::default() };
         let (permissions, _) = download_permission::list(conn, &filter)?;
@@ -179,11 +183,16 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
         for permission in permissions {
             if is_used(&permission) {
                 download_permission::delete(conn, permission.permission_id)?;
+                orders.insert(permission.order_id);
                 deleted += 1;
             } else {
                 kept += 1;
             }
         }
+    }
+    // What was downloaded by them goes as well, and reports follow.
+    for order_id in orders {
+        events::append(call, "order.downloads_deleted", order_id, &json!({}))?;
     }
     Ok(format!("Download permissions deleted: {deleted}."))
 }

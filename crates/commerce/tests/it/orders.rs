@@ -440,3 +440,47 @@ fn told(answer: &Answer, param: &str) -> bool {
     let message = answer.json["data"]["params"][outermost].as_str().unwrap_or_default();
     (message.starts_with(param) || param == "line_items") && message.contains("at most")
 }
+
+/// A batch that is too much for its time answers in time all the same: what it says of an item is
+/// what became of it.
+#[test]
+fn a_long_batch_is_cut_off_between_items() {
+    let shop = TestShop::with_little_time();
+    let lamp = json!({ "name": "Lamp", "regular_price": "20" });
+    let lamp = shop.ask("POST", "/wc/v3/products", ADMIN, &lamp).json;
+    let lines: Vec<Value> = (0..120).map(|_| json!({ "product_id": lamp["id"] })).collect();
+    let orders: Vec<Value> = (0..100).map(|_| json!({ "line_items": lines })).collect();
+    let answer = shop.ask("POST", "/wc/v3/orders/batch", ADMIN, &json!({ "create": orders }));
+    assert_eq!(answer.status, 200, "{}", answer.json);
+    let results = answer.json["create"].as_array().unwrap();
+    assert_eq!(results.len(), 100);
+    let done = results.iter().take_while(|result| result.get("error").is_none()).count();
+    assert!((1..100).contains(&done), "{done} of 100 orders were made");
+    for left in &results[done..] {
+        assert_eq!(left["error"]["code"], "rest_batch_out_of_time");
+    }
+    let stored = shop.read(|conn| testkit::database::number(conn, "SELECT COUNT(*) FROM orders"));
+    assert_eq!(usize::try_from(stored).unwrap(), done);
+}
+
+#[test]
+fn an_order_is_shown_as_it_was_written() {
+    let shop = TestShop::new();
+    let lamp = json!({ "name": "Lamp", "regular_price": "20", "manage_stock": true,
+                       "stock_quantity": 9 });
+    let lamp = shop.ask("POST", "/wc/v3/products", ADMIN, &lamp).json;
+    let order = json!({ "status": "processing", "set_paid": true,
+                        "billing": { "email": "a@example.test" },
+                        "meta_data": [{ "key": "a", "value": 1.5 }],
+                        "line_items": [{ "product_id": lamp["id"], "quantity": 2 }],
+                        "fee_lines": [{ "name": "Service", "total": "1" }] });
+    let made = shop.ask("POST", "/wc/v3/orders", ADMIN, &order).json;
+    let path = format!("/wc/v3/orders/{}", made["id"]);
+    assert_eq!(shop.get(&path, ADMIN).json, made);
+    let more = json!({ "status": "completed", "fee_lines": [{ "name": "More", "total": "2" }] });
+    let changed = shop.ask("PUT", &path, ADMIN, &more).json;
+    assert_eq!(shop.get(&path, ADMIN).json, changed);
+    assert_eq!(changed["fee_lines"].as_array().unwrap().len(), 2);
+    let notes = shop.get(&format!("{path}/notes"), ADMIN);
+    assert_eq!(notes.each("note").len(), 3, "{}", notes.json);
+}

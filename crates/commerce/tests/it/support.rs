@@ -1,6 +1,8 @@
 //! A shop to ask: a site with the routes and pages of commerce, on the engine that the tests around
 //! it are about.
 
+use std::time::Duration;
+
 use commerce::orders::ReceiptPages;
 use commerce::products::ProductPages;
 use frame::Site;
@@ -37,6 +39,11 @@ impl TestSite {
     /// A shop whose operator has named a relay.
     pub(crate) fn with_mail() -> Self {
         Self::open(|site| with_pages(site).with_job(Box::new(Letterbox)))
+    }
+
+    /// A shop whose callers wait for half a second only.
+    pub(crate) fn with_little_time() -> Self {
+        Self::open(|site| with_pages(site).with_time_limit(Duration::from_millis(500)))
     }
 
     fn open(furnish: fn(Site) -> Site) -> Self {

@@ -175,6 +175,49 @@ fn a_watch_counts_what_was_written(database: &TestDatabase) {
     assert_eq!(facts.generation(), before.0 + 1, "reads do not count");
 }
 
+#[test]
+fn an_attempt_ends_with_its_caller_on_sqlite() {
+    an_attempt_ends_with_its_caller(&TestDatabase::sqlite());
+}
+
+#[test]
+fn an_attempt_ends_with_its_caller_on_postgres() {
+    // A second writer would not wait for the first.
+    an_attempt_ends_with_its_caller(&TestDatabase::postgres_with(1));
+}
+
+/// Who is told that something took too long shall not find it done: neither what waited until then
+/// nor what was under way is stored.
+fn an_attempt_ends_with_its_caller(database: &TestDatabase) {
+    let store = database.open();
+    let attempt = |name: &'static str| -> Answer<'_> {
+        let attempted = store.attempt(move |conn| fact::get_or_set(conn, name, name).map(Ok));
+        Box::pin(async { attempted.await.map(|done: Result<String>| done.unwrap()) })
+    };
+    let release = block_the_writer(&store);
+    let mut waiting = attempt("waiting");
+    assert!(poll(&mut waiting).is_pending());
+    drop(waiting);
+    release.now();
+    let (started, has_started) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    let mut running: Answer<'_> = Box::pin(async {
+        let attempted = store.attempt(move |conn| {
+            let _ = started.send(());
+            let _ = released.recv();
+            fact::get_or_set(conn, "running", "running").map(Ok)
+        });
+        attempted.await.map(|done: Result<String>| done.unwrap())
+    });
+    assert!(poll(&mut running).is_pending());
+    has_started.recv().unwrap();
+    drop(running);
+    release.send(()).unwrap();
+    assert_eq!(wait(&mut attempt("heard of")).unwrap(), "heard of");
+    drop(release);
+    assert_eq!(count(&store, "facts"), 1);
+}
+
 /// The last handle may be the one inside a closure; the database thread must not wait for itself.
 fn a_store_may_be_dropped_by_its_own_closure(database: &TestDatabase) {
     let store = database.open();

@@ -55,6 +55,8 @@ fn run(action: &Action, call: &mut Call<'_>) -> Result<Reply, Stop> {
     (action.permit)(call)?;
     match &action.work {
         Work::Memory(run) | Work::Read(run) | Work::Write(run) => run(call),
+        Work::Computed(prepare) => prepare(call)?(),
+        Work::Batch(batch) => batch.run_within(call),
         Work::Later(_) => {
             let message = "This cannot be asked for from within another request.";
             Err(Refusal::new(400, "rest_not_here", message).into())

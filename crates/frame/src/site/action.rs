@@ -6,13 +6,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract::rest::{Params, Reply, Stop};
+use contract::rest::{Params, Refusal, Reply, Stop};
+use serde_json::Value;
 
 use crate::{Call, Site, Visit};
 
 pub type Outcome = Result<Reply, Stop>;
 type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;
 type Run = Box<dyn Fn(&mut Call<'_>) -> Outcome + Send + Sync>;
+/// What is left to do of an operation once it has read all that it needs.
+pub type Computation = Box<dyn FnOnce() -> Outcome + Send>;
+type Prepare = Box<dyn Fn(&mut Call<'_>) -> Result<Computation, Stop> + Send + Sync>;
 type RunLater = Box<dyn Fn(Later) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
 /// What an operation waits for before it begins, outside of any transaction; nothing if it need not
@@ -54,10 +58,37 @@ pub(crate) enum Work {
     Memory(Run),
     /// A snapshot of the storage.
     Read(Run),
+    /// A snapshot of the storage, and then the processor alone.
+    Computed(Prepare),
     /// A transaction.
     Write(Run),
+    /// Several changes, each a transaction of its own.
+    Batch(Batch),
     /// The network; storage as it goes.
     Later(RunLater),
+}
+
+/// An item of a batch: the group that it is listed in, and its parameters.
+#[derive(Clone, Debug)]
+pub struct BatchItem {
+    pub group: &'static str,
+    pub params: Params,
+}
+
+/// What became of an item: its body, or why it was refused.
+pub type ItemOutcome = Result<Value, Refusal>;
+
+type Plan = Box<dyn Fn(&mut Call<'_>) -> Result<Vec<BatchItem>, Stop> + Send + Sync>;
+type RunItem = Box<dyn Fn(&BatchItem, &mut Call<'_>) -> Result<Value, Stop> + Send + Sync>;
+type Gather = Box<dyn Fn(Vec<(BatchItem, ItemOutcome)>) -> Reply + Send + Sync>;
+
+/// How a batch is carried out.
+pub(crate) struct Batch {
+    /// What its items are.
+    pub(crate) plan: Plan,
+    pub(crate) run: RunItem,
+    /// The reply to all of them.
+    pub(crate) gather: Gather,
 }
 
 /// What an operation gets that runs outside of any transaction.
@@ -73,7 +104,9 @@ impl fmt::Debug for Action {
         formatter.write_str(match self.work {
             Work::Memory(_) => "Memory",
             Work::Read(_) => "Read",
+            Work::Computed(_) => "Computed",
             Work::Write(_) => "Write",
+            Work::Batch(_) => "Batch",
             Work::Later(_) => "Later",
         })
     }
@@ -107,6 +140,21 @@ where
     }
 }
 
+/// An operation on a snapshot of the storage that has much left to compute once it has read what it
+/// needs, and lets others read meanwhile.
+pub fn computed<P, R>(permit: P, prepare: R) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    R: Fn(&mut Call<'_>) -> Result<Computation, Stop> + Send + Sync + 'static,
+{
+    Action {
+        permit: Box::new(permit),
+        work: Work::Computed(Box::new(prepare)),
+        wait: None,
+        in_turns: false,
+    }
+}
+
 /// An operation that changes something, as one transaction. What it refuses leaves no trace.
 pub fn write<P, R>(permit: P, run: R) -> Action
 where
@@ -119,6 +167,18 @@ where
         wait: None,
         in_turns: false,
     }
+}
+
+/// An operation of several changes: what they are, how one of them is made, and the reply to all.
+pub fn batch<P, L, R, G>(permit: P, plan: L, run: R, gather: G) -> Action
+where
+    P: Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync + 'static,
+    L: Fn(&mut Call<'_>) -> Result<Vec<BatchItem>, Stop> + Send + Sync + 'static,
+    R: Fn(&BatchItem, &mut Call<'_>) -> Result<Value, Stop> + Send + Sync + 'static,
+    G: Fn(Vec<(BatchItem, ItemOutcome)>) -> Reply + Send + Sync + 'static,
+{
+    let batch = Batch { plan: Box::new(plan), run: Box::new(run), gather: Box::new(gather) };
+    Action { permit: Box::new(permit), work: Work::Batch(batch), wait: None, in_turns: false }
 }
 
 /// An operation that waits for the network.

@@ -63,6 +63,12 @@ impl Recorded {
         self.store.clone()
     }
 
+    /// Where the site's reports are made.
+    pub(crate) fn reports(&self) -> Arc<analytics::ReportContext> {
+        let reports = server::Reports { facts: Arc::clone(&self.facts), ..Default::default() };
+        reports.context(&frame::Settings::default().names)
+    }
+
     fn file(&self) -> PathBuf {
         self.folder.path().join("sandbox.facts")
     }

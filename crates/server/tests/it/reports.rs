@@ -13,8 +13,8 @@ use types::{Role, Timestamp};
 use crate::facts::Recorded;
 
 const RANGE: &str = "after=2025-09-01T00:00:00&before=2026-11-14T23:59:59";
-const OURS: &str = "merchant-1";
-const STORE: &str = "store-1";
+pub(crate) const OURS: &str = "merchant-1";
+pub(crate) const STORE: &str = "store-1";
 
 /// Every route that tells of sales.
 pub(crate) const ROUTES: [&str; 19] = [
@@ -46,7 +46,7 @@ pub(crate) fn shop() -> (Recorded, UserRow) {
         let (orders, _) = order::list(conn, &OrderFilter::default())?;
         for mut row in orders {
             let sale = if row.parent_id == 0 { row.order_id } else { row.parent_id };
-            if sale % 3 == 0 {
+            if is_of_merchant(sale) {
                 row.merchant_id = Some(OURS.to_owned());
                 row.store_id = Some(STORE.to_owned());
                 order::update(conn, &row)?;
@@ -58,7 +58,12 @@ pub(crate) fn shop() -> (Recorded, UserRow) {
     (recorded, admin.unwrap().unwrap())
 }
 
-fn bound(user: &UserRow, merchant: Option<&str>, store: Option<&str>) -> UserRow {
+/// Whether the order is a sale of the merchant.
+pub(crate) fn is_of_merchant(order_id: i64) -> bool {
+    order_id % 3 == 0
+}
+
+pub(crate) fn bound(user: &UserRow, merchant: Option<&str>, store: Option<&str>) -> UserRow {
     let owned = |name: Option<&str>| name.map(str::to_owned);
     UserRow { merchant_id: owned(merchant), store_id: owned(store), ..user.clone() }
 }
@@ -129,7 +134,7 @@ const NOT_FOR_THE_BOUND: [&str; 5] = [
 ];
 
 /// Every path of reports that can be read, as the site itself lists them.
-fn readable_paths(recorded: &Recorded) -> Vec<String> {
+pub(crate) fn readable_paths(recorded: &Recorded) -> Vec<String> {
     let roots =
         ["reports", "leaderboards", "customers"].map(|name| format!("/wc-analytics/{name}"));
     let routes = recorded.site.table().routes().iter();
@@ -192,7 +197,7 @@ fn merchants_and_stores_read_their_own_figures() {
     assert_eq!(ask_path(&recorded, &merchant, older), None);
 }
 
-fn ask_path(recorded: &Recorded, user: &UserRow, path: &str) -> Option<Value> {
+pub(crate) fn ask_path(recorded: &Recorded, user: &UserRow, path: &str) -> Option<Value> {
     let (site, user, path) = (Arc::clone(&recorded.site), user.clone(), path.to_owned());
     let now = Timestamp::parse("2026-11-15T00:00:00Z").unwrap();
     let read = move |conn: &mut dyn db::Conn| site.seen_by(conn, user.clone(), &path, now);

@@ -89,6 +89,16 @@ pub fn replace_items(conn: &mut dyn Conn, order_id: i64, items: &[OrderItemRow])
     insert(conn, &[(order_id, items)])
 }
 
+/// Lets the order have these lines, all of which have an id, and no others, in this order. Lines
+/// that are as they were are not written again.
+pub fn change_items(conn: &mut dyn Conn, order_id: i64, items: &[OrderItemRow]) -> Result<()> {
+    if of_order(conn, order_id)? == items {
+        return Ok(());
+    }
+    delete_of(conn, order_id)?;
+    insert_numbered(conn, order_id, items)
+}
+
 /// The lines of these orders, by order and then by place, in one query for up to [`LIST_MAX`]
 /// orders.
 pub fn items_of(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<OrderItemRow>> {
@@ -151,6 +161,21 @@ pub(super) fn next_id(conn: &mut dyn Conn) -> Result<i64> {
     Ok(counter::read(conn, ITEM_ID)? + 1)
 }
 
+/// So many ids for new lines: the first of them.
+pub fn take_item_ids(conn: &mut dyn Conn, count: i64) -> Result<i64> {
+    Ok(counter::take(conn, ITEM_ID, count)? + 1)
+}
+
+/// Inserts the lines of an order with the ids that they have.
+pub(super) fn insert_numbered(
+    conn: &mut dyn Conn,
+    order_id: i64,
+    items: &[OrderItemRow],
+) -> Result<()> {
+    let places = (0..).zip(items).map(|(place, item)| (item.item_id, (order_id, place, item)));
+    write_all(conn, &places.collect::<Vec<_>>())
+}
+
 /// Inserts the lines of several orders.
 pub(super) fn insert(conn: &mut dyn Conn, orders: &[(i64, &[OrderItemRow])]) -> Result<()> {
     let mut items: Vec<(i64, i64, &OrderItemRow)> = Vec::new();
@@ -158,10 +183,15 @@ pub(super) fn insert(conn: &mut dyn Conn, orders: &[(i64, &[OrderItemRow])]) -> 
         items.extend((0..).zip(*lines).map(|(position, item)| (*order_id, position, item)));
     }
     let given: Vec<i64> = items.iter().map(|(_, _, item)| item.item_id).collect();
-    let take = |conn: &mut dyn Conn, count: i64| Ok(counter::take(conn, ITEM_ID, count)? + 1);
     let reserve = |conn: &mut dyn Conn, id: i64| counter::raise(conn, ITEM_ID, id);
-    let item_ids = assigned(conn, &given, take, reserve)?;
-    let numbered: Vec<_> = item_ids.into_iter().zip(items).collect();
+    let item_ids = assigned(conn, &given, take_item_ids, reserve)?;
+    write_all(conn, &item_ids.into_iter().zip(items).collect::<Vec<_>>())
+}
+
+/// A line with its id, that of its order, and its place among the lines of the order.
+type Numbered<'a> = (i64, (i64, i64, &'a OrderItemRow));
+
+fn write_all(conn: &mut dyn Conn, numbered: &[Numbered<'_>]) -> Result<()> {
     for batch in numbered.chunks(BATCH_ROWS) {
         let rows =
             batch.iter().map(|(id, (order_id, place, item))| item.params([*order_id, *id, *place]));

@@ -6,7 +6,7 @@ use types::{Amount, Error, Result, Timestamp};
 
 use super::OrderKind;
 use super::list::NOT_BY_ID;
-use super::wide::{amount, sum};
+use super::wide::amount;
 
 /// The orders of one customer that have one status. Which statuses count as a sale is not decided
 /// here.
@@ -27,13 +27,6 @@ statements! {
         "SELECT status, COUNT(*) FROM orders WHERE site_id = $1 AND kind = $2
          GROUP BY status ORDER BY status";
     ORDER_FIRST = "SELECT MIN(order_id) FROM orders WHERE site_id = $1 AND kind = 'order'";
-    ORDER_SUMS_BETWEEN = concat!(
-        "SELECT status, ",
-        sum!("total"),
-        " FROM orders
-     WHERE site_id = $1 AND kind = 'order' AND created_us >= $2 AND created_us < $3
-     GROUP BY status ORDER BY status"
-    );
 }
 
 /// How many orders, or refunds, have each status. A status that none has is not listed.
@@ -45,16 +38,6 @@ pub fn count_by_status(conn: &mut dyn Conn, kind: OrderKind) -> Result<Vec<(Stri
 /// The number of the first order, if there is one.
 pub fn first(conn: &mut dyn Conn) -> Result<Option<i64>> {
     Ok(conn.row(&ORDER_FIRST, &[SITE.into()], |row| row.get(0))?.flatten())
-}
-
-/// What the orders that were made from the one moment until before the other come to, by status.
-pub fn sums_between(
-    conn: &mut dyn Conn,
-    from: Timestamp,
-    to: Timestamp,
-) -> Result<Vec<(String, Amount)>> {
-    let read = |row: &dyn Row| Ok((row.get(0)?, amount(row, 1)?));
-    conn.rows(&ORDER_SUMS_BETWEEN, &[SITE.into(), from.into(), to.into()], read)
 }
 
 /// The orders of these users by user and status, refunds left out, in one query.

@@ -5,36 +5,8 @@
 use db::Row;
 use types::{Amount, Result};
 
-/// What the macros below split amounts by.
+/// What sums split amounts by.
 const LOWER_HALF: i128 = 4_294_967_296;
-
-/// The two columns of a sum; 0 without rows. A sum is of a wider type on PostgreSQL, so it is cast.
-macro_rules! sum {
-    ($column:expr) => {
-        concat!(
-            "CAST(COALESCE(SUM((",
-            $column,
-            ") / 4294967296), 0) AS BIGINT), CAST(COALESCE(SUM((",
-            $column,
-            ") % 4294967296), 0) AS BIGINT)"
-        )
-    };
-}
-pub(super) use sum;
-
-/// What puts groups into the order of a sum.
-macro_rules! order {
-    ($column:expr) => {
-        concat!(
-            "SUM((",
-            $column,
-            ") / 4294967296) * 4294967296.0 + SUM((",
-            $column,
-            ") % 4294967296)"
-        )
-    };
-}
-pub(super) use order;
 
 /// The sum whose first column is this one; the nearest amount if it is beyond all.
 pub(super) fn amount(row: &dyn Row, first: usize) -> Result<Amount> {

@@ -4,6 +4,8 @@
 //! [`testkit::on_both_engines!`] runs on a SQLite file and on a PostgreSQL database of its own.
 
 #[cfg(test)]
+mod customer_sums;
+#[cfg(test)]
 mod customers;
 #[cfg(test)]
 mod downloads;
@@ -13,8 +15,6 @@ mod goods;
 mod imports;
 #[cfg(test)]
 mod order_lists;
-#[cfg(test)]
-mod order_sales;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]

@@ -110,7 +110,7 @@ fn found(call: &Call<'_>, context: &QueryContext, plan: &Plan) -> Vec<Row> {
         ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
     let answer = context.answer(&query);
-    rows(&answer, filters::ids(params, "categories").as_ref())
+    rows(context, &answer, filters::ids(params, "categories").as_ref())
 }
 
 /// The categories that sold most: id, name, pieces, and net sales in millionths.

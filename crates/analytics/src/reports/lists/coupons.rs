@@ -96,7 +96,7 @@ fn found(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: 
         ..Query::of(Table::Coupons, DateColumn::Created, span(context.range(call)))
     };
     let answer = context.answer(&query);
-    rows(&answer, wanted)
+    rows(context, &answer, wanted)
 }
 
 /// What is known about a coupon.

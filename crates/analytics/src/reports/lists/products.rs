@@ -129,7 +129,7 @@ fn query(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: 
 fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
     let answer = context.answer(query);
     let known = |(id, _): &Row| *id > 0 || wanted.is_none();
-    rows(&answer, wanted).into_iter().filter(known).collect()
+    rows(context, &answer, wanted).into_iter().filter(known).collect()
 }
 
 /// The rows with what they are sorted by, by their numbers among equals.

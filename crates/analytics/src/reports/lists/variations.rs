@@ -145,7 +145,9 @@ fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<R
             rows.push(Row { product_id, variation_id, values: found.values.to_vec() });
         }
     }
-    for variation_id in wanted.into_iter().flat_map(IdSet::ids).copied() {
+    // Who sees some sales only is shown no variation without one.
+    let shown = wanted.filter(|_| !context.is_bound());
+    for variation_id in shown.into_iter().flat_map(IdSet::ids).copied() {
         if !rows.iter().any(|row| row.variation_id == variation_id) {
             rows.push(Row { product_id: 0, variation_id, values: Vec::new() });
         }

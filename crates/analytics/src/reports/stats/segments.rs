@@ -90,6 +90,8 @@ pub struct Segments {
     split: Option<Split>,
     columns: Vec<Column>,
     known: Known,
+    /// Names of what has a segment only if it was sold.
+    others: BTreeMap<i64, String>,
     /// The report that is split.
     path: &'static str,
     dimension: Dimension,
@@ -142,6 +144,13 @@ impl Segments {
                 chosen(known::tax_rates(call.conn()?)?, wanted)
             }
         };
+        let others = match dimension {
+            Dimension::Category => {
+                let all: Vec<i64> = context.snapshot.catalog().categories().collect();
+                known::category_names(call.conn()?, &all)?
+            }
+            _ => BTreeMap::new(),
+        };
         let columns = split.as_ref().map_or(report.columns, |split| split.columns);
         let fields = body::fields(call, context);
         let is_shown = |column: &&Column| {
@@ -151,6 +160,7 @@ impl Segments {
             split,
             columns: columns.iter().filter(is_shown).copied().collect(),
             known,
+            others,
             path: report.path,
             dimension,
             is_open: !is_chosen
@@ -180,14 +190,9 @@ impl Segments {
 
     /// Adds segments for what was sold and is not known. **Who sees some sales only is not to learn
     /// from the names of the others what else there is**: there, those are left that have sales.
-    pub(super) fn settle(
-        &mut self,
-        query: &Query,
-        call: &mut Call<'_>,
-        context: &QueryContext,
-    ) -> Result<(), Stop> {
+    pub(super) fn settle(&mut self, query: &Query, context: &QueryContext) {
         if !self.is_open && !context.is_bound() {
-            return Ok(());
+            return;
         }
         let answer = self.of(query, context).answer;
         let found: BTreeSet<i64> = answer.rows().map(|row| id_of(row.key)).collect();
@@ -198,25 +203,20 @@ impl Segments {
                     Key::Text(text) => Some(Arc::clone(text)),
                     _ => None,
                 }));
-                return Ok(());
+                return;
             }
         };
         if self.is_open {
             let unknown: Vec<i64> =
                 found.iter().copied().filter(|id| !known.contains_key(id)).collect();
-            let names = match self.dimension {
-                Dimension::Category => known::category_names(call.conn()?, &unknown)?,
-                _ => BTreeMap::new(),
-            };
             known.extend(unknown.into_iter().map(|id| {
-                let name = names.get(&id).map_or(DELETED, String::as_str);
+                let name = self.others.get(&id).map_or(DELETED, String::as_str);
                 (id, Some(name.to_owned()))
             }));
         }
         if context.is_bound() {
             known.retain(|id, _| found.contains(id));
         }
-        Ok(())
     }
 
     /// How many there are at least.

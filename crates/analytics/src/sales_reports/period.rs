@@ -4,8 +4,9 @@ use contract::rest::{Args, Fault, Schema, Treatment, loose};
 use frame::dates::{self, Moment};
 use frame::{Call, Options};
 use serde_json::Value;
-use shop_rows::order::sales::Span;
 use types::Timestamp;
+
+use crate::query::Span;
 
 const DAY_MICROS: i64 = 86_400_000_000;
 /// Nothing is reckoned from before that.
@@ -23,6 +24,14 @@ pub(super) struct Period {
     pub(super) grouped_by: &'static str,
     /// Each with its name: `2026-11-15` or `2026-11`.
     pub(super) parts: Vec<(String, Span)>,
+}
+
+impl Period {
+    /// Where its parts begin, and where the last one ends.
+    pub(super) fn bounds(&self) -> Vec<Timestamp> {
+        let starts = self.parts.iter().map(|(_, span)| span.from);
+        starts.chain([self.whole.until]).collect()
+    }
 }
 
 pub(super) fn args() -> Args {
@@ -73,12 +82,13 @@ pub(super) fn of(call: &Call<'_>) -> Period {
     divided(options, from, to, by_month)
 }
 
-/// The period from one day of the site to another, both included, in its parts.
+/// The period from one day of the site to another, both included, in its parts. One that ends
+/// before it begins is empty.
 fn divided(options: &Options, from: Timestamp, to: Timestamp, by_month: bool) -> Period {
     let end = days_later(to, 1);
-    let span = |from: Timestamp, to: Timestamp| Span {
-        from: options.from_local(from),
-        to: options.from_local(to),
+    let span = |from: Timestamp, until: Timestamp| {
+        let from = options.from_local(from);
+        Span { from, until: options.from_local(until).max(from) }
     };
     let mut parts = Vec::new();
     let mut start = from;
@@ -179,8 +189,8 @@ mod tests {
             let found: Vec<&str> = period.parts.iter().map(|(name, _)| name.as_str()).collect();
             assert_eq!(found, names);
             assert_eq!(period.whole.from, period.parts[0].1.from);
-            assert_eq!(period.whole.to, period.parts.last().unwrap().1.to);
-            assert!(period.parts.windows(2).all(|pair| pair[0].1.to == pair[1].1.from));
+            assert_eq!(period.whole.until, period.parts.last().unwrap().1.until);
+            assert!(period.parts.windows(2).all(|pair| pair[0].1.until == pair[1].1.from));
         }
         let long = divided(&options, at("1000-01-01"), at("9999-01-01"), true);
         assert_eq!(long.parts.len(), PARTS_MAX);
