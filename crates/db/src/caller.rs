@@ -19,8 +19,12 @@ tokio::task_local! {
 }
 
 /// Runs a future whose closures wait in the line of `caller`: an ISO, a user or an address.
-pub async fn as_caller<F: Future>(caller: impl Into<Arc<str>>, future: F) -> F::Output {
-    CALLER.scope(caller.into(), future).await
+pub fn as_caller<F: Future>(
+    caller: impl Into<Arc<str>>,
+    future: F,
+) -> impl Future<Output = F::Output> {
+    // Whoever awaits it holds a pointer, and not the whole of a request.
+    CALLER.scope(caller.into(), Box::pin(future))
 }
 
 /// Whose closure is being handed over; empty for the server's own work.

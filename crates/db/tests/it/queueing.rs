@@ -90,7 +90,11 @@ fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
     let greedy = |index: usize| -> Answer<'_> {
         let name = format!("greedy {index}");
         Box::pin(db::as_caller("greedy", async {
-            store.read(|_| Ok(thread::sleep(LONG))).await?;
+            let read = |_: &mut dyn Conn| {
+                thread::sleep(LONG);
+                Ok(())
+            };
+            store.read(read).await?;
             let write = move |conn: &mut dyn Conn| {
                 thread::sleep(LONG / 5);
                 fact::get_or_set(conn, &name, "")
