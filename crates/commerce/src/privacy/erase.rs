@@ -55,7 +55,7 @@ pub fn erase(call: &mut Call<'_>, email: &str) -> std::result::Result<Erased, St
         erased.orders += 1;
     }
     for mut row in person.reviews.clone() {
-        row.reviewer = ANONYMOUS.to_owned();
+        ANONYMOUS.clone_into(&mut row.reviewer);
         row.email = String::new();
         row.user_id = 0;
         review::update(call.conn()?, &row)?;
@@ -63,7 +63,7 @@ pub fn erase(call: &mut Call<'_>, email: &str) -> std::result::Result<Erased, St
         erased.reviews += 1;
     }
     for mut permission in downloads {
-        permission.user_email = DELETED_ADDRESS.to_owned();
+        DELETED_ADDRESS.clone_into(&mut permission.user_email);
         permission.user_id = 0;
         download_permission::update(call.conn()?, &permission)?;
         download_log::forget_who(call.conn()?, permission.permission_id)?;
@@ -170,7 +170,7 @@ fn erase_order(
     details.customer_user_agent = String::new();
     details.cart_hash = String::new();
     if !details.customer_note.is_empty() {
-        details.customer_note = DELETED.to_owned();
+        DELETED.clone_into(&mut details.customer_note);
     }
     details.receipt = None;
     let is_kept = |entry: &Value| entry["key"].as_str().is_some_and(|k| KEPT_ENTRIES.contains(&k));
@@ -183,7 +183,7 @@ fn erase_order(
     }
     order.row.customer_id = 0;
     if tells(&order.row.reason, telling) {
-        order.row.reason = DELETED.to_owned();
+        DELETED.clone_into(&mut order.row.reason);
     }
     for line in &mut order.items {
         line.details.meta_data.retain(|entry| !tells(&entry["value"].to_string(), telling));
@@ -197,7 +197,7 @@ fn erase_order(
     for mut note in order_note::list(call.conn()?, order.id())? {
         let by_them = tells(&note.author, telling);
         if tells(&note.text, telling) || by_them {
-            note.text = DELETED.to_owned();
+            DELETED.clone_into(&mut note.text);
             note.author = if by_them { DELETED.to_owned() } else { note.author };
             order_note::update(call.conn()?, &note)?;
         }

@@ -107,8 +107,7 @@ pub(super) fn is_of_card(word: &str) -> bool {
 }
 
 /// The words of a name such as `_tracking_number`, `merchantId` or `TermId`, in lower case; one
-/// with
-/// capitals in it as a whole, too, such as `FedEx`.
+/// with capitals in it as a whole, too, such as `FedEx`.
 fn words(name: &str) -> impl Iterator<Item = String> {
     let runs = name.split(|character: char| !character.is_alphabetic());
     runs.filter(|run| !run.is_empty()).flat_map(|run| {

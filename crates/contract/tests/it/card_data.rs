@@ -288,10 +288,9 @@ impl Random {
     }
 
     fn uuid(&mut self) -> String {
-        let part = |random: &mut Self, len| random.text("0123456789abcdef", len);
-        let (a, b, c, d, e) =
-            (part(self, 8), part(self, 4), part(self, 3), part(self, 3), part(self, 12));
-        format!("{a}-{b}-4{c}-8{d}-{e}")
+        let parts = [8, 4, 3, 3, 12].map(|len| self.text(HEX, len));
+        let [first, second, third, fourth, last] = parts;
+        format!("{first}-{second}-4{third}-8{fourth}-{last}")
     }
 }
 
@@ -305,7 +304,7 @@ fn made_up_order(random: &mut Random, number: u64) -> Value {
     json!({
         "number": number,
         "order_key": format!("wc_order_{}", random.text(LETTERS, 13)),
-        "transaction_id": if number % 2 == 0 { charge.clone() } else {
+        "transaction_id": if number.is_multiple_of(2) { charge.clone() } else {
             format!("ch_{}", random.text(LETTERS, 24))
         },
         "cart_hash": random.text(HEX, 32),

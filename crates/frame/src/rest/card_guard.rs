@@ -1,6 +1,8 @@
 //! The card-data guard in front of every write: requests, items of batches, requests from within
 //! and imports. **What it finds is neither told nor logged, only where it was.**
 
+use std::fmt::Write as _;
+
 use contract::card_data::{self, Policy, Step};
 use contract::rest::check::Fault;
 use contract::rest::params::{Faults, invalid_params};
@@ -88,11 +90,12 @@ fn faults_of(members: &Map<String, Value>) -> Faults {
 fn place(steps: &[Step<'_>]) -> Value {
     let mut field = String::new();
     for step in steps {
-        field.push_str(&match step {
-            Step::Member(name) if field.is_empty() => (*name).to_owned(),
-            Step::Member(name) => format!("[{name}]"),
-            Step::Item(index) => format!("[{index}]"),
-        });
+        // Writing to a text cannot fail.
+        let _ = match step {
+            Step::Member(name) if field.is_empty() => field.write_str(name),
+            Step::Member(name) => write!(field, "[{name}]"),
+            Step::Item(index) => write!(field, "[{index}]"),
+        };
     }
     serde_json::json!({ "field": field })
 }
