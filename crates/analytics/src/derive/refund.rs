@@ -63,16 +63,16 @@ struct Left {
 }
 
 impl Left {
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "a method by itself is of one lifetime, and does not fit"
+    )]
     fn of(order: &Record<'_>, others: &[&Record<'_>]) -> Self {
         // The figures of refunds are negative.
         let left = |of: fn(&Record<'_>) -> Amount| {
             of(order) + others.iter().map(|other| of(other)).sum::<Amount>()
         };
         Self {
-            #[expect(
-                clippy::redundant_closure_for_method_calls,
-                reason = "the method by itself is of one lifetime, and does not fit"
-            )]
             quantity: left(|record| record.quantity()),
             tax: left(|record| record.order.row.total_tax),
             shipping: left(|record| record.order.row.shipping_total),
