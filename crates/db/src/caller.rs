@@ -1,8 +1,8 @@
 //! On whose behalf the database works, and whether they still wait for it.
 //!
-//! Who serves a request says once whose it is, with [`as_caller`]; every closure that is handed to a
-//! database meanwhile waits in that caller's line (see [`crate::queue`]). Work that nobody asked for,
-//! such as background jobs, shares a line of its own.
+//! Who serves a request says once whose it is, with [`as_caller`]; every closure that is handed to
+//! a database meanwhile waits in that caller's line (see [`crate::queue`]). Work that nobody asked
+//! for, such as background jobs, shares a line of its own.
 //!
 //! **A read whose caller has left is stopped**: the future that waits for it was dropped, because
 //! the connection closed or its time was over. SQLite asks while it runs, PostgreSQL is told.

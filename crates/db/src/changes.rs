@@ -1,6 +1,6 @@
 //! Which tables this process has written to: a count for each, raised when a transaction ends and
-//! **before its caller is answered**. Who keeps something in memory that was read from tables takes a
-//! [`Watch`] of them, and keeps it no longer than their count stays the same. Of writes of other
+//! **before its caller is answered**. Who keeps something in memory that was read from tables takes
+//! a [`Watch`] of them, and keeps it no longer than their count stays the same. Of writes of other
 //! processes a count knows nothing; what is kept must also be short-lived.
 
 use std::collections::HashMap;

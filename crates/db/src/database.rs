@@ -110,7 +110,8 @@ impl Database {
         answer(submit(&self.inner.threads.writes, attempt(closure))?.await)
     }
 
-    /// Runs a closure that only reads, on a consistent snapshot. It stops when the future is dropped.
+    /// Runs a closure that only reads, on a consistent snapshot. It stops when the future is
+    /// dropped.
     pub async fn read<T: Send + 'static>(
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,

@@ -7,7 +7,8 @@
 //! **An address that showed too many wrong credentials waits, and while it waits none that it shows
 //! are looked at**: the right ones are refused like the others. An account is different, since
 //! everybody can name it: who shows its right credentials is served however many others failed.
-//! Sessions do not wait. Passwords that people choose are for the sign-in page alone, see [`login`].
+//! Sessions do not wait. Passwords that people choose are for the sign-in page alone, see
+//! [`login`].
 
 pub mod application_password;
 pub mod basic;

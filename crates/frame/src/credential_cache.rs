@@ -1,7 +1,7 @@
-//! Credentials that were right a moment ago, so that a busy client costs one look-up and not one for
-//! each request. **A revocation holds for the very next request**: whatever writes to a table that an
-//! entry was read from ends all entries, when it has been committed and before it is answered. Of
-//! what another process writes, nothing is known here; so no entry lives for a second.
+//! Credentials that were right a moment ago, so that a busy client costs one look-up and not one
+//! for each request. **A revocation holds for the very next request**: whatever writes to a table
+//! that an entry was read from ends all entries, when it has been committed and before it is
+//! answered. Of what another process writes, nothing is known here; so no entry lives for a second.
 
 use std::collections::HashMap;
 use std::hash::Hash;

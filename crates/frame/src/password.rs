@@ -1,7 +1,7 @@
 //! Passwords that people choose: hashed slowly, for the sign-in page.
 //!
-//! **There is one rule for them, [`check`], and nothing is hashed that breaks it**, at whichever door
-//! it is set: eight characters at least, and none of those that everybody tries first.
+//! **There is one rule for them, [`check`], and nothing is hashed that breaks it**, at whichever
+//! door it is set: eight characters at least, and none of those that everybody tries first.
 //!
 //! Hashing takes tens of milliseconds and megabytes, on purpose. **It never runs on a thread that
 //! others wait for**: a [`Hasher`] lets few run at once, beside the server's own threads, and sends

@@ -2,8 +2,8 @@
 //!
 //! Whatever is wrong with a key, the client gets the same answer; the true reason is for the log.
 //! Keys that were looked up are kept for less than a second, and not at all once this process has
-//! written to what they were read from: **a revocation holds for the next request here, and within a
-//! second in every other process.**
+//! written to what they were read from: **a revocation holds for the next request here, and within
+//! a second in every other process.**
 
 use std::net::IpAddr;
 use std::sync::Arc;

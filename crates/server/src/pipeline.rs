@@ -252,8 +252,8 @@ impl Visit<'_> {
         }
     }
 
-    /// In whose line the request waits for the database: its ISO's, its user's, or as long as nobody
-    /// knows whose it is, its address's.
+    /// In whose line the request waits for the database: its ISO's, its user's, or as long as
+    /// nobody knows whose it is, its address's.
     fn line(&self) -> String {
         let iso = self.caller.as_ref().map(Caller::iso_id);
         let iso = iso.or_else(|| self.device.as_ref().map(DeviceCaller::iso_id));

@@ -10,7 +10,7 @@ use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
 pub use list::{CouponFilter, CouponOrder, count_by_kind, list};
-pub use uses::{add_uses, clear_uses, count_uses, remove_use, uses_by, uses_of};
+pub use uses::{add_uses, clear_uses, count_uses, remove_use, rename_uses, uses_by, uses_of};
 
 db::record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What must not be stored is refused at every door, what is secret is not readable on the disk, and
 //! whoever asks to be forgotten is.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -390,7 +391,7 @@ fn the_list_of_readable_columns_is_complete() {
         let readable: Vec<String> =
             columns.iter().filter(is_readable).map(|column| format!("`{column}`")).collect();
         if !readable.is_empty() {
-            expected += &format!("| `{table}` | {} |\n", readable.join(", "));
+            writeln!(expected, "| `{table}` | {} |", readable.join(", ")).unwrap();
         }
     }
     let documented = include_str!("../../../../docs/security.md");

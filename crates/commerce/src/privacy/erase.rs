@@ -232,19 +232,20 @@ fn erase_coupons(conn: &mut dyn Conn, person: &Person) -> Result<usize> {
         let (rows, _) = coupon::list(conn, &wanted)?;
         let length = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         for row in rows {
+            let uses = coupon::rename_uses(conn, row.coupon_id, &email, DELETED_ADDRESS)?;
             let mut coupon = Coupon::read(row)?;
             let details = &mut coupon.details;
             let named = details.used_by.iter_mut().chain(&mut details.email_restrictions);
             let named: Vec<&mut String> =
                 named.filter(|name| name.to_lowercase() == email).collect();
-            if named.is_empty() {
-                continue;
-            }
+            let is_named = !named.is_empty();
             for name in named {
                 DELETED_ADDRESS.clone_into(name);
             }
-            coupon.update(conn)?;
-            count += 1;
+            if is_named {
+                coupon.update(conn)?;
+            }
+            count += usize::from(is_named || uses > 0);
         }
         if length < page.limit {
             return Ok(count);

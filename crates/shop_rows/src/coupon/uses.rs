@@ -30,6 +30,9 @@ statements! {
     COUPON_USES_BY =
         "SELECT COUNT(*) FROM coupon_uses
          WHERE coupon_id = $1 AND used_by = $2 AND site_id = $3";
+    COUPON_USES_RENAME =
+        "UPDATE coupon_uses SET used_by = $1
+         WHERE coupon_id = $2 AND LOWER(used_by) = $3 AND site_id = $4";
     COUPON_COUNT_USES =
         "UPDATE coupons
          SET usage_count = CASE WHEN usage_count + $1 < 0 THEN 0 ELSE usage_count + $1 END
@@ -72,6 +75,11 @@ pub fn uses_of(conn: &mut dyn Conn, coupon_id: i64) -> Result<Vec<String>> {
 pub fn uses_by(conn: &mut dyn Conn, coupon_id: i64, used_by: &str) -> Result<i64> {
     let params = [coupon_id.into(), used_by.into(), SITE.into()];
     Ok(conn.row(&COUPON_USES_BY, &params, |row| row.get(0))?.unwrap_or_default())
+}
+
+/// Gives the uses by an address, in lower case, to another one, and returns how many there were.
+pub fn rename_uses(conn: &mut dyn Conn, coupon_id: i64, from: &str, to: &str) -> Result<u64> {
+    conn.execute(&COUPON_USES_RENAME, &[to.into(), coupon_id.into(), from.into(), SITE.into()])
 }
 
 /// Counts so many uses more, or fewer.
