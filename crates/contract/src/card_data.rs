@@ -81,8 +81,11 @@ impl<'a> Walk<'a, '_> {
     fn value(&mut self, value: &'a Value, field: &'a str) {
         let is_found = match value {
             Value::String(text) => scan::finds_card_data(text, Some(field)),
-            Value::Number(number) if !number.is_f64() => {
-                scan::finds_card_data(&number.to_string(), Some(field))
+            Value::Number(number) => {
+                // A whole number may be written as a fraction or with an exponent.
+                let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0);
+                let text = whole.map_or_else(|| number.to_string(), |value| format!("{value:.0}"));
+                scan::finds_card_data(&text, Some(field))
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {

@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use postgres::config::SslMode;
@@ -86,7 +85,7 @@ impl Target {
             .map_err(failed)?;
         let token = client.cancel_token();
         Ok(PgConn {
-            cancel: Arc::new(Cancel { token, tls, is_sent: AtomicBool::new(false) }),
+            cancel: Arc::new(Cancel { token, tls, sent: Mutex::default() }),
             client,
             prepared: HashMap::new(),
             written: Written::new(&self.changes),
@@ -264,18 +263,29 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) 
     }
 }
 
+/// How long the server may take to act on a cancellation.
+const CANCEL_ARRIVES_WITHIN: Duration = Duration::from_secs(1);
+
 /// Cancels what a connection is running.
 struct Cancel {
     token: CancelToken,
     tls: Option<MakeRustlsConnect>,
-    /// The server may act on it when the next transaction has already begun.
-    is_sent: AtomicBool,
+    /// When it was sent: the server may act on it when the next transaction has already begun.
+    sent: Mutex<Option<Instant>>,
+}
+
+impl Cancel {
+    /// Later the server has acted on it, or never will.
+    fn was_sent_just_now(&self) -> bool {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        sent.is_some_and(|sent| sent.elapsed() < CANCEL_ARRIVES_WITHIN)
+    }
 }
 
 impl Interrupt for Cancel {
     /// Beside the caller, since it takes a connection of its own.
     fn interrupt(&self) {
-        self.is_sent.store(true, Ordering::Release);
+        *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let (token, tls) = (self.token.clone(), self.tls.clone());
         let cancel = move || match tls {
             Some(tls) => token.cancel_query(tls),
@@ -316,7 +326,7 @@ impl PgConn {
         let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         // Meant for a read before this one, whose caller had left: this one is run again.
         let is_cancelled = error.code() == Some(&SqlState::QUERY_CANCELED)
-            && self.cancel.is_sent.swap(false, Ordering::AcqRel)
+            && self.cancel.was_sent_just_now()
             && !is_abandoned();
         self.lost_race |= is_cancelled || error.code().is_some_and(|code| lost.contains(code));
         self.failed = true;

@@ -1,8 +1,8 @@
 //! Jobs that wait for the database threads: a line for each caller, and the lines take turns.
 //!
 //! **One caller cannot keep the others waiting.** However many jobs somebody hands over, the next
-//! job of somebody else is at most one turn away; and where several threads serve, the last free
-//! one is left to callers who have nothing running yet.
+//! job of somebody else is at most one turn away; and where several threads serve, nobody gets a
+//! second one while half of them are busy, so that a few greedy callers leave some free.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -119,7 +119,7 @@ impl Queue {
 impl State {
     /// The first job of whoever is next and may have another one running.
     fn take(&mut self, threads: usize) -> Option<(Box<dyn Job>, Arc<str>)> {
-        let has_more_threads = self.closed || self.running + 1 < threads;
+        let has_more_threads = self.closed || self.running + 1 <= threads.div_ceil(2);
         let may_go = |caller: &Arc<str>| {
             has_more_threads || self.lines.get(caller).is_some_and(|line| line.running == 0)
         };
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_thread_is_for_who_has_nothing_running() {
+    fn half_of_the_threads_are_for_who_has_nothing_running() {
         let queue = Queue::new(3);
         push(&queue, "greedy", 100);
         let mut turns: Vec<_> = (0..2).map(|_| queue.pop().unwrap().1).collect();

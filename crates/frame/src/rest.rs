@@ -38,6 +38,15 @@ pub fn line_of_user(user_id: i64) -> String {
     format!("user:{user_id}")
 }
 
+/// Forgets what a write may have changed, however it ends: whoever asked may go before it does.
+struct Forgetting<'s>(&'s Site);
+
+impl Drop for Forgetting<'_> {
+    fn drop(&mut self) {
+        self.0.forget_options();
+    }
+}
+
 impl Site {
     /// Answers a request of the REST interface, whatever it is.
     pub async fn answer(self: &Arc<Self>, request: Request) -> Response {
@@ -68,7 +77,9 @@ impl Site {
                 self.respond(&request, &visit, reply, &wrapping)
             }
         };
-        if method == "HEAD" {
+        if method == "HEAD" && request.method != "HEAD" {
+            response.payload = Payload::Empty;
+        } else if method == "HEAD" {
             // The length is that of the response to GET, or not stated where nobody knows it.
             if !is_shortened && response.status != 304 {
                 let length = response.payload.len().to_string();
@@ -84,6 +95,12 @@ impl Site {
     /// Bytes of a body that the route at the path accepts, if that is more than others do.
     pub fn body_bytes_max(&self, path: &str) -> Option<usize> {
         self.table().route_at(&tidy_path(path))?.0.body_bytes_max
+    }
+
+    /// Whether the head of a request, whose body is not read yet, shows who asks.
+    pub async fn knows_caller(&self, head: &Request) -> bool {
+        let found = self.authenticate(head, &head.method, self.clock().now()).await;
+        matches!(found, Ok(Ok(identity)) if identity.user.is_some())
     }
 
     /// Finds out who asks. Without that, the rest is not looked at.
@@ -247,14 +264,13 @@ impl Site {
     ) -> Result<Performed, Error> {
         let site = Arc::clone(self);
         let visit = self.with_hashes(&invocation, visit).await?;
+        let _noted = Forgetting(self);
         let attempted = self.store().attempt(move |conn| {
             let _until_the_end = &turn;
             let performed = perform::perform(&site, &visit, &invocation, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })
         });
-        let performed = attempted.await;
-        self.forget_options();
-        let performed = performed?;
+        let performed = attempted.await?;
         Ok(performed.unwrap_or_else(|refused| refused))
     }
 

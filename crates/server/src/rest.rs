@@ -134,9 +134,27 @@ impl RestService {
                 return refusal(400, "rest_path_invalid_type", message);
             }
         };
-        let file_bytes = self.file_bytes_max(&path, &body);
+        let file_bytes = match self.file_bytes_max(&path, &body) {
+            // Strangers may not hold what others wait for.
+            Some(bytes) => {
+                let head = self.request(path.clone(), &parts, Vec::new());
+                self.site.knows_caller(&head).await.then_some(bytes)
+            }
+            None => None,
+        };
         // Held to the end: what is in a file is in memory until then.
-        let _permit = if file_bytes.is_some() { self.files.acquire().await.ok() } else { None };
+        let patience = Duration::from_millis(limits.answer_ms);
+        let _permit = match file_bytes {
+            Some(_) => match tokio::time::timeout(patience, self.files.acquire()).await {
+                Ok(permit) => permit.ok(),
+                Err(_) => {
+                    drain(body).await;
+                    let message = "Too many files are being received; try again later.";
+                    return refusal(503, "rest_busy", message);
+                }
+            },
+            None => None,
+        };
         let limits = file_bytes.map_or(*limits, |bytes| limits.for_file(bytes));
         let body = match receive(body, &parts.headers, limits.rest_body_bytes, &limits).await {
             Ok(body) => body,

@@ -150,9 +150,18 @@ fn telling_texts(conn: &mut dyn Conn, person: &Person) -> Result<Vec<String>> {
     Ok(texts)
 }
 
+/// Whether the text has one of these in it, as whole words: a name may be a part of any word.
 fn tells(text: &str, telling: &[String]) -> bool {
     let text = fold(text);
-    telling.iter().any(|telling| text.contains(telling))
+    let is_apart = |character: Option<char>| character.is_none_or(|one| !one.is_alphanumeric());
+    let stands_in = |telling: &String| {
+        text.match_indices(telling.as_str()).any(|(start, found)| {
+            let (before, behind) = (text.get(..start), text.get(start + found.len()..));
+            is_apart(before.and_then(|part| part.chars().next_back()))
+                && is_apart(behind.and_then(|part| part.chars().next()))
+        })
+    };
+    telling.iter().any(stands_in)
 }
 
 fn erase_order(

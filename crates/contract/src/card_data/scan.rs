@@ -32,8 +32,13 @@ const GROUPINGS: &[&[usize]] = &[
     &[8, 8],
     &[6, 13],
 ];
-/// So many groups of four in a row are a longer number of another kind.
+/// More groups of four than this in a row, joined alike, are several card numbers or a longer number
+/// of another kind.
 const FOURS_MAX: usize = 5;
+/// Groups of four that are looked at together.
+const RUN_MAX: usize = 64;
+/// Groups of four of one card number.
+const CARD_FOURS: usize = 4;
 
 /// Whether some part of the text, which has this name, may be a card number or a track.
 pub(super) fn finds_card_data(text: &str, name: Option<&str>) -> bool {
@@ -132,20 +137,43 @@ impl<'t> Chain<'t> {
     }
 
     fn is_in_groups(&self) -> bool {
-        let mut was_four = false;
         (0..self.groups.len()).any(|first| {
             let rest = self.groups.get(first..).unwrap_or_default();
-            let fours = rest.iter().take(FOURS_MAX + 1).take_while(|group| group.len == 4).count();
-            let goes_on = std::mem::replace(&mut was_four, fours > 0) && fours > 0;
-            if goes_on || fours > FOURS_MAX || self.follows_code(first) {
+            let (before, behind) = self.fours_around(first);
+            if self.follows_code(first) {
                 return false;
             }
-            GROUPINGS.iter().any(|grouping| {
-                let lengths = rest.iter().map(|group| &group.len);
-                grouping.iter().eq(lengths.take(grouping.len()))
-                    && self.is_window(rest.get(..grouping.len()).unwrap_or_default())
-            })
+            match (before, before + behind) {
+                // Something else of four digits may stand before the number.
+                (0, ..=FOURS_MAX) | (1, FOURS_MAX) => GROUPINGS.iter().any(|grouping| {
+                    let lengths = rest.iter().map(|group| &group.len);
+                    grouping.iter().eq(lengths.take(grouping.len()))
+                        && self.is_window(rest.get(..grouping.len()).unwrap_or_default())
+                }),
+                (0, all) if all % CARD_FOURS == 0 => {
+                    let run = rest.get(..all).unwrap_or_default();
+                    run.chunks(CARD_FOURS).all(|card| self.is_window(card))
+                }
+                _ => false,
+            }
         })
+    }
+
+    /// How many groups of four, joined alike, stand before this one, and from this one on.
+    fn fours_around(&self, first: usize) -> (usize, usize) {
+        let rest = self.groups.get(first..).unwrap_or_default();
+        let is_four = |group: &&Group| group.len == 4;
+        let joint = rest.get(1).and_then(|group| group.joint);
+        let more = rest.iter().skip(1).take(RUN_MAX);
+        let more = more.take_while(|group| is_four(group) && group.joint == joint).count();
+        let behind = if rest.first().is_some_and(|group| group.len == 4) { 1 + more } else { 0 };
+        if behind == 0 {
+            return (0, 0);
+        }
+        let joined = self.groups.get(..=first).unwrap_or_default().iter().rev();
+        let joined = joined.take(RUN_MAX).take_while(|group| group.joint == joint).count();
+        let earlier = self.groups.get(..first).unwrap_or_default().iter().rev();
+        (earlier.take(joined).take_while(is_four).count(), behind)
     }
 
     /// Whether the group before is the end of letters and digits, as in `DE44 5001 0517 …`.
@@ -157,7 +185,11 @@ impl<'t> Chain<'t> {
     /// Whether these groups, which must be separated alike, are a card number.
     fn is_window(&self, groups: &[Group]) -> bool {
         let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return false };
-        let mut joints = groups.iter().skip(1).map(|group| group.joint);
+        // A number may go on in the next line.
+        let mut joints = groups.iter().skip(1).map(|group| match group.joint {
+            Some(LINE_END) => Some(BLANK),
+            joint => joint,
+        });
         let joint = joints.next().flatten();
         let end = last.start + last.len;
         joints.all(|other| other == joint)
@@ -235,8 +267,9 @@ fn joint_at(text: &[char], at: usize) -> Option<(char, usize)> {
     Some((kind, at + len))
 }
 
-/// Stands for all blanks and hyphens.
+/// Stands for all blanks and hyphens, and for all line ends.
 const BLANK: char = ' ';
+const LINE_END: char = '\n';
 
 /// What may separate groups of digits, with one character for all that are alike: blanks and
 /// hyphens in a wide sense, with the invisible characters that could hide among digits; brackets;
@@ -249,6 +282,8 @@ fn joint_kind(character: char) -> Option<char> {
     );
     let is_invisible = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
     match character {
+        // What stands on another line is seldom a part of the number.
+        '\n' | '\r' => Some(LINE_END),
         _ if is_hyphen || is_invisible || character.is_whitespace() => Some(BLANK),
         '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' => Some('('),
         '\'' | '’' | '‘' | '`' | '"' => Some('\''),

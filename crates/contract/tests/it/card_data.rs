@@ -45,9 +45,24 @@ fn card_numbers_are_found() {
         "(4111)(1111)(1111)(1111)",
         "(4111) (1111) (1111) (1111)",
         "4111(1111)1111(1111)",
+        "4111 1111 1111 1111\n5500 0000 0000 0004",
+        "4111 1111 1111 1111, 5500 0000 0000 0004",
+        "4111 1111 1111 1111 5500 0000 0000 0004",
+        "0827 4111 1111 1111 1111",
+        "Order 1234\n4111 1111 1111 1111",
+        "4111 1111\n1111 1111",
     ] {
         assert!(is_card_data(text), "{text}");
     }
+}
+
+#[test]
+fn numbers_are_found_however_they_are_written() {
+    for number in ["4111111111111111", "4111111111111111.0", "4.111111111111111e15"] {
+        let value: Value = serde_json::from_str(&format!(r#"{{"note":{number}}}"#)).unwrap();
+        assert_eq!(paths(&value), ["note"], "{number}");
+    }
+    assert!(paths(&json!({ "weight": 4111.5 })).is_empty());
 }
 
 #[test]

@@ -7,14 +7,15 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::rest::{Refusal, Reply, Stop};
 use types::{Error, Kind};
 
-use super::failed;
 use super::invocation::Invocation;
 use super::perform::Performed;
+use super::{Forgetting, failed};
 use crate::action::{Batch, BatchItem, ItemOutcome, Outcome, Work};
 use crate::{Call, Site, Visit};
 
@@ -81,11 +82,11 @@ impl Site {
                 _ => Err(not_a_batch().into()),
             }
         });
+        let _noted = Forgetting(self);
         let outcome = match plan.await? {
             Ok(items) => self.run_items(&invocation, &visit, items, started).await,
             Err(stop) => Err(stop),
         };
-        self.forget_options();
         self.finish_later(invocation, &visit, outcome).await
     }
 
@@ -110,6 +111,8 @@ impl Site {
             let (site, visit, invocation) =
                 (Arc::clone(self), Arc::clone(visit), invocation.clone());
             let (all, begin) = (Arc::clone(&items), outcomes.len());
+            let begun = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&begun);
             let slice = self.store().attempt(move |conn| {
                 let found = site.table().find(invocation.verb, &invocation.path);
                 let Some(Work::Batch(batch)) = found.map(|found| &found.endpoint.operation.work)
@@ -119,12 +122,21 @@ impl Site {
                 let (verb, params) = (invocation.verb, invocation.params.clone());
                 let mut call = Call::new(&site, &visit, verb, false, params, Some(conn));
                 let rest = all.get(begin..).unwrap_or_default();
-                batch.run_slice(&mut call, rest, time).map(Ok::<_, Infallible>)
+                let done = batch.run_slice(&mut call, rest, time)?;
+                counted.store(done.len(), Ordering::Release);
+                Ok(Ok::<_, Infallible>(done))
             });
             match slice.await {
                 Ok(Ok(done)) => outcomes.extend(done),
-                Err(error) if outcomes.is_empty() && error.kind() == Kind::Unavailable => {
-                    return Err(error.into());
+                Err(error) if error.kind() == Kind::Unavailable => {
+                    if outcomes.is_empty() {
+                        return Err(error.into());
+                    }
+                    // The connection may have been lost while it committed: what is run again
+                    // could be stored twice.
+                    let begun = begun.load(Ordering::Acquire).max(1);
+                    outcomes.extend((0..begun).map(|_| Err(may_be_stored())));
+                    break;
                 }
                 Err(error) if is_one_by_one => outcomes.push(Err(failed(&error))),
                 Err(_) => is_one_by_one = true,
@@ -145,6 +157,12 @@ fn gathered(batch: &Batch, items: &[BatchItem], outcomes: Vec<ItemOutcome>) -> R
 
 fn not_a_batch() -> Error {
     Error::internal("a route is no batch any more")
+}
+
+fn may_be_stored() -> Refusal {
+    let message = "The database was lost while this item was being stored; look whether it was \
+                   before you send it again.";
+    Refusal::new(503, "rest_batch_may_be_stored", message)
 }
 
 fn out_of_time() -> Refusal {

@@ -28,7 +28,7 @@ use crate::{Code, Cx, Platform};
 /// Characters of a pairing code.
 const CODE_LENGTH: usize = 8;
 /// Of these, the first ones by which a code is found, so that wrong tries of it can be counted.
-const CODE_PREFIX_LENGTH: usize = 3;
+const CODE_PREFIX_LENGTH: usize = 4;
 /// Random characters of a device's token.
 const TOKEN_LENGTH: usize = 40;
 /// How precisely the last visit of a device is recorded.

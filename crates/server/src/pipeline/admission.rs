@@ -24,11 +24,11 @@ const ISO_HEADER: &str = "x-iso-id";
 fn inactive_iso(status: IsoStatus) -> &'static str {
     match status {
         IsoStatus::Suspended => {
-            "This ISO is suspended. An administrator can resume it on the page ISOs, or with \
+            "This ISO is suspended. An administrator can resume it on the ISOs page, or with \
              `boardwalk iso resume`."
         }
         IsoStatus::PendingApproval => {
-            "This ISO is waiting for approval. An administrator can approve it on the page ISOs, \
+            "This ISO is waiting for approval. An administrator can approve it on the ISOs page, \
              or with `boardwalk iso approve`."
         }
         IsoStatus::Rejected | IsoStatus::Active => {
