@@ -23,9 +23,6 @@ use crate::record::{LineRecord, Record, Rules};
 /// The statuses of records that are no part of the facts, with all their refunds.
 const ABSENT_STATUS: &str = "trash";
 
-/// Statuses of orders that nobody has placed yet, so that they are nobody's.
-pub(crate) const DRAFTS: [&str; 2] = ["auto-draft", "checkout-draft"];
-
 /// What records name in another way than reports do.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
@@ -38,11 +35,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// A draft is nobody's yet: who begins one has no number before they order something.
     fn customer(&self, order: &Order) -> i64 {
-        if DRAFTS.contains(&order.row.status.as_str()) {
-            return 0;
-        }
         let found = match order.row.customer_id {
             0 => self.customers_of_emails.get(&db::filter::fold(&order.row.billing_email)),
             user_id => self.customers_of_users.get(&user_id),

@@ -23,7 +23,6 @@ use db::{Database, outbox};
 use frame::Options;
 use types::{Error, Result};
 
-use crate::derive::DRAFTS;
 use crate::facts::{Command, Facts, Writer, file};
 use crate::record::Rules;
 use crate::settings;
@@ -195,16 +194,12 @@ impl Feed {
             self.clear();
         }
         let Change { gone, facts } = update.change;
-        let mut customers = update.customers;
-        // Somebody who is new may have orders that were nobody's until now.
-        if !customers.is_empty() || self.writer.is_any_new(&facts) {
-            customers.insert(0);
-        }
+        let new_customers = self.writer.new_customers(&facts);
         if !gone.is_empty() {
             self.writer.apply(&gone, &facts);
             self.writer.replace_downloads(&gone, update.downloads_again);
         }
-        self.number_again(&customers)?;
+        self.number_again(update.customers, new_customers)?;
         if update.is_new_catalog {
             self.read_catalog()?;
         }
@@ -226,13 +221,19 @@ impl Feed {
     }
 
     /// Reads the orders of these customers again: who registers, goes or has another address takes
-    /// over the orders of a guest, or leaves theirs to one.
-    fn number_again(&mut self, customers: &BTreeSet<i64>) -> Result<()> {
-        let orders = self.writer.orders_of(customers, &DRAFTS);
-        if orders.is_empty() {
+    /// over the orders of a guest, or leaves theirs to one. Somebody who is new may have orders
+    /// that were nobody's until now.
+    fn number_again(&mut self, customers: BTreeSet<i64>, new: BTreeSet<i64>) -> Result<()> {
+        let known = self.writer.orders_of(&customers);
+        let named =
+            if self.writer.has_nobodys_orders() { &customers | &new } else { BTreeSet::new() };
+        if known.is_empty() && named.is_empty() {
             return Ok(());
         }
-        let change = self.store.read_blocking(move |conn| load::orders(conn, &orders))?;
+        let change = self.store.read_blocking(move |conn| {
+            let orders = &known | &load::orders_naming(conn, &named)?;
+            load::orders(conn, &orders)
+        })?;
         self.writer.apply(&change.gone, &change.facts);
         Ok(())
     }

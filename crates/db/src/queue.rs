@@ -119,7 +119,7 @@ impl Queue {
 impl State {
     /// The first job of whoever is next and may have another one running.
     fn take(&mut self, threads: usize) -> Option<(Box<dyn Job>, Arc<str>)> {
-        let has_more_threads = self.closed || self.running + 1 <= threads.div_ceil(2);
+        let has_more_threads = self.closed || self.running < threads.div_ceil(2);
         let may_go = |caller: &Arc<str>| {
             has_more_threads || self.lines.get(caller).is_some_and(|line| line.running == 0)
         };

@@ -27,4 +27,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0011_report_files",
     "0012_pairing_tries",
     "0013_coupon_uses",
+    "0014_orders_by_email",
 ];

@@ -134,26 +134,19 @@ impl RestService {
                 return refusal(400, "rest_path_invalid_type", message);
             }
         };
-        let file_bytes = match self.file_bytes_max(&path, &body) {
-            // Strangers may not hold what others wait for.
-            Some(bytes) => {
-                let head = self.request(path.clone(), &parts, Vec::new());
-                self.site.knows_caller(&head).await.then_some(bytes)
-            }
-            None => None,
-        };
+        let upper = body.size_hint().upper();
+        let file_bytes = self.file_bytes(&path, &parts, upper).await;
         // Held to the end: what is in a file is in memory until then.
-        let patience = Duration::from_millis(limits.answer_ms);
-        let _permit = match file_bytes {
-            Some(_) => match tokio::time::timeout(patience, self.files.acquire()).await {
-                Ok(permit) => permit.ok(),
-                Err(_) => {
-                    drain(body).await;
-                    let message = "Too many files are being received; try again later.";
-                    return refusal(503, "rest_busy", message);
-                }
-            },
-            None => None,
+        let _permit = if file_bytes.is_some() {
+            let patience = Duration::from_millis(limits.answer_ms);
+            let Ok(permit) = tokio::time::timeout(patience, self.files.acquire()).await else {
+                drain(body).await;
+                let message = "Too many files are being received; try again later.";
+                return refusal(503, "rest_busy", message);
+            };
+            permit.ok()
+        } else {
+            None
         };
         let limits = file_bytes.map_or(*limits, |bytes| limits.for_file(bytes));
         let body = match receive(body, &parts.headers, limits.rest_body_bytes, &limits).await {
@@ -174,14 +167,22 @@ impl RestService {
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
     }
 
-    /// What the route accepts, if the body may need more than every route does.
-    fn file_bytes_max(&self, path: &str, body: &Body) -> Option<usize> {
+    /// What the route accepts, if the body may need more than every route does. Strangers may not
+    /// hold what others wait for: they have the limit of every route.
+    async fn file_bytes(
+        &self,
+        path: &str,
+        parts: &request::Parts,
+        upper: Option<u64>,
+    ) -> Option<usize> {
         let usual = self.shared.settings.limits.rest_body_bytes;
-        let upper = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+        let upper = upper.and_then(|bytes| usize::try_from(bytes).ok());
         if upper.is_some_and(|bytes| bytes <= usual) {
             return None;
         }
-        self.site.body_bytes_max(path).filter(|own| *own > usual)
+        let bytes = self.site.body_bytes_max(path).filter(|own| *own > usual)?;
+        let head = self.request(path.to_owned(), parts, Vec::new());
+        self.site.knows_caller(&head).await.then_some(bytes)
     }
 
     /// The request in the site's own words.

@@ -112,39 +112,29 @@ impl Writer {
         self.add_downloads(downloads);
     }
 
-    /// Whether one of them was made by somebody of whom nothing was known.
-    pub(crate) fn is_any_new(&self, facts: &[OrderFact]) -> bool {
-        facts.iter().any(|fact| !self.dictionaries.customers.has(&fact.customer_id))
+    /// The customers of these facts of whom nothing was known.
+    pub(crate) fn new_customers(&self, facts: &[OrderFact]) -> BTreeSet<i64> {
+        let customers = facts.iter().map(|fact| fact.customer_id);
+        customers.filter(|id| *id != 0 && !self.dictionaries.customers.has(id)).collect()
     }
 
-    /// The ids of the orders and refunds of these customers, 0 being nobody, without those of the
-    /// statuses.
-    pub(crate) fn orders_of(&self, customers: &BTreeSet<i64>, without: &[&str]) -> BTreeSet<i64> {
+    /// Whether there are, or were, orders of nobody who is known.
+    pub(crate) fn has_nobodys_orders(&self) -> bool {
+        self.dictionaries.customers.has(&0)
+    }
+
+    /// The ids of the orders and refunds of these customers.
+    pub(crate) fn orders_of(&self, customers: &BTreeSet<i64>) -> BTreeSet<i64> {
         let names = self.dictionaries.shared();
-        let codes = |is_wanted: &dyn Fn(usize) -> bool, count: usize| -> HashSet<i64> {
-            (0..count)
-                .filter(|code| is_wanted(*code))
-                .filter_map(|code| i64::try_from(code).ok())
-                .collect()
-        };
-        let is_theirs =
-            |code: usize| names.customers.get(code).is_some_and(|id| customers.contains(id));
-        let theirs = codes(&is_theirs, names.customers.len());
-        let statuses = names.texts(OrderText::Status);
-        let is_left_out =
-            |code: usize| statuses.get(code).is_some_and(|name| without.contains(&&**name));
-        let left_out = codes(&is_left_out, statuses.len());
+        let codes = (0_i64..).zip(names.customers.iter());
+        let theirs: HashSet<i64> =
+            codes.filter(|(_, id)| customers.contains(id)).map(|(code, _)| code).collect();
         let mut found = BTreeSet::new();
         for chunk in self.chunks.iter().filter(|_| !theirs.is_empty()) {
             let column =
                 |index: usize| chunk.orders.get(index).map(Column::to_vec).unwrap_or_default();
-            let (ids, of_customer) = (column(order::ID), column(order::CUSTOMER));
-            let of_status = column(order::text(OrderText::Status));
-            let rows = ids.into_iter().zip(of_customer.into_iter().zip(of_status));
-            let wanted = rows.filter(|(_, (customer, status))| {
-                theirs.contains(customer) && !left_out.contains(status)
-            });
-            found.extend(wanted.map(|(id, _)| id));
+            let rows = column(order::ID).into_iter().zip(column(order::CUSTOMER));
+            found.extend(rows.filter(|(_, of)| theirs.contains(of)).map(|(id, _)| id));
         }
         found
     }

@@ -170,6 +170,20 @@ pub(super) fn downloads_of(
     Ok(downloads)
 }
 
+/// The orders that name one of these customers, whoever they are known to be of.
+pub(super) fn orders_naming(
+    conn: &mut dyn Conn,
+    customers: &BTreeSet<i64>,
+) -> Result<BTreeSet<i64>> {
+    let mut orders = BTreeSet::new();
+    for customer_id in customers {
+        if let Some(own) = customer_lookup::get(conn, *customer_id)? {
+            orders.extend(order::ids_naming(conn, own.user_id, &own.email)?);
+        }
+    }
+    Ok(orders)
+}
+
 /// The numbers under which orders of these users may be known: their own, and that of the guest
 /// with their address.
 pub(super) fn customers_of(conn: &mut dyn Conn, users: &BTreeSet<i64>) -> Result<BTreeSet<i64>> {

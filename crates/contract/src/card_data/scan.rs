@@ -32,8 +32,8 @@ const GROUPINGS: &[&[usize]] = &[
     &[8, 8],
     &[6, 13],
 ];
-/// More groups of four than this in a row, joined alike, are several card numbers or a longer number
-/// of another kind.
+/// More groups of four than this in a row, joined alike, are several card numbers or a longer
+/// number of another kind.
 const FOURS_MAX: usize = 5;
 /// Groups of four that are looked at together.
 const RUN_MAX: usize = 64;

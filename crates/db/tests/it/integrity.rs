@@ -37,8 +37,11 @@ fn overwritten_pages_of_sqlite_are_found() {
     overwrite(path, pages / 2 * SQLITE_PAGE_BYTES, 2 * SQLITE_PAGE_BYTES);
     let store = database.open();
     for depth in [Depth::Quick, Depth::Full] {
-        let report = store.check_integrity(depth).unwrap();
-        assert!(!report.damage.is_empty(), "{depth:?}");
+        // Some damage is listed, and some keeps the check from going on.
+        match store.check_integrity(depth) {
+            Ok(report) => assert!(!report.damage.is_empty(), "{depth:?}"),
+            Err(error) => assert!(error.to_string().contains("damaged"), "{depth:?}: {error:?}"),
+        }
     }
 }
 

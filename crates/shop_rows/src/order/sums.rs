@@ -1,6 +1,6 @@
 //! Orders counted and summed: by status, and for customers.
 
-use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
+use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page, fold};
 use db::{Conn, Row, SITE, statements};
 use types::{Amount, Error, Result, Timestamp};
 
@@ -26,6 +26,12 @@ statements! {
     ORDER_COUNT_BY_STATUS =
         "SELECT status, COUNT(*) FROM orders WHERE site_id = $1 AND kind = $2
          GROUP BY status ORDER BY status";
+    ORDERS_OF_USER =
+        "SELECT order_id FROM orders
+         WHERE customer_id = $1 AND customer_id <> 0 AND kind = 'order' AND site_id = $2";
+    ORDERS_OF_EMAIL =
+        "SELECT order_id FROM orders
+         WHERE LOWER(billing_email) = $1 AND kind = 'order' AND site_id = $2";
     ORDER_FIRST = "SELECT MIN(order_id) FROM orders WHERE site_id = $1 AND kind = 'order'";
 }
 
@@ -33,6 +39,20 @@ statements! {
 pub fn count_by_status(conn: &mut dyn Conn, kind: OrderKind) -> Result<Vec<(String, i64)>> {
     let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
     conn.rows(&ORDER_COUNT_BY_STATUS, &[SITE.into(), kind.into()], read)
+}
+
+/// The orders that name this user, or this e-mail address.
+pub fn ids_naming(conn: &mut dyn Conn, user_id: Option<i64>, email: &str) -> Result<Vec<i64>> {
+    let mut ids = Vec::new();
+    if let Some(user_id) = user_id {
+        ids = conn.rows(&ORDERS_OF_USER, &[user_id.into(), SITE.into()], |row| row.get(0))?;
+    }
+    if !email.is_empty() {
+        let email = fold(email);
+        let found = conn.rows(&ORDERS_OF_EMAIL, &[(&email).into(), SITE.into()], |row| row.get(0));
+        ids.extend::<Vec<i64>>(found?);
+    }
+    Ok(ids)
 }
 
 /// The number of the first order, if there is one.
