@@ -199,7 +199,7 @@ impl Feed {
             self.writer.apply(&gone, &facts);
             self.writer.replace_downloads(&gone, update.downloads_again);
         }
-        self.number_again(update.customers, new_customers)?;
+        self.number_again(&update.customers, &new_customers, &gone)?;
         if update.is_new_catalog {
             self.read_catalog()?;
         }
@@ -222,18 +222,27 @@ impl Feed {
 
     /// Reads the orders of these customers again: who registers, goes or has another address takes
     /// over the orders of a guest, or leaves theirs to one. Somebody who is new may have orders
-    /// that were nobody's until now.
-    fn number_again(&mut self, customers: BTreeSet<i64>, new: BTreeSet<i64>) -> Result<()> {
-        let known = self.writer.orders_of(&customers);
-        let named =
-            if self.writer.has_nobodys_orders() { &customers | &new } else { BTreeSet::new() };
-        if known.is_empty() && named.is_empty() {
+    /// that were nobody's until now. Those that were just `read` are known already.
+    fn number_again(
+        &mut self,
+        customers: &BTreeSet<i64>,
+        new: &BTreeSet<i64>,
+        read: &BTreeSet<i64>,
+    ) -> Result<()> {
+        let mut orders = self.writer.orders_of(customers);
+        if self.writer.has_nobodys_orders() {
+            let named = customers | new;
+            let named = self.store.read_blocking(move |conn| load::orders_naming(conn, &named))?;
+            // Only those that are among the facts: what was cleared stays so.
+            let (named, nobodys) = (&named - read, BTreeSet::from([0]));
+            if !named.is_empty() {
+                orders.extend(&named & &self.writer.orders_of(&nobodys));
+            }
+        }
+        if orders.is_empty() {
             return Ok(());
         }
-        let change = self.store.read_blocking(move |conn| {
-            let orders = &known | &load::orders_naming(conn, &named)?;
-            load::orders(conn, &orders)
-        })?;
+        let change = self.store.read_blocking(move |conn| load::orders(conn, &orders))?;
         self.writer.apply(&change.gone, &change.facts);
         Ok(())
     }
