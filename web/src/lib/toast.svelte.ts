@@ -16,9 +16,9 @@ class Toasts {
 
   say(text: string, isBad = false, undo?: () => Promise<unknown>): void {
     const id = this.#next++;
-    // What went wrong before is settled by what is said now.
+    // What went wrong before is settled by what is said now, and nothing is said twice at once.
     this.list = [
-      ...this.list.filter((toast) => !toast.isBad),
+      ...this.list.filter((toast) => !toast.isBad && toast.text !== text),
       { id, text, isBad, ...(undo ? { undo } : {}) },
     ];
     setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);

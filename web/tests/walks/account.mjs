@@ -6,6 +6,7 @@ import {
   call,
   isFitForEverybody,
   open,
+  save,
   settled,
   signIn,
   walk,
@@ -64,8 +65,7 @@ describe('the account', () => {
         await isFitForEverybody(page, 'errors of an account');
         await page.getByLabel('E-mail').fill(`${login}@pier.example`);
         await page.fill('#me-name', 'Ada of the Pier');
-        await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved', { exact: true }).waitFor();
+        await save(page);
         await page.getByRole('link', { name: /Ada of the Pier/ }).waitFor();
         await page.getByLabel('New password').fill('short');
         await page.getByRole('button', { name: 'Change password' }).click();

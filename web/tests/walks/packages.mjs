@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { call, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+import { call, isFitForEverybody, open, save, settled, walk, world } from '../support.mjs';
 import { zip } from '../zip.mjs';
 
 const RUN = String(Date.now() % 10_000_000);
@@ -43,8 +43,7 @@ describe('plugins and themes', () => {
       await page.getByLabel('Sender').fill(`Pier ${RUN}`);
       await page.getByLabel('How often').selectOption('weekly');
       await isFitForEverybody(page, 'the settings of a plugin');
-      await press(page, 'Save');
-      await page.getByText('Saved', { exact: true }).waitFor();
+      await save(page);
       await page.reload();
       assert.equal(await page.getByLabel('Sender').inputValue(), `Pier ${RUN}`);
       await press(page, 'Deactivate');

@@ -1,7 +1,7 @@
 // The store: coupons, orders and refunds.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { call, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
+import { call, isFitForEverybody, open, save, settled, walk, world } from '../support.mjs';
 
 /** A note with an action, as an import brings it. */
 function bundle(query) {
@@ -53,8 +53,7 @@ describe('the store', () => {
         await page.getByRole('link', { name: 'portal-test' }).click();
         await page.fill('#amount', '12.5');
         await page.fill('#usage_limit', '3');
-        await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved', { exact: true }).waitFor();
+        await save(page);
         await open(page, '/store/coupons?search=portal-test');
         assert.match(
           await page.getByRole('row', { name: /portal-test/ }).textContent(),
@@ -124,8 +123,7 @@ describe('the store', () => {
       await open(page, '/store/products?search=mug');
       await page.locator('tbody a').first().click();
       await page.locator('#regular_price').fill('15.50');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved', { exact: true }).waitFor();
+      await save(page);
       await open(page, '/store/settings/general');
       await page.locator('#woocommerce_store_city').fill('Ocean City');
       await page.getByRole('button', { name: 'Save' }).click();

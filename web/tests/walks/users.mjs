@@ -1,7 +1,7 @@
 // Users: who has an account, what they may do, and how they come and go.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { call, isFitForEverybody, open, settled, signIn, walk, world } from '../support.mjs';
+import { call, isFitForEverybody, open, save, settled, signIn, walk, world } from '../support.mjs';
 
 describe('users', () => {
   test('somebody is given an account and another role, and is removed after a question', () =>
@@ -32,8 +32,7 @@ describe('users', () => {
         await other.close();
         await page.getByLabel('Shop manager').uncheck();
         await page.getByLabel('Editor').check();
-        await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved', { exact: true }).waitFor();
+        await save(page);
         const [made] = await call('GET', `wp/v2/users?search=${login}&context=edit`);
         assert.deepEqual(made.roles, ['editor']);
         await open(page, `/users?search=${login}`);
