@@ -8,6 +8,7 @@
 mod dependencies;
 mod documents;
 mod examples;
+mod messages;
 mod rings;
 mod scan;
 
@@ -21,6 +22,7 @@ use serde_json::Value;
 use self::dependencies::{layers, owned_dependencies};
 use self::documents::{case_counts, document_paths};
 use self::examples::example_changes;
+use self::messages::logged_messages;
 use self::rings::module_rings;
 use self::scan::{functions, product_lines};
 use crate::tools;
@@ -78,6 +80,7 @@ rules! {
     document_paths
     case_counts
     example_changes
+    logged_messages
 }
 
 pub(crate) fn run() -> Result<()> {

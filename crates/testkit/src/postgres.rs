@@ -113,11 +113,20 @@ impl Cluster {
 
     /// Creates an empty database with a new name and returns its URL.
     pub fn create_database(&self) -> Result<String> {
+        // Nobody can be connected to template0, so tests that create databases never collide.
+        self.create_from("template0")
+    }
+
+    /// Creates a copy of a database that nobody is connected to, and returns its URL.
+    pub fn copy_database(&self, url: &str) -> Result<String> {
+        self.create_from(url.rsplit('/').next().unwrap_or_default())
+    }
+
+    fn create_from(&self, template: &str) -> Result<String> {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{number}");
         let mut createdb = self.client("createdb");
-        // Nobody can be connected to template0, so tests that create databases never collide.
-        createdb.args(["--maintenance-db=postgres", "--template=template0", &name]);
+        createdb.args(["--maintenance-db=postgres", "--template", template, &name]);
         succeed(createdb).context("cannot create a database")?;
         Ok(self.url(&name))
     }

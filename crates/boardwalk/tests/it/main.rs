@@ -46,6 +46,7 @@ mod revocations;
 mod secrets;
 mod shop_desk;
 mod shutdown;
+mod storefront_conformance;
 mod support;
 mod test_market;
 mod tls;

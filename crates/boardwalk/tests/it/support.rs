@@ -51,20 +51,13 @@ impl Site {
         self
     }
 
-    /// Another site with the settings of this one.
-    pub(crate) fn settings_on(&self, other: Self) -> Self {
-        Self { variables: self.variables.clone(), ..other }
-    }
-
-    /// The same data in a folder of its own, while nothing runs on it; only a folder that holds its
-    /// database can be copied.
-    pub(crate) fn copied(&self) -> Option<Self> {
-        if self.database.is_some() {
-            return None;
-        }
-        let copy = Self { variables: self.variables.clone(), ..Self::sqlite() };
+    /// The same data in a folder and a database of its own, while nothing runs on it.
+    pub(crate) fn copied(&self) -> Self {
+        let cluster = testkit::postgres::shared;
+        let database = self.database.as_ref().map(|url| cluster().copy_database(url).unwrap());
+        let copy = Self { variables: self.variables.clone(), database, ..Self::sqlite() };
         copy_files(self.data(), copy.data());
-        Some(copy)
+        copy
     }
 
     pub(crate) fn data(&self) -> &Path {

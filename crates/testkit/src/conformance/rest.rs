@@ -10,25 +10,35 @@
 mod case;
 mod compare;
 mod deviations;
+mod facts;
 mod headers;
 mod ids;
 pub mod index;
 mod report;
 mod routes;
 mod runner;
+mod seed;
 mod undefined;
+mod visitor;
 
 pub use case::{Area, Case, Exchange, Expected, Plan, Step, Suite};
 pub use deviations::Deviations;
-pub use report::{Report, waiting_pinned};
+pub use report::{Report, failing_known, waiting_pinned};
 pub use routes::Routes;
 pub use runner::{Identities, Runner, Verdict};
+pub use seed::{Seed, Seeded};
 
 use std::path::PathBuf;
 
 /// The folder of the workspace that holds the recorded cases.
 pub fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/rest"))
+}
+
+/// The folder with the cases of the store front, of media, comments, search and pages, whose shop is
+/// made by a seed.
+pub fn storefront_folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/storefront"))
 }
 
 /// The folder with the differences that are meant, and why.

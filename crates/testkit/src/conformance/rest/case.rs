@@ -42,8 +42,9 @@ pub enum Step {
     Exchange(Box<Exchange>),
     /// The reference ran its background queue here.
     Pause(Duration),
-    /// What an exported file held; a test of exports looks at it.
-    Download,
+    /// What the recording shows besides answers (an exported file, a callback); tests of their own
+    /// look at it.
+    Aside,
 }
 
 /// One request and its recorded answer.
@@ -66,6 +67,15 @@ pub struct Plan {
     /// An identity by name, `none`, or `raw:` and the text of the header.
     #[serde(default = "anonymous")]
     pub auth: String,
+    /// Which of several visitors asks; each has cookies, a nonce and a cart of their own.
+    #[serde(default)]
+    pub client: String,
+    /// Sends the cookies that this visitor was given.
+    #[serde(default)]
+    pub cookies: bool,
+    /// Asks for a page, a feed or another document that is no JSON.
+    #[serde(default)]
+    pub web: bool,
 }
 
 /// What was recorded, and how closely an answer must follow it.
@@ -77,6 +87,8 @@ pub enum Expected {
         status: u16,
         headers: BTreeMap<String, String>,
         body: Value,
+        /// The names of cookies that must be set.
+        cookies: Vec<String>,
         compare: Compare,
     },
 }
@@ -91,6 +103,8 @@ pub enum Compare {
     Shape,
     /// Not the body.
     Status,
+    /// What is worth knowing of a document that is no JSON.
+    Facts,
 }
 
 impl Suite {
@@ -133,12 +147,12 @@ impl Case {
     pub fn exchanges(&self) -> impl Iterator<Item = (usize, &Exchange)> {
         self.steps.iter().enumerate().filter_map(|(index, step)| match step {
             Step::Exchange(exchange) => Some((index + 1, &**exchange)),
-            Step::Pause(_) | Step::Download => None,
+            Step::Pause(_) | Step::Aside => None,
         })
     }
 
     fn from_file(line: CaseLine) -> Result<Self> {
-        let CaseLine { id, request, expect, steps } = line;
+        let CaseLine { id, request, expect, steps, _note: _ } = line;
         let is_sequence = !steps.is_empty();
         let steps = match (request, expect) {
             (Some(request), Some(expect)) if !is_sequence => {
@@ -157,7 +171,9 @@ impl Step {
     fn from_file(line: StepLine) -> Result<Self> {
         match (line.request, line.expect, line.pause_s) {
             (Some(request), Some(expect), None) => Self::exchange(request, expect),
-            (None, None, None) if line.download.is_some() => Ok(Self::Download),
+            (None, None, None) if line.download.is_some() || line.callback.is_some() => {
+                Ok(Self::Aside)
+            }
             (None, None, Some(pause_s)) => {
                 ensure!((0.0..=PAUSE_MAX_S).contains(&pause_s), "a pause of {pause_s} s");
                 Ok(Self::Pause(Duration::from_secs_f64(pause_s)))
@@ -179,6 +195,8 @@ struct CaseLine {
     expect: Option<ExpectLine>,
     #[serde(default)]
     steps: Vec<StepLine>,
+    #[serde(rename = "note")]
+    _note: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -192,6 +210,8 @@ struct StepLine {
     _note: Option<String>,
     /// What an exported file held.
     download: Option<Value>,
+    /// What the server sent to another program.
+    callback: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -202,6 +222,9 @@ struct ExpectLine {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     body: Value,
+    facts: Option<Value>,
+    #[serde(default)]
+    cookies: Vec<String>,
     compare: Option<String>,
     #[serde(default)]
     ties: bool,
@@ -215,10 +238,14 @@ impl ExpectLine {
             (None, true) => Compare::Ties,
             (Some("shape"), _) => Compare::Shape,
             (Some("status"), _) => Compare::Status,
+            (Some("facts"), _) => Compare::Facts,
             (Some(other), _) => bail!("`{other}` is not a comparison"),
         };
         let status = self.status.context("the recorded response has no status")?;
-        Ok(Expected::Answer { status, headers: self.headers, body: self.body, compare })
+        let Self { headers, cookies, .. } = self;
+        let body = if compare == Compare::Facts { self.facts } else { Some(self.body) };
+        let body = body.context("the recorded page has no facts")?;
+        Ok(Expected::Answer { status, headers, body, cookies, compare })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The verdicts of a run added up: a table of the areas, and what is wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -32,11 +32,21 @@ pub struct Report {
     failures: Vec<(String, Vec<String>)>,
     /// The differences that are meant, with their reasons.
     meant: Vec<String>,
+    /// Cases that are known to differ: no failure, but one that passes is told.
+    known: BTreeSet<String>,
 }
 
 impl Report {
     pub fn new(deviations: Deviations) -> Self {
-        Self { deviations, areas: BTreeMap::new(), failures: Vec::new(), meant: Vec::new() }
+        let (areas, known) = (BTreeMap::new(), BTreeSet::new());
+        Self { deviations, areas, failures: Vec::new(), meant: Vec::new(), known }
+    }
+
+    /// With cases that are known to fail, because what they need is not complete. **The list may
+    /// only shrink**: a case of it that passes is a problem until the list is shorter.
+    #[must_use]
+    pub fn knowing(self, known: BTreeSet<String>) -> Self {
+        Self { known, ..self }
     }
 
     pub fn add(&mut self, area: &str, case: &Case, verdicts: Vec<Verdict>) {
@@ -106,7 +116,9 @@ impl Report {
     /// wait: never more, and fewer only once the file says so.
     pub fn problems(&self, pinned: &BTreeMap<String, usize>) -> Option<String> {
         let mut text = String::new();
-        for (case, lines) in self.failures.iter().take(CASES_SHOWN_MAX) {
+        let is_new = |(case, _): &&(String, Vec<String>)| !self.known.contains(case);
+        let new: Vec<&(String, Vec<String>)> = self.failures.iter().filter(is_new).collect();
+        for (case, lines) in new.iter().take(CASES_SHOWN_MAX) {
             let _ = writeln!(text, "FAIL {case}");
             for line in lines.iter().take(DIFFERENCES_SHOWN_MAX) {
                 let _ = writeln!(text, "     {line}");
@@ -115,8 +127,12 @@ impl Report {
                 let _ = writeln!(text, "     and {} more differences", more + 1);
             }
         }
-        if let Some(more) = self.failures.len().checked_sub(CASES_SHOWN_MAX + 1) {
+        if let Some(more) = new.len().checked_sub(CASES_SHOWN_MAX + 1) {
             let _ = writeln!(text, "and {} more cases fail", more + 1);
+        }
+        let fails = |case: &&String| self.failures.iter().any(|(failed, _)| failed == *case);
+        for case in self.known.iter().filter(|case| !fails(case)) {
+            let _ = writeln!(text, "passes now, or is no more: take it from failing.txt: {case}");
         }
         for entry in self.deviations.unused() {
             let _ = writeln!(text, "a deviation excuses nothing, remove it: {entry}");
@@ -159,4 +175,12 @@ pub fn waiting_pinned(folder: &Path) -> Result<BTreeMap<String, usize>> {
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not a table", path.display()))
+}
+
+/// The cases that are known to fail, a line each, as the repository has them.
+pub fn failing_known(folder: &Path) -> Result<BTreeSet<String>> {
+    let path = folder.join("failing.txt");
+    let text = fs::read_to_string(&path);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

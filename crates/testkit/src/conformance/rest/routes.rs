@@ -54,6 +54,9 @@ impl Routes {
     /// What an exchange needs and the server does not have; the first such route.
     pub(super) fn missing(&self, exchange: &Exchange) -> Option<String> {
         let Exchange { request, expect } = exchange;
+        if !request.path.starts_with(REST_ROOT) {
+            return None;
+        }
         let (status, body) = match expect {
             Expected::Answer { status, body, .. } => (*status, body),
             Expected::NoCrash => (0, &Value::Null),

@@ -16,7 +16,14 @@ use super::compare::{self, Rules};
 use super::ids::Ids;
 use super::routes::Routes;
 use super::undefined::Undefined;
-use super::{REST_ROOT, SITE_TOKEN, headers};
+use super::visitor::{self, Visitor};
+use super::{REST_ROOT, SITE_TOKEN, facts, headers};
+
+/// The address of the server, percent-encoded.
+const ENCODED_SITE_TOKEN: &str = "{{site%}}";
+const JSON: &str = "application/json";
+/// `2026-01`.
+const MONTH_CHARS: usize = 7;
 
 /// By the name that the cases use: what Basic authentication sends, as `login:password`.
 pub type Identities = BTreeMap<String, String>;
@@ -37,6 +44,8 @@ pub struct Runner {
     site: String,
     identities: Identities,
     routes: Routes,
+    /// From recorded ids to those that the server gave to what a seed made.
+    seeded: BTreeMap<i64, i64>,
 }
 
 impl Runner {
@@ -44,12 +53,19 @@ impl Runner {
     pub fn new(site: &str, identities: Identities) -> Result<Self> {
         let site = site.trim_end_matches('/').to_owned();
         let routes = Routes::from_index(&index(&site)?)?;
-        Ok(Self { site, identities, routes })
+        Ok(Self { site, identities, routes, seeded: BTreeMap::new() })
+    }
+
+    /// For a server whose shop was made by a [`Seed`](super::Seed).
+    #[must_use]
+    pub fn seeded(self, ids: BTreeMap<i64, i64>) -> Self {
+        Self { seeded: ids, ..self }
     }
 
     /// Runs a case and returns a verdict per request, in their order.
     pub fn run(&self, case: &Case) -> Vec<Verdict> {
-        let mut ids = Ids::default();
+        let mut ids = Ids::seeded(&self.seeded);
+        let mut visitors: BTreeMap<String, Visitor> = BTreeMap::new();
         let mut never_made = Ids::default();
         let mut verdicts = Vec::new();
         for (index, step) in case.steps.iter().enumerate() {
@@ -59,7 +75,7 @@ impl Runner {
                     thread::sleep(*duration);
                     continue;
                 }
-                Step::Download => continue,
+                Step::Aside => continue,
             };
             let Plan { method, path, .. } = &exchange.request;
             let waits = self.routes.missing(exchange).or_else(|| {
@@ -74,8 +90,9 @@ impl Runner {
                 verdicts.push(Verdict::Waiting(reason));
                 continue;
             }
+            let visitor = visitors.entry(exchange.request.client.clone()).or_default();
             let differences = self
-                .differences(case, exchange, &mut ids)
+                .differences(case, exchange, &mut ids, visitor)
                 .unwrap_or_else(|error| vec![format!("no response: {error:#}")]);
             let place = if case.is_sequence {
                 format!("step {} {method} {path}: ", index + 1)
@@ -110,63 +127,115 @@ impl Runner {
         slots.into_iter().map(taken).collect()
     }
 
-    fn differences(&self, case: &Case, exchange: &Exchange, ids: &mut Ids) -> Result<Vec<String>> {
-        let answer = http::send(&self.site, &self.request(&exchange.request, ids)?)?;
-        let (status, headers, body, compare) = match &exchange.expect {
+    fn differences(
+        &self,
+        case: &Case,
+        exchange: &Exchange,
+        ids: &mut Ids,
+        visitor: &mut Visitor,
+    ) -> Result<Vec<String>> {
+        let Exchange { request: plan, expect } = exchange;
+        let answer = http::send(&self.site, &self.request(plan, ids, visitor)?)?;
+        visitor.remember(&answer);
+        let (status, headers, body, cookies, compare) = match expect {
             Expected::NoCrash if answer.status < 500 => return Ok(Vec::new()),
             Expected::NoCrash => {
                 return Ok(vec![format!("status: {} where anything else will do", answer.status)]);
             }
-            Expected::Answer { status, headers, body, compare } => {
-                (*status, headers, body, *compare)
+            Expected::Answer { status, headers, body, cookies, compare } => {
+                (*status, headers, body, cookies, *compare)
             }
         };
-        let got = answer_body(&answer);
+        let got = if plan.web { self.facts(&answer) } else { answer_body(&answer) };
         if answer.status != status {
             let (came, text) = (answer.status, compare::shown(&got));
             return Ok(vec![format!("status: want {status}, got {came} {text}")]);
         }
-        let want = self.with_site(body);
-        if case.is_sequence && exchange.request.method == "POST" {
-            ids.learn(&exchange.request, &want, &got);
+        let want = if plan.web { body.clone() } else { self.with_site(body) };
+        match plan.method.as_str() {
+            _ if !case.is_sequence => {}
+            "POST" | "PUT" => ids.learn(plan, &want, &got),
+            _ => ids.learn_order(plan, &want, &got),
         }
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (name.clone(), value.replace(SITE_TOKEN, &self.site)))
-            .collect();
-        let mut found = headers::compare(ids, &headers, &answer);
-        let undefined = Undefined::of(&exchange.request.path, &exchange.request.query);
+        let headers = headers.iter().map(|(name, value)| (name.clone(), self.in_text(value)));
+        let mut found = headers::compare(ids, &headers.collect(), &answer);
+        let set = visitor::cookie_names(&answer);
+        let unset = cookies.iter().filter(|name| !set.contains(*name));
+        found.extend(unset.map(|name| format!("cookie {name}: not set, got {set:?}")));
+        let undefined = Undefined::of(&plan.path, &plan.query);
         let ties = compare == Compare::Ties;
         let rules = Rules { ids, undefined: &undefined, ties, now: now() };
         found.extend(match compare {
-            Compare::Exact | Compare::Ties => compare::body(rules, &want, &got),
+            Compare::Exact | Compare::Ties | Compare::Facts => compare::body(rules, &want, &got),
             Compare::Shape => compare::shape(&want, &got),
             Compare::Status => Vec::new(),
         });
         Ok(found)
     }
 
-    fn request(&self, plan: &Plan, ids: &Ids) -> Result<Request> {
-        let mut target = ids.text(&plan.path);
+    fn facts(&self, answer: &Response) -> Value {
+        let media_type = answer.header("Content-Type").unwrap_or_default();
+        facts::facts(&media_type, &answer.text(), &self.site)
+    }
+
+    pub(super) fn request(&self, plan: &Plan, ids: &Ids, visitor: &Visitor) -> Result<Request> {
+        let mut target = visitor.fill(&ids.text(&plan.path), &self.site);
         if !plan.query.is_empty() {
-            let site: String = form_urlencoded::byte_serialize(self.site.as_bytes()).collect();
-            target = format!("{target}?{}", ids.text(&plan.query).replace(SITE_TOKEN, &site));
+            let query = ids.text(&plan.query).replace(SITE_TOKEN, &encoded(&self.site));
+            target = format!("{target}?{query}");
         }
         let mut request = Request::new(&plan.method, &target);
         for (name, value) in &plan.headers {
-            request = request.header(name, value);
+            request = request.header(name, &visitor.fill(value, &self.site));
         }
         if let Some(value) = self.authorization(&plan.auth)? {
             request = request.header("Authorization", &value);
         }
-        let Some(body) = &plan.body else { return Ok(request) };
-        if !plan.headers.keys().any(|name| name.eq_ignore_ascii_case("Content-Type")) {
-            request = request.header("Content-Type", "application/json");
+        if let Some(cookies) = visitor.cookie_header().filter(|_| plan.cookies) {
+            request = request.header("Cookie", &cookies);
         }
-        Ok(request.body(match raw_text(body) {
-            Some(text) => text.to_owned(),
-            None => self.with_site(&ids.value(body)).to_string(),
-        }))
+        let Some(body) = &plan.body else { return Ok(request) };
+        let (media_type, bytes) = self.body(plan, body, ids, visitor)?;
+        if !plan.headers.keys().any(|name| name.eq_ignore_ascii_case("Content-Type")) {
+            request = request.header("Content-Type", media_type);
+        }
+        Ok(request.body(bytes))
+    }
+
+    /// The bytes of a body and their media type, unless the headers name another one.
+    fn body(
+        &self,
+        plan: &Plan,
+        body: &Value,
+        ids: &Ids,
+        visitor: &Visitor,
+    ) -> Result<(&'static str, Vec<u8>)> {
+        let alone = body.as_object().filter(|members| members.len() == 1);
+        let member = |name: &str| alone.and_then(|members| members.get(name)?.as_str());
+        if let Some(text) = member("$raw") {
+            return Ok((JSON, text.into()));
+        }
+        if let Some(text) = member("$base64") {
+            let bytes = data_encoding::BASE64.decode(text.as_bytes())?;
+            let is_parts = plan.headers.values().any(|value| value.starts_with("multipart/"));
+            return Ok((JSON, if is_parts { ids.in_parts(bytes) } else { bytes }));
+        }
+        if let Some(form) = member("$form") {
+            let field = |pair: &str| {
+                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                match visitor.fill(value, &self.site) {
+                    filled if filled != value => format!("{name}={}", encoded(&filled)),
+                    _ => pair.to_owned(),
+                }
+            };
+            let fields: Vec<String> = ids.text(form).split('&').map(field).collect();
+            return Ok(("application/x-www-form-urlencoded", fields.join("&").into()));
+        }
+        let folder = Clock::System.now().to_string();
+        let month = folder.get(..MONTH_CHARS).unwrap_or_default().replace('-', "/");
+        let text = self.with_site(&ids.value(body)).to_string();
+        let text = text.replace("/uploads/YYYY/MM/", &format!("/uploads/{month}/"));
+        Ok((JSON, visitor.fill(&text, &self.site).into()))
     }
 
     fn authorization(&self, identity: &str) -> Result<Option<String>> {
@@ -178,18 +247,22 @@ impl Runner {
         }
         let pair = self.identities.get(identity);
         let pair = pair.with_context(|| format!("the run has no identity `{identity}`"))?;
-        Ok(Some(format!("Basic {}", base64(pair.as_bytes()))))
+        Ok(Some(format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))))
+    }
+
+    fn in_text(&self, recorded: &str) -> String {
+        let text = recorded.replace(SITE_TOKEN, &self.site);
+        text.replace(ENCODED_SITE_TOKEN, &encoded(&self.site))
     }
 
     /// A recorded value with the server's own address in it.
     fn with_site(&self, recorded: &Value) -> Value {
         match recorded {
-            Value::String(text) => text.replace(SITE_TOKEN, &self.site).into(),
+            Value::String(text) => self.in_text(text).into(),
             Value::Array(items) => items.iter().map(|item| self.with_site(item)).collect(),
             Value::Object(members) => {
-                let member = |(name, value): (&String, &Value)| {
-                    (name.replace(SITE_TOKEN, &self.site), self.with_site(value))
-                };
+                let member =
+                    |(name, value): (&String, &Value)| (self.in_text(name), self.with_site(value));
                 members.iter().map(member).collect()
             }
             _ => recorded.clone(),
@@ -216,24 +289,6 @@ fn answer_body(answer: &Response) -> Value {
     answer.json().unwrap_or_else(|_| answer.text().into())
 }
 
-/// A body that is to be sent as it stands.
-fn raw_text(body: &Value) -> Option<&str> {
-    let members = body.as_object().filter(|members| members.len() == 1)?;
-    members.get("$raw").and_then(Value::as_str)
-}
-
-/// The standard alphabet, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-        for digit in 0..4_usize {
-            let value = usize::try_from((bits >> (18 - 6 * digit)) & 63).unwrap_or(0);
-            let letter = ALPHABET.get(value).copied().unwrap_or(b'=');
-            text.push(if digit > chunk.len() { '=' } else { char::from(letter) });
-        }
-    }
-    text
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -1,0 +1,123 @@
+//! Every recorded case of the store front, of media, comments, search and pages, on both engines.
+//! **What waits for its route, and what still differs, is listed; both lists may only shrink.**
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::thread;
+
+use testkit::conformance::rest::{
+    self, Case, Deviations, Identities, Report, Runner, Seed, Seeded, Suite, Verdict,
+};
+use testkit::process;
+
+use crate::support::{Site, text};
+
+/// Cases run side by side.
+const JOBS: usize = 4;
+/// Servers of sequences run side by side.
+const SERVERS: usize = 2;
+const ADMINISTRATOR: &str = "admin";
+/// As the recorded pages for authorization have it.
+const PASSWORD: &str = "adminpass";
+/// The files of deviations that belong to these cases.
+const DEVIATIONS: &str = "storefront";
+
+/// A shop that was made over its own interface.
+struct SeededSite {
+    site: Site,
+    identities: Identities,
+    ids: BTreeMap<i64, i64>,
+}
+
+#[test]
+fn on_sqlite() {
+    check(Site::sqlite());
+}
+
+#[test]
+fn on_postgres() {
+    check(Site::postgres());
+}
+
+fn check(site: Site) {
+    let folder = rest::storefront_folder();
+    let suite = Suite::load(&folder).unwrap();
+    let meant = Deviations::load(&rest::deviations_folder()).unwrap().only(DEVIATIONS);
+    let mut report = Report::new(meant).knowing(rest::failing_known(&folder).unwrap());
+    let (sequences, plain): (Vec<_>, Vec<_>) =
+        suite.cases().partition(|(_, case)| case.is_sequence);
+
+    let original = SeededSite::make(site);
+    // Nothing is ever served from this copy, so that every sequence begins with the same data.
+    let template = original.copied();
+    let running = original.site.serve();
+    let runner = original.runner(&running.url);
+    let cases: Vec<&Case> = plain.iter().map(|(_, case)| *case).collect();
+    for ((area, case), verdicts) in plain.iter().zip(runner.run_all(&cases, JOBS)) {
+        report.add(area, case, verdicts);
+    }
+    drop(running);
+    for (area, case, verdicts) in run_sequences(&template, &sequences) {
+        report.add(area, case, verdicts);
+    }
+
+    println!("{}", report.table());
+    let pinned = rest::waiting_pinned(&folder).unwrap();
+    let problems = report.problems(&pinned);
+    assert!(problems.is_none(), "{}\n{}", report.table(), problems.unwrap());
+}
+
+/// Runs each sequence on a server and a copy of its own.
+fn run_sequences<'suite>(
+    template: &SeededSite,
+    sequences: &[(&'suite str, &'suite Case)],
+) -> Vec<(&'suite str, &'suite Case, Vec<Verdict>)> {
+    let (waiting, done) = (Mutex::new(sequences.iter()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..SERVERS {
+            scope.spawn(|| {
+                loop {
+                    let Some((area, case)) = waiting.lock().unwrap().next() else { break };
+                    let copy = template.copied();
+                    let running = copy.site.serve();
+                    let verdicts = copy.runner(&running.url).run(case);
+                    done.lock().unwrap().push((*area, *case, verdicts));
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap()
+}
+
+impl SeededSite {
+    fn make(site: Site) -> Self {
+        let user = ["--login", ADMINISTRATOR, "--email", "admin@shop.example"];
+        let role = ["--role", "administrator", "--password-stdin"];
+        let create = site.command(&[&["user", "create"], &user[..], &role[..]].concat());
+        let created = process::run_command(create, PASSWORD.as_bytes()).unwrap();
+        assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        let mut identities = Identities::from([credential(&site, ADMINISTRATOR)]);
+        let seed = Seed::load(&rest::storefront_folder().join("seed.json")).unwrap();
+        let running = site.serve();
+        let Seeded { ids, users, refused } = seed.send(&running.url, &identities).unwrap();
+        assert_eq!(refused, Vec::<String>::new(), "requests of the seed are refused");
+        drop(running);
+        identities.extend(users.keys().map(|login| credential(&site, login)));
+        Self { site, identities, ids }
+    }
+
+    fn copied(&self) -> Self {
+        let (identities, ids) = (self.identities.clone(), self.ids.clone());
+        Self { site: self.site.copied(), identities, ids }
+    }
+
+    fn runner(&self, url: &str) -> Runner {
+        Runner::new(url, self.identities.clone()).unwrap().seeded(self.ids.clone())
+    }
+}
+
+/// A login with an application password, as the cases name it.
+fn credential(site: &Site, login: &str) -> (String, String) {
+    let made = site.json(&["user", "app-password", "--login", login, "--name", "Cases"]);
+    (login.to_owned(), format!("{login}:{}", text(&made, "password")))
+}
