@@ -12,6 +12,7 @@ mod coming_soon;
 mod form;
 mod guides;
 mod headers;
+mod key_grant;
 mod local_path;
 mod nonces;
 mod page_path;
@@ -75,6 +76,7 @@ impl PageRequest<'_> {
             PagePath::SignIn(spelling) => self.sign_in(*spelling).await.map(Some),
             PagePath::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
             PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
+            PagePath::KeyGrant(step) => self.key_grant(step).await.map(Some),
             PagePath::ThemeStyle => Ok(Some(self.theme_style())),
             PagePath::AdminHome => {
                 Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/"))))

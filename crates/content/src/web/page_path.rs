@@ -22,6 +22,8 @@ pub(super) enum PagePath<'a> {
     SignIn(Spelling),
     Authorize(Spelling),
     Nonce(Spelling),
+    /// A step of handing a consumer key to an application.
+    KeyGrant(&'a str),
     /// The style sheet of the active theme, for pages that are files.
     ThemeStyle,
     AdminHome,
@@ -60,6 +62,8 @@ impl Spelling {
 
 /// Below this path is the interface of onboarding, and no page.
 const ONBOARDING_ROOT: &str = "/v1";
+/// Where applications send people for a consumer key.
+pub(super) const KEY_GRANT_ROOT: &str = "/wc-auth/v1/";
 const THEME_STYLE: &str = "/theme.css";
 const AUTHORS_ROOT: &str = "/author/";
 const EMBED: &str = "/embed";
@@ -84,6 +88,9 @@ impl<'a> PagePath<'a> {
             if bare == spelling.nonce() {
                 return Some(Self::Nonce(spelling));
             }
+        }
+        if let Some(step) = bare.strip_prefix(KEY_GRANT_ROOT) {
+            return Some(Self::KeyGrant(step));
         }
         if path == THEME_STYLE {
             return Some(Self::ThemeStyle);
@@ -113,7 +120,10 @@ impl<'a> PagePath<'a> {
 
     /// Whether the page takes forms.
     pub(super) fn has_form(&self) -> bool {
-        matches!(self, Self::SignIn(_) | Self::Authorize(_))
+        matches!(
+            self,
+            Self::SignIn(_) | Self::Authorize(_) | Self::Nonce(Spelling::Known) | Self::KeyGrant(_)
+        )
     }
 }
 
@@ -146,6 +156,10 @@ mod tests {
             ("/login", Some(PagePath::SignIn(Spelling::Neutral))),
             ("/authorize-application", Some(PagePath::Authorize(Spelling::Neutral))),
             ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
+            ("/wc-auth/v1/authorize", Some(PagePath::KeyGrant("authorize"))),
+            ("/wc-auth/v1/login/", Some(PagePath::KeyGrant("login"))),
+            ("/wc-auth/v1", content("/wc-auth/v1", false)),
+            ("/wc-auth/v2/login", content("/wc-auth/v2/login", false)),
             ("/theme.css", Some(PagePath::ThemeStyle)),
             ("/wp-admin/", Some(PagePath::AdminHome)),
             ("/v1", None),
