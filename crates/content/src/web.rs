@@ -5,6 +5,7 @@
 //! the session or, before there is one, to a cookie; and no address of a request leads a browser
 //! away from this site, but for those that a signed-in user has approved.
 
+mod administration;
 mod answer;
 mod authorize;
 mod callback;
@@ -78,9 +79,8 @@ impl PageRequest<'_> {
             PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
             PagePath::KeyGrant(step) => self.key_grant(step).await.map(Some),
             PagePath::ThemeStyle => Ok(Some(self.theme_style())),
-            PagePath::AdminHome => {
-                Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/"))))
-            }
+            PagePath::Administration(name) => self.administration(name).await.map(Some),
+            PagePath::NoKeyGrant => Ok(Some(self.not_found())),
         }
     }
 }

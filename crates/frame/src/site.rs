@@ -248,6 +248,16 @@ impl Site {
         Ok(None)
     }
 
+    /// The path of the portal at which people look after a record of a crate above.
+    pub fn desk_of(&self, conn: &mut dyn Conn, id: i64) -> Result<Option<String>> {
+        for source in &self.page_sources {
+            if let Some(path) = source.desk_of(conn, id)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
     /// Told once, when the addresses of all environments of this process are known.
     pub fn meet(&self, neighbours: Vec<Neighbour>) {
         let _ = self.neighbours.set(neighbours);

@@ -82,8 +82,10 @@ pub fn make_site(
         .with_body_bytes(settings.limits.rest_body_bytes)
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
+        .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)
-        .with_files(Box::new(analytics::exports::link::ExportFiles));
+        .with_files(Box::new(analytics::exports::link::ExportFiles))
+        .with_files(Box::new(commerce::products::PlaceholderFile));
     for kind in admin.job_kinds() {
         site = site.with_job(kind);
     }

@@ -21,6 +21,7 @@ mod health;
 mod hostile;
 mod imports;
 mod installation;
+mod links;
 mod load;
 mod mail;
 mod marketplace;

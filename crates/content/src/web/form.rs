@@ -18,6 +18,11 @@ const VISITOR_BYTES: usize = 16;
 pub(super) struct Fields(Map<String, Value>);
 
 impl Fields {
+    #[cfg(test)]
+    pub(super) fn of(fields: Map<String, Value>) -> Self {
+        Self(fields)
+    }
+
     /// A field that is a text, or nothing in it.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()

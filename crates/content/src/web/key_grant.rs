@@ -178,7 +178,7 @@ impl PageRequest<'_> {
     /// Where the form says, as long as that is a page of this site.
     fn after_login(&self, asked: &KeyRequest, fields: &Fields) -> String {
         let wanted = local_path(&self.visit.home, fields.text("redirect"));
-        self.visit.page(&wanted.unwrap_or_else(|| asked.path(AUTHORIZE)))
+        self.visit.page(&wanted.unwrap_or_else(|| asked.form_path(AUTHORIZE)))
     }
 
     fn grant_question(&self, session: &Session, asked: &KeyRequest) -> WebAnswer {
