@@ -10,6 +10,7 @@ mod bulk;
 mod catalogues;
 mod chance;
 mod cli;
+mod compression;
 mod conformance;
 mod crash;
 mod data_protection;
