@@ -34,10 +34,23 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .on(READ, Args::new(), read(may_view, first))
         .on(READ, Args::new(), read(may_view, again))
         .schema(item.document());
+    let data = format!("/{}/data", names.commerce_v3);
+    let child = move |call: &mut Call<'_>| child(call, &data);
+    let slug = Args::new().arg("slug", Schema::text().about("Resource name."));
+    let children =
+        Route::at(&names.admin, r"/mobile-app/(?P<slug>continents|countries|currencies)")
+            .on(READ, slug, read(may_view, child))
+            .unlisted();
     let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
-    let mut routes = vec![index, send.on(READ, Args::new(), write(may_view, send_link))];
+    let mut routes = vec![index, children, send.on(READ, Args::new(), write(may_view, send_link))];
     routes.extend(qr::routes(names));
     routes
+}
+
+/// One of the lists that the index links to.
+fn child(call: &mut Call<'_>, data: &str) -> Result<Reply, Stop> {
+    let slug = call.params.text("slug").unwrap_or_default().to_ascii_lowercase();
+    Ok(Reply::new(call.ask(Verb::Get, &format!("{data}/{slug}"), Map::new())?))
 }
 
 /// What the reference lists here: the shop's lists of data, as if they stood below this route.

@@ -133,8 +133,10 @@ impl Resource for Customers {
     }
 
     fn unknown_id(&self, act: Act) -> (u16, String) {
-        let status = if act == Act::Read { 404 } else { 400 };
-        (status, String::from("woocommerce_rest_invalid_id"))
+        match act {
+            Act::Edit => (400, String::from("woocommerce_rest_invalid_id")),
+            Act::Read | Act::Delete => (404, String::from("wc_user_invalid_id")),
+        }
     }
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Counted>, Stop> {

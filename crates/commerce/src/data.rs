@@ -7,6 +7,7 @@ mod currencies;
 mod locales;
 mod spelling;
 pub mod tables;
+pub(crate) mod units;
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};

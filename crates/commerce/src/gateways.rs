@@ -18,6 +18,21 @@ use crate::settings::kind::{self, accept};
 /// Option with the positions of the payment methods.
 const ORDER: &str = "woocommerce_gateway_order";
 
+/// Title and description of each way to pay that the shop offers, as buyers read them.
+pub(crate) fn offered(options: &Options) -> Vec<(String, String)> {
+    let text = |settings: &Map<String, Value>, name: &str, usual: &str| {
+        settings.get(name).and_then(Value::as_str).unwrap_or(usual).to_owned()
+    };
+    let enabled = GATEWAYS.iter().filter_map(|gateway| {
+        let settings = item::stored(options, gateway);
+        (text(&settings, "enabled", "no") == "yes").then(|| {
+            let title = text(&settings, "title", gateway.title);
+            (title, text(&settings, "description", gateway.description))
+        })
+    });
+    enabled.collect()
+}
+
 /// A namespace that serves payment methods.
 struct Endpoint {
     namespace: String,

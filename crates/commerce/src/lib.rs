@@ -42,6 +42,8 @@ pub use routes::routes;
 
 /// Makes what every new shop has. Called at each start.
 pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {
-    taxes::found(conn)?;
+    if taxes::found(conn)? {
+        data::units::found(conn)?;
+    }
     taxonomies::found(conn)
 }

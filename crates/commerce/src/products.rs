@@ -19,6 +19,7 @@ mod loaded;
 mod low_stock;
 mod media;
 mod page;
+mod placeholder;
 mod plain;
 pub(crate) mod price;
 pub mod record;
@@ -52,6 +53,7 @@ use crate::resource::{self, Listed, Resource, Rights};
 pub(crate) use self::bundle::{import_products, import_variations};
 pub(crate) use self::card::cards;
 pub use self::page::ProductPages;
+pub use self::placeholder::PlaceholderFile;
 pub(crate) use self::price::amount_html;
 pub use self::record::Product as ProductRecord;
 

@@ -1,7 +1,8 @@
 //! The state of the shop and of what it runs on, and tools that put things in order.
 //!
 //! Clients know this from a product that runs on PHP, so some fields ask about things that there
-//! are not here. **What there is not is null, never made up.**
+//! are not here. **What there is not is empty or zero, never made up**: clients take no null. The
+//! versions are those that this shop is compatible with, beside its own.
 
 mod report;
 mod schema;

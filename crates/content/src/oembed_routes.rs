@@ -3,7 +3,7 @@
 use contract::rest::args::absint;
 use contract::rest::clean;
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Body, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{Args, Body, Params, Refusal, Reply, Schema, Stop, Treatment};
 use db::Conn;
 use frame::action::{Action, Later, anyone, later, read};
 use frame::{Call, Names, Site, Visit};
@@ -12,10 +12,12 @@ use site_rows::oembed_cache;
 use types::{Capability, Error};
 
 use crate::docs::docs;
-use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest};
+use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest, SizeMax};
 use crate::posts;
 
 const XML: &str = "text/xml; charset=UTF-8";
+/// Of a frame, unless the request says another.
+const WIDTH_USUAL: u64 = 600;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let url = || Schema::text().format("uri").required().about("URL of the page to embed.");
@@ -23,7 +25,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("url", url())
         .arg("format", Schema::any().default("json"))
         .treat("format", Treatment::None)
-        .arg("maxwidth", Schema::any().default(600))
+        .arg("maxwidth", Schema::any().default(WIDTH_USUAL))
         .treat("maxwidth", Treatment::Own(absint));
     let proxy_args = Args::new()
         .arg("url", url())
@@ -31,7 +33,10 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             "format",
             Schema::text().default("json").choices(&["json", "xml"]).about("Response format."),
         )
-        .arg("maxwidth", Schema::integer().default(600).about("Maximum width of the frame."))
+        .arg(
+            "maxwidth",
+            Schema::integer().default(WIDTH_USUAL).about("Maximum width of the frame."),
+        )
         .treat("maxwidth", Treatment::Own(absint))
         .arg("maxheight", Schema::integer().about("Maximum height of the frame."))
         .treat("maxheight", Treatment::Own(absint))
@@ -45,7 +50,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     ]
 }
 
-fn unsigned(params: &contract::rest::Params, name: &str) -> Option<u64> {
+fn unsigned(params: &Params, name: &str) -> Option<u64> {
     params.int(name).and_then(|number| u64::try_from(number).ok())
 }
 
@@ -57,14 +62,27 @@ fn not_embeddable() -> Refusal {
 fn embed(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let url = call.params.text("url").unwrap_or_default().to_owned();
-    let width = unsigned(&call.params, "maxwidth").unwrap_or(600);
-    let wants_xml = call.params.text("format") == Some("xml");
-    let found = describe_local(site, visit, &url, width, call.conn()?)?;
+    let size = size_in(&call.params);
+    let format = format_in(&call.params);
+    let found = describe_local(site, visit, &url, size, call.conn()?)?;
+    answered(found, format)
+}
+
+fn format_in(params: &Params) -> Format {
+    if params.text("format") == Some("xml") { Format::Xml } else { Format::Json }
+}
+
+fn size_in(params: &Params) -> SizeMax {
+    let width = unsigned(params, "maxwidth").unwrap_or(WIDTH_USUAL);
+    SizeMax { width, height: unsigned(params, "maxheight") }
+}
+
+/// The answer in the format that was asked for; errors are told in it, too.
+fn answered(found: Option<Map<String, Value>>, format: Format) -> Result<Reply, Stop> {
     let status = if found.is_some() { 200 } else { oembed::STATUS_INVALID_URL };
-    if !wants_xml {
+    if format == Format::Json {
         return found.map(Reply::new).ok_or_else(|| not_embeddable().into());
     }
-    // Errors are told in the format that was asked for, too.
     let refused = || not_embeddable().body().as_object().cloned().unwrap_or_default();
     let Some(text) = oembed::xml::render(&found.unwrap_or_else(refused)) else {
         let message = "This page is not available as XML; request JSON.";
@@ -81,29 +99,26 @@ async fn proxy(later: Later) -> Result<Reply, Stop> {
     let Later { site, visit, params } = later;
     let request = ProxyRequest {
         url: params.text("url").unwrap_or_default().to_owned(),
-        format: if params.text("format") == Some("xml") { Format::Xml } else { Format::Json },
+        format: format_in(&params),
         maxwidth: unsigned(&params, "maxwidth"),
         maxheight: unsigned(&params, "maxheight"),
         discover: params.flag("discover"),
     };
-    let (key, now) = (request.cache_key(), visit.now);
+    let (key, now, size) = (request.cache_key(), visit.now, size_in(&params));
     let (wanted, asked) = (key.clone(), request.clone());
     let (shared_site, shared_visit) = (std::sync::Arc::clone(&site), std::sync::Arc::clone(&visit));
     let known = site.store().read(move |conn| {
-        let width = asked.maxwidth.unwrap_or(600);
-        let local = describe_local(&shared_site, &shared_visit, &asked.url, width, conn)?;
-        if let Some(local) = local {
-            return Ok(Some(Value::Object(local)));
+        let local = describe_local(&shared_site, &shared_visit, &asked.url, size, conn)?;
+        if local.is_some() {
+            return Ok(local);
         }
         let kept = oembed_cache::get(conn, wanted.as_bytes(), now)?;
         Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
     });
-    if let Some(answer) = known.await? {
-        return Ok(Reply::new(answer));
-    }
+    let known: Option<Map<String, Value>> = known.await?;
     // An address of our own that is no page is not asked for over the network.
-    if local_part(&visit.home, &request.url).is_some() {
-        return Err(not_embeddable().into());
+    if known.is_some() || local_part(&visit.home, &request.url).is_some() {
+        return answered(known, request.format);
     }
     let secret = oembed::new_secret()?;
     match oembed::proxy(&request, site.outbound(), &secret).await {
@@ -113,11 +128,11 @@ async fn proxy(later: Later) -> Result<Reply, Stop> {
             let keep =
                 move |conn: &mut dyn Conn| oembed_cache::put(conn, key.as_bytes(), &text, expires);
             site.store().write(keep).await?;
-            Ok(Reply::new(answer))
+            answered(Some(answer), request.format)
         }
         Err(fault) => {
             tracing::debug!(%fault, "an address cannot be embedded");
-            Err(not_embeddable().into())
+            answered(None, request.format)
         }
     }
 }
@@ -155,7 +170,7 @@ fn describe_local(
     site: &Site,
     visit: &Visit,
     url: &str,
-    width: u64,
+    size: SizeMax,
     conn: &mut dyn Conn,
 ) -> Result<Option<Map<String, Value>>, Error> {
     let Some(local) = local_part(&visit.home, url) else { return Ok(None) };
@@ -165,7 +180,7 @@ fn describe_local(
         let site_url = &visit.home;
         let page =
             LocalPage { title, permalink, site_name: &name, site_url, author, thumbnail: None };
-        oembed::describe(&page, width, &secret)
+        oembed::describe(&page, size, &secret)
     };
     let path = local.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
     if let Some(guide) = path.strip_prefix("docs/").and_then(|slug| docs().page(slug)) {

@@ -8,6 +8,7 @@
 
 mod content;
 mod forms;
+mod grants;
 mod guides;
 pub(crate) mod masthead;
 mod policy;
@@ -18,6 +19,9 @@ pub use self::content::{AuthorPage, EmbedPage, FrontPage, PostPage, PostSummary}
 pub use self::content::{author, embed, front, post};
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
 pub use self::forms::{authorize, authorized, error, link, login};
+pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};
+pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
+pub use self::grants::{grant, grant_error, grant_login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
 pub use self::masthead::Masthead;

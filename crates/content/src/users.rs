@@ -6,7 +6,7 @@
 //! the last administrator stays one.
 
 pub(crate) mod application_passwords;
-mod consumer_keys;
+pub(crate) mod consumer_keys;
 mod delete;
 mod fields;
 mod list;

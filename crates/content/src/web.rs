@@ -5,6 +5,7 @@
 //! the session or, before there is one, to a cookie; and no address of a request leads a browser
 //! away from this site, but for those that a signed-in user has approved.
 
+mod administration;
 mod answer;
 mod authorize;
 mod callback;
@@ -12,6 +13,7 @@ mod coming_soon;
 mod form;
 mod guides;
 mod headers;
+mod key_grant;
 mod local_path;
 mod nonces;
 mod page_path;
@@ -75,10 +77,10 @@ impl PageRequest<'_> {
             PagePath::SignIn(spelling) => self.sign_in(*spelling).await.map(Some),
             PagePath::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
             PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
+            PagePath::KeyGrant(step) => self.key_grant(step).await.map(Some),
             PagePath::ThemeStyle => Ok(Some(self.theme_style())),
-            PagePath::AdminHome => {
-                Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/"))))
-            }
+            PagePath::Administration(name) => self.administration(name).await.map(Some),
+            PagePath::NoKeyGrant => Ok(Some(self.not_found())),
         }
     }
 }

@@ -20,10 +20,11 @@
 //!   hands out numbers, [`fact`] keeps what is true of the database itself, [`background_job`] and
 //!   [`webhook_delivery`] are queues, [`backup`] copies everything in a form that both engines
 //!   read.
-//! - [`Database::check_integrity`] looks for damaged data.
+//! - [`Database::check_integrity`] looks for damaged data, and [`About`] tells how much there is.
 //!
 //! Start with [`Database::open`], then read [`fact`] for what queries look like.
 
+mod about;
 pub mod background_job;
 pub mod backup;
 pub mod bulk;
@@ -47,6 +48,7 @@ mod sqlite;
 mod threads;
 pub mod webhook_delivery;
 
+pub use about::About;
 pub use caller::as_caller;
 pub use changes::Watch;
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};

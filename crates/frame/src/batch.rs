@@ -8,7 +8,7 @@ use contract::rest::{Args, Refusal, Reply, Schema, Stop, Verb};
 use serde_json::{Map, Value, json};
 use types::Error;
 
-use crate::action::{Action, anyone, write};
+use crate::action::{Action, Work, anyone, write};
 use crate::request::tidy_path;
 use crate::rest::header_map;
 use crate::rest::invocation::{Invocation, no_route};
@@ -87,12 +87,11 @@ fn prepare(call: &Call<'_>, item: &Value) -> Prepared {
     let verb = Verb::parse(text("method").unwrap_or("POST")).ok_or_else(no_route)?;
     let names = &call.site.settings().names;
     let route_path = tidy_path(path.split_once('?').map_or(&*path, |(path, _)| path));
-    // The reference makes these routes only when a request is for them.
-    if route_path.strip_prefix('/').is_some_and(|path| is_within(path, &names.analytics)) {
-        return Err(no_route());
-    }
     let found = call.site.table().find(verb, &route_path).ok_or_else(no_route)?;
-    if !found.endpoint.batch {
+    // What the shop changes in one transaction can be changed in this one as well.
+    let operation = &found.endpoint.operation;
+    let is_plain = operation.wait.is_none() && matches!(operation.work, Work::Write(_));
+    if !found.endpoint.batch && !(is_plain && names.is_commerce(&route_path)) {
         let message = "This route cannot be called in a batch.";
         return Err(Refusal::new(400, "rest_batch_not_allowed", message));
     }
@@ -100,13 +99,6 @@ fn prepare(call: &Call<'_>, item: &Value) -> Prepared {
     let invocation = Invocation::internal(call.site, verb, &path, body)?;
     let headers = item.get("headers").and_then(Value::as_object).map(own_headers);
     Ok((invocation, Visit { headers: headers.unwrap_or_default(), ..call.visit.clone() }))
-}
-
-fn is_within(path: &str, namespace: &str) -> bool {
-    let start = path.get(..namespace.len());
-    let rest = path.get(namespace.len()..).unwrap_or_default();
-    start.is_some_and(|start| start.eq_ignore_ascii_case(namespace))
-        && (rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Path and query of an item's address; hosts do not matter, but must be readable.

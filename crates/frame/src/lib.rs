@@ -15,6 +15,7 @@
 pub mod auth;
 mod batch;
 pub mod bundle;
+pub mod compatible;
 pub mod cookies;
 pub mod credential_cache;
 pub mod dates;

@@ -24,6 +24,15 @@ pub fn now(call: &Call<'_>) -> Timestamp {
 /// A moment that a client wrote: a date, a date with a time, or the seconds since 1970. Without a
 /// zone it is the site's time. What cannot be read is none.
 pub fn read(options: &Options, value: &Value) -> Option<Timestamp> {
+    read_by(options, value, false)
+}
+
+/// As [`read`], but without a zone it is UTC.
+pub fn read_gmt(options: &Options, value: &Value) -> Option<Timestamp> {
+    read_by(options, value, true)
+}
+
+fn read_by(options: &Options, value: &Value, is_gmt: bool) -> Option<Timestamp> {
     let text = loose::scalar_text(value)?;
     let text = text.trim();
     if let Ok(seconds) = text.parse::<i64>() {
@@ -36,7 +45,7 @@ pub fn read(options: &Options, value: &Value) -> Option<Timestamp> {
         16 => format!("{text}:00"),
         _ => text.to_owned(),
     };
-    Moment::parse(options, &whole, false).map(|moment| moment.gmt)
+    Moment::parse(options, &whole, is_gmt).map(|moment| moment.gmt)
 }
 
 /// When the record of the call was made, if the call says so.

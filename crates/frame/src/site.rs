@@ -89,6 +89,7 @@ pub struct Site {
     catcher: Option<Catcher>,
     /// How long whoever asks waits for an answer.
     time_limit: Duration,
+    body_bytes: usize,
 }
 
 /// How long whoever asks waits for an answer, unless somebody says otherwise.
@@ -133,6 +134,7 @@ impl Site {
             turns: Turns::default(),
             catcher: None,
             time_limit: TIME_LIMIT,
+            body_bytes: 0,
         }
     }
 
@@ -141,6 +143,23 @@ impl Site {
     pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
         self.time_limit = time_limit;
         self
+    }
+
+    /// How long whoever asks waits for an answer.
+    pub fn time_limit(&self) -> Duration {
+        self.time_limit
+    }
+
+    /// Says how many bytes the body of a request may have.
+    #[must_use]
+    pub fn with_body_bytes(mut self, body_bytes: usize) -> Self {
+        self.body_bytes = body_bytes;
+        self
+    }
+
+    /// How many bytes the body of a request may have on most routes; zero if nobody said so.
+    pub fn body_bytes(&self) -> usize {
+        self.body_bytes
     }
 
     /// How long a batch begins further items, so that the last of them is answered in time.
@@ -224,6 +243,16 @@ impl Site {
         for source in &self.page_sources {
             if let Some(page) = source.page_at(conn, visit, address)? {
                 return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path of the portal at which people look after a record of a crate above.
+    pub fn desk_of(&self, conn: &mut dyn Conn, id: i64) -> Result<Option<String>> {
+        for source in &self.page_sources {
+            if let Some(path) = source.desk_of(conn, id)? {
+                return Ok(Some(path));
             }
         }
         Ok(None)

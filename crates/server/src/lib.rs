@@ -11,6 +11,7 @@
 mod admin;
 mod answer;
 mod client_address;
+mod compression;
 mod deliveries;
 mod feeds;
 mod housekeeping;

@@ -42,7 +42,7 @@ use crate::request_record::Exchange;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::web::WebService;
-use crate::{admin, request_record};
+use crate::{admin, compression, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
@@ -108,7 +108,7 @@ pub(crate) fn router(
         );
     }
     let web = Arc::new(WebService { rest: Arc::clone(&rest) });
-    router.fallback(move |request: Request| {
+    let router = router.fallback(move |request: Request| {
         let (service, rest, web) = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
         async move {
             if let Some(path) = rest.path_of(request.uri()) {
@@ -126,7 +126,8 @@ pub(crate) fn router(
                 Err(request) => answer_request(service, None, *request).await,
             }
         }
-    })
+    });
+    compression::compressed(router)
 }
 
 async fn tidy_limits(service: std::sync::Weak<Service>) {

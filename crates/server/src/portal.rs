@@ -143,7 +143,9 @@ fn file(asset: &'static Asset, asked: &HeaderMap) -> Response<Body> {
     let tag = format!("\"{}\"", asset.tag);
     let caching = if asset.is_immutable() { FOR_EVER } else { "no-cache" };
     let known = asked.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+    let is_known = known.is_some_and(|known| {
+        known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag)
+    });
     let accepted = asked.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let is_compressed = accepted.is_some_and(|accepted| accepted.contains("gzip"));
     let bytes = if is_compressed { asset.gzip } else { asset.plain };

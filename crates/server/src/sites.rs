@@ -79,10 +79,13 @@ pub fn make_site(
     let of_admin = admin.pages(&parts.settings.names);
     let mut site = frame::Site::new(parts, routes)?
         .with_time_limit(Duration::from_millis(settings.limits.answer_ms))
+        .with_body_bytes(settings.limits.rest_body_bytes)
         .with_pages(Box::new(pages))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
+        .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)
-        .with_files(Box::new(analytics::exports::link::ExportFiles));
+        .with_files(Box::new(analytics::exports::link::ExportFiles))
+        .with_files(Box::new(commerce::products::PlaceholderFile));
     for kind in admin.job_kinds() {
         site = site.with_job(kind);
     }

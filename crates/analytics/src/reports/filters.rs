@@ -39,6 +39,20 @@ pub fn ids(params: &Params, name: &str) -> Option<IdSet> {
     (!ids.is_empty() && ids != [0]).then(|| ids.into_iter().collect())
 }
 
+/// The ids of a parameter that is a list or text; nothing if it names none. **What is no id is
+/// nobody's**, so that a filter by it finds nothing.
+pub fn listed_ids(params: &Params, name: &str) -> Option<IdSet> {
+    let ids: Vec<i64> = match params.get(name)? {
+        Value::Array(_) => params.ints(name),
+        Value::String(text) => {
+            let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+            words.map(|word| loose::to_int(&Value::from(word))).collect()
+        }
+        other => vec![loose::to_int(other)],
+    };
+    (!ids.is_empty()).then(|| ids.into_iter().collect())
+}
+
 /// The products that are asked for, by themselves and by their categories.
 pub fn products_in(
     params: &Params,

@@ -4,8 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::common::version::Version;
 
-/// Fields that the second version does not have yet.
-const NOT_IN_SECOND: &[&str] = &["status"];
 /// Fields that the first version does not have yet.
 const NOT_IN_FIRST: &[&str] =
     &["status", "date_created_gmt", "date_modified_gmt", "date_expires_gmt", "meta_data"];
@@ -16,8 +14,7 @@ const NAMES_IN_FIRST: &[(&str, &str)] =
 /// The name of a field in a version; nothing if the version does not have the field.
 pub(super) fn name(version: Version, field: &'static str) -> Option<&'static str> {
     match version {
-        Version::Three | Version::Analytics => Some(field),
-        Version::Two => (!NOT_IN_SECOND.contains(&field)).then_some(field),
+        Version::Two | Version::Three | Version::Analytics => Some(field),
         Version::One if NOT_IN_FIRST.contains(&field) => None,
         Version::One => {
             let renamed = NAMES_IN_FIRST.iter().find(|(today, _)| *today == field);

@@ -1,17 +1,28 @@
 //! Creating and changing coupons. Parameters may come unchecked, in a batch: whatever their types
 //! are, they are read as far as they mean something.
 
-use contract::rest::{Params, Refusal, Stop, clean, formats, loose};
+use contract::rest::params::invalid_params;
+use contract::rest::{Fault, Params, Refusal, Stop, clean, formats, loose};
 use frame::text::{clean_content, slugify};
 use frame::{Call, Options};
 use serde_json::Value;
-use types::Amount;
+use types::{Amount, Timestamp};
 
 use super::schema::{KINDS, PERCENT};
 use super::shape;
 use super::{Coupon, PUBLISHED, TRASH, TRASH_SLUG, TRASH_STATUS, TRASH_TIME};
 use crate::common::version::Version;
 use crate::common::{amounts, meta, moments};
+
+/// The statuses with the words of the published interface, where these are others.
+const STATUSES: &[(&str, &str)] = &[
+    (PUBLISHED, "published"),
+    ("pending", "pending review"),
+    ("draft", "draft"),
+    ("private", "private"),
+    ("future", "scheduled"),
+    (TRASH, TRASH),
+];
 
 /// The parameters of a call by the names of today's fields.
 struct Given<'c> {
@@ -127,7 +138,8 @@ fn set_code(version: Version, call: &Call<'_>, coupon: &mut Coupon) -> Result<()
     let is_new = coupon.row.coupon_id == 0;
     let Some(code) = given.text("code").or(is_new.then(String::new)) else { return Ok(()) };
     let code = clean::code(&code);
-    if code.is_empty() {
+    // Clients of the reference cannot make a coupon of this code, which it takes for none.
+    if code.is_empty() || is_new && code == "0" {
         let message = "A coupon code is required.";
         return Err(refuse("woocommerce_rest_empty_coupon_code", message));
     }
@@ -156,20 +168,13 @@ fn check_code(call: &mut Call<'_>, coupon: &Coupon, before: &Coupon) -> Result<(
 fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     set_discount(given, coupon)?;
     let Coupon { row, details, .. } = coupon;
-    if let Some(status) = given.text("status") {
-        let status = clean::key(&status);
-        if !status.is_empty() {
-            row.status = status;
-        }
+    if let Some(status) = given.text("status").filter(|status| !status.is_empty()) {
+        row.status = status_of(&status)?.to_owned();
     }
     if let Some(description) = given.text("description") {
         row.description = clean_content(&description);
     }
-    // The date in GMT is shown and taken, and has never had an effect: clients send both.
-    if given.is_named("date_expires") {
-        let value = given.value("date_expires");
-        row.expires = value.and_then(|value| moments::read(given.options, value));
-    }
+    set_expiry(given, &mut row.expires);
     given.set_limit("usage_limit", &mut row.usage_limit);
     given.set_limit("usage_limit_per_user", &mut row.usage_limit_per_user);
     given.set_limit("limit_usage_to_x_items", &mut details.items_limit);
@@ -187,6 +192,35 @@ fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
         details.email_restrictions = addresses.iter().filter_map(|text| address(text)).collect();
     }
     set_bounds(given, coupon)
+}
+
+/// The status that a word means: the name of one, or what the published interface calls it.
+fn status_of(word: &str) -> Result<&'static str, Refusal> {
+    let word = word.trim().to_lowercase();
+    let found = STATUSES.iter().find(|(status, other)| word == *status || word == *other);
+    found.map(|(status, _)| *status).ok_or_else(|| {
+        let names: Vec<&str> = STATUSES.iter().map(|(status, _)| *status).collect();
+        let message = format!("status must be one of {}.", names.join(", "));
+        let fault = Fault::new("rest_not_in_enum", message);
+        invalid_params(vec![(String::from("status"), Some(fault))])
+    })
+}
+
+/// The expiry by either clock. Clients send back what they were shown, so the one counts that says
+/// something new.
+fn set_expiry(given: &Given<'_>, expires: &mut Option<Timestamp>) {
+    let before = *expires;
+    let gmt = |value: &Value| moments::read_gmt(given.options, value);
+    if given.is_named("date_expires_gmt") {
+        *expires = given.value("date_expires_gmt").and_then(gmt);
+    }
+    if given.is_named("date_expires") {
+        let local = |value: &Value| moments::read(given.options, value);
+        let local = given.value("date_expires").and_then(local);
+        if local != before || !given.is_named("date_expires_gmt") {
+            *expires = local;
+        }
+    }
 }
 
 fn set_discount(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {

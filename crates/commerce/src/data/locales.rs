@@ -7,7 +7,7 @@ use frame::action::memory;
 use frame::{Action, Call, Options};
 use serde_json::{Map, Value, json};
 
-use super::tables::{self, AddressField};
+use super::tables::{self, AddressField, Hidden};
 use crate::managers::may_view;
 
 /// A field as most countries have it.
@@ -53,29 +53,34 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 /// fields as `default`, and as those of the shop's own country if it has no difference.
 fn locales(options: &Options) -> Value {
     let mut locales = Map::new();
+    let base = options.text("woocommerce_default_country");
+    let base = base.split(':').next().unwrap_or_default().to_owned();
     for field in tables::address_fields() {
         if !serves(options, field.country) {
             continue;
         }
         let fields = locales.entry(field.country).or_insert_with(|| json!({}));
         if let Value::Object(fields) = fields {
-            fields.insert(field.field.to_owned(), difference(field));
+            fields.insert(field.field.to_owned(), difference(field, field.country == base));
         }
     }
     let usual = usual_fields(options);
     locales.insert(String::from("default"), usual.clone());
-    let base = options.text("woocommerce_default_country");
-    let base = base.split(':').next().unwrap_or_default().to_owned();
     locales.entry(base).or_insert(usual);
     Value::Object(locales)
 }
 
-fn difference(field: &AddressField) -> Value {
+fn difference(field: &AddressField, at_home: bool) -> Value {
     let mut members = Map::new();
     if !field.label.is_empty() {
         members.insert(String::from("label"), json!(field.label));
     }
-    let flags = [("required", field.required), ("hidden", field.hidden)];
+    let hidden = field.hidden.map(|hidden| match hidden {
+        Hidden::Never => false,
+        Hidden::Always => true,
+        Hidden::AtHome => at_home,
+    });
+    let flags = [("required", field.required), ("hidden", hidden)];
     members.extend(flags.into_iter().filter_map(|(name, flag)| Some((name.into(), json!(flag?)))));
     if !field.class.is_empty() {
         let classes: Vec<&str> = field.class.split_ascii_whitespace().collect();

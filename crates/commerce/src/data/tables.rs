@@ -41,7 +41,7 @@ static ADDRESS_FIELDS: LazyLock<Vec<AddressField>> = LazyLock::new(|| {
             field,
             label,
             required: yes_or_no(required),
-            hidden: yes_or_no(hidden),
+            hidden: Hidden::of_word(hidden),
             priority: priority.parse().ok(),
             class,
         }),
@@ -111,6 +111,26 @@ pub struct Currency {
     pub name: &'static str,
 }
 
+/// Where a field of an address is not asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hidden {
+    Never,
+    Always,
+    /// In a shop of the country itself.
+    AtHome,
+}
+
+impl Hidden {
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "no" => Some(Self::Never),
+            "yes" => Some(Self::Always),
+            "home" => Some(Self::AtHome),
+            _ => None,
+        }
+    }
+}
+
 /// What is different about a field of an address in a country.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddressField {
@@ -119,7 +139,7 @@ pub(super) struct AddressField {
     /// Empty for the usual one.
     pub(super) label: &'static str,
     pub(super) required: Option<bool>,
-    pub(super) hidden: Option<bool>,
+    pub(super) hidden: Option<Hidden>,
     pub(super) priority: Option<i64>,
     /// Empty for the usual ones.
     pub(super) class: &'static str,
@@ -176,7 +196,7 @@ mod tests {
     fn every_row_is_read() {
         assert_eq!((continents().len(), countries().len(), currencies().len()), (7, 250, 163));
         let states: usize = countries().iter().map(|country| country.states.len()).sum();
-        assert_eq!((states, address_fields().len()), (2_030, 146));
+        assert_eq!((states, address_fields().len()), (2_030, 174));
         let without: Vec<&str> =
             countries().iter().filter(|c| c.format.is_none()).map(|c| c.code).collect();
         assert_eq!(without, ["AQ"]);

@@ -194,14 +194,25 @@ impl PageSource for ReceiptPages {
             published: None,
         }))
     }
+
+    fn desk_of(&self, conn: &mut dyn Conn, id: i64) -> Result<Option<String>> {
+        let order = Order::get(conn, id, OrderKind::Order)?;
+        Ok(order.map(|order| format!("/store/orders/{}", order.row.order_id)))
+    }
+}
+
+/// What the order consists of and comes to, as a table.
+pub(super) fn table(options: &Options, order: &Order) -> String {
+    let rows = rows(options, order).into_iter().map(|(name, amount)| {
+        format!("<tr><td>{}</td><td>{}</td></tr>\n", escaped(&name), escaped(&amount))
+    });
+    format!("<table>\n{}</table>\n", rows.collect::<String>())
 }
 
 fn content(visit: &Visit, order: &Order) -> String {
-    let rows = rows(&visit.options, order).into_iter().map(|(name, amount)| {
-        format!("<tr><td>{}</td><td>{}</td></tr>\n", escaped(&name), escaped(&amount))
-    });
+    let table = table(&visit.options, order);
     let day = day_of(&visit.options, order.row.paid.unwrap_or(order.row.created));
     let by = escaped(&order.details.payment_method_title);
     let by = if by.is_empty() { by } else { format!(", {by}") };
-    format!("<p>{day}{by}</p>\n<table>\n{}</table>\n", rows.collect::<String>())
+    format!("<p>{day}{by}</p>\n{table}")
 }

@@ -6,6 +6,7 @@ use shop_rows::order::{ItemKind, OrderRow};
 use types::Amount;
 
 use super::goods::Goods;
+use super::pay_page;
 use super::record::{Address, Line, Order};
 use super::{money, status};
 use crate::common::version::Version;
@@ -157,9 +158,7 @@ fn add_duties(
     goods: &Goods,
 ) {
     let row = &order.row;
-    let endpoint = options.text("woocommerce_checkout_pay_endpoint");
-    let (id, key) = (row.order_id, &row.order_key);
-    let url = format!("{home}/checkout/{endpoint}/{id}/?pay_for_order=true&key={key}");
+    let url = format!("{home}{}", pay_page::path(options, (row.order_id, &row.order_key)));
     members.insert(String::from("payment_url"), json!(url));
     for (name, flag) in [
         (

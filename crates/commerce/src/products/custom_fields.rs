@@ -18,6 +18,8 @@ use crate::common::args::{paging, search};
 const PATH: &str = "/products/custom-fields/names";
 /// Names beginning so are not for people.
 const HIDDEN: char = '_';
+/// How many were sold is an entry that every product has.
+const SALES: &str = "total_sales";
 /// Products that are looked at; free data is not indexed.
 const PRODUCTS_MAX: i64 = 100_000;
 
@@ -41,6 +43,7 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut names = names(call)?;
     names.retain(|name| fold(name).contains(&wanted));
     let mut names: Vec<String> = names.into_iter().collect();
+    names.sort_by_cached_key(|name| fold(name));
     if call.params.text("order") == Some("desc") {
         names.reverse();
     }
@@ -57,10 +60,14 @@ fn names(call: &mut Call<'_>) -> Result<BTreeSet<String>, Stop> {
     for offset in (0..PRODUCTS_MAX).step_by(usize::try_from(PAGE_MAX).unwrap_or(1)) {
         let wanted = ProductFilter {
             order: ProductOrder::Id,
+            kinds_exclude: vec![String::from("variation")],
             page: Page { offset, limit: PAGE_MAX },
             ..ProductFilter::default()
         };
         let (rows, total) = product::list(call.conn()?, &wanted)?;
+        if total > 0 {
+            names.insert(SALES.to_owned());
+        }
         for row in rows {
             let entries = Product::of_row(row)?.details.meta_data;
             let keys = entries.iter().filter_map(|entry| entry.get("key")?.as_str());

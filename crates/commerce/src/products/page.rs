@@ -40,6 +40,15 @@ impl PageSource for ProductPages {
         }
         Ok(Some(self.page(visit, &product)))
     }
+
+    fn desk_of(&self, conn: &mut dyn Conn, id: i64) -> Result<Option<String>> {
+        if let Some(row) = product::get(conn, id)? {
+            let shown = if row.parent_id == 0 { row.product_id } else { row.parent_id };
+            return Ok(Some(format!("/store/products/{shown}")));
+        }
+        let coupon = shop_rows::coupon::get(conn, id)?;
+        Ok(coupon.map(|coupon| format!("/store/coupons/{}", coupon.coupon_id)))
+    }
 }
 
 impl ProductPages {

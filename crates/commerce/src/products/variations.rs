@@ -46,7 +46,18 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
     }
     let variations = resource::routes(namespace, PATH, Variations::new(namespace, version));
     routes.extend(variations.expect("the schema of a variation is well formed"));
+    if version == Version::Analytics {
+        routes.push(misspelt(namespace, version));
+    }
     routes
+}
+
+/// A variation at the address by which reports link to it, as clients of the reference expect.
+fn misspelt(namespace: &str, version: Version) -> Route<Action> {
+    let path = PATH.trim_end_matches('s');
+    let routes = resource::routes(namespace, path, Variations::new(namespace, version));
+    let item = routes.expect("the schema of a variation is well formed").swap_remove(1);
+    item.unlisted()
 }
 
 /// The number of the product in the path.

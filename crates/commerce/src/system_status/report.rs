@@ -1,40 +1,56 @@
 //! What there is to say about the shop and what it runs on, as of now.
 
-use contract::rest::Stop;
+use contract::rest::{Stop, form};
 use db::filter::Page;
-use db::{Conn, Engine};
-use frame::{Call, Options};
+use db::{About, Conn};
+use frame::{Call, Options, compatible};
 use serde_json::{Map, Value, json};
 use shop_rows::coupon::CouponFilter;
 use shop_rows::order::{OrderFilter, OrderKind};
 use shop_rows::product::ProductFilter;
 use site_rows::post::PostFilter;
-use types::Result as StoreResult;
+use types::{Amount, Result as StoreResult};
 
 use crate::data::tables;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The size of a limit that is none.
+const UNLIMITED: i64 = -1;
+const NOT_TRIED: &str = "not tried";
+const PRODUCT_KINDS: [&str; 4] = ["external", "grouped", "simple", "variable"];
+/// By which clients know what is shown where, and with how many stars.
+const VISIBILITY_TERMS: [&str; 9] = [
+    "exclude-from-catalog",
+    "exclude-from-search",
+    "featured",
+    "outofstock",
+    "rated-1",
+    "rated-2",
+    "rated-3",
+    "rated-4",
+    "rated-5",
+];
 /// Counting needs no rows.
 const COUNT_ONLY: Page = Page { offset: 0, limit: 1 };
 
 pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
     let options = Options::read(call.conn()?)?;
-    let engine = match call.conn()?.engine() {
-        Engine::Sqlite => "SQLite",
-        Engine::Postgres => "PostgreSQL",
-    };
+    let database = About::read(call.conn()?)?;
     let shop_page = shop_page(call, &options)?;
     let counts = post_type_counts(call.conn()?)?;
     Ok(json!({
-        "environment": environment(call, &options, engine),
+        "environment": environment(call, &options, &database),
         "database": {
             "wc_database_version": VERSION,
             "database_prefix": "",
-            "maxmind_geoip_database": null,
+            "maxmind_geoip_database": "",
             "database_tables": { "woocommerce": {}, "other": {} },
-            "database_size": { "data": null, "index": null },
+            "database_size": {
+                "data": megabytes(database.data_bytes),
+                "index": megabytes(database.index_bytes),
+            },
         },
-        "active_plugins": [],
+        "active_plugins": [shop_itself()],
         "inactive_plugins": [],
         "dropins_mu_plugins": { "dropins": [], "mu_plugins": [] },
         "theme": theme(),
@@ -45,53 +61,78 @@ pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
         "logging": {
             "logging_enabled": true,
             "default_handler": "standard error",
-            "retention_period_days": null,
-            "level_threshold": null,
-            "log_directory_size": null,
+            "retention_period_days": 0,
+            "level_threshold": "info",
+            "log_directory_size": "",
         },
     }))
 }
 
-fn environment(call: &Call<'_>, options: &Options, engine: &str) -> Value {
+/// Rounded to hundredths.
+fn megabytes(bytes: i64) -> Value {
+    let hundredths = bytes.saturating_mul(100).div_euclid(1024 * 1024);
+    json!(Amount::from_millionths(hundredths.saturating_mul(10_000)).to_f64())
+}
+
+/// What clients look for among the plugins to learn that there is a shop, and which.
+fn shop_itself() -> Value {
+    json!({
+        "plugin": "woocommerce/woocommerce.php",
+        "name": "WooCommerce",
+        "version": compatible::SHOP,
+        "version_latest": compatible::SHOP,
+        "url": "",
+        "author_name": server(),
+        "author_url": "",
+        "network_activated": false,
+    })
+}
+
+fn server() -> String {
+    format!("Boardwalk/{VERSION}")
+}
+
+fn environment(call: &Call<'_>, options: &Options, database: &About) -> Value {
     let address = options.text("siteurl");
     let home = &call.visit.home;
-    let server = format!("Boardwalk/{VERSION}");
     let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     json!({
         "home_url": home,
         "site_url": if address.is_empty() { home.clone() } else { address },
-        "store_id": null,
-        "version": VERSION,
-        "log_directory": null,
+        "store_id": "",
+        "version": compatible::SHOP,
+        "boardwalk_version": VERSION,
+        "log_directory": "",
         "log_directory_writable": false,
-        "wp_version": null,
+        "wp_version": compatible::SITE,
         "wp_multisite": false,
-        "wp_memory_limit": null,
+        "wp_memory_limit": UNLIMITED,
         "wp_debug_mode": cfg!(debug_assertions),
         "wp_cron": true,
         "wp_environment_type": call.site.environment().name(),
         "language": options.text("WPLANG"),
-        "server_info": server,
+        "external_object_cache": false,
+        "server_info": server(),
         "server_architecture": machine,
-        "php_version": null,
-        "php_post_max_size": null,
-        "php_max_execution_time": null,
-        "php_max_input_vars": null,
-        "curl_version": null,
+        "php_version": "",
+        "php_post_max_size": call.site.body_bytes(),
+        "php_max_execution_time": call.site.time_limit().as_secs(),
+        "php_max_input_vars": form::VARIABLES_MAX,
+        "curl_version": "",
         "suhosin_installed": false,
-        "max_upload_size": null,
-        "mysql_version": null,
-        "mysql_version_string": engine,
+        "max_upload_size": call.site.body_bytes(),
+        "mysql_version": database.version,
+        "mysql_version_string": database.engine,
         "default_timezone": "UTC",
         "fsockopen_or_curl_enabled": true,
         "soapclient_enabled": false,
         "domdocument_enabled": false,
         "gzip_enabled": true,
         "mbstring_enabled": true,
-        "remote_post_successful": null,
-        "remote_post_response": null,
-        "remote_get_successful": null,
-        "remote_get_response": null,
+        "remote_post_successful": false,
+        "remote_post_response": NOT_TRIED,
+        "remote_get_successful": false,
+        "remote_get_response": NOT_TRIED,
     })
 }
 
@@ -109,6 +150,7 @@ fn theme() -> Value {
         "overrides": [],
         "parent_name": "",
         "parent_version": "",
+        "parent_version_latest": "",
         "parent_author_url": "",
     })
 }
@@ -117,9 +159,6 @@ fn settings(options: &Options) -> Value {
     let currency = options.text("woocommerce_currency");
     let symbol = tables::currency(&currency).map_or("", |currency| currency.symbol);
     let place = options.text("woocommerce_default_customer_address");
-    let kinds = ["external", "grouped", "simple", "variable"];
-    let taxonomies: Map<String, Value> =
-        kinds.iter().map(|kind| ((*kind).to_owned(), json!(kind))).collect();
     json!({
         "api_enabled": true,
         "force_ssl": false,
@@ -130,15 +169,21 @@ fn settings(options: &Options) -> Value {
         "decimal_separator": options.text("woocommerce_price_decimal_sep"),
         "number_of_decimals": options.integer("woocommerce_price_num_decimals"),
         "geolocation_enabled": place.starts_with("geolocation"),
-        "taxonomies": taxonomies,
-        "product_visibility_terms": {},
+        "taxonomies": named(&PRODUCT_KINDS),
+        "product_visibility_terms": named(&VISIBILITY_TERMS),
         "wccom_connected": "no",
+        "woocommerce_com_connected": "no",
         "enforce_approved_download_dirs": false,
         "HPOS_enabled": true,
-        "order_datastore": null,
+        "order_datastore": "boardwalk",
         "HPOS_sync_enabled": false,
         "enabled_features": [],
     })
+}
+
+/// Terms by their slugs, with their names.
+fn named(terms: &[&str]) -> Map<String, Value> {
+    terms.iter().map(|term| ((*term).to_owned(), json!(term))).collect()
 }
 
 fn shop_page(call: &mut Call<'_>, options: &Options) -> StoreResult<Value> {

@@ -20,6 +20,7 @@ const ENVIRONMENT: &[(&str, Holds)] = &[
     ("site_url", Address),
     ("store_id", Text),
     ("version", Text),
+    ("boardwalk_version", Text),
     ("log_directory", Text),
     ("log_directory_writable", Flag),
     ("wp_version", Text),
@@ -29,6 +30,7 @@ const ENVIRONMENT: &[(&str, Holds)] = &[
     ("wp_cron", Flag),
     ("wp_environment_type", Text),
     ("language", Text),
+    ("external_object_cache", Flag),
     ("server_info", Text),
     ("server_architecture", Text),
     ("php_version", Text),
@@ -83,6 +85,7 @@ const THEME: &[(&str, Holds)] = &[
     ("overrides", Texts),
     ("parent_name", Text),
     ("parent_version", Text),
+    ("parent_version_latest", Text),
     ("parent_author_url", Address),
 ];
 
@@ -99,6 +102,7 @@ const SETTINGS: &[(&str, Holds)] = &[
     ("taxonomies", Texts),
     ("product_visibility_terms", Texts),
     ("wccom_connected", Text),
+    ("woocommerce_com_connected", Text),
     ("enforce_approved_download_dirs", Flag),
     ("HPOS_enabled", Flag),
     ("order_datastore", Text),

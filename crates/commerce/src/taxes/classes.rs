@@ -26,10 +26,10 @@ const FOUNDED: &str = "tax_class.founded";
 const FIRST_CLASSES: [(&str, &str); 2] =
     [("reduced-rate", "Reduced rate"), ("zero-rate", "Zero rate")];
 
-/// Gives a new shop its first classes.
-pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
+/// Gives a new shop its first classes. Returns whether it is a new one.
+pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<bool> {
     if db::counter::take(conn, FOUNDED, 1)? > 0 {
-        return Ok(());
+        return Ok(false);
     }
     for (position, (slug, name)) in (1..).zip(FIRST_CLASSES) {
         if tax_class::get(conn, slug)?.is_none() {
@@ -37,7 +37,7 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
             tax_class::insert(conn, &TaxClassRow { slug, name, position })?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Analytics has no classes, and the first version shows no single one.
@@ -128,12 +128,16 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     Ok(with_total(items.collect()))
 }
 
-/// A class by itself is a list of one, and an unknown one a list of none.
+/// A class by itself is a list of one.
 fn get(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let slug = slug_of(call);
-    let found = all(call)?.into_iter().filter(|class| class.slug == slug);
-    let items = found.map(|class| linked(body(&class), links(call, base)));
-    Ok(Reply::new(items.collect::<Vec<Value>>()))
+    let found = all(call)?.into_iter().find(|class| class.slug == slug);
+    let class = found.ok_or_else(unknown)?;
+    Ok(Reply::new(vec![linked(body(&class), links(call, base))]))
+}
+
+fn unknown() -> Refusal {
+    Refusal::new(404, "woocommerce_rest_tax_class_invalid_slug", "Tax class not found.")
 }
 
 fn slug_of(call: &Call<'_>) -> String {
@@ -178,10 +182,7 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
     let slug = slug_of(call);
-    let Some(class) = tax_class::get(call.conn()?, &slug)? else {
-        let message = "Tax class not found.";
-        return Err(Refusal::new(400, "woocommerce_rest_invalid_tax_class", message).into());
-    };
+    let class = tax_class::get(call.conn()?, &slug)?.ok_or_else(unknown)?;
     let filter = TaxRateFilter { classes: vec![slug], ..TaxRateFilter::default() };
     // Every round deletes a page of them, so the rounds come to an end.
     loop {

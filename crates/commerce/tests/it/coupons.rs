@@ -155,6 +155,62 @@ fn a_code_is_taken_only_by_what_is_published() {
 }
 
 #[test]
+fn a_status_has_the_words_of_the_published_interface() {
+    let shop = TestShop::new();
+    for (number, (word, expected)) in [
+        ("published", "publish"),
+        ("publish", "publish"),
+        ("Pending Review", "pending"),
+        ("pending", "pending"),
+        ("draft", "draft"),
+        ("private", "private"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let coupon = json!({ "code": format!("c{number}"), "status": word });
+        assert_eq!(create(&shop, &coupon).json["status"], json!(expected), "{word}");
+    }
+    let refused = create(&shop, &json!({ "code": "x", "status": "bogus" }));
+    assert_eq!(refused.refusal(), (400, "rest_invalid_param"));
+    let path = format!("/wc/v2/coupons/{}", shop.get(COUPONS, ADMIN).json[0]["id"]);
+    let refused = shop.ask("PUT", &path, ADMIN, &json!({ "status": "gone" }));
+    assert_eq!(refused.refusal(), (400, "rest_invalid_param"));
+    let zero = create(&shop, &json!({ "code": "0" }));
+    assert_eq!(zero.refusal(), (400, "woocommerce_rest_empty_coupon_code"));
+}
+
+#[test]
+fn an_expiry_is_set_by_either_clock() {
+    let shop = TestShop::new();
+    let zone = json!({ "timezone": "America/New_York" });
+    assert_eq!(shop.ask("POST", "/wp/v2/settings", ADMIN, &zone).status, 200);
+    let body = json!({ "code": "x", "date_expires_gmt": "2027-01-31T12:00:00" });
+    let coupon = create(&shop, &body).json;
+    let both = |coupon: &Value| {
+        let text = |name: &str| coupon[name].as_str().unwrap_or_default().to_owned();
+        (text("date_expires"), text("date_expires_gmt"))
+    };
+    let pair = |local: &str, gmt: &str| (local.to_owned(), gmt.to_owned());
+    assert_eq!(both(&coupon), pair("2027-01-31T07:00:00", "2027-01-31T12:00:00"));
+    let path = format!("{COUPONS}/{}", coupon["id"]);
+    let change = |body: Value| shop.ask("PUT", &path, ADMIN, &body).json;
+    let later = change(json!({ "date_expires_gmt": "2027-02-01T12:00:00" }));
+    assert_eq!(both(&later), pair("2027-02-01T07:00:00", "2027-02-01T12:00:00"));
+    // Who sends both back changed one of them.
+    let by_local = change(json!({
+        "date_expires": "2027-03-01T07:00:00", "date_expires_gmt": "2027-02-01T12:00:00",
+    }));
+    assert_eq!(both(&by_local), pair("2027-03-01T07:00:00", "2027-03-01T12:00:00"));
+    let by_gmt = change(json!({
+        "date_expires": "2027-03-01T07:00:00", "date_expires_gmt": "2027-03-02T12:00:00",
+    }));
+    assert_eq!(both(&by_gmt), pair("2027-03-02T07:00:00", "2027-03-02T12:00:00"));
+    let never = change(json!({ "date_expires_gmt": null }));
+    assert_eq!(both(&never), pair("", ""));
+}
+
+#[test]
 fn the_trash_is_remembered_and_left_again() {
     let shop = TestShop::new();
     let id = id(&create(&shop, &json!({ "code": "old" })));
@@ -214,7 +270,7 @@ fn older_versions_have_fewer_fields_and_other_names() {
         assert_eq!(first.get(field), None, "{field}");
     }
     let second = shop.get(&format!("/wc/v2/coupons/{}", first["id"]), ADMIN).json;
-    assert_eq!((second.get("status"), &second["meta_data"]), (None, &json!([])));
+    assert_eq!((&second["status"], &second["meta_data"]), (&json!("publish"), &json!([])));
     assert_eq!(second["excluded_product_ids"], json!([5]));
 }
 
@@ -326,4 +382,36 @@ fn a_bundle_can_be_imported_again() {
     }
     assert_eq!(shop.get(COUPONS, ADMIN).header("x-wp-total"), "1");
     assert!(id(&create(&shop, &json!({ "code": "next" }))) > 61, "the id is not given again");
+}
+
+#[test]
+fn the_batch_of_the_site_takes_the_writes_of_the_shop() {
+    let shop = TestShop::new();
+    let requests = json!({ "requests": [
+        { "path": "/wc-analytics/coupons", "body": { "code": "one", "amount": "1" } },
+        { "path": "/wc/v3/coupons", "body": { "code": "one", "amount": "1" } },
+        { "path": "/wc-analytics/coupons/batch", "body": { "create": [{ "code": "two" }] } },
+        { "path": "/wc-analytics/nothing" },
+    ] });
+    let answer = shop.ask("POST", "/batch/v1", ADMIN, &requests);
+    assert_eq!(answer.status, 207, "{}", answer.json);
+    let told: Vec<(i64, &str)> = answer.json["responses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["status"].as_i64().unwrap(), one["body"]["code"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (201, "one"),
+            (400, "woocommerce_rest_coupon_code_already_exists"),
+            (400, "rest_batch_not_allowed"),
+            (404, "rest_no_route"),
+        ]
+    );
+    assert_eq!(shop.get(COUPONS, ADMIN).each("code"), ["one"]);
+    // Who may not change it alone may not change it in a batch.
+    let refused = shop.ask("POST", "/batch/v1", NOBODY, &requests);
+    assert_eq!(refused.json["responses"][0]["status"], json!(401));
 }

@@ -52,7 +52,11 @@ fn a_customer_is_made_changed_and_deleted() {
     assert_eq!(reassigned.refusal(), (400, "woocommerce_rest_customer_invalid_reassign"));
     let deleted = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
     assert_eq!((deleted.status, &deleted.json["id"]), (200, &json!(id)));
-    assert_eq!(shop.get(&path, ADMIN).refusal(), (404, "woocommerce_rest_invalid_id"));
+    assert_eq!(shop.get(&path, ADMIN).refusal(), (404, "wc_user_invalid_id"));
+    let zero = shop.get("/wc/v3/customers/0", ADMIN);
+    assert_eq!(zero.refusal(), (404, "wc_user_invalid_id"));
+    let deleted = shop.ask("DELETE", "/wc/v3/customers/99999?force=true", ADMIN, &Value::Null);
+    assert_eq!(deleted.refusal(), (404, "wc_user_invalid_id"));
 }
 
 #[test]

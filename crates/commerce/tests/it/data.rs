@@ -88,9 +88,40 @@ fn the_current_currency_is_the_shops() {
 fn addresses_differ_by_country() {
     let shop = TestShop::new();
     let locales = shop.get("/wc-analytics/data/countries/locales", ADMIN).json;
-    assert_eq!(locales["DE"]["state"], json!({ "required": false, "hidden": true }));
+    assert_eq!(locales["DE"]["state"], json!({ "required": false }));
+    assert_eq!(locales["CY"]["state"], json!({ "required": false, "hidden": true }));
+    assert_eq!(locales["CL"]["postcode"], json!({ "required": false, "hidden": false }));
     assert_eq!(locales["JP"]["first_name"]["class"], json!(["form-row-last"]));
     assert_eq!(locales["default"]["country"]["type"], json!("country"));
     assert!(locales["default"].get("company").is_none(), "the shop hides it");
     assert_eq!(locales["default"]["address_2"]["required"], json!(false));
+}
+
+#[test]
+fn a_field_may_be_hidden_at_home_alone() {
+    let shop = TestShop::new();
+    let country = "/wc/v3/settings/general/woocommerce_default_country";
+    shop.ask("PUT", country, ADMIN, &json!({ "value": "CL:CL-AI" }));
+    let locales = shop.get("/wc-analytics/data/countries/locales", ADMIN).json;
+    assert_eq!(locales["CL"]["postcode"], json!({ "required": false, "hidden": true }));
+}
+
+#[test]
+fn a_new_shop_has_the_units_of_its_country() {
+    let shop = TestShop::new();
+    let unit = |name: &str| {
+        let setting = shop.get(&format!("/wc/v3/settings/products/woocommerce_{name}_unit"), ADMIN);
+        (setting.json["value"].clone(), setting.json["default"].clone())
+    };
+    assert_eq!(unit("weight"), (json!("lbs"), json!("kg")));
+    assert_eq!(unit("dimension"), (json!("in"), json!("cm")));
+    // Nobody's choice is changed by a start, nor by a move.
+    shop.ask(
+        "PUT",
+        "/wc/v3/settings/products/woocommerce_weight_unit",
+        ADMIN,
+        &json!({ "value": "g" }),
+    );
+    shop.write(|conn| commerce::found(conn));
+    assert_eq!(unit("weight").0, json!("g"));
 }

@@ -225,7 +225,12 @@ fn free_data_is_shown_as_asked_and_named() {
     assert_eq!(keys("include_meta=colour"), ["colour"]);
     assert_eq!(keys("exclude_meta=colour"), ["_own"]);
     let names = shop.get("/wc/v3/products/custom-fields/names", ADMIN);
-    assert_eq!((names.json.clone(), names.header("x-wp-total")), (json!(["colour"]), "1"));
+    assert_eq!(
+        (names.json.clone(), names.header("x-wp-total")),
+        (json!(["colour", "total_sales"]), "2")
+    );
+    let found = shop.get("/wc/v3/products/custom-fields/names?search=COL&order=desc", ADMIN);
+    assert_eq!(found.json, json!(["colour"]));
     let entry = json!({ "id": product["meta_data"][0]["id"], "value": null });
     let changed = changed(&shop, &product, &json!({ "meta_data": [entry] })).json;
     assert_eq!(changed["meta_data"].as_array().unwrap().len(), 1);

@@ -188,3 +188,13 @@ fn older_versions_have_them_below_products() {
     }
     assert_eq!(shop.get(&base, NOBODY).refusal(), (401, "woocommerce_rest_cannot_view"));
 }
+
+#[test]
+fn a_review_brings_its_product_along() {
+    let shop = TestShop::new();
+    let mug = product(&shop, "simple");
+    make(&shop, &review(mug, "Fine", 5));
+    let list = shop.get("/wc-analytics/products/reviews?_embed=1", ADMIN).json;
+    let embedded = &list[0]["_embedded"]["up"][0];
+    assert_eq!((&embedded["id"], embedded["price"].is_string()), (&json!(mug), true), "{embedded}");
+}

@@ -40,7 +40,14 @@ fn the_state_is_that_of_this_shop() {
     let state = shop.get("/wc/v3/system_status", ADMIN).json;
     assert_eq!(state["environment"]["home_url"], json!(HOME));
     assert_eq!(state["environment"]["wp_environment_type"], json!("sandbox"));
-    assert_eq!(state["environment"]["php_version"], Value::Null, "there is none");
+    assert_eq!(state["environment"]["php_version"], json!(""), "there is none");
+    assert_eq!(state["environment"]["version"], json!(frame::compatible::SHOP));
+    assert_eq!(state["environment"]["wp_version"], json!(frame::compatible::SITE));
+    assert_eq!(state["environment"]["boardwalk_version"], json!(env!("CARGO_PKG_VERSION")));
+    let version = state["environment"]["mysql_version"].as_str().unwrap();
+    assert!(version.starts_with(|sign: char| sign.is_ascii_digit()), "{version}");
+    assert!(state["database"]["database_size"]["data"].as_f64().unwrap() > 0.0, "{state}");
+    assert_eq!(nulls(&state, ""), Vec::<String>::new());
     assert_eq!(state["settings"]["currency_symbol"], json!("&euro;"));
     assert_eq!(state["environment"]["mysql_version_string"], json!(ENGINE));
     assert_eq!(state["pages"][0]["page_set"], json!(false));
@@ -49,6 +56,19 @@ fn the_state_is_that_of_this_shop() {
     let counts = state["post_type_counts"].as_array().unwrap();
     let of_posts = counts.iter().find(|count| count["type"] == "post").unwrap();
     assert_eq!(of_posts["count"], json!(posts));
+}
+
+/// Where the answer has nothing to say.
+fn nulls(value: &Value, path: &str) -> Vec<String> {
+    match value {
+        Value::Null => vec![path.to_owned()],
+        Value::Array(items) => items.iter().flat_map(|item| nulls(item, path)).collect(),
+        Value::Object(members) => {
+            let inside = |(name, value): (&String, &Value)| nulls(value, &format!("{path}/{name}"));
+            members.iter().flat_map(inside).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[test]

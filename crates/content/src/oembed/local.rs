@@ -41,10 +41,17 @@ pub struct Thumbnail<'a> {
     pub height: u64,
 }
 
+/// How large a frame may be, in pixels; of any height if it says none.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeMax {
+    pub width: u64,
+    pub height: Option<u64>,
+}
+
 /// The oEmbed answer for a page. `secret` joins the frame with the quote around it; see
 /// [`super::new_secret`].
-pub fn describe(page: &LocalPage<'_>, maxwidth: u64, secret: &str) -> Map<String, Value> {
-    let (width, height) = frame_size(maxwidth);
+pub fn describe(page: &LocalPage<'_>, size: SizeMax, secret: &str) -> Map<String, Value> {
+    let (width, height) = frame_size(size);
     let mut answer = described(page, "rich");
     let mut say = |name: &str, value: Value| {
         answer.insert(name.to_owned(), value);
@@ -80,9 +87,11 @@ fn described(page: &LocalPage<'_>, kind: &str) -> Map<String, Value> {
     said.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
-fn frame_size(maxwidth: u64) -> (u64, u64) {
-    let width = maxwidth.clamp(WIDTH_MIN, WIDTH_MAX);
+/// As wide as allowed; no higher than allowed, as long as there is something to see.
+fn frame_size(size: SizeMax) -> (u64, u64) {
+    let width = size.width.clamp(WIDTH_MIN, WIDTH_MAX);
     let height = (width * RATIO_HEIGHT).div_ceil(RATIO_WIDTH);
+    let height = size.height.filter(|most| *most > 0).map_or(height, |most| height.min(most));
     (width, height.max(HEIGHT_MIN))
 }
 
@@ -131,8 +140,8 @@ mod tests {
 
     #[test]
     fn frames_stay_within_their_sizes() {
-        let check = |maxwidth: u64, expected: (u64, u64)| {
-            assert_eq!(frame_size(maxwidth), expected, "{maxwidth}");
+        let check = |width: u64, expected: (u64, u64)| {
+            assert_eq!(frame_size(SizeMax { width, height: None }), expected, "{width}");
         };
         check(0, (200, 200));
         check(50, (200, 200));
@@ -142,11 +151,16 @@ mod tests {
         check(600, (600, 338));
         check(9_999, (600, 338));
         check(u64::MAX, (600, 338));
+        let low = |height: u64| frame_size(SizeMax { width: 600, height: Some(height) });
+        assert_eq!(low(300), (600, 300));
+        assert_eq!(low(1_000), (600, 338));
+        assert_eq!(low(20), (600, 200));
+        assert_eq!(low(0), (600, 338));
     }
 
     #[test]
     fn a_page_is_described() {
-        let answer = describe(&page(), 600, "S3cretS3cr");
+        let answer = describe(&page(), SizeMax { width: 600, height: None }, "S3cretS3cr");
         let names: Vec<&str> = answer.keys().map(String::as_str).collect();
         let expected = [
             "version",
@@ -177,7 +191,7 @@ mod tests {
     fn the_site_stands_in_for_the_author_and_pictures_are_shown() {
         let thumbnail = Thumbnail { url: "https://shop.example/t.png", width: 30, height: 20 };
         let page = LocalPage { author: None, thumbnail: Some(thumbnail), ..page() };
-        let answer = describe(&page, 600, "x");
+        let answer = describe(&page, SizeMax { width: 600, height: None }, "x");
         assert_eq!(answer["author_name"], "Shop");
         assert_eq!(answer["author_url"], "https://shop.example");
         assert_eq!(answer["thumbnail_width"], 30);

@@ -34,7 +34,7 @@ const STATUS_NOT_IMPLEMENTED: u16 = 501;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyRequest {
     pub url: String,
-    /// Of no effect but for the cache: the answer is always JSON.
+    /// Of the answer; providers are asked for JSON first.
     pub format: Format,
     pub maxwidth: Option<u64>,
     pub maxheight: Option<u64>,

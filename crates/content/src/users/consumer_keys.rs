@@ -4,13 +4,15 @@
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, clean};
+use db::Conn;
 use frame::action::{read, write};
 use frame::auth::application_password::NAME_LENGTH_MAX;
-use frame::auth::consumer_key::{Permissions, generate};
+use frame::auth::consumer_key::{NewKey, Permissions, generate};
 use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use site_rows::consumer_key::{self as rows, ConsumerKeyRow};
-use types::Capability;
+use types::{Capability, Error, Timestamp};
+use vault::Vault;
 
 use super::view::date_time;
 
@@ -72,15 +74,14 @@ fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = format!("Describe the key with 1 to {NAME_LENGTH_MAX} characters.");
         return Err(Refusal::new(400, "consumer_key_description", message).into());
     }
-    if own(call)?.len() >= KEYS_MAX {
-        let message = "You have too many consumer keys; delete some first.";
-        return Err(Refusal::new(400, "consumer_key_too_many", message).into());
-    }
     let named = call.params.text("permissions").and_then(Permissions::parse);
     let permissions = named.unwrap_or(Permissions::Read);
     let (site, now, user_id) = (call.site, call.now(), call.user_id());
-    let mut new = generate(site.vault(), user_id, permissions, &description, now)?;
-    new.row.key_id = rows::insert(call.conn()?, &new.row)?;
+    let wanted = (permissions, description.as_str());
+    let Some(new) = issue(call.conn()?, site.vault(), user_id, wanted, now)? else {
+        let message = "You have too many consumer keys; delete some first.";
+        return Err(Refusal::new(400, "consumer_key_too_many", message).into());
+    };
     let mut body = body(&new.row);
     if let Value::Object(members) = &mut body {
         members.insert(String::from("consumer_key"), json!(new.key.expose()));
@@ -88,6 +89,23 @@ fn create(call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let location = format!("/{}{PATH}/{}", site.settings().names.docs, new.row.key_id);
     Ok(Reply::created(body, call.visit.rest(&location)))
+}
+
+/// Makes and keeps a key of a user, who is asked before and may do what it may. Nothing if the user
+/// has as many as anybody may have.
+pub(crate) fn issue(
+    conn: &mut dyn Conn,
+    vault: &Vault,
+    user_id: i64,
+    (permissions, description): (Permissions, &str),
+    now: Timestamp,
+) -> Result<Option<NewKey>, Error> {
+    if rows::list(conn, Some(user_id))?.len() >= KEYS_MAX {
+        return Ok(None);
+    }
+    let mut new = generate(vault, user_id, permissions, description, now)?;
+    new.row.key_id = rows::insert(conn, &new.row)?;
+    Ok(Some(new))
 }
 
 fn delete(call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -1,6 +1,7 @@
 //! The answer to a request for a page.
 
 use super::headers::NO_STORE;
+use crate::pages;
 
 /// A page, or where to find one.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ impl WebAnswer {
     /// Sends the browser elsewhere, this once.
     pub(super) fn redirect(kind: &'static str, location: &str) -> Self {
         let headers = vec![
+            ("content-type", pages::CONTENT_TYPE.to_owned()),
             ("location", location.to_owned()),
             ("cache-control", NO_STORE.to_owned()),
             ("referrer-policy", String::from("no-referrer")),

@@ -44,6 +44,15 @@ impl Callback {
         if text.is_empty() {
             return Ok(None);
         }
+        let callback = Self::parse(text)?;
+        if callback.is_plain() && environment != Environment::Sandbox {
+            return Err(Fault::Scheme);
+        }
+        Ok(Some(callback))
+    }
+
+    /// An address that no secret is sent to by the browser, so that it may be a plain one.
+    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
         let (scheme, rest) = text.split_once("://").ok_or(Fault::Format)?;
         let is_odd = |c: char| c.is_control() || c == '\\';
         let is_written_right = text.len() <= LENGTH_MAX
@@ -55,11 +64,16 @@ impl Callback {
         if !is_written_right || !has_host || REFUSED_SCHEMES.contains(&url.scheme()) {
             return Err(Fault::Format);
         }
-        if url.scheme() == "http" && environment != Environment::Sandbox && !is_this_computer(&url)
-        {
-            return Err(Fault::Scheme);
-        }
-        Ok(Some(Self(url)))
+        Ok(Self(url))
+    }
+
+    /// Whether others could read on the way what is sent there.
+    pub(super) fn is_plain(&self) -> bool {
+        self.0.scheme() == "http" && !is_this_computer(&self.0)
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.0
     }
 
     pub(super) fn as_str(&self) -> &str {

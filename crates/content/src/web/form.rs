@@ -18,6 +18,11 @@ const VISITOR_BYTES: usize = 16;
 pub(super) struct Fields(Map<String, Value>);
 
 impl Fields {
+    #[cfg(test)]
+    pub(super) fn of(fields: Map<String, Value>) -> Self {
+        Self(fields)
+    }
+
     /// A field that is a text, or nothing in it.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
@@ -57,12 +62,25 @@ impl PageRequest<'_> {
 
     /// Whether the form was made for this holder, and sent from a page of this site.
     pub(super) fn is_genuine(&self, action: &str, holder: Holder<'_>, fields: &Fields) -> bool {
+        self.is_sent_from_here() && self.has_token(action, holder, fields)
+    }
+
+    /// Whether a page of this site sent the request, as far as the browser tells.
+    pub(super) fn is_sent_from_here(&self) -> bool {
         headers::is_same_origin(self.request, &self.visit.home)
-            && self.has_token(action, holder, fields)
+    }
+
+    /// Whether a form without a token may count. **No browser sends one from another site's page**:
+    /// each says where a form comes from, and only programs say nothing.
+    pub(super) fn is_direct_post(&self) -> bool {
+        headers::is_from_here(self.request, &self.visit.home)
     }
 
     pub(super) fn has_token(&self, action: &str, holder: Holder<'_>, fields: &Fields) -> bool {
-        let token = fields.text(CSRF_FIELD);
+        self.is_token(action, holder, fields.text(CSRF_FIELD))
+    }
+
+    pub(super) fn is_token(&self, action: &str, holder: Holder<'_>, token: &str) -> bool {
         nonce::is_valid(self.site.vault(), action, holder, self.visit.now, token)
     }
 

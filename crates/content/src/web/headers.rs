@@ -72,9 +72,29 @@ pub(super) fn is_same_origin(request: &Request, home: &str) -> bool {
     }
     match request.header("origin") {
         None | Some("null") => true,
-        Some(origin) => {
-            let host = origin.split_once("://").map(|(_, host)| host);
-            origin == home || host.is_some_and(|host| host.eq_ignore_ascii_case(&request.host))
-        }
+        Some(origin) => is_own_origin(request, home, origin),
     }
+}
+
+/// Whether nothing says that the request comes from a page of another site. Stricter than
+/// [`is_same_origin`], for requests that bring no token: a page that hides its origin is another
+/// site's, and so is one that only the referrer tells of.
+pub(super) fn is_from_here(request: &Request, home: &str) -> bool {
+    let is_own = |origin: &str| is_own_origin(request, home, origin);
+    let referrer = || request.header("referer").and_then(origin_of);
+    is_same_origin(request, home)
+        && request.header("origin").is_none_or(is_own)
+        && referrer().is_none_or(|origin| is_own(&origin))
+}
+
+fn is_own_origin(request: &Request, home: &str, origin: &str) -> bool {
+    let host = origin.split_once("://").map(|(_, host)| host);
+    origin == home || host.is_some_and(|host| host.eq_ignore_ascii_case(&request.host))
+}
+
+/// Scheme and host of an address.
+fn origin_of(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    Some(format!("{scheme}://{host}"))
 }

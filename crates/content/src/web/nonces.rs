@@ -6,6 +6,7 @@ use serde_json::json;
 use types::Result;
 
 use super::answer::WebAnswer;
+use super::form::Fields;
 use super::headers;
 use super::page_path::Spelling;
 use super::page_request::{PageRequest, Session};
@@ -16,7 +17,8 @@ const NOTHING: &str = "0";
 
 impl PageRequest<'_> {
     pub(super) async fn nonce(&self, spelling: Spelling) -> Result<WebAnswer> {
-        if spelling == Spelling::Known && self.query().text("action") != "rest-nonce" {
+        let asks = |fields: &Fields| fields.text("action") == "rest-nonce";
+        if spelling == Spelling::Known && !asks(&self.query()) && !asks(&self.form()) {
             return Ok(answer(400, spelling, NOTHING.to_owned()));
         }
         let asked_here = headers::is_same_origin(self.request, &self.visit.home);

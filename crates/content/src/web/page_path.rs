@@ -22,9 +22,14 @@ pub(super) enum PagePath<'a> {
     SignIn(Spelling),
     Authorize(Spelling),
     Nonce(Spelling),
+    /// A step of handing a consumer key to an application.
+    KeyGrant(&'a str),
     /// The style sheet of the active theme, for pages that are files.
     ThemeStyle,
-    AdminHome,
+    /// A page of the administration that existing clients know, by its name below that.
+    Administration(&'a str),
+    /// Below the pages for applications, and none of them.
+    NoKeyGrant,
 }
 
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
@@ -60,6 +65,10 @@ impl Spelling {
 
 /// Below this path is the interface of onboarding, and no page.
 const ONBOARDING_ROOT: &str = "/v1";
+const ADMINISTRATION_ROOT: &str = "/wp-admin";
+const KEY_GRANTS_ROOT: &str = "/wc-auth";
+/// Where applications send people for a consumer key.
+pub(super) const KEY_GRANT_ROOT: &str = "/wc-auth/v1/";
 const THEME_STYLE: &str = "/theme.css";
 const AUTHORS_ROOT: &str = "/author/";
 const EMBED: &str = "/embed";
@@ -85,11 +94,17 @@ impl<'a> PagePath<'a> {
                 return Some(Self::Nonce(spelling));
             }
         }
+        if let Some(step) = bare.strip_prefix(KEY_GRANT_ROOT) {
+            return Some(Self::KeyGrant(step));
+        }
         if path == THEME_STYLE {
             return Some(Self::ThemeStyle);
         }
-        if bare == "/wp-admin" {
-            return Some(Self::AdminHome);
+        if let Some(name) = path.strip_prefix(ADMINISTRATION_ROOT).filter(|_| is_known_page(bare)) {
+            return Some(Self::Administration(name.trim_matches('/')));
+        }
+        if is_below(bare, KEY_GRANTS_ROOT) {
+            return Some(Self::NoKeyGrant);
         }
         if format!("{bare}/") == docs::ROOT_PATH {
             return Some(Self::Guides);
@@ -113,8 +128,16 @@ impl<'a> PagePath<'a> {
 
     /// Whether the page takes forms.
     pub(super) fn has_form(&self) -> bool {
-        matches!(self, Self::SignIn(_) | Self::Authorize(_))
+        matches!(
+            self,
+            Self::SignIn(_) | Self::Authorize(_) | Self::Nonce(Spelling::Known) | Self::KeyGrant(_)
+        )
     }
+}
+
+/// Whether the path is the home of the administration, or one of its pages.
+fn is_known_page(bare: &str) -> bool {
+    bare == ADMINISTRATION_ROOT || bare.ends_with(".php") && is_below(bare, ADMINISTRATION_ROOT)
 }
 
 fn is_below(path: &str, root: &str) -> bool {
@@ -146,8 +169,16 @@ mod tests {
             ("/login", Some(PagePath::SignIn(Spelling::Neutral))),
             ("/authorize-application", Some(PagePath::Authorize(Spelling::Neutral))),
             ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
+            ("/wc-auth/v1/authorize", Some(PagePath::KeyGrant("authorize"))),
+            ("/wc-auth/v1/login/", Some(PagePath::KeyGrant("login"))),
+            ("/wc-auth/v1", Some(PagePath::NoKeyGrant)),
+            ("/wc-auth/v2/login", Some(PagePath::NoKeyGrant)),
             ("/theme.css", Some(PagePath::ThemeStyle)),
-            ("/wp-admin/", Some(PagePath::AdminHome)),
+            ("/wp-admin/", Some(PagePath::Administration(""))),
+            ("/wp-admin", Some(PagePath::Administration(""))),
+            ("/wp-admin/edit.php", Some(PagePath::Administration("edit.php"))),
+            ("/wp-admin/nothing", content("/wp-admin/nothing", false)),
+            ("/wp-administration.php", content("/wp-administration.php", false)),
             ("/v1", None),
             ("/v1/onboardmerchant", None),
             ("*", None),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use frame::auth::nonce::Holder;
-use frame::auth::session;
 use frame::pages::{Address, Link, THEME_OPTION, Theme};
 use frame::{Identity, Request, Site, User, Visit};
 use types::Result;
@@ -74,7 +73,7 @@ impl<'a> PageRequest<'a> {
         body: String,
     ) -> WebAnswer {
         let mut headers = headers::of_page(policy, Privacy::Open, self.look());
-        if session::token_of(self.request, self.site.environment()).is_some() {
+        if self.site.session_token(self.request).is_some() {
             headers::set(&mut headers, "cache-control", headers::NO_STORE);
         }
         WebAnswer { kind, status: 200, headers, body, user_id: None }

@@ -72,7 +72,7 @@ impl PageRequest<'_> {
             .then(|| options.integer("page_on_front"))
             .filter(|id| *id > 0);
         if let Some(id) = chosen
-            && let Some(piece) = self.piece(format!("/?page_id={id}")).await?
+            && let Some(piece) = self.piece("/", &format!("page_id={id}")).await?
         {
             return Ok(Some(self.post(&piece)));
         }
@@ -89,8 +89,8 @@ impl PageRequest<'_> {
 
     /// A post or a page at its path, or by the number in the query string of the front page.
     pub(super) async fn content(&self, path: &str, embed: bool) -> Result<Option<WebAnswer>> {
-        let query = if path == "/" { self.request.query_text.as_str() } else { "" };
-        let Some(piece) = self.piece(format!("{path}?{query}")).await? else { return Ok(None) };
+        let query = self.request.query_text.as_str();
+        let Some(piece) = self.piece(path, query).await? else { return Ok(None) };
         let kind = if embed { "page:embed" } else { "page:post" };
         let asked_by_number = path == "/";
         let has_path = !piece.permalink.contains("/?");
@@ -105,9 +105,12 @@ impl PageRequest<'_> {
         Ok(Some(if embed { self.card(&piece) } else { self.post(&piece) }))
     }
 
-    async fn piece(&self, address: String) -> Result<Option<Piece>> {
+    /// What is at the path. Of posts only the front page's query string tells more.
+    async fn piece(&self, path: &str, query: &str) -> Result<Option<Piece>> {
         let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
-        self.site.store().read(move |conn| read_piece(conn, &site, &visit, &address)).await
+        let of_posts = if path == "/" { query } else { "" };
+        let (post, other) = (format!("{path}?{of_posts}"), format!("{path}?{query}"));
+        self.site.store().read(move |conn| read_piece(conn, &site, &visit, (&post, &other))).await
     }
 
     fn post(&self, piece: &Piece) -> WebAnswer {
@@ -210,11 +213,11 @@ fn read_piece(
     conn: &mut dyn Conn,
     site: &Site,
     visit: &Visit,
-    address: &str,
+    (post, other): (&str, &str),
 ) -> Result<Option<Piece>> {
-    let found = posts::find_by_path(conn, address)?;
+    let found = posts::find_by_path(conn, post)?;
     let Some(row) = found.filter(posts::is_publicly_viewable) else {
-        return read_other(conn, site, visit, address);
+        return read_other(conn, site, visit, other);
     };
     let content =
         if row.password.is_empty() { posts::shown_content(&row) } else { PROTECTED.to_owned() };

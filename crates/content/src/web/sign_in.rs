@@ -29,8 +29,15 @@ const KIND_OUT: &str = "page:logout";
 /// Characters of a login name or an e-mail address that are looked at.
 const LOGIN_CHARS_MAX: usize = 320;
 /// Says the same for unknown accounts and wrong passwords.
-const WRONG: &str = "User name and password do not match; check both.";
-const STALE: &str = "The page was open for too long, or cookies are off; try again.";
+pub(super) const WRONG: &str = "User name and password do not match; check both.";
+pub(super) const STALE: &str = "The page was open for too long, or cookies are off; try again.";
+
+/// How long a session lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    Usual,
+    Long,
+}
 
 /// What the form says after it was refused.
 struct Complaint<'a> {
@@ -112,23 +119,23 @@ impl PageRequest<'_> {
         fields: &Fields,
         target: Option<String>,
     ) -> Result<WebAnswer> {
-        // No name holds what cannot be typed, and not every database takes it.
-        let typed = fields.text("log").chars().filter(|c| !c.is_control());
-        let login: String = typed.take(LOGIN_CHARS_MAX).collect();
+        let login = typed_login(fields.text("log"));
         let again = |status, message: &str| {
             let complaint = Complaint { status, message, login: &login };
             self.sign_in_form(spelling, target.as_deref(), Some(&complaint))
         };
         let is_own = |visitor: Visitor| self.is_genuine(SIGN_IN, visitor.holder(), fields);
-        if !self.known_visitor().is_some_and(is_own) {
+        // Programs send name and password without having seen the form.
+        let is_direct = !fields.has(CSRF_FIELD) && self.is_direct_post();
+        if !is_direct && !self.known_visitor().is_some_and(is_own) {
             return again(403, STALE);
         }
         let password = Secret::new(fields.text("pwd").to_owned());
         match self.site.sign_in(self.request, &login, password).await? {
             SignIn::Welcome(user) => {
-                let mut answer = self.welcome(user.id(), &self.target(target)).await?;
-                answer.user_id = Some(user.id());
-                Ok(answer)
+                let keep =
+                    if fields.text("rememberme").is_empty() { Keep::Usual } else { Keep::Long };
+                self.welcome(user.id(), &self.target(target), keep).await
             }
             SignIn::Wrong => {
                 tracing::info!(reason = "wrong password or account", "sign-in refused");
@@ -200,22 +207,31 @@ impl PageRequest<'_> {
             Err(refused) => return Ok(refused),
         };
         let target = target.unwrap_or_else(|| PORTAL.to_owned());
-        let mut answer = self.welcome(user.id(), &self.visit.page(&target)).await?;
-        answer.user_id = Some(user.id());
-        Ok(answer)
+        self.welcome(user.id(), &self.visit.page(&target), Keep::Usual).await
     }
 
     /// Begins a session, and ends the one that the browser had.
-    async fn welcome(&self, user_id: i64, target: &str) -> Result<WebAnswer> {
+    pub(super) async fn welcome(
+        &self,
+        user_id: i64,
+        target: &str,
+        keep: Keep,
+    ) -> Result<WebAnswer> {
         self.end_session().await?;
-        let begun = self.site.begin_session(user_id, self.request, false, self.visit.now).await?;
+        let (keep, now) = (keep == Keep::Long, self.visit.now);
+        let begun = self.site.begin_session(user_id, self.request, keep, now).await?;
         let mut answer = WebAnswer::redirect(KIND, target);
-        let secure = self.request.secure;
-        let life = Life::Lasting(begun.life);
-        let cookie = cookies::set(self.session_cookie(), begun.token.expose(), life, secure);
-        answer.headers.push(("set-cookie", cookie));
+        self.set_session(&mut answer, begun.token.expose(), Life::Lasting(begun.life));
         answer.headers.push(("set-cookie", self.visitor_over()));
+        answer.user_id = Some(user_id);
         Ok(answer)
+    }
+
+    fn set_session(&self, answer: &mut WebAnswer, token: &str, life: Life) {
+        for name in self.site.session_cookies() {
+            let cookie = cookies::set(&name, token, life, self.request.secure);
+            answer.headers.push(("set-cookie", cookie));
+        }
     }
 
     async fn sign_out(
@@ -242,27 +258,29 @@ impl PageRequest<'_> {
         }
         self.end_session().await?;
         let mut answer = WebAnswer::redirect(KIND_OUT, &self.visit.page(after));
-        let cookie = cookies::set(self.session_cookie(), "", Life::Over, self.request.secure);
-        answer.headers.push(("set-cookie", cookie));
+        self.set_session(&mut answer, "", Life::Over);
         answer.user_id = Some(session.user.id());
         Ok(answer)
     }
 
-    fn session_cookie(&self) -> &'static str {
-        self.site.environment().session_cookie()
-    }
-
     /// Forgets the session that the browser's cookie names, if there is one.
     async fn end_session(&self) -> Result<()> {
-        let environment = self.site.environment();
-        let Some(token) = session::token_of(self.request, environment) else { return Ok(()) };
+        let Some(token) = self.site.session_token(self.request) else { return Ok(()) };
         let hash = session::hash(self.site.vault(), token);
         self.site.store().write(move |conn| rows::delete(conn, &hash).map(drop)).await
     }
 }
 
+/// No name holds what cannot be typed, and not every database takes it.
+pub(super) fn typed_login(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(LOGIN_CHARS_MAX).collect()
+}
+
 /// The page by which somebody learns how long to wait.
-fn told_to_wait(wait: Duration, page: impl FnOnce(&str) -> Result<WebAnswer>) -> Result<WebAnswer> {
+pub(super) fn told_to_wait(
+    wait: Duration,
+    page: impl FnOnce(&str) -> Result<WebAnswer>,
+) -> Result<WebAnswer> {
     tracing::info!(reason = "too many attempts", "sign-in refused");
     let seconds = whole_seconds(wait);
     let mut answer = page(&format!("Too many attempts; try again in {seconds} seconds."))?;

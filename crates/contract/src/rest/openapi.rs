@@ -35,7 +35,7 @@ pub fn document<O>(
     let mut paths = Map::new();
     let mut schemas = Map::new();
     schemas.insert(String::from(ERROR), error_schema());
-    for route in table.routes() {
+    for route in table.routes().iter().filter(|route| !route.is_unlisted) {
         let published = route.description();
         let endpoints = published.get("endpoints").and_then(Value::as_array);
         let security = security(takes_keys(&route.pattern));

@@ -57,6 +57,7 @@ pub struct Route<O> {
     batch: bool,
     schema: Option<Value>,
     body_bytes_max: Option<usize>,
+    is_unlisted: bool,
 }
 
 impl<O> Route<O> {
@@ -69,7 +70,8 @@ impl<O> Route<O> {
             (namespace, path) => format!("/{namespace}{path}"),
         };
         let (endpoints, batch, schema, body_bytes_max) = (Vec::new(), false, None, None);
-        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max }
+        let is_unlisted = false;
+        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max, is_unlisted }
     }
 
     #[must_use]
@@ -99,6 +101,13 @@ impl<O> Route<O> {
         self
     }
 
+    /// The route is there for those whom an answer leads to it, and nobody is told of it otherwise.
+    #[must_use]
+    pub fn unlisted(mut self) -> Self {
+        self.is_unlisted = true;
+        self
+    }
+
     pub(super) fn compile(self) -> Result<CompiledRoute<O>, String> {
         let literal = self.pattern.split_once('(').map_or(&*self.pattern, |(before, _)| before);
         let dynamic = literal.len() < self.pattern.len();
@@ -120,8 +129,17 @@ impl<O> Route<O> {
             endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
         }
         let literal = literal.to_owned();
-        let Self { namespace, pattern, schema, body_bytes_max, .. } = self;
-        Ok(CompiledRoute { namespace, pattern, endpoints, schema, body_bytes_max, literal, regex })
+        let Self { namespace, pattern, schema, body_bytes_max, is_unlisted, .. } = self;
+        Ok(CompiledRoute {
+            namespace,
+            pattern,
+            endpoints,
+            schema,
+            body_bytes_max,
+            is_unlisted,
+            literal,
+            regex,
+        })
     }
 }
 
@@ -142,6 +160,13 @@ impl<O> Endpoint<O> {
     pub fn maximum(&self, name: &str) -> Option<i64> {
         self.document.get(name)?.get("maximum")?.as_i64()
     }
+
+    /// Whether a parameter of a list of choices can have this value; one without can have any.
+    pub fn takes(&self, name: &str, value: &str) -> bool {
+        let choices = self.document.get(name).and_then(|schema| schema.get("enum"));
+        let choices = choices.and_then(Value::as_array);
+        choices.is_none_or(|choices| choices.iter().any(|choice| choice == value))
+    }
 }
 
 /// A route, ready to match.
@@ -153,6 +178,8 @@ pub struct CompiledRoute<O> {
     pub schema: Option<Value>,
     /// Bytes of a body, if the route accepts more than others.
     pub body_bytes_max: Option<usize>,
+    /// Whether index and documents leave it out.
+    pub is_unlisted: bool,
     /// The pattern up to its first group.
     literal: String,
     /// `None`: the whole pattern is literal.

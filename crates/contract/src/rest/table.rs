@@ -101,6 +101,7 @@ impl<O> Table<O> {
     ) -> Map<String, Value> {
         self.routes
             .iter()
+            .filter(|route| !route.is_unlisted)
             .filter(|route| namespace.is_none_or(|name| route.namespace == name))
             .map(|route| (route.pattern.clone(), route.document(rest_url, help)))
             .collect()

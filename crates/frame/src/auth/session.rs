@@ -6,7 +6,7 @@ use std::time::Duration;
 use contract::rest::{Refusal, form};
 use serde_json::Value;
 use site_rows::session::{self as rows, SessionRow};
-use types::{Environment, Error, Result, Secret, Timestamp};
+use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
 use super::Found;
@@ -20,6 +20,8 @@ pub const LIFE_KEPT: Duration = Duration::from_hours(14 * 24);
 
 const TOKEN_BYTES: usize = 32;
 const HASH_PURPOSE: &str = "session token";
+const COOKIE_PURPOSE: &str = "session cookie";
+const COOKIE_MARK_CHARS: usize = 32;
 const USER_AGENT_MAX: usize = 255;
 
 /// A session that has begun.
@@ -34,12 +36,23 @@ pub fn hash(vault: &Vault, token: &str) -> Vec<u8> {
     vault.site_hash(HASH_PURPOSE, token, "").to_vec()
 }
 
-/// The token of the environment's session in the request's cookies.
-pub fn token_of(request: &Request, environment: Environment) -> Option<&str> {
-    cookies::get(request, environment.session_cookie())
-}
-
 impl Site {
+    /// The cookies by which a browser keeps its session, all with the same token: our own, and the
+    /// two by whose names existing clients see that they are signed in.
+    pub fn session_cookies(&self) -> [String; 3] {
+        let hash = self.vault().site_hash(COOKIE_PURPOSE, "", "");
+        let mark: String =
+            data_encoding::HEXLOWER.encode(&hash).chars().take(COOKIE_MARK_CHARS).collect();
+        let own = self.environment().session_cookie().to_owned();
+        [own, format!("wordpress_logged_in_{mark}"), format!("wordpress_{mark}")]
+    }
+
+    /// The token of this environment's session in the request's cookies.
+    pub fn session_token<'r>(&self, request: &'r Request) -> Option<&'r str> {
+        let [own, known, _] = self.session_cookies();
+        cookies::get(request, &own).or_else(|| cookies::get(request, &known))
+    }
+
     /// Begins a session for a user who has shown who they are.
     pub async fn begin_session(
         &self,
@@ -72,7 +85,7 @@ impl Site {
         request: &Request,
         now: Timestamp,
     ) -> Result<Option<(Arc<User>, Vec<u8>)>> {
-        let Some(token) = token_of(request, self.environment()) else { return Ok(None) };
+        let Some(token) = self.session_token(request) else { return Ok(None) };
         let hash = hash(self.vault(), token);
         let wanted = hash.clone();
         let user = self.store().read(move |conn| match rows::get(conn, &wanted, now)? {

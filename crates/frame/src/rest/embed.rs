@@ -15,6 +15,9 @@ const TARGETS_MAX: usize = 1_000;
 /// After this time nothing more is fetched: others wait for the same threads.
 const TIME_MAX: Duration = Duration::from_millis(1_500);
 
+/// The context in which an item is shown beside another.
+const EMBED: &str = "embed";
+
 /// What was fetched for this answer, and since when.
 struct Fetched {
     by_href: HashMap<String, Value>,
@@ -87,17 +90,19 @@ fn fetch(href: &str, fetched: &mut Fetched, call: &mut Call<'_>) -> Result<Optio
     Ok(Some(body))
 }
 
-/// What is embedded is short, and a list as long as it may be.
+/// What is embedded is short where it can be, and a list as long as it may be.
 fn set_defaults(invocation: &mut Invocation, call: &Call<'_>) {
+    let found = call.site.table().find(Verb::Get, &invocation.path);
+    let endpoint = found.as_ref().map(|found| found.endpoint);
     if !invocation.params.given("context") {
-        invocation.params.set("context", json!("embed"));
+        let is_short = endpoint.is_none_or(|endpoint| endpoint.takes("context", EMBED));
+        let context = if is_short { EMBED } else { "view" };
+        invocation.params.set("context", json!(context));
     }
     if invocation.params.given("per_page") {
         return;
     }
-    let found = call.site.table().find(Verb::Get, &invocation.path);
-    let most = found.and_then(|found| found.endpoint.maximum("per_page"));
-    if let Some(most) = most {
+    if let Some(most) = endpoint.and_then(|endpoint| endpoint.maximum("per_page")) {
         invocation.params.set("per_page", most);
     }
 }

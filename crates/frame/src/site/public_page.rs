@@ -35,4 +35,11 @@ pub trait PageSource: Send + Sync + Debug {
         visit: &Visit,
         address: &str,
     ) -> Result<Option<PublicPage>>;
+
+    /// Where people look after the record of this number, if it is one of these: a path of the
+    /// portal.
+    fn desk_of(&self, conn: &mut dyn Conn, id: i64) -> Result<Option<String>> {
+        let _ = (conn, id);
+        Ok(None)
+    }
 }

@@ -18,6 +18,7 @@ mod sales_reports;
 mod shop;
 mod statements;
 mod web_authorize;
+mod web_key_grant;
 mod web_pages;
 mod web_sign_in;
 mod web_support;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use analytics::feed::Feed;
 use contract::rest::Verb;
-use serde_json::Value;
+use serde_json::{Value, json};
 use shop_rows::order::{self, OrderFilter};
 use site_rows::user::{self, UserRow};
 use types::{Role, Timestamp};
@@ -426,6 +426,14 @@ fn filters_mean_what_they_say() {
         let counted = get("reports/customers/stats", query);
         assert_eq!(counted["totals"]["customers_count"], list(&listed).len(), "{query}");
     }
+    // What is no id is nobody's.
+    for path in ["reports/customers", "customers"] {
+        assert_eq!(get(path, "include=bogus"), json!([]), "{path}");
+        assert_eq!(get(path, "include=0"), json!([]), "{path}");
+    }
+    assert_eq!(get("reports/customers", "customers=bogus"), json!([]));
+    assert_eq!(get("customers/0", ""), json!([]));
+    assert_eq!(get("reports/stock", "include=bogus"), json!([]));
     let boards = |query: &str| get("leaderboards/products", query)[0]["rows"].clone();
     let (both, second) = (boards("per_page=4"), boards("per_page=2&page=2"));
     assert_eq!(list(&both)[2..], *list(&second));

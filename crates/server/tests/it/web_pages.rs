@@ -83,7 +83,7 @@ fn addresses_lead_to_the_one_address_of_a_page() {
         assert_eq!(answer.location(), format!("https://shop.example{expected}"), "{path}");
     }
     let admin = browser.get("/wp-admin/");
-    assert_eq!((admin.status, admin.location()), (302, "https://shop.example/"));
+    assert_eq!((admin.status, admin.location()), (302, "https://shop.example/portal/"));
 }
 
 #[test]
@@ -201,4 +201,39 @@ fn the_front_page_may_be_a_page() {
         .unwrap();
     let answer = shop.browser().get("/");
     assert!(answer.has("About us."), "{}", answer.body);
+}
+
+#[test]
+fn the_administration_is_in_the_portal() {
+    let shop = shop();
+    let page = shop.add_post(post("page", "visit-us", "Visit us", "<p>Here.</p>"));
+    let draft = shop.add_post(PostRow {
+        status: String::from("draft"),
+        ..post("page", "soon", "Soon", "<p>Later.</p>")
+    });
+    let (published, hidden) =
+        (format!("post.php?post={page}&action=edit"), format!("post.php?post={draft}&action=edit"));
+    let own = format!("/?p={page}");
+    for (known, expected) in [
+        ("", "/portal/"),
+        (
+            "admin.php?page=wc-admin&path=/analytics/products&products=7",
+            "/portal/analytics/products?products=7",
+        ),
+        ("admin.php?page=wc-admin&path=%2Flaunch-your-store", "/portal/store/setup"),
+        (
+            "admin.php?page=wc-settings&tab=checkout&section=cod",
+            "/portal/store/settings/checkout?section=cod",
+        ),
+        ("edit.php?post_type=shop_order", "/portal/store/orders?post_type=shop_order"),
+        ("post.php?post=99999&action=edit", "/portal/?post=99999&action=edit"),
+        (published.as_str(), own.as_str()),
+    ] {
+        let answer = shop.browser().get(&format!("/wp-admin/{known}"));
+        let location = answer.location().strip_prefix("https://shop.example").unwrap_or_default();
+        assert_eq!((answer.status, location), (302, expected), "{known}");
+    }
+    let answer = shop.browser().get(&format!("/wp-admin/{hidden}"));
+    assert!(answer.location().starts_with("https://shop.example/portal/?"), "{answer:?}");
+    assert_eq!(shop.browser().get("/wp-admin/nothing").status, 404);
 }

@@ -311,3 +311,86 @@ fn one_browser_is_signed_in_to_both_environments_of_a_host() {
     here.cookies.extend(there.cookies.clone());
     assert!(signed_in(&mut here) && signed_in(&mut there), "{:?}", here.cookies);
 }
+
+#[test]
+fn a_program_signs_in_without_the_form() {
+    let shop = shop();
+    let mut program = shop.browser();
+    let fields = [("log", "anna"), ("pwd", PASSWORD)];
+    let answer = program.post("/wp-login.php", &fields);
+    assert_eq!(answer.status, 302, "{}", answer.body);
+    // Existing clients see by these names that they are signed in.
+    let names: Vec<&str> = program.cookies.keys().map(String::as_str).collect();
+    let has = |start: &str| names.iter().any(|name| name.strip_prefix(start).is_some_and(is_mark));
+    assert!(has("wordpress_logged_in_") && has("wordpress_"), "{names:?}");
+
+    // Then it uses the REST interface as the request utilities of editors do.
+    let nonce = program.get("/wp-admin/admin-ajax.php?action=rest-nonce");
+    assert_eq!((nonce.status, nonce.body.len()), (200, 10), "{nonce:?}");
+    program.set("X-WP-Nonce", &nonce.body);
+    assert_eq!(program.get("/wp-json/wp/v2/users/me").status, 200);
+    let posted = program.post("/wp-admin/admin-ajax.php", &[("action", "rest-nonce")]);
+    assert_eq!((posted.status, &posted.body), (200, &nonce.body));
+
+    // One of the known cookies is enough.
+    program.cookies.retain(|name, _| name.starts_with("wordpress_logged_in_"));
+    assert_eq!(program.cookies.len(), 1);
+    assert_eq!(program.get("/wp-json/wp/v2/users/me").status, 200);
+    assert!(signed_in(&mut program));
+}
+
+fn is_mark(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[test]
+fn another_site_signs_nobody_in() {
+    let shop = shop();
+    for (header, value) in [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+        ("Origin", "https://other.example"),
+        ("Origin", "null"),
+        ("Referer", "https://other.example/form"),
+        ("Referer", "https://shop.example.other.example/"),
+    ] {
+        let mut browser = shop.browser();
+        browser.set(header, value);
+        let answer = browser.post("/wp-login.php", &[("log", "anna"), ("pwd", PASSWORD)]);
+        assert_eq!(answer.status, 403, "{header}: {value}");
+        assert!(!browser.cookies.contains_key(SESSION), "{header}: {value}");
+    }
+    for (header, value) in [
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Sec-Fetch-Site", "none"),
+        ("Origin", "https://shop.example"),
+        ("Referer", "https://shop.example/wp-login.php"),
+    ] {
+        let mut browser = shop.browser();
+        browser.set(header, value);
+        let answer = browser.post("/wp-login.php", &[("log", "anna"), ("pwd", PASSWORD)]);
+        assert_eq!(answer.status, 302, "{header}: {value}");
+    }
+}
+
+#[test]
+fn guesses_without_the_form_are_slowed_down_as_well() {
+    let shop = shop();
+    let mut program = shop.browser();
+    let mut post =
+        |password| program.post("/wp-login.php", &[("log", "anna"), ("pwd", password)]).status;
+    let statuses: Vec<u16> = (0..6).map(|_| post("wrong password")).collect();
+    assert_eq!(statuses, [403, 403, 403, 403, 403, 429]);
+    assert_eq!(post(PASSWORD), 429);
+}
+
+#[test]
+fn a_session_is_kept_for_whoever_asks() {
+    let shop = shop();
+    let mut program = shop.browser();
+    let fields = [("log", "anna"), ("pwd", PASSWORD), ("rememberme", "forever")];
+    let answer = program.post("/wp-login.php", &fields);
+    let cookies = answer.all("set-cookie");
+    let session = cookies.iter().find(|cookie| cookie.starts_with(SESSION)).unwrap();
+    assert!(session.contains("Max-Age=1209600"), "{session}");
+}

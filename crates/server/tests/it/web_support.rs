@@ -26,6 +26,17 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new(environment: Environment) -> Self {
+        Self::with(environment, Settings::default())
+    }
+
+    /// A sandbox that may ask hosts on this computer.
+    pub(crate) fn with_loopback() -> Self {
+        let mut settings = Settings::default();
+        settings.outbound.exempt = vec!["127.0.0.0/8".parse().unwrap()];
+        Self::with(Environment::Sandbox, settings)
+    }
+
+    fn with(environment: Environment, settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = db::Location::File(folder.path().join("site.db"));
         let store = db::Database::open(&location, schema::MIGRATIONS).unwrap();
@@ -36,7 +47,7 @@ impl Shop {
         let mut settings = Settings {
             // Requests can say that they came over https, and from where.
             trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
-            ..Settings::default()
+            ..settings
         };
         settings.rate_limits.refused_keys_per_minute = 5.try_into().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -49,13 +60,17 @@ impl Shop {
     }
 
     pub(crate) fn add_user(&self, login: &str, name: &str) -> i64 {
+        self.add_user_as(login, name, Role::Administrator)
+    }
+
+    pub(crate) fn add_user_as(&self, login: &str, name: &str, role: Role) -> i64 {
         let hash = password::hash(&Secret::new(PASSWORD.to_owned())).unwrap();
         let user = UserRow {
             user_id: 0,
             login: login.to_owned(),
             email: format!("{login}@shop.example"),
             password_hash: Some(hash),
-            roles: vec![Role::Administrator],
+            roles: vec![role],
             display_name: name.to_owned(),
             nicename: login.to_owned(),
             first_name: String::new(),
@@ -94,6 +109,14 @@ impl Shop {
                 (String::from("Accept"), String::from("text/html,*/*;q=0.8")),
             ],
         }
+    }
+
+    /// Descriptions and permissions of a user's consumer keys.
+    pub(crate) fn consumer_keys(&self, user_id: i64) -> Vec<(String, String)> {
+        let list =
+            move |conn: &mut dyn db::Conn| site_rows::consumer_key::list(conn, Some(user_id));
+        let rows = self.platform.store.read_blocking(list).unwrap();
+        rows.into_iter().map(|row| (row.description, row.permissions)).collect()
     }
 
     pub(crate) fn application_passwords(&self, user_id: i64) -> Vec<String> {
@@ -245,6 +268,13 @@ impl Answer {
         let tag = after.split('>').next().unwrap();
         let value = tag.split("value=\"").nth(1).and_then(|rest| rest.split('"').next());
         unescaped(value.unwrap_or_default())
+    }
+
+    /// Where the first link leads that has this in its address, as a browser would read it.
+    pub(crate) fn link(&self, part: &str) -> String {
+        let links = self.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let found = links.map(unescaped).find(|link| link.contains(part));
+        found.unwrap_or_else(|| panic!("no link with {part}: {self:?}"))
     }
 
     pub(crate) fn has(&self, text: &str) -> bool {

@@ -88,8 +88,14 @@ pub fn list(conn: &mut dyn Conn, wanted: &TermFilter) -> Result<(Vec<TermRow>, i
         TermOrder::MenuOrder => Some("name_key"),
         _ => None,
     };
-    let rest = second.into_iter().chain(["term_id"]).map(Clause::fixed);
-    let order = [key].into_iter().chain(rest).map(|key| (key, wanted.direction)).collect();
+    // Those that as many bear come in the order of their making, whichever way the list goes.
+    let ties = match wanted.order {
+        TermOrder::Count => Direction::Ascending,
+        _ => wanted.direction,
+    };
+    let second = second.map(|key| (Clause::fixed(key), wanted.direction));
+    let last = (Clause::fixed("term_id"), ties);
+    let order = [(key, wanted.direction)].into_iter().chain(second).chain([last]).collect();
     filter.page(conn, (term_columns!(), "terms"), order, wanted.page, TermRow::read)
 }
 

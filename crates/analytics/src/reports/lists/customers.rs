@@ -120,7 +120,9 @@ pub fn list(
         call.params.set("include", json!([id]));
     }
     let context = reports.query_context(call)?;
-    let ids = if route == CustomersRoute::Report { "customers" } else { "include" };
+    let has_include = filters::listed_ids(&call.params, "include").is_some();
+    let is_report = route == CustomersRoute::Report;
+    let ids = if is_report && !has_include { "customers" } else { "include" };
     let (shown, total) = shown(call, &context, ids)?;
     let bodies: Vec<Value> = shown
         .iter()
@@ -238,7 +240,8 @@ impl CustomerQuery {
             measures: MEASURES.to_vec(),
             ..Query::of(Table::Orders, DateColumn::Created, range.map_or(Span::ALWAYS, span))
         };
-        let chosen = filters::ids(&call.params, ids).filter(|_| !filters::is_any(&call.params));
+        let chosen =
+            filters::listed_ids(&call.params, ids).filter(|_| !filters::is_any(&call.params));
         Self {
             filter: filter::Filter::read(call, context, ids),
             chosen: chosen.map(|chosen| chosen.ids().to_vec()),

@@ -91,7 +91,8 @@ fn filter(call: &Call<'_>) -> ProductFilter {
     };
     ProductFilter {
         statuses: readable(call),
-        include: ids("include"),
+        // What is no id is no product's.
+        include: params.ints("include"),
         exclude: ids("exclude"),
         // Products have no parent, which a 0 stands for.
         parents: params.ints("parent"),
@@ -107,8 +108,12 @@ fn filter(call: &Call<'_>) -> ProductFilter {
             Some("sku") => ProductOrder::Sku,
             _ => ProductOrder::StockStatus,
         },
-        direction: match params.text("order") {
-            Some("desc") => Direction::Descending,
+        // The order of `include` has no other direction.
+        direction: match (params.text("order"), params.text("orderby")) {
+            (Some("desc"), Some("include")) if !params.ints("include").is_empty() => {
+                Direction::Ascending
+            }
+            (Some("desc"), _) => Direction::Descending,
             _ => Direction::Ascending,
         },
         page: Page { offset: offset.max(0), limit: i64::try_from(limit).unwrap_or(0) },

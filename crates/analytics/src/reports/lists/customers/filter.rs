@@ -133,7 +133,7 @@ fn by_text(params: &Params, any: bool, ids: &str) -> Vec<Test> {
             }
         }
     }
-    if let Some(chosen) = filters::ids(params, ids) {
+    if let Some(chosen) = filters::listed_ids(params, ids) {
         included = Some(combined(included, chosen.ids().iter().copied().collect(), any));
     }
     if let Some(left_out) = filters::ids(params, "customers_exclude") {
