@@ -3,6 +3,7 @@
 //! Clients know this from a product that runs on PHP, so some fields ask about things that there
 //! are not here. **What there is not is null, never made up.**
 
+mod product_lookup;
 mod report;
 mod schema;
 mod tools;
