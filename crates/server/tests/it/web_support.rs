@@ -26,11 +26,14 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new(environment: Environment) -> Self {
+        Self::with_choices(environment, onboarding::Settings::default())
+    }
+
+    pub(crate) fn with_choices(environment: Environment, choices: onboarding::Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = db::Location::File(folder.path().join("site.db"));
         let store = db::Database::open(&location, schema::MIGRATIONS).unwrap();
         let master = MasterKey::generate().unwrap();
-        let choices = onboarding::Settings::default();
         let platform =
             Arc::new(Platform::new(environment, store, &master, choices, Clock::System).unwrap());
         let mut settings = Settings {
