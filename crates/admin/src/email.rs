@@ -7,7 +7,7 @@ use contract::rest::route::{CREATE, READ, Route, Verb};
 use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, Treatment, clean};
 use frame::action::{read, write};
 use frame::auth::nonce;
-use frame::mail::{self, Email, Sender};
+use frame::mail::{self, Email, Presentation, Sender};
 use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 use types::{Capability, Error};
@@ -26,112 +26,18 @@ const TRIED: &[&str] = &[
     "woocommerce_email_footer_text",
 ];
 const TRIED_CHARS_MAX: usize = 1_000;
+/// Stands for an order's number in previews.
+const SAMPLE_NUMBER: &str = "1042";
+/// What the names begin with that clients have for e-mails.
+const CLASS_PREFIX: &str = "wc_email_";
 
-/// A type of e-mail.
+/// An e-mail of the shop, as its settings describe it.
 struct EmailType {
-    /// As clients call it.
-    class: &'static str,
-    id: &'static str,
-    subject: &'static str,
-    text: &'static str,
+    title: String,
+    subject: String,
+    heading: String,
+    text: String,
 }
-
-const fn email_type(
-    class: &'static str,
-    id: &'static str,
-    subject: &'static str,
-    text: &'static str,
-) -> EmailType {
-    EmailType { class, id, subject, text }
-}
-
-const EMAIL_TYPES: &[EmailType] = &[
-    email_type("WC_Email_New_Order", "new_order", "New order", "You have a new order."),
-    email_type(
-        "WC_Email_Cancelled_Order",
-        "cancelled_order",
-        "Order cancelled",
-        "An order was cancelled.",
-    ),
-    email_type(
-        "WC_Email_Failed_Order",
-        "failed_order",
-        "Payment failed",
-        "The payment for an order failed.",
-    ),
-    email_type(
-        "WC_Email_Customer_Cancelled_Order",
-        "customer_cancelled_order",
-        "Your order has been cancelled",
-        "Your order has been cancelled and will not be shipped.",
-    ),
-    email_type(
-        "WC_Email_Customer_Failed_Order",
-        "customer_failed_order",
-        "Your payment failed",
-        "We could not process your payment. Please try again.",
-    ),
-    email_type(
-        "WC_Email_Customer_On_Hold_Order",
-        "customer_on_hold_order",
-        "Your order is on hold",
-        "We are holding your order until we receive your payment.",
-    ),
-    email_type(
-        "WC_Email_Customer_Processing_Order",
-        "customer_processing_order",
-        "We received your order",
-        "Thank you. We are preparing your order.",
-    ),
-    email_type(
-        "WC_Email_Customer_Completed_Order",
-        "customer_completed_order",
-        "Your order is complete",
-        "Your order is on its way.",
-    ),
-    email_type(
-        "WC_Email_Customer_Refunded_Order",
-        "customer_refunded_order",
-        "Your order has been refunded",
-        "Your refund is on its way.",
-    ),
-    email_type(
-        "WC_Email_Customer_Invoice",
-        "customer_invoice",
-        "Order details",
-        "Here are the details of your order.",
-    ),
-    email_type(
-        "WC_Email_Customer_POS_Completed_Order",
-        "customer_pos_completed_order",
-        "Your receipt",
-        "Thank you for your purchase.",
-    ),
-    email_type(
-        "WC_Email_Customer_POS_Refunded_Order",
-        "customer_pos_refunded_order",
-        "Your refund",
-        "Your refund is on its way.",
-    ),
-    email_type(
-        "WC_Email_Customer_Note",
-        "customer_note",
-        "A note about your order",
-        "There is an update to your order.",
-    ),
-    email_type(
-        "WC_Email_Customer_Reset_Password",
-        "customer_reset_password",
-        "Reset your password",
-        "We received a request to reset your password.",
-    ),
-    email_type(
-        "WC_Email_Customer_New_Account",
-        "customer_new_account",
-        "Welcome",
-        "Your account has been created.",
-    ),
-];
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin_email, &format!("/settings/email/{path}"));
@@ -143,7 +49,11 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let email = text("Recipient.").format("email");
     let key = text("Setting to preview.");
     let pages = format!("/{}/pages", names.content);
-    let recreate = move |call: &mut Call<'_>| recreate(call, &pages);
+    let base = format!("/{}/settings", names.commerce_v3);
+    let (of_subject, of_send) = (base.clone(), base.clone());
+    let recreate = move |call: &mut Call<'_>| recreate(call, &pages, &base);
+    let subject = move |call: &mut Call<'_>| subject(call, &of_subject);
+    let send = move |call: &mut Call<'_>| send(call, &of_send);
     vec![
         at("send-preview").on(CREATE, email_type().arg("email", email), write(may_use, send)),
         at("preview-subject").on(READ, email_type(), read(may_use, subject)),
@@ -161,7 +71,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
 }
 
 const IS_EMAIL_TYPE: Checker = |value, _| {
-    if value.as_str().and_then(of_class).is_some() {
+    if value.as_str().and_then(id_of_class).is_some() {
         return Ok(());
     }
     let message = "Unknown e-mail type.";
@@ -169,8 +79,44 @@ const IS_EMAIL_TYPE: Checker = |value, _| {
     Err(Some(fault.with_data(json!({ "status": 400 }))))
 };
 
-fn of_class(class: &str) -> Option<&'static EmailType> {
-    EMAIL_TYPES.iter().find(|email_type| email_type.class == class)
+/// The e-mail that clients call so, such as `new_order` for `WC_Email_New_Order`.
+fn id_of_class(class: &str) -> Option<String> {
+    let id = class.to_ascii_lowercase().strip_prefix(CLASS_PREFIX)?.to_owned();
+    is_email(&id).then_some(id)
+}
+
+/// Whether the shop has such an e-mail: each keeps its settings in an option of its own.
+fn is_email(id: &str) -> bool {
+    options::definition(&format!("woocommerce_{id}_settings")).is_some()
+}
+
+/// The e-mail as its group of settings describes it; nothing if there is no such group.
+fn described(call: &mut Call<'_>, base: &str, id: &str) -> Result<Option<EmailType>, Stop> {
+    let group_id = format!("email_{id}");
+    let groups = call.ask(Verb::Get, base, Map::new())?;
+    let groups = groups.as_array().into_iter().flatten();
+    let group = groups.filter(|group| group.get("id").and_then(Value::as_str) == Some(&*group_id));
+    let Some(group) = group.last() else { return Ok(None) };
+    let settings = call.ask(Verb::Get, &format!("{base}/{group_id}"), Map::new())?;
+    // An e-mail with several cases is shown in its first.
+    let text = |name: &str| {
+        let items = settings.as_array().into_iter().flatten();
+        let mut own = items.filter(|setting| {
+            setting.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with(name))
+        });
+        let setting = own.next()?;
+        let told = |member: &str| setting.get(member).and_then(Value::as_str);
+        let value = told("value").filter(|value| !value.is_empty());
+        value.or_else(|| told("placeholder")).map(str::to_owned)
+    };
+    let about =
+        |member: &str| group.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok(Some(EmailType {
+        title: about("label"),
+        subject: text("subject").unwrap_or_default(),
+        heading: text("heading").unwrap_or_default(),
+        text: text("additional_content").unwrap_or_else(|| about("description")),
+    }))
 }
 
 /// Who runs the shop, from one of our own pages.
@@ -192,9 +138,14 @@ fn may_recreate(call: &mut Call<'_>) -> Result<(), Stop> {
     call.need(Capability::ManageWoocommerce, "woocommerce_rest_cannot_view", message)
 }
 
-fn requested_type(call: &Call<'_>) -> Result<&'static EmailType, Stop> {
-    let class = call.params.text("type").unwrap_or_default();
-    of_class(class).ok_or_else(|| Error::internal("an e-mail type was not validated").into())
+fn requested_type(call: &mut Call<'_>, base: &str) -> Result<EmailType, Stop> {
+    let id = id_of_class(call.params.text("type").unwrap_or_default()).unwrap_or_default();
+    let found = described(call, base, &id)?;
+    found.ok_or_else(|| unknown("woocommerce_rest_invalid_email_type"))
+}
+
+fn unknown(code: &'static str) -> Stop {
+    Refusal::new(400, code, "Unknown e-mail type.").into()
 }
 
 /// What the user tries at the moment; else what was saved.
@@ -214,17 +165,19 @@ fn sender_name(call: &mut Call<'_>) -> Result<String, Stop> {
     Ok(Options::read(call.conn()?)?.text("blogname"))
 }
 
-fn full_subject(call: &mut Call<'_>, email_type: &EmailType) -> Result<String, Stop> {
-    Ok(format!("[{}] {}", sender_name(call)?, email_type.subject))
+/// What is known without an order stands for the names in braces.
+fn filled(call: &mut Call<'_>, text: &str) -> Result<String, Stop> {
+    let title = sender_name(call)?;
+    Ok(text.replace("{site_title}", &title).replace("{order_number}", SAMPLE_NUMBER))
 }
 
-fn subject(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let email_type = requested_type(call)?;
-    Ok(Reply::new(json!({ "subject": full_subject(call, email_type)? })))
+fn subject(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
+    let email_type = requested_type(call, base)?;
+    Ok(Reply::new(json!({ "subject": filled(call, &email_type.subject)? })))
 }
 
-fn send(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let email_type = requested_type(call)?;
+fn send(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
+    let email_type = requested_type(call, base)?;
     let to = call.params.text("email").unwrap_or_default().to_owned();
     if !mail::is_on(call.site) {
         let message = "E-mail is turned off; ask the operator to set mail.relay.";
@@ -232,17 +185,19 @@ fn send(call: &mut Call<'_>) -> Result<Reply, Stop> {
         return Err(Refusal::new(409, code, message).into());
     }
     mail::count_email(call)?;
-    let subject = full_subject(call, email_type)?;
+    let subject = filled(call, &email_type.subject)?;
+    let heading = filled(call, &email_type.heading)?;
     let site_name = sender_name(call)?;
     let footer = text_of(call, "woocommerce_email_footer_text")?;
     let mut paragraphs =
-        vec![email_type.text.to_owned(), String::from("This e-mail is a preview.")];
+        vec![filled(call, &email_type.text)?, String::from("This e-mail is a preview.")];
     paragraphs.extend(Some(footer).filter(|footer| !footer.is_empty()));
     let letter = Email { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
     let (site, now) = (call.site, call.now());
     let home = site.address_for_emails(call.options());
     let sender = Sender { site_name: &site_name, home: &home };
-    mail::enqueue(site, call.conn()?, sender, &letter, now)?;
+    let presentation = Presentation { heading: Some(&heading), ..Presentation::default() };
+    mail::enqueue_presented(site, call.conn()?, sender, &letter, presentation, now)?;
     Ok(Reply::new(json!({ "message": format!("Preview sent to {to}.") })))
 }
 
@@ -266,23 +221,21 @@ fn try_text(call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 /// Makes the page on which the text of a letter can be edited, unless it is there.
-fn recreate(call: &mut Call<'_>, pages: &str) -> Result<Reply, Stop> {
-    let id = call.params.text("email_id").unwrap_or_default();
-    let Some(email_type) = EMAIL_TYPES.iter().find(|email_type| email_type.id == id) else {
-        let message = "Unknown e-mail type.";
-        return Err(Refusal::new(400, "woocommerce_rest_invalid_email_id", message).into());
-    };
-    let slug = format!("letter-{}", email_type.id.replace('_', "-"));
+fn recreate(call: &mut Call<'_>, pages: &str, base: &str) -> Result<Reply, Stop> {
+    let id = call.params.text("email_id").unwrap_or_default().to_owned();
+    let code = "woocommerce_rest_invalid_email_id";
+    let email_type = described(call, base, &id)?.ok_or_else(|| unknown(code))?;
+    let slug = format!("letter-{}", id.replace('_', "-"));
     let page_id = match site_rows::post::find_by_slug(call.conn()?, "page", &slug)? {
         Some(page) => page.post_id,
-        None => made(call, pages, email_type, &slug)?,
+        None => made(call, pages, &email_type, &slug)?,
     };
     Ok(Reply::new(json!({ "message": "The e-mail's page was created.", "post_id": page_id })))
 }
 
 fn made(call: &mut Call<'_>, pages: &str, email_type: &EmailType, slug: &str) -> Result<i64, Stop> {
     let body = json!({
-        "title": email_type.subject,
+        "title": email_type.title,
         "slug": slug,
         "status": "private",
         "content": format!("<p>{}</p>", email_type.text),

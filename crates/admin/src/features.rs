@@ -3,6 +3,8 @@
 //!
 //! **A feature is listed while it works**: each follows the option or the setting that turns it on.
 
+use std::sync::Arc;
+
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Stop};
 use frame::action::{memory, read};
@@ -51,8 +53,10 @@ const EXPERIMENT_LIFE_SECS: u32 = 3_600;
 const EXPERIMENT_NAME_CHARS_MAX: usize = 100;
 const SIDES: [&str; 2] = ["control", "treatment"];
 
-pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
+pub(crate) fn routes(names: &Names, experiments: &Arc<[String]>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path);
+    let experiments = Arc::clone(experiments);
+    let assign = move |call: &mut Call<'_>| assign(call, &experiments);
     vec![
         at("/features").on(READ, Args::new(), read(may_view, list)),
         at("/experiments/assignment").on(READ, Args::new(), memory(may_view, assign)),
@@ -72,8 +76,9 @@ fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(names.map(|(name, _)| json!(name)).collect::<Vec<Value>>()))
 }
 
-/// The same user is on the same side whenever they ask, and half of all users are on either.
-fn assign(call: &mut Call<'_>) -> Result<Reply, Stop> {
+/// The same user is on the same side whenever they ask, and half of all users are on either. Of an
+/// experiment that the operator does not run, nobody is on any side.
+fn assign(call: &mut Call<'_>, experiments: &[String]) -> Result<Reply, Stop> {
     let name = call.params.text("experiment_name").unwrap_or_default();
     if name.is_empty() {
         let message = "experiment_name is required.";
@@ -89,5 +94,6 @@ fn assign(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let odd = hash.first().is_some_and(|byte| byte % 2 == 1);
     let [control, treatment] = SIDES;
     let side = if odd { treatment } else { control };
+    let side = experiments.iter().any(|known| known == name).then_some(side);
     Ok(Reply::new(json!({ "variations": { name: side }, "ttl": EXPERIMENT_LIFE_SECS })))
 }

@@ -4,7 +4,7 @@
 //! **Nothing is saved unless all of it fits**, and only for a form of one of our own pages.
 
 use contract::rest::route::{EDIT, Route, Verb};
-use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
 use frame::action::write;
 use frame::auth::nonce;
 use frame::{Action, Call, Names};
@@ -24,7 +24,25 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let args = Args::new()
         .arg("tab", text("Settings group.").default(TAB_USUAL))
         .arg("section", text("Section of the group.").default(""));
-    vec![Route::at(&names.admin, "/legacy-settings").on(EDIT, args, write(may_manage, save))]
+    let route = Route::at(&names.admin, "/legacy-settings");
+    vec![route.on(EDIT, args, write(may_manage, save)).schema(item().document())]
+}
+
+/// What a saved page is answered with.
+fn item() -> Item {
+    let text = |about: &str| Schema::text().about(about).context(&["view"]).readonly();
+    let map = |about: &str| Schema::map().about(about).context(&["view"]).readonly();
+    let data = Schema::object([
+        ("settingsScripts", map("Scripts of the page, by settings group.")),
+        ("settingsData", map("The settings groups with their sections, and a new token.")),
+    ]);
+    Item::new(
+        "legacy_settings",
+        Schema::object([
+            ("status", text("Result of the request.")),
+            ("data", data.about("The page after the change.").context(&["view"]).readonly()),
+        ]),
+    )
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -62,13 +62,14 @@ pub use self::settings::Settings;
 pub struct Admin {
     catalogue: Arc<Catalogue>,
     market: Arc<Market>,
+    experiments: Arc<[String]>,
 }
 
 impl Admin {
     pub fn new(settings: &Settings) -> Result<Self> {
         let market = Arc::new(Market::new(settings.marketplace_url.as_deref())?);
         let catalogue = Arc::new(Catalogue::new(settings, Arc::clone(&market))?);
-        Ok(Self { catalogue, market })
+        Ok(Self { catalogue, market, experiments: settings.experiments.clone().into() })
     }
 
     /// The routes of administration.
@@ -77,7 +78,6 @@ impl Admin {
             notes::routes,
             isos::routes,
             notices::routes,
-            features::routes,
             options::routes,
             legacy_settings::routes,
             profile::routes,
@@ -100,7 +100,8 @@ impl Admin {
         let plain = plain.into_iter().flat_map(|routes| routes(names));
         let of_packages = of_packages.into_iter().flat_map(|routes| routes(names, &self.catalogue));
         let of_market = of_market.into_iter().flat_map(|routes| routes(names, &self.market));
-        plain.chain(of_packages).chain(of_market).collect()
+        let features = features::routes(names, &self.experiments);
+        plain.chain(of_packages).chain(of_market).chain(features).collect()
     }
 
     /// Its kinds of background jobs.

@@ -308,13 +308,17 @@ async fn order(state: &RouteState, request: Later) -> Outcome {
         return Ok(Reply::of(403, Body::Json(json!({ "message": message }))));
     }
     let product_id = request.params.int("product_id").unwrap_or(0);
-    let account = account_of(&request).await?;
+    let Some(account) = account_of(&request).await? else {
+        let message = "Connect the site to the marketplace first.";
+        let body = json!({ "message": message, "code": "could-not-install" });
+        return Ok(Reply::of(400, Body::Json(body)));
+    };
     let body = json!({
         "product_id": product_id,
         "home_url": request.visit.home,
-        "site_id": account.as_ref().map(|account| account.row.remote_site_id),
+        "site_id": account.row.remote_site_id,
     });
-    match state.market.ask(&request.site, "orders", Some(body), account.as_ref()).await {
+    match state.market.ask(&request.site, "orders", Some(body), Some(&account)).await {
         Ok(reply) if reply.is_fine() => Ok(Reply::of(reply.status, Body::Json(reply.body))),
         Ok(reply) => Ok(Reply::of(relayed(reply.status), Body::Json(reply.body))),
         Err(error) if error.kind() == Kind::Internal => Err(error.into()),

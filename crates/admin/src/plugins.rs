@@ -5,13 +5,16 @@
 //! [`mod@job`] does both in the background, [`now`] while the client waits. [`own`] has the routes
 //! that clients of other products do not know: deactivating, settings, removing.
 
+pub mod emails;
 mod extensions;
 mod installed;
 pub(crate) mod job;
+mod label_pdf;
 pub(crate) mod lifecycle;
 mod now;
 mod own;
 mod pages;
+mod parcels;
 mod secrets;
 mod shapes;
 
@@ -99,6 +102,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         ),
     ];
     routes.extend(own::routes(names, catalogue));
+    routes.extend(parcels::routes(names));
     routes
 }
 

@@ -6,6 +6,7 @@ pub mod admin_note;
 pub mod catalogue_feed;
 pub mod marketplace;
 pub mod package;
+pub mod plugin_email;
 pub mod presence;
 
 use db::Sql;
@@ -17,6 +18,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         catalogue_feed::STATEMENTS,
         marketplace::STATEMENTS,
         package::STATEMENTS,
+        plugin_email::STATEMENTS,
         presence::STATEMENTS,
     ]
     .concat()

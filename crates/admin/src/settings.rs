@@ -18,4 +18,7 @@ pub struct Settings {
     pub trusted_keys: Vec<String>,
     /// URL of a marketplace, such as `https://market.example`. Default: the bundled one.
     pub marketplace_url: Option<String>,
+    /// Names of the experiments that run on this installation: half of all users are on either
+    /// side of each. Clients are told of no side for other names.
+    pub experiments: Vec<String>,
 }

@@ -12,8 +12,9 @@ use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 
 use self::table::{GATEWAYS, Gateway};
+use crate::emails::{self, Content};
 use crate::managers::{linked, may_edit, may_view, with_total};
-use crate::settings::kind::{self, accept};
+use crate::settings::kind::{self, Choices, accept};
 
 /// Option with the positions of the payment methods.
 const ORDER: &str = "woocommerce_gateway_order";
@@ -74,12 +75,13 @@ fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
 
 fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
-    let items = GATEWAYS.iter().map(|gateway| {
-        let body = item::body(call, &options, gateway, endpoint.shows_supports);
+    let mut items = Vec::new();
+    for gateway in GATEWAYS {
+        let body = item::body(call, &options, gateway, endpoint.shows_supports)?;
         let body = endpoint.item.filter_by_context(body, &call.context());
-        linked(body, item::links(call, &endpoint.namespace, gateway))
-    });
-    Ok(with_total(items.collect()))
+        items.push(linked(body, item::links(call, &endpoint.namespace, gateway)));
+    }
+    Ok(with_total(items))
 }
 
 fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -93,8 +95,10 @@ fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let stored = Options::read(call.conn()?)?;
     let mut settings = item::stored(&stored, gateway);
     if let Some(Value::Object(given)) = call.params.get("settings") {
-        change(gateway, &mut settings, given)?;
+        let given = given.clone();
+        change(call, gateway, &mut settings, &given)?;
     }
+    let was_enabled = item::is_enabled(&settings);
     if call.params.get("enabled").is_some() {
         let enabled = if call.params.flag("enabled") { "yes" } else { "no" };
         settings.insert(String::from("enabled"), json!(enabled));
@@ -104,6 +108,9 @@ fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
             let text = accept(kind::SettingType::Textarea, &json!(text), &[], None)?;
             settings.insert(name.to_owned(), text);
         }
+    }
+    if item::is_enabled(&settings) && !was_enabled {
+        tell_enabled(call, gateway)?;
     }
     options::set(call.conn()?, gateway.option, &Value::Object(settings))?;
     if let Some(order) = call.params.int("order") {
@@ -119,15 +126,27 @@ fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 /// Takes over the settings that the way to pay has; one that does not fit refuses all of them.
 fn change(
+    call: &mut Call<'_>,
     gateway: &Gateway,
     settings: &mut Map<String, Value>,
     given: &Map<String, Value>,
-) -> Result<(), Refusal> {
+) -> Result<(), Stop> {
     for field in gateway.fields {
         let Some(value) = given.get(field.id).filter(|value| !value.is_null()) else { continue };
-        let value = accept(field.kind, value, &item::choices(field), Some(&json!(field.default)))?;
+        let offered: Choices =
+            item::offered(call, field)?.into_iter().flat_map(|(_, methods)| methods).collect();
+        let value = accept(field.kind, value, &offered, Some(&json!(field.default)))?;
         settings.insert(field.id.to_owned(), value);
     }
+    Ok(())
+}
+
+/// Lets the store know that somebody changed how it is paid.
+fn tell_enabled(call: &mut Call<'_>, gateway: &Gateway) -> Result<(), Stop> {
+    let Some(kind) = emails::find("admin_payment_gateway_enabled") else { return Ok(()) };
+    let who = call.user().map(|user| user.row.login.clone()).unwrap_or_default();
+    let words = vec![("gateway_title", gateway.name.to_owned()), ("username", who)];
+    emails::queue(call, kind, &Content { words, ..Content::default() })?;
     Ok(())
 }
 
@@ -138,7 +157,7 @@ fn reply(
     context: &str,
 ) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
-    let body = item::body(call, &options, gateway, endpoint.shows_supports);
+    let body = item::body(call, &options, gateway, endpoint.shows_supports)?;
     let body = endpoint.item.filter_by_context(body, context);
     Ok(Reply::new(body).links(item::links(call, &endpoint.namespace, gateway)))
 }

@@ -16,6 +16,7 @@ pub mod customers;
 pub mod data;
 pub mod demo;
 mod downloads;
+pub mod emails;
 mod gateways;
 pub mod ingest;
 mod layout_templates;

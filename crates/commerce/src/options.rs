@@ -133,6 +133,21 @@ pub const DEFINITIONS: &[Definition] = &[
     option("woocommerce_email_from_name", Kind::Text, r#""""#),
     option("woocommerce_email_from_address", Kind::Text, r#""""#),
     option("woocommerce_email_footer_text", Kind::Text, r#""""#),
+    option("woocommerce_email_header_image", Kind::Text, r#""""#),
+    option("woocommerce_email_header_image_width", Kind::Text, r#""""#),
+    option("woocommerce_email_header_alignment", Kind::Text, r#""left""#),
+    option("woocommerce_email_font_family", Kind::Text, r#""""#),
+    option("woocommerce_email_base_color", Kind::Text, r#""""#),
+    option("woocommerce_email_background_color", Kind::Text, r#""""#),
+    option("woocommerce_email_body_background_color", Kind::Text, r#""""#),
+    option("woocommerce_email_text_color", Kind::Text, r#""""#),
+    option("woocommerce_email_footer_text_color", Kind::Text, r#""""#),
+    option("woocommerce_cart_page_id", Kind::Text, r#""""#),
+    option("woocommerce_checkout_page_id", Kind::Text, r#""""#),
+    option("woocommerce_myaccount_page_id", Kind::Text, r#""""#),
+    option("woocommerce_terms_page_id", Kind::Text, r#""""#),
+    option("woocommerce_allow_tracking", Kind::YesNo, "null"),
+    option("woocommerce_show_marketplace_suggestions", Kind::YesNo, "null"),
     option("woocommerce_checkout_pay_endpoint", Kind::Text, r#""order-pay""#),
     option("woocommerce_checkout_order_received_endpoint", Kind::Text, r#""order-received""#),
     option(
@@ -197,6 +212,6 @@ fn pickup_places() -> Schema {
 /// The options as they are until somebody sets one.
 #[cfg(test)]
 pub(crate) fn defaults() -> frame::Options {
-    frame::options::declare(&[DEFINITIONS]);
+    frame::options::declare(&[DEFINITIONS, crate::emails::OPTIONS]);
     frame::Options::default()
 }

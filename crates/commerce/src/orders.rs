@@ -17,6 +17,7 @@ mod lines;
 mod list;
 mod money;
 mod notes;
+mod notify;
 mod origin;
 mod pay_page;
 mod receipt;

@@ -11,7 +11,7 @@ mod table;
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, Links, Refusal, Reply, Schema, Stop, Treatment};
 use frame::action::{memory, read, write};
-use frame::{Action, Call, Names, Options, options};
+use frame::{Action, Call, Names, Options};
 use serde_json::{Map, Value, json};
 
 use self::kind::SettingType;
@@ -90,14 +90,18 @@ fn routes_of(version: &Version) -> Vec<Route<Action>> {
 }
 
 fn list_groups(version: &Version, call: &Call<'_>) -> Vec<Value> {
+    let sub_groups = |group: &Group| -> Vec<&str> {
+        let parts = GROUPS.iter().filter(|part| part.parent == group.id);
+        parts.map(|part| &*part.id).collect()
+    };
     let item = |group: &Group| {
         let href = call.visit.rest(&format!("/{}/settings/{}", version.namespace, group.id));
         let body = json!({
             "id": group.id,
             "label": group.label,
             "description": group.about,
-            "parent_id": "",
-            "sub_groups": [],
+            "parent_id": group.parent,
+            "sub_groups": sub_groups(group),
         });
         linked(body, Links::new().to("options", href))
     };
@@ -212,8 +216,8 @@ fn set(call: &mut Call<'_>, setting: &Setting, value: &Value) -> Result<(), Stop
     let offered = choices::of(call, setting.offers)?;
     let default = item::default(&options, setting);
     let value = kind::accept(setting.kind, value, &offered, default.as_ref())?;
-    check_bounds(setting.id, &value)?;
-    Ok(options::set(call.conn()?, setting.id, &value)?)
+    check_bounds(&setting.id, &value)?;
+    item::keep(call, setting, &value)
 }
 
 /// Amounts are kept in millionths, so prices have no more decimals than that.

@@ -4,6 +4,7 @@
 //! are not here. **What there is not is empty or zero, never made up**: clients take no null. The
 //! versions are those that this shop is compatible with, beside its own.
 
+mod product_lookup;
 mod report;
 mod schema;
 mod tools;

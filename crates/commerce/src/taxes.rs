@@ -16,7 +16,7 @@ use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateOrder};
 use types::Capability;
 
 pub(crate) use self::bundle::{import_classes, import_rates};
-pub(crate) use self::classes::found;
+pub(crate) use self::classes::{class_names, found, set_class_names};
 pub use self::rate::TaxRate;
 use crate::common::version::Version;
 use crate::common::{args, events, paging};

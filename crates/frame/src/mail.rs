@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use types::{Error, Result, Timestamp};
 use vault::{Aad, Vault};
 
-use crate::pages::{Address, EmailLook, Link, THEME_OPTION};
+use crate::pages::{Address, EmailLook, EmailStyle, Link};
 use crate::{Call, Options, Site, jobs};
 
 pub use crate::site::MAIL_JOB as JOB;
@@ -38,6 +38,26 @@ pub struct Email<'a> {
     pub link: Option<Link<'a>>,
 }
 
+/// How an e-mail is presented, where it is not as usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Presentation<'a> {
+    /// Above the text; the subject where there is none.
+    pub heading: Option<&'a str>,
+    /// The name that readers see; that of the site's style where there is none.
+    pub from_name: Option<&'a str>,
+    pub format: Format,
+}
+
+/// Which bodies an e-mail has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Both, of which the reader's program shows the one it can.
+    #[default]
+    Both,
+    Text,
+    Html,
+}
+
 /// Who writes: the name and the address of the site.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender<'a> {
@@ -53,28 +73,38 @@ pub struct Message {
     pub id: String,
     pub to: String,
     pub subject: String,
+    /// Empty for an e-mail of HTML alone.
     pub text: String,
+    /// Empty for an e-mail of plain text.
     pub html: String,
+    /// Instead of the operator's; may be empty.
+    #[serde(default)]
+    pub from_name: String,
+    #[serde(default)]
+    pub reply_to: String,
 }
 
 #[derive(Debug, Template)]
 #[template(path = "mail.txt", escape = "none")]
 struct TextMail<'a> {
-    subject: &'a str,
+    heading: &'a str,
     paragraphs: &'a [String],
     link: Option<Link<'a>>,
     site_name: &'a str,
     home: &'a str,
+    footer: &'a str,
 }
 
 #[derive(Debug, Template)]
 #[template(path = "mail.html")]
 struct HtmlMail<'a> {
     subject: &'a str,
+    heading: &'a str,
     paragraphs: &'a [String],
     link: Option<Link<'a>>,
     site_name: &'a str,
     home: Address<'a>,
+    header_image: Address<'a>,
     look: &'a EmailLook,
 }
 
@@ -113,11 +143,23 @@ pub fn enqueue(
     email: &Email<'_>,
     now: Timestamp,
 ) -> Result<i64> {
+    enqueue_presented(site, conn, sender, email, Presentation::default(), now)
+}
+
+/// The same for an e-mail that has a heading or a format of its own.
+pub fn enqueue_presented(
+    site: &Site,
+    conn: &mut dyn Conn,
+    sender: Sender<'_>,
+    email: &Email<'_>,
+    presentation: Presentation<'_>,
+    now: Timestamp,
+) -> Result<i64> {
     if !is_on(site) {
         return Err(Error::unavailable("e-mail is turned off; set mail.relay to your mail server"));
     }
-    let look = EmailLook::read(&Options::read(conn)?.get(THEME_OPTION));
-    let message = written(sender, email, &look)?;
+    let style = site.email_style(&Options::read(conn)?);
+    let message = written(sender, email, presentation, &style)?;
     let arguments = Waiting::seal(site.vault(), &message)?;
     Ok(jobs::enqueue(conn, JOB, None, &arguments, now)?.job_id)
 }
@@ -130,18 +172,31 @@ pub fn message_of(cx: &jobs::JobCx) -> Result<Message, jobs::Halt> {
 }
 
 /// An e-mail as text and as HTML.
-fn written(sender: Sender<'_>, email: &Email<'_>, look: &EmailLook) -> Result<Message> {
+fn written(
+    sender: Sender<'_>,
+    email: &Email<'_>,
+    presentation: Presentation<'_>,
+    style: &EmailStyle,
+) -> Result<Message> {
     let Email { to, subject, paragraphs, link } = *email;
     let Sender { site_name, home } = sender;
+    let EmailStyle { look, from_name, reply_to } = style;
     check(to, subject)?;
-    let text = TextMail { subject, paragraphs, link, site_name, home };
-    let html = HtmlMail { subject, paragraphs, link, site_name, home: Address::new(home), look };
+    let heading = presentation.heading.unwrap_or(subject);
+    let footer = &look.footer;
+    let text = TextMail { heading, paragraphs, link, site_name, home, footer };
+    let header_image = Address::new(&look.header_image);
+    let home = Address::new(home);
+    let html = HtmlMail { subject, heading, paragraphs, link, site_name, home, header_image, look };
+    let format = presentation.format;
     Ok(Message {
         id: new_id()?,
         to: to.to_owned(),
         subject: subject.to_owned(),
-        text: rendered(&text)?,
-        html: rendered(&html)?,
+        text: if format == Format::Html { String::new() } else { rendered(&text)? },
+        html: if format == Format::Text { String::new() } else { rendered(&html)? },
+        from_name: presentation.from_name.unwrap_or(from_name).to_owned(),
+        reply_to: reply_to.clone(),
     })
 }
 
@@ -202,8 +257,12 @@ mod tests {
 
     const SENDER: Sender<'_> = Sender { site_name: "Pier & Sons", home: "https://shop.example" };
 
-    fn usual() -> EmailLook {
-        EmailLook::read(&serde_json::Value::Null)
+    fn usual() -> EmailStyle {
+        EmailStyle::new(EmailLook::read(&serde_json::Value::Null))
+    }
+
+    fn written(sender: Sender<'_>, email: &Email<'_>, style: &EmailStyle) -> Result<Message> {
+        super::written(sender, email, Presentation::default(), style)
     }
 
     fn email<'a>(to: &'a str, subject: &'a str, paragraphs: &'a [String]) -> Email<'a> {
@@ -223,6 +282,37 @@ mod tests {
             assert!(message.html.contains(part), "{part}: {}", message.html);
         }
         assert!(!message.html.contains("<ready>"));
+    }
+
+    #[test]
+    fn an_email_is_presented_as_its_site_and_its_kind_say() {
+        let mut style = usual();
+        style.look.set_accent(String::from("#fafafa"));
+        style.look.header_image = String::from("https://shop.example/logo.png");
+        style.look.header_image_width = 77;
+        style.look.header_alignment = String::from("center");
+        style.look.footer = String::from("Open daily");
+        let message = |presentation| {
+            super::written(SENDER, &email("a@b.example", "Subject", &[]), presentation, &style)
+        };
+        let both = message(Presentation { heading: Some("Heading"), ..Presentation::default() });
+        let both = both.unwrap();
+        assert!(both.text.starts_with("Heading\n"), "{}", both.text);
+        assert!(both.text.ends_with("https://shop.example\nOpen daily"), "{}", both.text);
+        for part in [
+            "<title>Subject</title>",
+            ">Heading</h1>",
+            "background:#fafafa;color:#000000",
+            "<img src=\"https://shop.example/logo.png\" width=\"77\"",
+            "text-align:center",
+            "Open daily",
+        ] {
+            assert!(both.html.contains(part), "{part}: {}", both.html);
+        }
+        let of = |format| message(Presentation { format, ..Presentation::default() }).unwrap();
+        let (text, html) = (of(Format::Text), of(Format::Html));
+        assert_eq!((text.text.is_empty(), text.html.is_empty()), (false, true));
+        assert_eq!((html.text.is_empty(), html.html.is_empty()), (true, false));
     }
 
     #[test]

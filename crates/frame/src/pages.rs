@@ -5,7 +5,7 @@
 mod theme;
 mod values;
 
-pub use self::theme::{EmailLook, THEME_OPTION, Theme};
+pub use self::theme::{EmailLook, EmailStyle, THEME_OPTION, Theme, is_colour};
 pub use self::values::{Address, Date, Link, TrustedHtml};
 
 /// The style sheet of all pages, whose colours a theme may change.

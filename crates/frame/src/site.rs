@@ -35,6 +35,7 @@ use self::job::JobKind;
 use self::recent::Recent;
 use crate::documents::Documents;
 use crate::outbound::{Outbound, Refusal};
+use crate::pages::{EmailLook, EmailStyle, THEME_OPTION};
 use crate::password::Hasher;
 use crate::turns::Turns;
 use crate::{Options, Settings, options};
@@ -87,6 +88,7 @@ pub struct Site {
     takes_registrations: bool,
     turns: Turns,
     catcher: Option<Catcher>,
+    email_style: fn(&Options) -> EmailStyle,
     /// How long whoever asks waits for an answer.
     time_limit: Duration,
     body_bytes: usize,
@@ -133,6 +135,7 @@ impl Site {
             takes_registrations: false,
             turns: Turns::default(),
             catcher: None,
+            email_style: |options| EmailStyle::new(EmailLook::read(&options.get(THEME_OPTION))),
             time_limit: TIME_LIMIT,
             body_bytes: 0,
         }
@@ -165,6 +168,17 @@ impl Site {
     /// How long a batch begins further items, so that the last of them is answered in time.
     pub(crate) fn batch_time(&self) -> Duration {
         self.time_limit * 6 / 10
+    }
+
+    /// Says how the options of a crate above make all e-mails look.
+    #[must_use]
+    pub fn with_email_style(mut self, style: fn(&Options) -> EmailStyle) -> Self {
+        self.email_style = style;
+        self
+    }
+
+    pub(crate) fn email_style(&self, options: &Options) -> EmailStyle {
+        (self.email_style)(options)
     }
 
     /// Adds public pages of a crate above.

@@ -16,7 +16,8 @@ const ACCESS_DENIED_SUMMARY: &str = "Unauthorized Access / Forbidden";
 pub const REQUEST_FAILED: &str = "Request failure";
 
 /// Which of the two published forms an ISO gets its answers in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ResponseStyle {
     /// A message per shape, and every error in a list.
     #[default]

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::iso_limits::IsoLimits;
+use crate::dialect::ResponseStyle;
 
 /// Choices where the published interface leaves one.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
@@ -28,6 +29,9 @@ pub struct Settings {
     /// Whether ISOs may register themselves: `closed`, after an administrator's `approval`, or
     /// `open` to everybody with an e-mail address.
     pub registration: Registration,
+    /// The form of responses to callers without a valid key, and of a new ISO's until it chooses
+    /// another: `detailed` or `summary`.
+    pub response_style: ResponseStyle,
     /// What an ISO may use, unless it has limits of its own.
     pub limits: IsoLimits,
     /// Days for which requests can be looked up. 0: they are not kept at all.
@@ -48,6 +52,7 @@ impl Default for Settings {
             unique_profiles: false,
             review_merchants: false,
             registration: Registration::Closed,
+            response_style: ResponseStyle::default(),
             limits: IsoLimits::default(),
             request_log_days: 7,
             card_data: card_data::Policy::default(),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use frame::jobs::{Halt, JobCx, JobKind, Limits, Running};
 use frame::mail::{self, Message};
-use lettre::message::{Mailbox, MultiPart};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::transport::smtp::{Error as SmtpError, extension::ClientId};
@@ -100,19 +100,33 @@ impl Mail {
         }
     }
 
+    /// The operator's address, under the name that the site gave itself.
+    fn sender(&self, name: &str) -> Mailbox {
+        let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        Mailbox { name: name.or_else(|| self.from.name.clone()), email: self.from.email.clone() }
+    }
+
     fn email(&self, message: Message) -> Result<lettre::Message, Halt> {
         let unfit = |error: &dyn std::fmt::Display| {
             Halt::Failed(Error::invalid(format!("the letter cannot be addressed: {error}")))
         };
         let to: Mailbox = message.to.parse().map_err(|_| unfit(&"it has no such address"))?;
         let host = self.from.email.domain();
-        lettre::Message::builder()
-            .from(self.from.clone())
+        let mut builder = lettre::Message::builder()
+            .from(self.sender(&message.from_name))
             .to(to)
             .subject(message.subject)
-            .message_id(Some(format!("<{}@{host}>", message.id)))
-            .multipart(MultiPart::alternative_plain_html(message.text, message.html))
-            .map_err(|error| unfit(&error))
+            .message_id(Some(format!("<{}@{host}>", message.id)));
+        // The relay takes mail of one address; others stand where answers go.
+        if let Ok(reply_to) = message.reply_to.parse::<Mailbox>() {
+            builder = builder.reply_to(reply_to);
+        }
+        let built = match (message.text.is_empty(), message.html.is_empty()) {
+            (true, _) => builder.singlepart(SinglePart::html(message.html)),
+            (_, true) => builder.singlepart(SinglePart::plain(message.text)),
+            _ => builder.multipart(MultiPart::alternative_plain_html(message.text, message.html)),
+        };
+        built.map_err(|error| unfit(&error))
     }
 }
 

@@ -1,9 +1,11 @@
-//! Raises the notes of the system: follows the feed for them, and tends them once in a while.
+//! Raises the notes of the system and sends the e-mails of plugins: follows the feed for them, and
+//! looks once in a while at what no event tells.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use admin::notes::{follow, tend};
+use admin::plugins::emails;
 use analytics::facts::Facts;
 use analytics::sales_record;
 use frame::{Options, Site};
@@ -22,10 +24,16 @@ pub(crate) async fn run(site: Arc<Site>, facts: Arc<Facts>, mut stop: watch::Rec
         if let Err(error) = follow_events(&site).await {
             tracing::warn!(error = error.report(), "notes must wait; trying again");
         }
+        if let Err(error) = send_emails(&site).await {
+            tracing::warn!(error = error.report(), "e-mails of plugins must wait; trying again");
+        }
         if tended.is_none_or(|at| at.elapsed() >= TEND_EVERY) {
             tended = Some(Instant::now());
             if let Err(error) = tend_notes(&site, &facts).await {
                 tracing::warn!(error = error.report(), "cannot update notes");
+            }
+            if let Err(error) = remind(&site).await {
+                tracing::warn!(error = error.report(), "cannot remind of unpaid orders");
             }
         }
         tokio::select! {
@@ -46,6 +54,26 @@ async fn follow_events(site: &Site) -> Result<()> {
         };
     }
     Ok(())
+}
+
+/// The same for e-mails of plugins.
+async fn send_emails(site: &Arc<Site>) -> Result<()> {
+    while site.store().read(emails::is_behind).await? {
+        let (of_step, now) = (Arc::clone(site), site.clock().now());
+        match site.store().write(move |conn| emails::step(&of_step, conn, now)).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
+            stepped => stepped?,
+        };
+    }
+    Ok(())
+}
+
+async fn remind(site: &Arc<Site>) -> Result<()> {
+    if !site.store().read(emails::reminds).await? {
+        return Ok(());
+    }
+    let (of_step, now) = (Arc::clone(site), site.clock().now());
+    site.store().write(move |conn| emails::remind(&of_step, conn, now)).await.map(drop)
 }
 
 async fn tend_notes(site: &Site, facts: &Facts) -> Result<()> {

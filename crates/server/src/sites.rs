@@ -34,7 +34,8 @@ const SHOP: analytics::Shop = analytics::Shop {
 };
 
 /// The options of all that stands on the site.
-pub const OPTIONS: frame::options::Tables = &[commerce::options::DEFINITIONS, admin::OPTIONS];
+pub const OPTIONS: frame::options::Tables =
+    &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS, admin::OPTIONS];
 
 /// The routes of all that stands on the site.
 pub fn routes(
@@ -84,6 +85,7 @@ pub fn make_site(
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)
+        .with_email_style(commerce::emails::style)
         .with_files(Box::new(analytics::exports::link::ExportFiles))
         .with_files(Box::new(commerce::products::PlaceholderFile));
     for kind in admin.job_kinds() {

@@ -10,12 +10,17 @@ use super::answer::MarketReply;
 
 /// What it has: a number, the name of the plugin, and words about it.
 const PRODUCTS: &[(i64, &str, &str, &str)] = &[
-    (1001, "letters", "Letters", "Send e-mail campaigns to your customers."),
+    (
+        1001,
+        "letters",
+        "Letters",
+        "Welcomes customers, reminds of unpaid orders and asks for reviews.",
+    ),
     (
         1002,
         "parcels",
         "Parcels",
-        "Print shipping labels and keep customers up to date on their parcels.",
+        "Makes shipping labels as PDF and e-mails tracking numbers to customers.",
     ),
     (1003, "ledger", "Ledger", "Send every order to your accounting software."),
 ];

@@ -58,6 +58,9 @@ pub struct Contributions {
     pub channels: Vec<Channel>,
     pub campaigns: Vec<Campaign>,
     pub campaign_types: Vec<CampaignType>,
+    pub emails: Vec<PluginEmail>,
+    /// Orders get shipping labels and tracking numbers.
+    pub shipping_labels: Option<ShippingLabels>,
     /// Templates of terminals, for people to start from.
     pub templates: Vec<Template>,
     /// Products, for people to start from.
@@ -228,6 +231,55 @@ pub struct Connection {
     pub scopes: Vec<String>,
 }
 
+/// An e-mail that customers are sent while the plugin is active.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PluginEmail {
+    pub name: String,
+    pub trigger: EmailTrigger,
+    /// How long an order is unpaid before its buyer is reminded.
+    #[serde(default = "one_day_of_hours")]
+    pub after_hours: u32,
+    /// May name `{site_title}`, `{order_number}` and `{customer_name}`, and so may the text.
+    pub subject: String,
+    pub text: String,
+    /// Not sent while this setting is false.
+    #[serde(default)]
+    pub enabled_with: Option<String>,
+    /// Sent under the name that this setting holds, and not as long as it holds none.
+    #[serde(default)]
+    pub sender_with: Option<String>,
+    /// This setting says `daily`, `weekly` or `monthly`: how many of the plugin's e-mails one
+    /// customer gets at most.
+    #[serde(default)]
+    pub at_most: Option<String>,
+}
+
+/// Which settings say how labels are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShippingLabels {
+    /// `a6`, `a5` or `letter`.
+    pub size_with: Option<String>,
+    /// Whether labels are marked as insured.
+    pub insured_with: Option<String>,
+    /// The sender's name; that of the site where it is empty.
+    pub sender_with: Option<String>,
+}
+
+fn one_day_of_hours() -> u32 {
+    24
+}
+
+/// What an e-mail of a plugin follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmailTrigger {
+    CustomerCreated,
+    OrderCompleted,
+    OrderUnpaid,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -318,6 +370,8 @@ impl PluginManifest {
             channels,
             campaigns,
             campaign_types,
+            emails,
+            shipping_labels,
             templates,
             product_templates,
             webhooks,
@@ -332,6 +386,7 @@ impl PluginManifest {
         let slugs = slugs.chain(channels.iter().map(|channel| &channel.slug));
         let slugs = slugs.chain(campaigns.iter().map(|campaign| &campaign.id));
         let slugs = slugs.chain(campaign_types.iter().map(|kind| &kind.id));
+        let slugs = slugs.chain(emails.iter().map(|email| &email.name));
         let slugs = slugs.chain(templates.iter().map(|template| &template.name));
         let slugs = slugs.chain(product_templates.iter().map(|template| &template.name));
         let slugs = slugs.chain(connections.iter().map(|one| &one.service));
@@ -346,6 +401,14 @@ impl PluginManifest {
         let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
         let named = named.chain(webhooks.iter().filter_map(|one| one.secret_setting.as_deref()));
         let named = named.chain(tasks.iter().filter_map(|task| task.done_with.as_deref()));
+        let of_emails = emails.iter().flat_map(|email| {
+            [&email.enabled_with, &email.sender_with, &email.at_most].map(Option::as_deref)
+        });
+        let named = named.chain(of_emails.flatten());
+        let of_labels = shipping_labels.iter().flat_map(|labels| {
+            [&labels.size_with, &labels.insured_with, &labels.sender_with].map(Option::as_deref)
+        });
+        let named = named.chain(of_labels.flatten());
         let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
         if let Some(absent) = named.find(|name| !is_setting(name)) {
             return Err(Error::invalid(format!("the plugin has no setting named {absent}")));

@@ -105,17 +105,14 @@ fn may_fill(call: &mut Call<'_>) -> Result<(), Stop> {
     call.need(Capability::ManageOptions, CANNOT_UPDATE, message)
 }
 
-/// What can be made here, and what an extension would add: with its number in the marketplace, by
-/// which clients find it. Templates of active plugins come after them.
+/// What can be made here. Templates of active plugins come after that.
 fn kinds(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut kinds = json!({
         "physical": { "label": "Physical products", "default": true },
         "downloads": { "label": "Downloads" },
-        "subscriptions": { "label": "Subscriptions (requires an extension)" },
-        "memberships": { "label": "Memberships (requires an extension)", "product": 958_589 },
-        "bookings": { "label": "Bookings (requires an extension)", "product": 390_890 },
-        "product-bundles": { "label": "Bundles (requires an extension)", "product": 18_716 },
-        "product-add-ons": { "label": "Add-ons (requires an extension)", "product": 18_618 },
+        "variable": { "label": "Products with variations" },
+        "grouped": { "label": "Groups of products" },
+        "external": { "label": "Products sold elsewhere" },
     });
     for (template, plugin) in templates_of_plugins(call)? {
         let kind = json!({

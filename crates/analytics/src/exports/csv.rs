@@ -1,6 +1,6 @@
 //! Comma-separated values as spreadsheets read them: UTF-8 with a mark, commas, doubled quotes, a
 //! line feed behind each row. **A text that a spreadsheet would take for a formula is preceded by
-//! an apostrophe**, so that nobody's name can make it calculate.
+//! an apostrophe**, so that nobody's name can make it calculate; a negative number is no formula.
 
 use super::Page;
 use super::columns::{Cell, Column};
@@ -10,6 +10,8 @@ use crate::columns::number;
 const MARK: &str = "\u{feff}";
 /// A text that begins with one of these may be taken for a formula.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+/// Signs that stand before or after an amount.
+const CURRENCIES: [char; 8] = ['$', '€', '£', '¥', '₹', '₩', '₽', '\u{a0}'];
 const APOSTROPHE: char = '\'';
 
 /// The beginning of a file.
@@ -40,7 +42,19 @@ fn written(cell: &Cell, page: &Page) -> String {
 }
 
 fn guarded(text: &str) -> String {
-    if text.starts_with(FORMULA) { format!("{APOSTROPHE}{text}") } else { text.to_owned() }
+    if text.starts_with(FORMULA) && !is_negative_number(text) {
+        format!("{APOSTROPHE}{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Whether a text is a negative number or amount, such as `-$2.00`: nothing in it calculates.
+fn is_negative_number(text: &str) -> bool {
+    let Some(number) = text.strip_prefix('-') else { return false };
+    let digits = number.trim_matches(|letter: char| CURRENCIES.contains(&letter));
+    digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ','))
 }
 
 fn quoted(text: &str) -> String {
@@ -84,7 +98,15 @@ mod tests {
             ("=1+1", "'=1+1"),
             ("@sum", "'@sum"),
             ("+49 30", "\"'+49 30\""),
-            ("-$2.00", "'-$2.00"),
+            ("-$2.00", "-$2.00"),
+            ("-1,627.47", "\"-1,627.47\""),
+            ("-2.00\u{a0}€", "-2.00\u{a0}€"),
+            ("-12", "-12"),
+            ("-2+3", "'-2+3"),
+            ("-2-3", "'-2-3"),
+            ("-SUM(A1)", "'-SUM(A1)"),
+            ("-", "'-"),
+            ("--1", "'--1"),
             ("\tx", "\"'\tx\""),
             ("\n=1", "\"'\n=1\""),
             ("＝1+1", "'＝1+1"),

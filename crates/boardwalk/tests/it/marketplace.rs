@@ -36,6 +36,9 @@ fn walk(site: Site) {
     };
     assert_eq!(listed(), json!([]));
     assert_eq!(desk.get("/wc/v3/marketplace/featured")[0]["title"], json!("From afar"));
+    let alone = post("/wc/v3/marketplace/create-order", &json!({ "product_id": 31 }));
+    let code = alone.json().unwrap()["code"].clone();
+    assert_eq!((alone.status, code), (400, json!("could-not-install")), "nobody would pay");
     connect(&desk);
 
     assert_eq!(listed(), json!([]), "nothing was bought yet");

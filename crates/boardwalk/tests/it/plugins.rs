@@ -136,7 +136,7 @@ fn channels_follow_their_settings(desk: &ShopDesk) {
     let campaigns = desk.look("/wc-admin/marketing/campaigns?per_page=2&page=2");
     assert_eq!(campaigns.header("X-WP-Total").as_deref(), Some("3"));
     assert_eq!(campaigns.header("X-WP-TotalPages").as_deref(), Some("2"));
-    assert_eq!(each(&campaigns.json().unwrap(), "id"), [json!("season")]);
+    assert_eq!(each(&campaigns.json().unwrap(), "id"), [json!("review")]);
     assert_eq!(
         desk.get("/wc-admin/marketing/campaign-types")[0]["channel"]["slug"],
         json!("letters")

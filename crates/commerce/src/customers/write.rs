@@ -14,6 +14,7 @@ use types::Role;
 use super::{Customer, address, lookup, username};
 use crate::common::version::Version;
 use crate::common::{meta, moments};
+use crate::emails::{self, Content};
 
 pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
@@ -40,7 +41,18 @@ pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, 
     customer.row.is_paying = call.visit.is_import && call.params.flag("is_paying_customer");
     apply(version, call, &mut customer)?;
     save(call, &mut customer)?;
+    welcome(call, &customer)?;
     Ok(customer)
+}
+
+/// Tells the customer of the new account.
+fn welcome(call: &mut Call<'_>, customer: &Customer) -> Result<(), Stop> {
+    let Some(kind) = emails::find("customer_new_account") else { return Ok(()) };
+    let user = &customer.user;
+    let words = vec![("username", user.login.clone()), ("user_login", user.login.clone())];
+    let content = Content { to: &user.email, words, ..Content::default() };
+    emails::queue(call, kind, &content)?;
+    Ok(())
 }
 
 /// Returns the customer as it is afterwards.

@@ -1,24 +1,26 @@
 //! A way to pay as the interface shows it.
 
-use contract::rest::{Item, Links, Schema};
+use contract::rest::{Item, Links, Schema, Stop};
 use frame::{Call, Options};
 use serde_json::{Map, Value, json};
+use shop_rows::shipping::{self, ZoneRow};
 
 use super::ORDER;
 use super::table::{Field, Gateway};
 use crate::settings::kind::{Choices, SettingType, TYPES, choices_body};
-use crate::shipping_methods::METHODS;
+use crate::shipping_methods::{METHODS, Method};
 
 const CONTEXTS: &[&str] = &["view", "edit"];
 
 pub(super) fn item(shows_supports: bool) -> Item {
     let text = |about: &str| Schema::text().about(about).context(CONTEXTS);
     let shown = |about: &str| text(about).readonly();
+    let types: Vec<&str> = TYPES.iter().copied().chain([SettingType::SafeText.name()]).collect();
     let setting = Schema::object([
         ("id", shown("Setting ID.")),
         ("label", shown("Setting name.")),
         ("description", shown("Setting description.")),
-        ("type", text("Setting type.").choices(TYPES).readonly()),
+        ("type", text("Setting type.").choices(&types).readonly()),
         ("value", text("Setting value.")),
         ("default", shown("Default value.")),
         ("tip", shown("Help text.")),
@@ -52,19 +54,44 @@ pub(super) fn stored(options: &Options, gateway: &Gateway) -> Map<String, Value>
     }
 }
 
-pub(super) fn choices(field: &Field) -> Choices {
+pub(super) fn is_enabled(settings: &Map<String, Value>) -> bool {
+    settings.get("enabled").is_some_and(|enabled| enabled == "yes")
+}
+
+/// What a choice offers, by the way of shipping: all of that way, and each as a zone has it.
+pub(super) fn offered(
+    call: &mut Call<'_>,
+    field: &Field,
+) -> Result<Vec<(&'static str, Choices)>, Stop> {
     if field.kind != SettingType::Multiselect {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    METHODS.iter().map(|method| (method.id.to_owned(), method.title.to_owned())).collect()
+    let everywhere = ZoneRow { zone_id: 0, name: String::from("Rest of the world"), position: 0 };
+    let mut zones = shipping::zone_list(call.conn()?)?;
+    zones.push(everywhere);
+    let mut in_zones = Vec::new();
+    for zone in zones {
+        let methods = shipping::methods_of(call.conn()?, zone.zone_id)?;
+        in_zones.extend(methods.into_iter().map(|method| (zone.name.clone(), method)));
+    }
+    let of_method = |method: &'static Method| {
+        let mut choices = vec![(method.id.to_owned(), format!("Any {} method", method.title))];
+        let own = in_zones.iter().filter(|(_, one)| one.method_id == method.id);
+        choices.extend(own.map(|(zone, one)| {
+            let id = one.instance_id;
+            (format!("{}:{id}", method.id), format!("{zone} – {} (#{id})", method.title))
+        }));
+        (method.title, choices)
+    };
+    Ok(METHODS.iter().map(of_method).collect())
 }
 
 pub(super) fn body(
-    call: &Call<'_>,
+    call: &mut Call<'_>,
     options: &Options,
     gateway: &Gateway,
     shows_supports: bool,
-) -> Value {
+) -> Result<Value, Stop> {
     let stored = stored(options, gateway);
     let text = |name: &str, default: &str| match stored.get(name) {
         Some(value) => value.clone(),
@@ -74,21 +101,22 @@ pub(super) fn body(
         Some(endpoint) => endpoint.clone(),
         None => json!(gateway.order),
     };
-    let settings = gateway
-        .fields
-        .iter()
-        .map(|field| (field.id.to_owned(), setting(field, text(field.id, field.default))));
+    let mut settings = Map::new();
+    for field in gateway.fields {
+        let body = setting(call, field, text(field.id, field.default))?;
+        settings.insert(field.id.to_owned(), body);
+    }
     let page = format!("/wp-admin/admin.php?page=wc-settings&tab=checkout&section={}", gateway.id);
     let mut body = json!({
         "id": gateway.id,
         "title": text("title", gateway.title),
         "description": text("description", gateway.description),
         "order": order,
-        "enabled": stored.get("enabled").is_some_and(|enabled| enabled == "yes"),
+        "enabled": is_enabled(&stored),
         "method_title": gateway.name,
         "method_description": gateway.about,
         "method_supports": ["products"],
-        "settings": settings.collect::<Map<_, _>>(),
+        "settings": settings,
         "needs_setup": false,
         "post_install_scripts": [],
         "settings_url": call.visit.page(&page),
@@ -99,10 +127,10 @@ pub(super) fn body(
     if let (false, Value::Object(members)) = (shows_supports, &mut body) {
         members.shift_remove("method_supports");
     }
-    body
+    Ok(body)
 }
 
-fn setting(field: &Field, value: Value) -> Value {
+fn setting(call: &mut Call<'_>, field: &Field, value: Value) -> Result<Value, Stop> {
     let mut body = json!({
         "id": field.id,
         "label": field.label,
@@ -113,10 +141,15 @@ fn setting(field: &Field, value: Value) -> Value {
         "tip": field.about,
         "placeholder": "",
     });
-    if let (Some(offered), Value::Object(members)) = (choices_body(&choices(field)), &mut body) {
-        members.insert(String::from("options"), offered);
+    let groups = offered(call, field)?;
+    if let (false, Value::Object(members)) = (groups.is_empty(), &mut body) {
+        let group = |(name, choices): (&str, Choices)| {
+            (name.to_owned(), choices_body(&choices).unwrap_or_default())
+        };
+        let groups: Map<String, Value> = groups.into_iter().map(group).collect();
+        members.insert(String::from("options"), Value::Object(groups));
     }
-    body
+    Ok(body)
 }
 
 pub(super) fn links(call: &Call<'_>, namespace: &str, gateway: &Gateway) -> Links {

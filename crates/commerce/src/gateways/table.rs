@@ -29,7 +29,7 @@ pub(super) struct Field {
 
 const fn title(default: &'static str) -> Field {
     let about = "Title shown to customers at checkout.";
-    Field { id: "title", label: "Title", about, kind: SettingType::Text, default }
+    Field { id: "title", label: "Title", about, kind: SettingType::SafeText, default }
 }
 
 const INSTRUCTIONS: Field = Field {

@@ -17,7 +17,7 @@ use types::{Amount, Result};
 
 use super::goods::Goods;
 use super::record::{Line, Order};
-use super::{downloads, status, view};
+use super::{downloads, notify, status, view};
 use crate::common::{events, meta, moments};
 use crate::coupons::Coupon;
 use crate::products;
@@ -92,6 +92,7 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
         order.row.completed = Some(now);
     }
     order.notes.push(note_row(call, order.id(), status_note(&from, to)));
+    order.transitions.push((from, to.to_owned()));
     Ok(())
 }
 
@@ -134,7 +135,8 @@ pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) ->
     settle_sales(call, order)?;
     settle_coupons(call, order)?;
     downloads::settle(call, order)?;
-    settle_customer(call, order)
+    settle_customer(call, order)?;
+    notify::follow_status(call, order)
 }
 
 /// Takes back what was counted for an order that goes away for good. Goods that were sold stay

@@ -4,59 +4,21 @@
 use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, formats};
 use frame::action::{read, write};
-use frame::mail::{self, Email, Sender};
-use frame::{Action, Call};
+use frame::{Action, Call, mail};
 use serde_json::{Value, json};
 use shop_rows::order::OrderKind;
 use types::Capability;
 
+use super::notify::queue;
 use super::record::Order;
-use super::{effects, receipt, status};
+use super::{effects, status};
+use crate::emails::{self, EmailKind, KINDS};
 
 /// The template that every order has: what it consists of and comes to.
 const DETAILS: &str = "customer_invoice";
 
-/// An e-mail template with its subject and description. Those without a subject are not about the
-/// state of an order, or not for its customer, so they cannot be sent from here.
-struct Template {
-    id: &'static str,
-    subject: &'static str,
-    about: &'static str,
-}
-
-const fn template(id: &'static str, subject: &'static str, about: &'static str) -> Template {
-    Template { id, subject, about }
-}
-
-static TEMPLATES: &[Template] = &[
-    template("new_order", "", ""),
-    template("cancelled_order", "", ""),
-    template("customer_cancelled_order", "Order cancelled", "Sent when the order was cancelled."),
-    template("failed_order", "", ""),
-    template("customer_failed_order", "Payment failed", "Sent when the payment failed."),
-    template("customer_on_hold_order", "Order on hold", "Sent while the order waits for payment."),
-    template(
-        "customer_processing_order",
-        "Order received",
-        "Sent when the order is being prepared.",
-    ),
-    template("customer_completed_order", "Order complete", "Sent when the order is complete."),
-    template("customer_refunded_order", "Order refunded", "Sent when the order was refunded."),
-    template(DETAILS, "Order details", "Lists the items and the totals of the order."),
-    template("customer_note", "", ""),
-    template("customer_reset_password", "", ""),
-    template("customer_new_account", "", ""),
-    template("admin_payment_gateway_enabled", "", ""),
-    template("customer_pos_completed_order", "Your purchase", "Receipt for an in-person purchase."),
-    template(
-        "customer_pos_refunded_order",
-        "Purchase refunded",
-        "Sent when an in-person purchase was refunded.",
-    ),
-];
-
 pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
-    let ids: Vec<&str> = TEMPLATES.iter().map(|template| template.id).collect();
+    let ids: Vec<&str> = KINDS.iter().map(|kind| kind.id).collect();
     let item = templates_item(&ids);
     let compiled = item.compile().expect("the schema is well formed");
     let answer = Schema::text().about("Result message.").context(&["edit"]).readonly();
@@ -113,19 +75,18 @@ fn list(item: &CompiledItem, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let order = order_of(call)?;
     let has_refunds = !shop_rows::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
     let context = call.context();
-    let body = |template: &Template| {
-        let (title, about) = (template.subject, template.about);
-        let body = json!({ "id": template.id, "title": title, "description": about });
+    let body = |kind: &EmailKind| {
+        let body = json!({ "id": kind.id, "title": kind.title, "description": kind.about });
         item.filter_by_context(body, &context)
     };
     Ok(Reply::new(available(&order, has_refunds).map(body).collect::<Vec<Value>>()))
 }
 
 /// The templates that fit the order's state.
-fn available(order: &Order, has_refunds: bool) -> impl Iterator<Item = &'static Template> {
+fn available(order: &Order, has_refunds: bool) -> impl Iterator<Item = &'static EmailKind> {
     let is_pos = order.row.created_via.starts_with("pos");
     let status = order.row.status.clone();
-    TEMPLATES.iter().filter(move |template| match template.id {
+    KINDS.iter().filter(move |kind| match kind.id {
         DETAILS => true,
         "customer_cancelled_order" => status == status::CANCELLED,
         "customer_failed_order" => status == status::FAILED,
@@ -147,11 +108,15 @@ fn send_chosen(call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
     let mut order = order_of(call)?;
     let has_refunds = !shop_rows::order::refunds_of(call.conn()?, &[order.id()])?.is_empty();
-    let Some(template) = available(&order, has_refunds).find(|template| template.id == id) else {
+    let Some(kind) = available(&order, has_refunds).find(|kind| kind.id == id) else {
         let message =
             "This e-mail template is not available for the order; see its email_templates.";
         return Err(refused("woocommerce_rest_invalid_email_template", message));
     };
+    if !emails::is_on(call.options(), kind) {
+        let message = "This e-mail is turned off; enable it in the e-mail settings.";
+        return Err(refused("woocommerce_rest_email_not_sent", message));
+    }
     if set_address(call, &mut order)? {
         order = order.update(call.conn()?)?;
         effects::append_event(call, "order.updated", &order)?;
@@ -166,8 +131,13 @@ fn send(call: &mut Call<'_>, id: &str) -> Result<Reply, Stop> {
         return Err(refused("woocommerce_rest_email_not_sent", message));
     }
     mail::count_email(call)?;
-    queue_email(call, &order, template, &to)?;
-    let message = format!("{} sent to {to}.", template.subject);
+    let case = match kind.id {
+        DETAILS if order.row.paid.is_some() => "_paid",
+        "customer_refunded_order" if order.row.status != status::REFUNDED => "_partial",
+        _ => kind.wordings.first().map_or("", |wording| wording.suffix),
+    };
+    queue(call, &order, kind, case, Vec::new())?;
+    let message = format!("{} sent to {to}.", kind.title);
     effects::note(call, order.id(), message.clone())?;
     Ok(Reply::new(json!({ "message": message })))
 }
@@ -193,25 +163,4 @@ fn set_address(call: &Call<'_>, order: &mut Order) -> Result<bool, Stop> {
     }
     given.clone_into(&mut order.details.billing.email);
     Ok(true)
-}
-
-fn queue_email(
-    call: &mut Call<'_>,
-    order: &Order,
-    template: &Template,
-    to: &str,
-) -> Result<(), Stop> {
-    let options = std::sync::Arc::clone(&call.visit.options);
-    let number = &order.row.number;
-    let rows = receipt::rows(&options, order).into_iter();
-    let mut paragraphs = vec![format!("Order {number}")];
-    paragraphs.extend(rows.map(|(name, amount)| format!("{name}: {amount}")));
-    let subject = format!("{} ({number})", template.subject);
-    let site_name = options.text("blogname");
-    let (site, now) = (call.site, call.now());
-    let home = site.address_for_emails(&options);
-    let sender = Sender { site_name: &site_name, home: &home };
-    let letter = Email { to, subject: &subject, paragraphs: &paragraphs, link: None };
-    mail::enqueue(site, call.conn()?, sender, &letter, now)?;
-    Ok(())
 }

@@ -9,9 +9,9 @@ use shop_rows::order::OrderKind;
 use shop_rows::order_note::{self, OrderNoteRow};
 use types::Capability;
 
-use super::effects;
 use super::record::Order;
 use super::schema::{read_only, shown};
+use super::{effects, notify};
 use crate::common::version::Version;
 use crate::common::{events, first, moments};
 
@@ -207,6 +207,11 @@ fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     if !call.visit.is_import {
         append_event(call, order_id)?;
+        if note.customer_note
+            && let Some(order) = Order::get(call.conn()?, order_id, OrderKind::Order)?
+        {
+            notify::tell_note(call, &order, &note.text)?;
+        }
     }
     let links = links(endpoint, call, &note);
     let location = format!("/{}/orders/{order_id}/notes/{}", endpoint.namespace, note.note_id);

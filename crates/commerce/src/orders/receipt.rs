@@ -126,7 +126,7 @@ fn later(options: &Options, now: Timestamp, days: i64) -> String {
 }
 
 /// The day of the site's calendar; days compare as their texts do.
-fn day_of(options: &Options, time: Timestamp) -> String {
+pub(super) fn day_of(options: &Options, time: Timestamp) -> String {
     let mut written = dates::written(options.local(time));
     written.truncate(10);
     written

@@ -15,6 +15,8 @@ pub struct Order {
     pub items: Vec<Line>,
     /// Notes that are written together with it, whatever order they name.
     pub notes: Vec<OrderNoteRow>,
+    /// Changes of its status that e-mails have not followed yet: from where, to where.
+    pub transitions: Vec<(String, String)>,
 }
 
 /// What nobody filters or sorts by.
@@ -48,6 +50,9 @@ pub struct Details {
     /// Where the buyer can read what the order came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
+    /// Whether the store was sent an e-mail about it.
+    #[serde(skip_serializing_if = "is_no")]
+    pub is_announced: bool,
     /// Of a refund: whether a provider paid the money back.
     #[serde(skip_serializing_if = "is_no")]
     pub refunded_payment: bool,
@@ -197,7 +202,7 @@ impl Order {
     pub fn read(stored: order::Order) -> Result<Self> {
         let items = stored.items.into_iter().map(Line::read).collect::<Result<_>>()?;
         let details = details(&stored.row.details)?;
-        Ok(Self { details, row: stored.row, items, notes: Vec::new() })
+        Ok(Self { details, row: stored.row, items, notes: Vec::new(), transitions: Vec::new() })
     }
 
     /// The order, or refund, of this id.

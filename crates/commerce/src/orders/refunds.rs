@@ -16,7 +16,7 @@ use super::effects::{self, Before, REDUCED, RESTOCKED};
 use super::goods::Goods;
 use super::record::{Line, Order};
 use super::totals::{self, Shop};
-use super::{legacy, lines, list, schema, status, view};
+use super::{legacy, lines, list, notify, schema, status, view};
 use crate::common::version::Version;
 use crate::common::{amounts, first, meta, moments};
 
@@ -421,6 +421,7 @@ fn carry_out(
     let order = order.update(call.conn()?)?;
     effects::append_event(call, "refund.created", &refund)?;
     effects::append_event(call, "order.updated", &order)?;
+    notify::tell_refund(call, &order, is_full)?;
     Ok(refund)
 }
 

@@ -11,7 +11,7 @@ use super::{price, stock, sync};
 const AHEAD_MICROS: i64 = 60_000_000;
 
 /// Brings everything that follows up to date.
-pub(super) fn settle(
+pub(crate) fn settle(
     conn: &mut dyn Conn,
     options: &Options,
     product: &mut Product,

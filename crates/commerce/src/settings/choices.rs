@@ -8,6 +8,7 @@ use site_rows::post::{PostFilter, PostOrder};
 use super::kind::Choices;
 use super::table::Offers;
 use crate::data::tables;
+use crate::emails::FONTS;
 use crate::orders::status::STATUSES;
 
 /// Pages that are offered at most.
@@ -24,6 +25,11 @@ pub(super) fn of(call: &mut Call<'_>, offers: Offers) -> Result<Choices, Stop> {
         }
         Offers::CountriesAndStates => tables::countries().iter().flat_map(with_states).collect(),
         Offers::Currencies => tables::currencies().iter().map(named_currency).collect(),
+        Offers::FontFamilies => {
+            let mut choices = owned(&[("", "Default")]);
+            choices.extend(owned(FONTS));
+            choices
+        }
         Offers::Pages => pages(call)?,
         Offers::TaxClasses => {
             let mut choices =

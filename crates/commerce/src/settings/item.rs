@@ -2,12 +2,13 @@
 
 use contract::rest::{Item, Schema, Stop};
 use frame::options::definition;
-use frame::{Call, Options};
+use frame::{Call, Options, options};
 use serde_json::{Map, Value, json};
 
 use super::choices;
 use super::kind::{SettingType, TYPES, choices_body};
-use super::table::{Default, Setting};
+use super::table::{Default, Kept, Setting};
+use crate::taxes;
 
 const CONTEXTS: &[&str] = &["view", "edit"];
 
@@ -72,7 +73,11 @@ pub(super) fn body(
     if setting.tip {
         add("tip", json!(setting.about));
     }
-    add("value", value(options, setting));
+    if !setting.placeholder.is_empty() {
+        add("placeholder", json!(setting.placeholder));
+    }
+    let stored = stored(call, options, setting)?;
+    add("value", value(options, setting, stored));
     Ok(Value::Object(body))
 }
 
@@ -83,17 +88,47 @@ pub(super) fn default(options: &Options, setting: &Setting) -> Option<Value> {
         Default::Unsaid => return None,
         Default::This(text) => of_json(text),
         Default::LikeOption(name) => json!(options.text(name)),
-        Default::OfOption => of_json(definition(setting.id)?.default),
+        Default::Computed(compute) => json!(compute(options)),
+        Default::Text(text) => json!(text),
+        Default::OfOption => of_json(definition(&setting.id)?.default),
     };
     Some(as_setting(setting.kind, default))
 }
 
-fn value(options: &Options, setting: &Setting) -> Value {
-    let stored = match options.get(setting.id) {
+/// What is kept, or null.
+fn stored(call: &mut Call<'_>, options: &Options, setting: &Setting) -> Result<Value, Stop> {
+    Ok(match setting.kept {
+        Kept::Option => options.get(&setting.id),
+        Kept::In(option) => options.get(option).get(&*setting.id).cloned().unwrap_or_default(),
+        Kept::TaxClasses => json!(taxes::class_names(call.conn()?)?.join("\n")),
+    })
+}
+
+/// Keeps a value that was accepted.
+pub(super) fn keep(call: &mut Call<'_>, setting: &Setting, value: &Value) -> Result<(), Stop> {
+    match setting.kept {
+        Kept::Option => options::set(call.conn()?, &setting.id, value)?,
+        Kept::In(option) => {
+            let kept = Options::read(call.conn()?)?.get(option);
+            let mut members = kept.as_object().cloned().unwrap_or_default();
+            members.insert(setting.id.to_string(), value.clone());
+            options::set(call.conn()?, option, &Value::Object(members))?;
+        }
+        Kept::TaxClasses => {
+            let names = value.as_str().unwrap_or_default().lines().map(str::trim);
+            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+            taxes::set_class_names(call, &names)?;
+        }
+    }
+    Ok(())
+}
+
+fn value(options: &Options, setting: &Setting, stored: Value) -> Value {
+    let stored = match stored {
         Value::Null => None,
         // Nothing was chosen where another option speaks.
         Value::String(text) if text.is_empty() => match setting.default {
-            Default::LikeOption(_) => None,
+            Default::LikeOption(_) | Default::Computed(_) => None,
             _ => Some(json!("")),
         },
         other => Some(other),

@@ -28,6 +28,10 @@ pub(crate) enum SettingType {
     Text,
     Email,
     Number,
+    /// A colour such as `#0b6f82`; nothing for that of the theme.
+    Color,
+    /// A text that buyers read at the checkout.
+    SafeText,
     Textarea,
     /// Texts `yes` and `no`.
     Checkbox,
@@ -45,6 +49,8 @@ impl SettingType {
             Self::Text => "text",
             Self::Email => "email",
             Self::Number => "number",
+            Self::Color => "color",
+            Self::SafeText => "safe_text",
             Self::Textarea => "textarea",
             Self::Checkbox => "checkbox",
             Self::Radio => "radio",
@@ -65,7 +71,10 @@ pub(crate) fn accept(
     default: Option<&Value>,
 ) -> Result<Value, Refusal> {
     match kind {
-        SettingType::Text => text(value).map(|text| json!(clean::text_field(&text))),
+        SettingType::Color => color(value),
+        SettingType::Text | SettingType::SafeText => {
+            text(value).map(|text| json!(clean::text_field(&text)))
+        }
         SettingType::Email => email(value),
         SettingType::Number => number(value),
         SettingType::Textarea => text(value).map(|text| json!(clean::textarea_field(&text))),
@@ -99,6 +108,21 @@ fn text(value: &Value) -> Result<String, Refusal> {
 fn email(value: &Value) -> Result<Value, Refusal> {
     let text = text(value)?;
     if text.is_empty() || formats::is_email(&text) { Ok(json!(text)) } else { Err(invalid()) }
+}
+
+/// Written with three digits or six; kept with six, in small letters.
+fn color(value: &Value) -> Result<Value, Refusal> {
+    let text = text(value)?.to_ascii_lowercase();
+    if text.is_empty() {
+        return Ok(json!(""));
+    }
+    let digits = text.strip_prefix('#').ok_or_else(invalid)?;
+    let six: String = match digits.len() {
+        3 => digits.chars().flat_map(|digit| [digit, digit]).collect(),
+        _ => digits.to_owned(),
+    };
+    let color = format!("#{six}");
+    if frame::pages::is_colour(&color) { Ok(json!(color)) } else { Err(invalid()) }
 }
 
 /// A whole number that is not negative, or nothing at all; kept as text.
@@ -187,6 +211,12 @@ mod tests {
         check(SettingType::Number, json!("many"), None);
         check(SettingType::Email, json!("shop@example.test"), Some(json!("shop@example.test")));
         check(SettingType::Email, json!("nonsense"), None);
+        check(SettingType::SafeText, json!("Cash <b>now</b>"), Some(json!("Cash now")));
+        check(SettingType::Color, json!("#0B6f82"), Some(json!("#0b6f82")));
+        check(SettingType::Color, json!("#abc"), Some(json!("#aabbcc")));
+        check(SettingType::Color, json!(""), Some(json!("")));
+        check(SettingType::Color, json!("red"), None);
+        check(SettingType::Color, json!("#12345g"), None);
         check(SettingType::Textarea, json!("one\ntwo"), Some(json!("one\ntwo")));
         check(SettingType::Checkbox, json!("no"), Some(json!("no")));
         check(SettingType::Checkbox, json!(true), Some(json!("yes")));

@@ -1,36 +1,58 @@
-//! The groups of settings, and what the interface tells about each setting. **Every setting is an
-//! option of the site of the same name**; type and choices are here, defaults are the option's.
+//! The groups of settings, and what the interface tells about each setting. **A setting is an option
+//! of the site of the same name**, unless it says where else it is kept; type and choices are here,
+//! defaults are the option's. Settings of a single e-mail follow from the table of e-mails.
 
 mod account;
 mod advanced;
 mod analytics;
+mod email;
 mod general;
 mod products;
 mod tax;
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use frame::Options;
 
 use super::kind::SettingType;
 
 /// Settings that belong together.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) id: &'static str,
+    pub(super) id: Cow<'static, str>,
     pub(super) label: &'static str,
     pub(super) about: &'static str,
-    pub(super) settings: &'static [Setting],
+    /// The group that it is a part of; empty for none.
+    pub(super) parent: &'static str,
+    pub(super) settings: Cow<'static, [Setting]>,
 }
 
 /// One setting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Setting {
-    /// Also the name of the option.
-    pub(super) id: &'static str,
-    pub(super) label: &'static str,
+    pub(super) id: Cow<'static, str>,
+    pub(super) label: Cow<'static, str>,
     pub(super) about: &'static str,
     pub(super) kind: SettingType,
     pub(super) offers: Offers,
     pub(super) default: Default,
+    pub(super) kept: Kept,
+    /// What an empty field shows; may be empty.
+    pub(super) placeholder: &'static str,
     /// Whether the description is shown as a hint too.
     pub(super) tip: bool,
+}
+
+/// Where the value of a setting is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// In the option that is called as the setting is.
+    Option,
+    /// In the object that this option holds, by the setting's id.
+    In(&'static str),
+    /// The names of the tax classes beside the standard one, a line for each.
+    TaxClasses,
 }
 
 /// What a choice offers.
@@ -44,6 +66,8 @@ pub(super) enum Offers {
     Currencies,
     OrderStatuses,
     Pages,
+    /// Those that readers of mail have, or none.
+    FontFamilies,
     /// The standard class, all others, or that of the goods.
     TaxClasses,
 }
@@ -55,27 +79,40 @@ pub(super) enum Default {
     OfOption,
     /// Whatever another option says.
     LikeOption(&'static str),
+    /// What follows from other options.
+    Computed(fn(&Options) -> String),
+    Text(&'static str),
     /// This, as JSON.
     This(&'static str),
     /// The interface tells of none.
     Unsaid,
 }
 
-pub(super) static GROUPS: &[Group] = &[
-    Group {
-        id: "wc_admin",
-        label: "Analytics",
-        about: "What reports include and show by default.",
-        settings: analytics::SETTINGS,
-    },
-    Group { id: "general", label: "General", about: "", settings: general::SETTINGS },
-    Group { id: "products", label: "Products", about: "", settings: products::SETTINGS },
-    Group { id: "tax", label: "Tax", about: "", settings: tax::TAX },
-    Group { id: "shipping", label: "Shipping", about: "", settings: tax::SHIPPING },
-    Group { id: "account", label: "Accounts and privacy", about: "", settings: account::ACCOUNT },
-    Group { id: "email", label: "E-mails", about: "", settings: account::EMAIL },
-    Group { id: "advanced", label: "Advanced", about: "", settings: advanced::SETTINGS },
-];
+pub(super) static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let mut groups = vec![
+        Group {
+            about: "What reports include and show by default.",
+            ..group("wc_admin", "Analytics", analytics::SETTINGS)
+        },
+        group("general", "General", general::SETTINGS),
+        group("products", "Products", products::SETTINGS),
+        group("tax", "Tax", tax::TAX),
+        group("shipping", "Shipping", tax::SHIPPING),
+        // Payment methods have routes of their own, and the shop has no integrations.
+        group("checkout", "Payments", &[]),
+        group("account", "Accounts and privacy", account::SETTINGS),
+        group(email::GROUP, "E-mails", email::SETTINGS),
+        group("integration", "Integration", &[]),
+        group("advanced", "Advanced", advanced::SETTINGS),
+    ];
+    groups.extend(email::groups());
+    groups
+});
+
+fn group(id: &'static str, label: &'static str, settings: &'static [Setting]) -> Group {
+    let settings = Cow::Borrowed(settings);
+    Group { id: Cow::Borrowed(id), label, about: "", parent: "", settings }
+}
 
 const fn setting(
     kind: SettingType,
@@ -84,7 +121,17 @@ const fn setting(
     label: &'static str,
     about: &'static str,
 ) -> Setting {
-    Setting { id, label, about, kind, offers, default: Default::OfOption, tip: true }
+    Setting {
+        id: Cow::Borrowed(id),
+        label: Cow::Borrowed(label),
+        about,
+        kind,
+        offers,
+        default: Default::OfOption,
+        kept: Kept::Option,
+        placeholder: "",
+        tip: true,
+    }
 }
 
 const fn text(id: &'static str, label: &'static str, about: &'static str) -> Setting {
@@ -130,13 +177,29 @@ const fn multiselect(
     setting(SettingType::Multiselect, offers, id, label, about).without_tip()
 }
 
+const fn page(id: &'static str, label: &'static str, about: &'static str) -> Setting {
+    setting(SettingType::Page, Offers::Pages, id, label, about)
+}
+
 impl Setting {
-    const fn without_tip(self) -> Self {
-        Self { tip: false, ..self }
+    const fn without_tip(mut self) -> Self {
+        self.tip = false;
+        self
     }
 
-    const fn default(self, default: Default) -> Self {
-        Self { default, ..self }
+    const fn default(mut self, default: Default) -> Self {
+        self.default = default;
+        self
+    }
+
+    const fn kept(mut self, kept: Kept) -> Self {
+        self.kept = kept;
+        self
+    }
+
+    const fn placeholder(mut self, placeholder: &'static str) -> Self {
+        self.placeholder = placeholder;
+        self
     }
 }
 
@@ -150,9 +213,18 @@ mod tests {
     fn every_setting_is_an_option_and_stands_in_one_group() {
         let mut seen = HashSet::new();
         let _declared = crate::options::defaults();
-        for setting in GROUPS.iter().flat_map(|group| group.settings) {
-            assert!(frame::options::definition(setting.id).is_some(), "{}", setting.id);
-            assert!(seen.insert(setting.id), "{} occurs twice", setting.id);
+        for (group, setting) in GROUPS
+            .iter()
+            .flat_map(|group| group.settings.iter().map(move |setting| (group, setting)))
+        {
+            let (option, id) = match setting.kept {
+                Kept::Option => (Some(&*setting.id), setting.id.to_string()),
+                Kept::In(option) => (Some(option), format!("{} {}", group.id, setting.id)),
+                Kept::TaxClasses => (None, setting.id.to_string()),
+            };
+            let is_known = option.is_none_or(|name| frame::options::definition(name).is_some());
+            assert!(is_known, "{id}");
+            assert!(seen.insert(id), "{} occurs twice", setting.id);
             let is_choice = matches!(
                 setting.kind,
                 SettingType::Select

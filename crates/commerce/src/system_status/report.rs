@@ -36,7 +36,10 @@ const COUNT_ONLY: Page = Page { offset: 0, limit: 1 };
 pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
     let options = Options::read(call.conn()?)?;
     let database = About::read(call.conn()?)?;
-    let shop_page = shop_page(call, &options)?;
+    let mut pages = Vec::new();
+    for (name, option) in PAGES {
+        pages.push(shop_page(call, &options, name, option)?);
+    }
     let counts = post_type_counts(call.conn()?)?;
     Ok(json!({
         "environment": environment(call, &options, &database),
@@ -56,7 +59,7 @@ pub(super) fn of(call: &mut Call<'_>) -> Result<Value, Stop> {
         "theme": theme(),
         "settings": settings(&options),
         "security": { "secure_connection": call.visit.secure, "hide_errors": true },
-        "pages": [shop_page],
+        "pages": pages,
         "post_type_counts": counts,
         "logging": {
             "logging_enabled": true,
@@ -186,13 +189,27 @@ fn named(terms: &[&str]) -> Map<String, Value> {
     terms.iter().map(|term| ((*term).to_owned(), json!(term))).collect()
 }
 
-fn shop_page(call: &mut Call<'_>, options: &Options) -> StoreResult<Value> {
-    let page_id = options.integer("woocommerce_shop_page_id");
+/// The pages of the shop, with the settings that name them.
+const PAGES: [(&str, &str); 5] = [
+    ("Shop base", "woocommerce_shop_page_id"),
+    ("Cart", "woocommerce_cart_page_id"),
+    ("Checkout", "woocommerce_checkout_page_id"),
+    ("My account", "woocommerce_myaccount_page_id"),
+    ("Terms and conditions", "woocommerce_terms_page_id"),
+];
+
+fn shop_page(
+    call: &mut Call<'_>,
+    options: &Options,
+    name: &str,
+    option: &str,
+) -> StoreResult<Value> {
+    let page_id = options.integer(option);
     let page = if page_id == 0 { None } else { site_rows::post::get(call.conn()?, page_id)? };
     let page = page.filter(|post| post.kind == "page");
     Ok(json!({
-        "page_name": "Shop page",
-        "page_id": options.text("woocommerce_shop_page_id"),
+        "page_name": name,
+        "page_id": options.text(option),
         "page_set": page_id != 0,
         "page_exists": page.is_some(),
         "page_visible": page.is_some_and(|page| page.status == "publish"),

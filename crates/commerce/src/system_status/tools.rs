@@ -1,6 +1,7 @@
 //! Tools that put things in order. Each does what it says at once, and says what it did.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use types::{Capability, Result as StoreResult, Timestamp};
 
+use super::product_lookup;
 use crate::common::events;
 use crate::managers::{linked, may_view};
 
@@ -49,6 +51,13 @@ static TOOLS: &[Tool] = &[
         action: "Delete expired",
         about: "Deletes download permissions that have expired or are used up.",
         run: delete_used_permissions,
+    },
+    Tool {
+        id: "regenerate_product_lookup_tables",
+        name: "Product lookup tables",
+        action: "Regenerate",
+        about: "Recalculates prices, sales, stock statuses and ratings of all products.",
+        run: refresh_products,
     },
     Tool {
         id: "clear_sessions",
@@ -195,6 +204,12 @@ fn delete_used_permissions(call: &mut Call<'_>) -> StoreResult<String> {
         events::append(call, "order.downloads_deleted", order_id, &json!({}))?;
     }
     Ok(format!("Download permissions deleted: {deleted}."))
+}
+
+fn refresh_products(call: &mut Call<'_>) -> StoreResult<String> {
+    let (options, now) = (Arc::clone(&call.visit.options), call.now());
+    let (seen, changed) = product_lookup::refresh_all(call.conn()?, &options, now)?;
+    Ok(format!("Products checked: {seen}; corrected: {changed}."))
 }
 
 fn delete_old_sessions(call: &mut Call<'_>) -> StoreResult<String> {

@@ -145,7 +145,14 @@ fn slug_of(call: &Call<'_>) -> String {
 }
 
 fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
-    let name = clean::text_field(call.params.text("name").unwrap_or_default());
+    let name = call.params.text("name").unwrap_or_default().to_owned();
+    let class = add(call, &name)?;
+    let location = call.visit.rest(&format!("{base}/{}", class.slug));
+    Ok(Reply::created(body(&class), location).links(links(call, base)))
+}
+
+fn add(call: &mut Call<'_>, name: &str) -> Result<TaxClassRow, Stop> {
+    let name = clean::text_field(name);
     let refuse = |code: &'static str, message: &'static str| -> Stop {
         Refusal::new(400, code, message).into()
     };
@@ -171,8 +178,27 @@ fn create(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let class = TaxClassRow { slug, name, position: last.saturating_add(1) };
     tax_class::insert(call.conn()?, &class)?;
     append_event(call, "tax_class.created", &class)?;
-    let location = call.visit.rest(&format!("{base}/{}", class.slug));
-    Ok(Reply::created(body(&class), location).links(links(call, base)))
+    Ok(class)
+}
+
+/// The names of the classes beside the standard one.
+pub(crate) fn class_names(conn: &mut dyn Conn) -> types::Result<Vec<String>> {
+    Ok(tax_class::all(conn)?.into_iter().map(|class| class.name).collect())
+}
+
+/// Makes the classes beside the standard one be those of these names: others are deleted with
+/// their rates, and those that are missing are made.
+pub(crate) fn set_class_names(call: &mut Call<'_>, names: &[&str]) -> Result<(), Stop> {
+    let known = tax_class::all(call.conn()?)?;
+    for class in known.iter().filter(|class| !names.contains(&&*class.name)) {
+        remove(call, class)?;
+    }
+    for name in names {
+        if !class_names(call.conn()?)?.iter().any(|known| known == name) {
+            add(call, name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Deletes the class and its rates.
@@ -183,7 +209,13 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     }
     let slug = slug_of(call);
     let class = tax_class::get(call.conn()?, &slug)?.ok_or_else(unknown)?;
-    let filter = TaxRateFilter { classes: vec![slug], ..TaxRateFilter::default() };
+    remove(call, &class)?;
+    Ok(Reply::new(body(&class)).links(links(call, base)))
+}
+
+fn remove(call: &mut Call<'_>, class: &TaxClassRow) -> Result<(), Stop> {
+    let classes = vec![class.slug.clone()];
+    let filter = TaxRateFilter { classes, ..TaxRateFilter::default() };
     // Every round deletes a page of them, so the rounds come to an end.
     loop {
         let (rates, _) = tax_rate::list(call.conn()?, &filter)?;
@@ -196,8 +228,8 @@ fn delete(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
         }
     }
     tax_class::delete(call.conn()?, &class.slug)?;
-    append_event(call, "tax_class.deleted", &class)?;
-    Ok(Reply::new(body(&class)).links(links(call, base)))
+    append_event(call, "tax_class.deleted", class)?;
+    Ok(())
 }
 
 /// Classes have no numbers; followers know them by their slugs.

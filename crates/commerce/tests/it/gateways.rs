@@ -35,7 +35,9 @@ fn ways_to_pay_are_listed_with_their_settings() {
     let cod = &gateways.json[2];
     assert_eq!((&cod["enabled"], &cod["method_supports"]), (&json!(false), &json!(["products"])));
     assert_eq!(cod["settings"]["enable_for_virtual"]["value"], json!("yes"));
-    assert_eq!(cod["settings"]["enable_for_methods"]["options"]["flat_rate"], json!("Flat rate"));
+    let offered = &cod["settings"]["enable_for_methods"]["options"];
+    assert_eq!(offered["Flat rate"], json!({ "flat_rate": "Any Flat rate method" }));
+    assert_eq!(cod["settings"]["title"]["type"], json!("safe_text"));
     let link = &cod["_links"]["self"][0];
     assert_eq!(link["href"], json!(format!("{HOME}/wp-json/wc/v3/payment_gateways/cod")));
     assert_eq!(link["targetHints"]["allow"], json!(["GET", "POST", "PUT", "PATCH"]));
@@ -74,6 +76,21 @@ fn a_way_to_pay_is_changed() {
     assert_eq!(bad_type.refusal(), (400, "rest_invalid_param"));
     let unknown = shop.get("/wc/v3/payment_gateways/bogus", ADMIN);
     assert_eq!(unknown.refusal(), (404, "woocommerce_rest_payment_gateway_invalid"));
+}
+
+#[test]
+fn methods_of_zones_are_offered_too() {
+    let shop = TestShop::new();
+    let zone = shop.ask("POST", "/wc/v3/shipping/zones", ADMIN, &json!({ "name": "North" })).json;
+    let methods = format!("/wc/v3/shipping/zones/{}/methods", zone["id"]);
+    let method = shop.ask("POST", &methods, ADMIN, &json!({ "method_id": "flat_rate" })).json;
+    let id = format!("flat_rate:{}", method["instance_id"]);
+    let path = "/wc/v3/payment_gateways/cod";
+    let change = json!({ "settings": { "enable_for_methods": [id, "flat_rate:999"] } });
+    let setting = &shop.ask("PUT", path, ADMIN, &change).json["settings"]["enable_for_methods"];
+    assert_eq!(setting["value"], json!([id]));
+    let name = setting["options"]["Flat rate"][&id].as_str().unwrap();
+    assert!(name.starts_with("North"), "{name}");
 }
 
 #[test]

@@ -177,3 +177,75 @@ fn a_batch_changes_what_it_can() {
     assert_eq!(answer.refusal(), (413, "woocommerce_rest_request_entity_too_large"));
     assert_eq!(shop.ask("PUT", "/wc/v3/settings/batch", ADMIN, &json!({})).json, json!([]));
 }
+
+#[test]
+fn groups_of_emails_belong_to_their_group() {
+    let shop = TestShop::new();
+    let groups = shop.get("/wc/v3/settings", ADMIN).json;
+    let group = |id: &str| {
+        let found = groups.as_array().unwrap().iter().find(|group| group["id"] == id);
+        found.cloned().unwrap_or_default()
+    };
+    assert_eq!(group("email_new_order")["parent_id"], json!("email"));
+    let parts = group("email")["sub_groups"].as_array().unwrap().clone();
+    assert!(parts.contains(&json!("email_new_order")), "{parts:?}");
+    for part in &parts {
+        assert_eq!(group(part.as_str().unwrap())["parent_id"], json!("email"), "{part}");
+    }
+    for id in ["checkout", "integration"] {
+        let empty = shop.get(&format!("/wc/v3/settings/{id}"), ADMIN);
+        assert_eq!((empty.status, &empty.json), (200, &json!([])), "{id}");
+        assert_eq!(group(id)["sub_groups"], json!([]), "{id}");
+    }
+    let path = "/wc/v3/settings/email_new_order";
+    let ids = shop.get(path, ADMIN).each("id");
+    let expected = ["enabled", "recipient", "subject", "heading", "additional_content"];
+    assert_eq!(ids[..5], expected);
+    let refunded = shop.get("/wc/v3/settings/email_customer_refunded_order", ADMIN).each("id");
+    assert!(refunded.contains(&json!("subject_partial")), "{refunded:?}");
+    let subject = shop.get(&format!("{path}/subject"), ADMIN).json;
+    assert_eq!((&subject["value"], &subject["group_id"]), (&json!(""), &json!("email_new_order")));
+    assert!(subject["placeholder"].as_str().unwrap().contains("{order_number}"));
+    let batch = json!({ "update": [
+        { "id": "enabled", "value": "no" }, { "id": "email_type", "value": "fax" },
+    ] });
+    let answer = shop.ask("POST", &format!("{path}/batch"), ADMIN, &batch).json;
+    assert_eq!(answer["update"][0]["value"], json!("no"));
+    assert_eq!(answer["update"][1]["error"]["code"], json!("rest_setting_value_invalid"));
+    assert_eq!(shop.get(&format!("{path}/enabled"), ADMIN).json["value"], json!("no"));
+    let other = "/wc/v3/settings/email_cancelled_order/enabled";
+    assert_eq!(shop.get(other, ADMIN).json["value"], json!("yes"), "each keeps its own");
+}
+
+#[test]
+fn colours_follow_the_theme_until_one_is_chosen() {
+    let shop = TestShop::new();
+    let path = "/wc/v3/settings/email/woocommerce_email_base_color";
+    let usual = shop.get(path, ADMIN).json;
+    assert_eq!((&usual["type"], &usual["value"]), (&json!("color"), &usual["default"]));
+    assert!(usual["value"].as_str().unwrap().starts_with('#'));
+    let set = |value: &str| shop.ask("PUT", path, ADMIN, &json!({ "value": value }));
+    assert_eq!(set("#ABC").json["value"], json!("#aabbcc"));
+    assert_eq!(set("reddish").refusal(), (400, "rest_setting_value_invalid"));
+    assert_eq!(set("").json["value"], usual["value"], "back to the theme");
+}
+
+#[test]
+fn tax_classes_are_a_setting_too() {
+    let shop = TestShop::new();
+    let path = "/wc/v3/settings/tax/woocommerce_tax_classes";
+    assert_eq!(shop.get(path, ADMIN).json["value"], json!("Reduced rate\nZero rate"));
+    let rate = json!({ "country": "DE", "rate": "7", "name": "Low", "class": "reduced-rate" });
+    assert_eq!(shop.ask("POST", "/wc/v3/taxes", ADMIN, &rate).status, 201);
+    let value = json!({ "value": "Zero rate\n\n Books \n" });
+    let answer = shop.ask("PUT", path, ADMIN, &value);
+    assert_eq!((answer.status, &answer.json["value"]), (200, &json!("Zero rate\nBooks")));
+    let slugs = shop.get("/wc/v3/taxes/classes", ADMIN).each("slug");
+    assert_eq!(slugs, ["standard", "zero-rate", "books"]);
+    assert_eq!(shop.get("/wc/v3/taxes", ADMIN).json, json!([]), "a class goes with its rates");
+    let offered = shop.get("/wc/v3/settings/tax/woocommerce_shipping_tax_class", ADMIN).json;
+    assert_eq!(offered["options"]["books"], json!("Books"));
+    let unfit = shop.ask("PUT", path, ADMIN, &json!({ "value": "???" }));
+    assert_eq!(unfit.status, 400, "{}", unfit.json);
+    assert_eq!(shop.get(path, ADMIN).json["value"], json!("Zero rate\nBooks"), "nothing is lost");
+}

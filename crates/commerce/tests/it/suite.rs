@@ -6,6 +6,7 @@ mod customers;
 mod data;
 mod demo;
 mod downloads;
+mod emails;
 mod gateways;
 #[path = "../../../frame/tests/support/harness.rs"]
 #[expect(dead_code, reason = "the tests of the site use the rest of it")]

@@ -47,7 +47,8 @@ impl TestSite {
     }
 
     fn open(furnish: fn(Site) -> Site) -> Self {
-        let (routes, options): (_, Tables) = (commerce::routes, &[commerce::options::DEFINITIONS]);
+        let (routes, options): (_, Tables) =
+            (commerce::routes, &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS]);
         let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
         let shop = Self::make(plan);
         shop.write(commerce::found);
@@ -57,5 +58,7 @@ impl TestSite {
 
 fn with_pages(site: Site) -> Site {
     let products = ProductPages::new(&site.settings().names);
-    site.with_pages(Box::new(products)).with_pages(Box::new(ReceiptPages))
+    site.with_pages(Box::new(products))
+        .with_pages(Box::new(ReceiptPages))
+        .with_email_style(commerce::emails::style)
 }

@@ -20,6 +20,8 @@ pub struct Masthead<'a> {
     pub rest_root: Address<'a>,
     /// How the pages look, unless as usual.
     pub theme: Option<&'a Theme>,
+    /// Shown above everything; empty for nothing.
+    pub notice: &'a str,
 }
 
 impl Masthead<'_> {

@@ -15,7 +15,7 @@ const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=y>&lt;{{ 
 fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
     let docs = Docs::load();
     let href = Address::new(address);
-    let site = Masthead { name: text, home: href, rest_root: href, theme: None };
+    let site = Masthead { name: text, home: href, rest_root: href, theme: None, notice: text };
     let published = Date(text);
     let posts = [PostSummary { title: text, link: href, published, summary: text }];
     let hits = [crate::docs::Hit {

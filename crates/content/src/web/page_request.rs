@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use frame::auth::nonce::Holder;
 use frame::pages::{Address, Link, THEME_OPTION, Theme};
-use frame::{Identity, Request, Site, User, Visit};
+use frame::{Identity, Options, Request, Site, User, Visit};
 use types::Result;
 
 use super::answer::WebAnswer;
@@ -20,6 +20,7 @@ pub(super) struct PageRequest<'a> {
     name: String,
     rest_root: String,
     theme: Option<Theme>,
+    notice: String,
 }
 
 /// Somebody who is signed in.
@@ -35,6 +36,19 @@ impl Session {
     }
 }
 
+/// What visitors of a store that is only tried out are told; empty for any other store.
+fn demo_notice(options: &Options) -> String {
+    if !options.is_on("woocommerce_demo_store") {
+        return String::new();
+    }
+    let own = options.text("woocommerce_demo_store_notice");
+    if own.is_empty() {
+        String::from("This is a demo store. Orders are not fulfilled.")
+    } else {
+        own
+    }
+}
+
 impl<'a> PageRequest<'a> {
     pub(super) async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
         let now = site.clock().now();
@@ -42,7 +56,8 @@ impl<'a> PageRequest<'a> {
         let name = visit.options.text("blogname");
         let rest_root = visit.rest("/");
         let theme = Theme::read(&visit.options.get(THEME_OPTION));
-        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root, theme })
+        let notice = demo_notice(&visit.options);
+        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root, theme, notice })
     }
 
     /// What every page shows of the site.
@@ -52,6 +67,7 @@ impl<'a> PageRequest<'a> {
             home: Address::new(&self.visit.home),
             rest_root: Address::new(&self.rest_root),
             theme: self.theme.as_ref(),
+            notice: &self.notice,
         }
     }
 

@@ -72,6 +72,9 @@ impl Theme {
     }
 }
 
+/// Pixels of the picture above an e-mail's text, unless the site chose others.
+const HEADER_IMAGE_WIDTH: i64 = 120;
+
 /// How e-mails look. They bring their colours along, since readers of mail follow no style sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmailLook {
@@ -83,6 +86,14 @@ pub struct EmailLook {
     pub on_accent: String,
     /// May be empty.
     pub footer: String,
+    /// Families of fonts, as a style sheet lists them.
+    pub font: String,
+    /// Address of the picture above the text; empty without one.
+    pub header_image: String,
+    /// In pixels.
+    pub header_image_width: i64,
+    /// `left`, `center` or `right`: where picture and heading stand.
+    pub header_alignment: String,
 }
 
 impl EmailLook {
@@ -101,7 +112,34 @@ impl EmailLook {
             accent: colour("accent", "#0b6f82"),
             on_accent: colour("on_accent", "#ffffff"),
             footer: footer.unwrap_or_default().to_owned(),
+            font: String::from("system-ui,sans-serif"),
+            header_image: String::new(),
+            header_image_width: HEADER_IMAGE_WIDTH,
+            header_alignment: String::from("left"),
         }
+    }
+
+    /// Takes another accent, with the text upon it that can be read best.
+    pub fn set_accent(&mut self, colour: String) {
+        self.on_accent = String::from(if is_dark(&colour) { "#ffffff" } else { "#000000" });
+        self.accent = colour;
+    }
+}
+
+/// What a site says about all of its e-mails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmailStyle {
+    pub look: EmailLook,
+    /// The name that readers see instead of the operator's; may be empty.
+    pub from_name: String,
+    /// Where answers go; empty for the address that sends.
+    pub reply_to: String,
+}
+
+impl EmailStyle {
+    /// From the operator's address.
+    pub fn new(look: EmailLook) -> Self {
+        Self { look, from_name: String::new(), reply_to: String::new() }
     }
 }
 
@@ -143,7 +181,8 @@ fn is_dark(colour: &str) -> bool {
     part(1) * 299 + part(3) * 587 + part(5) * 114 < 128 * 1000
 }
 
-fn is_colour(text: &str) -> bool {
+/// Whether a text is a colour such as `#0b6f82`, and nothing that could end a style.
+pub fn is_colour(text: &str) -> bool {
     let hex = text.strip_prefix('#').unwrap_or_default();
     hex.len() == 6 && hex.chars().all(|c| c.is_ascii_hexdigit())
 }

@@ -28,7 +28,6 @@ use super::emails;
 use super::record::{IsoContact, IsoRecord};
 use crate::audit::{self, Entry};
 use crate::codes::refusal;
-use crate::dialect::ResponseStyle;
 use crate::fields::{LinkToken, LoginEmail, NewPassword, PhoneNumber, PlainName, Website};
 use crate::id_source::random_text;
 use crate::keys::issue::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow};
@@ -307,7 +306,7 @@ impl NewIso {
         let row = IsoRow {
             iso_id: iso_id.clone(),
             name: data.name,
-            response_style: ResponseStyle::default().name().to_owned(),
+            response_style: platform.settings.response_style.name().to_owned(),
             data_key: wrapped.0,
             created: cx.now,
         };

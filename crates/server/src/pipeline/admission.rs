@@ -85,6 +85,9 @@ impl Visit<'_> {
         };
         let refused = match outcome {
             Ok(Ok(visitor)) => return Ok(visitor),
+            Ok(Err(refused)) if refused.key.is_none() => {
+                Refused { style: platform.settings.response_style, ..refused }
+            }
             Ok(Err(refused)) => refused,
             Err(error) => return Err(dialect.error(&error)),
         };

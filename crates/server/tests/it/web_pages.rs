@@ -237,3 +237,41 @@ fn the_administration_is_in_the_portal() {
     assert!(answer.location().starts_with("https://shop.example/portal/?"), "{answer:?}");
     assert_eq!(shop.browser().get("/wp-admin/nothing").status, 404);
 }
+
+#[test]
+fn a_demo_store_says_so_on_every_page() {
+    let shop = shop();
+    let mut browser = shop.browser();
+    let set = |name: &'static str, value: &'static str| {
+        let value = serde_json::json!(value);
+        let write = move |conn: &mut dyn db::Conn| frame::options::set(conn, name, &value);
+        shop.platform.store.write_blocking(write).unwrap();
+        // Options are looked at again after a moment.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    };
+    assert!(!browser.get("/about/").has("class=\"banner\""));
+    set("woocommerce_demo_store", "yes");
+    assert!(browser.get("/about/").has("This is a demo store."));
+    set("woocommerce_demo_store_notice", "Only <trying> it out");
+    for path in ["/", "/about/", "/docs/"] {
+        let page = browser.get(path);
+        assert!(page.has("Only &#60;trying&#62; it out"), "{path}: {}", page.body);
+    }
+}
+
+#[test]
+fn strangers_are_answered_in_the_form_that_the_operator_chose() {
+    use onboarding::dialect::ResponseStyle;
+
+    for (style, message) in [
+        (ResponseStyle::Detailed, "Access denied, invalid authorization token!"),
+        (ResponseStyle::Summary, "Unauthorized Access / Forbidden"),
+    ] {
+        let choices =
+            onboarding::Settings { response_style: style, ..onboarding::Settings::default() };
+        let shop = Shop::with_choices(Environment::Production, choices);
+        let answer = shop.browser().get("/v1/merchants");
+        let expected = format!("{{\"message\":\"{message}\",\"errors\":[]}}");
+        assert_eq!((answer.status, answer.body), (401, expected));
+    }
+}

@@ -26,22 +26,25 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new(environment: Environment) -> Self {
-        Self::with(environment, Settings::default())
+        Self::with(environment, Settings::default(), onboarding::Settings::default())
     }
 
     /// A sandbox that may ask hosts on this computer.
     pub(crate) fn with_loopback() -> Self {
         let mut settings = Settings::default();
         settings.outbound.exempt = vec!["127.0.0.0/8".parse().unwrap()];
-        Self::with(Environment::Sandbox, settings)
+        Self::with(Environment::Sandbox, settings, onboarding::Settings::default())
     }
 
-    fn with(environment: Environment, settings: Settings) -> Self {
+    pub(crate) fn with_choices(environment: Environment, choices: onboarding::Settings) -> Self {
+        Self::with(environment, Settings::default(), choices)
+    }
+
+    fn with(environment: Environment, settings: Settings, choices: onboarding::Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = db::Location::File(folder.path().join("site.db"));
         let store = db::Database::open(&location, schema::MIGRATIONS).unwrap();
         let master = MasterKey::generate().unwrap();
-        let choices = onboarding::Settings::default();
         let platform =
             Arc::new(Platform::new(environment, store, &master, choices, Clock::System).unwrap());
         let mut settings = Settings {

@@ -1,9 +1,8 @@
-//! Settings of accounts and privacy, and of e-mails.
+//! Settings of accounts and privacy.
 
-use super::super::kind::SettingType;
-use super::{Default, Offers, Setting, checkbox, setting, text, textarea};
+use super::{Setting, checkbox, textarea};
 
-pub(super) static ACCOUNT: &[Setting] = &[
+pub(super) static SETTINGS: &[Setting] = &[
     checkbox(
         "woocommerce_enable_guest_checkout",
         "Guest checkout",
@@ -59,18 +58,4 @@ pub(super) static ACCOUNT: &[Setting] = &[
         "Checkout privacy policy",
         "Privacy text shown during checkout.",
     ),
-];
-
-pub(super) static EMAIL: &[Setting] = &[
-    text("woocommerce_email_from_name", "\"From\" name", "Sender name of outgoing e-mails.")
-        .default(Default::LikeOption("blogname")),
-    setting(
-        SettingType::Email,
-        Offers::Nothing,
-        "woocommerce_email_from_address",
-        "\"From\" address",
-        "Sender address of outgoing e-mails.",
-    )
-    .default(Default::LikeOption("admin_email")),
-    textarea("woocommerce_email_footer_text", "Footer text", "Text at the bottom of e-mails."),
 ];

@@ -1,8 +1,17 @@
-//! Settings of the paths below the checkout and the account page.
+//! Settings of the shop's pages, of the paths below the checkout and the account page, and of what
+//! is recorded and suggested.
 
-use super::{Setting, text};
+use super::{Default, Setting, checkbox, page, text};
 
 pub(super) static SETTINGS: &[Setting] = &[
+    page("woocommerce_cart_page_id", "Cart page", "Page that shows the cart."),
+    page("woocommerce_checkout_page_id", "Checkout page", "Page where customers pay."),
+    page("woocommerce_myaccount_page_id", "Account page", "Page of the customer's account."),
+    page(
+        "woocommerce_terms_page_id",
+        "Terms and conditions",
+        "Page that customers agree to at checkout.",
+    ),
     text(
         "woocommerce_checkout_pay_endpoint",
         "Pay",
@@ -56,4 +65,22 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Endpoint of the lost password page.",
     ),
     text("woocommerce_logout_endpoint", "Sign out", "Endpoint that signs the customer out."),
+    checkbox(
+        "woocommerce_allow_tracking",
+        "Usage tracking",
+        "Allow clients of the store's administration to record how it is used. The store itself \
+         sends nothing.",
+    )
+    .default(Default::Text("no")),
+    checkbox(
+        "woocommerce_show_marketplace_suggestions",
+        "Suggestions",
+        "Show suggestions of extensions.",
+    )
+    .default(Default::Text("yes")),
+    checkbox(
+        "woocommerce_analytics_enabled",
+        "Analytics",
+        "Enable reports and what is shown of them.",
+    ),
 ];

@@ -1,16 +1,9 @@
 //! Settings of products: units, reviews, stock, downloads.
 
-use super::super::kind::SettingType;
-use super::{Default, Offers, Setting, checkbox, number, select, setting, text};
+use super::{Default, Offers, Setting, checkbox, number, page, select, text};
 
 pub(super) static SETTINGS: &[Setting] = &[
-    setting(
-        SettingType::Page,
-        Offers::Pages,
-        "woocommerce_shop_page_id",
-        "Shop page",
-        "Page that lists your products.",
-    ),
+    page("woocommerce_shop_page_id", "Shop page", "Page that lists your products."),
     checkbox(
         "woocommerce_cart_redirect_after_add",
         "Redirect to cart",

@@ -1,6 +1,6 @@
 //! Settings of taxes and of shipping.
 
-use super::{Offers, Setting, checkbox, radio, select, text};
+use super::{Default, Kept, Offers, Setting, checkbox, radio, select, text, textarea};
 
 const INCLUDING: Offers = Offers::These(&[("incl", "Including tax"), ("excl", "Excluding tax")]);
 
@@ -32,6 +32,13 @@ pub(super) static TAX: &[Setting] = &[
         "Rounding",
         "Round tax per order instead of per line.",
     ),
+    textarea(
+        "woocommerce_tax_classes",
+        "Additional tax classes",
+        "Tax classes beside the standard one, one per line. Removing a class deletes its rates.",
+    )
+    .default(Default::Text(""))
+    .kept(Kept::TaxClasses),
     select(
         "woocommerce_tax_display_shop",
         "Display prices in the shop",
