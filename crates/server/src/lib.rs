@@ -35,6 +35,7 @@ mod settings;
 mod shared;
 mod sites;
 mod tls;
+mod uploads;
 mod web;
 
 use std::net::SocketAddr;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
+use frame::media::{FolderStorage, Library};
 use onboarding::Platform;
 use types::Result;
 
@@ -83,6 +84,12 @@ pub fn make_site(
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(of_admin)
         .with_files(Box::new(analytics::exports::link::ExportFiles));
+    if let Some(folder) = &settings.uploads {
+        let folder = folder.join(platform.environment.name());
+        let storage = Arc::new(FolderStorage::new(folder));
+        let workers = site.settings().media.workers;
+        site = site.with_library(Library::new(storage, commerce::PICTURE_SIZES, workers));
+    }
     for kind in admin.job_kinds() {
         site = site.with_job(kind);
     }

@@ -57,6 +57,7 @@ pub struct Route<O> {
     batch: bool,
     schema: Option<Value>,
     body_bytes_max: Option<usize>,
+    streams_body: bool,
 }
 
 impl<O> Route<O> {
@@ -69,7 +70,8 @@ impl<O> Route<O> {
             (namespace, path) => format!("/{namespace}{path}"),
         };
         let (endpoints, batch, schema, body_bytes_max) = (Vec::new(), false, None, None);
-        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max }
+        let streams_body = false;
+        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max, streams_body }
     }
 
     #[must_use]
@@ -99,6 +101,13 @@ impl<O> Route<O> {
         self
     }
 
+    /// Files that are sent to the route are written to disk as they come, and never held in memory.
+    #[must_use]
+    pub fn streams_body(mut self) -> Self {
+        self.streams_body = true;
+        self
+    }
+
     pub(super) fn compile(self) -> Result<CompiledRoute<O>, String> {
         let literal = self.pattern.split_once('(').map_or(&*self.pattern, |(before, _)| before);
         let dynamic = literal.len() < self.pattern.len();
@@ -120,8 +129,17 @@ impl<O> Route<O> {
             endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
         }
         let literal = literal.to_owned();
-        let Self { namespace, pattern, schema, body_bytes_max, .. } = self;
-        Ok(CompiledRoute { namespace, pattern, endpoints, schema, body_bytes_max, literal, regex })
+        let Self { namespace, pattern, schema, body_bytes_max, streams_body, .. } = self;
+        Ok(CompiledRoute {
+            namespace,
+            pattern,
+            endpoints,
+            schema,
+            body_bytes_max,
+            streams_body,
+            literal,
+            regex,
+        })
     }
 }
 
@@ -153,6 +171,8 @@ pub struct CompiledRoute<O> {
     pub schema: Option<Value>,
     /// Bytes of a body, if the route accepts more than others.
     pub body_bytes_max: Option<usize>,
+    /// Whether files that are sent to it are written to disk as they come.
+    pub streams_body: bool,
     /// The pattern up to its first group.
     literal: String,
     /// `None`: the whole pattern is literal.
