@@ -21,6 +21,7 @@ pub mod ingest;
 mod layout_templates;
 pub mod options;
 pub mod orders;
+mod pictures;
 pub mod privacy;
 pub mod products;
 mod reports;
@@ -36,20 +37,10 @@ pub mod taxonomies;
 pub mod webhooks;
 
 use frame::managers;
-use frame::media::PictureSize;
 
+pub use pictures::{PICTURE_SIZES, PLACEHOLDER_FILE};
 pub use resource::{Resource, Rights};
 pub use routes::routes;
-
-/// The sizes in which a shop shows pictures, besides those of every site.
-pub const PICTURE_SIZES: &[PictureSize] = &[
-    PictureSize::cropped(THUMBNAIL, 300, 300).telling(),
-    PictureSize::whole("woocommerce_single", 600, 0),
-    PictureSize::cropped("woocommerce_gallery_thumbnail", 100, 100),
-];
-
-/// The size in which lists show products.
-pub const THUMBNAIL: &str = "woocommerce_thumbnail";
 
 /// Makes what every new shop has. Called at each start.
 pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {

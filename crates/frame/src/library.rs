@@ -6,10 +6,13 @@
 //! happens inside of a transaction but the writing of rows. Pictures of other sites come by the way
 //! out that is guarded ([`fetch`]).
 
+pub mod backup;
 pub mod fetch;
 pub mod item;
 pub mod place;
+mod placeholder;
 pub mod sweep;
 
+pub use self::backup::LibraryFiles;
 pub use self::item::NewItem;
 pub use self::place::{NotTaken, Placed};

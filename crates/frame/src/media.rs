@@ -10,6 +10,7 @@ pub mod file_name;
 pub mod file_type;
 pub mod folder;
 pub mod picture;
+pub mod placeholder;
 pub mod receive;
 pub mod settings;
 pub mod shown;
@@ -17,7 +18,8 @@ pub mod sizes;
 pub mod storage;
 pub(crate) mod strip;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
@@ -34,13 +36,32 @@ pub struct Library {
     pub(crate) sizes: Vec<PictureSize>,
     /// Pictures that are worked on at once.
     pub(crate) workers: Semaphore,
+    /// What the picture is called that stands for missing ones, if there is one.
+    placeholder: Option<&'static str>,
+    /// Its forms, for as long as it is no item.
+    pub(crate) drawn: Mutex<HashMap<String, Drawn>>,
 }
+
+/// A file that was made in memory, with its digest.
+pub(crate) type Drawn = (String, Arc<[u8]>);
 
 impl Library {
     /// Besides the sizes that every site has, there are those that are asked for.
     pub fn new(storage: Arc<dyn FileStorage>, sizes: &[PictureSize], workers: usize) -> Self {
         let sizes = sizes::USUAL.iter().chain(sizes).copied().collect();
-        Self { storage, sizes, workers: Semaphore::new(workers.max(1)) }
+        let workers = Semaphore::new(workers.max(1));
+        Self { storage, sizes, workers, placeholder: None, drawn: Mutex::default() }
+    }
+
+    /// Says what the picture is called that stands for missing ones: a file of the type WebP.
+    #[must_use]
+    pub fn with_placeholder(mut self, name: &'static str) -> Self {
+        self.placeholder = Some(name);
+        self
+    }
+
+    pub fn placeholder(&self) -> Option<&'static str> {
+        self.placeholder
     }
 
     /// The library of a site that was given no place for files.

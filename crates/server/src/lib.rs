@@ -190,6 +190,7 @@ fn keep(
     keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
     keepers.spawn(notes::run(Arc::clone(site), Arc::clone(facts), drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
+    keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

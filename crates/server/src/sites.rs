@@ -88,7 +88,8 @@ pub fn make_site(
         let folder = folder.join(platform.environment.name());
         let storage = Arc::new(FolderStorage::new(folder));
         let workers = site.settings().media.workers;
-        site = site.with_library(Library::new(storage, commerce::PICTURE_SIZES, workers));
+        let library = Library::new(storage, commerce::PICTURE_SIZES, workers);
+        site = site.with_library(library.with_placeholder(commerce::PLACEHOLDER_FILE));
     }
     for kind in admin.job_kinds() {
         site = site.with_job(kind);

@@ -62,6 +62,7 @@ statements! {
     MEDIA_BYTES =
         "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM media_files
          WHERE site_id = $1 AND post_id <> 0";
+    MEDIA_FILES_ANY = "SELECT 1 FROM media_files WHERE site_id = $1 LIMIT 1";
     MEDIA_FILE_INSERT = db::insert!(MediaFileRow);
     MEDIA_FILE_GET = db::select!(MediaFileRow, "WHERE site_id = $1 AND name = $2");
     MEDIA_FILES_OF = db::select!(MediaFileRow, "WHERE site_id = $1 AND post_id = $2 ORDER BY name");
@@ -141,6 +142,11 @@ pub fn delete(conn: &mut dyn Conn, post_id: i64) -> Result<Vec<MediaFileRow>> {
 /// Items whose posts were deleted by somebody who knows no files.
 pub fn without_post(conn: &mut dyn Conn, limit: i64) -> Result<Vec<i64>> {
     conn.rows(&MEDIA_WITHOUT_POST, &[SITE.into(), KIND.into(), limit.into()], |row| row.get(0))
+}
+
+/// Whether there never was a file.
+pub fn is_untouched(conn: &mut dyn Conn) -> Result<bool> {
+    Ok(conn.row(&MEDIA_FILES_ANY, &[SITE.into()], |row| row.get::<i64>(0))?.is_none())
 }
 
 /// Bytes of all files.

@@ -38,6 +38,8 @@ async fn upload(collection: Arc<Collection>, call: Later) -> Result<Reply, Stop>
     call.look(move |call| full.check_quota(call.conn()?, bytes).map_err(NotTaken::into_stop))
         .await?;
     let now = Moment::at(&call.visit.options, call.visit.now);
+    let author_id = call.visit.identity.user.as_ref().map_or(0, |user| user.id());
+    site.found_library(now, author_id).await?;
     let placed = site.place(file.content, called, folder_of(now)).await;
     let placed = Arc::new(placed.map_err(NotTaken::into_stop)?);
     let writing = Arc::clone(&placed);

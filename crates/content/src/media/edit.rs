@@ -57,7 +57,7 @@ async fn changed(collection: Arc<Collection>, call: Later) -> Result<Reply, Stop
     }
     let now = Moment::at(&call.visit.options, call.visit.now);
     let name = (folder_of(now), edited_stem(&known));
-    let source = known.clone();
+    let (source, sizes) = (known.clone(), call.site.library().sizes().to_vec());
     let draw = move |site: &frame::Site| {
         let (mut picture, kind) = stored_picture(site, &source)?;
         for modifier in &modifiers {
@@ -65,7 +65,7 @@ async fn changed(collection: Arc<Collection>, call: Later) -> Result<Reply, Stop
         }
         Ok((picture, kind))
     };
-    let placed = call.site.place_picture(draw, name).await.map_err(NotTaken::into_stop)?;
+    let placed = call.site.place_picture(draw, name, sizes).await.map_err(NotTaken::into_stop)?;
     let placed = Arc::new(placed);
     let writing = Arc::clone(&placed);
     let reply =

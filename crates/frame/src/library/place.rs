@@ -168,7 +168,7 @@ impl Site {
         self.on_worker(move || {
             let (stem, ending) = file_name::safe_parts(&called);
             let incoming = Incoming::examine(&site, content, &ending)?;
-            incoming.place(&site, &folder, &stem)
+            incoming.place(&site, (&folder, &stem), site.library().sizes())
         })
         .await
     }
@@ -180,6 +180,7 @@ impl Site {
         + Send
         + 'static,
         (folder, stem): (String, String),
+        sizes: Vec<PictureSize>,
     ) -> std::result::Result<Placed, NotTaken> {
         let site = Arc::clone(self);
         self.on_worker(move || {
@@ -187,7 +188,11 @@ impl Site {
             let content = site.library().storage.temporary()?;
             picture.encode(kind, content.create()?)?;
             let ending = kind.endings.first().copied().unwrap_or_default().to_owned();
-            Incoming { content, kind, ending, picture: Some(picture) }.place(&site, &folder, &stem)
+            Incoming { content, kind, ending, picture: Some(picture) }.place(
+                &site,
+                (&folder, &stem),
+                &sizes,
+            )
         })
         .await
     }
@@ -272,10 +277,15 @@ impl Incoming {
         Ok(Self { content, kind, ending, picture: Some(picture) })
     }
 
-    fn place(self, site: &Site, folder: &str, stem: &str) -> std::result::Result<Placed, NotTaken> {
+    fn place(
+        self,
+        site: &Site,
+        (folder, stem): (&str, &str),
+        sizes: &[PictureSize],
+    ) -> std::result::Result<Placed, NotTaken> {
         let storage = &site.library().storage;
         let forms = match &self.picture {
-            Some(picture) => forms(&**storage, picture, self.kind, &site.library().sizes)?,
+            Some(picture) => forms(&**storage, picture, self.kind, sizes)?,
             None => Vec::new(),
         };
         for number in 0..NAMES_MAX {
@@ -404,7 +414,7 @@ fn is_of_the_file(error: &io::Error) -> bool {
 }
 
 /// A digest by which browsers know the content.
-fn tag(content: &Temporary) -> Result<String> {
+pub(super) fn tag(content: &Temporary) -> Result<String> {
     let mut file: File = content.open()?;
     let mut hasher = blake3::Hasher::new();
     let mut chunk = vec![0; CHUNK_BYTES];

@@ -11,7 +11,7 @@ use db::{Conn, Database, Location};
 use frame::auth::application_password::create_password;
 use frame::media::{FolderStorage, Library, Receiver};
 use frame::options::Tables;
-use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound, Refusal};
 use frame::users::{BoundTo, NewUser, create_user};
 use frame::{Action, Client, Identity, Names, Parts, Payload, PublicPage, Request, Settings, Site};
 use serde_json::Value;
@@ -25,13 +25,17 @@ pub(crate) const ADMIN: &str = "admin";
 pub(crate) const NOBODY: &str = "";
 pub(crate) const HOME: &str = "https://shop.example";
 
-/// Nothing is reachable.
+/// Nothing is reachable but what a test has put there.
 #[derive(Debug)]
-struct NoNetwork;
+struct SmallNetwork(fn(&str) -> Option<Vec<u8>>);
 
-impl Outbound for NoNetwork {
-    fn fetch(&self, _: Fetch) -> Fetching<'_> {
-        Box::pin(async { Err(FetchFault::Refused(Refusal::Address)) })
+impl Outbound for SmallNetwork {
+    fn fetch(&self, request: Fetch) -> Fetching<'_> {
+        let found = (self.0)(request.url.as_str());
+        Box::pin(async move {
+            let body = found.ok_or(FetchFault::Refused(Refusal::Address))?;
+            Ok(Fetched { status: 200, headers: Vec::new(), body, final_url: request.url })
+        })
     }
 }
 
@@ -40,7 +44,7 @@ pub(crate) struct TestSite {
     pub(crate) site: Arc<Site>,
     passwords: HashMap<String, String>,
     runtime: tokio::runtime::Runtime,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// What came back.
@@ -86,6 +90,8 @@ pub(crate) struct Plan {
     pub(crate) options: Tables,
     /// Adds what else there is of the crates above.
     pub(crate) furnish: fn(Site) -> Site,
+    /// What other hosts have at an address.
+    pub(crate) network: fn(&str) -> Option<Vec<u8>>,
 }
 
 impl Plan {
@@ -98,6 +104,7 @@ impl Plan {
             routes: |_| Vec::new(),
             options: &[],
             furnish: |site| site,
+            network: |_| None,
         }
     }
 }
@@ -118,7 +125,7 @@ impl TestSite {
             vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
             clock: Clock::Fixed(now()),
             settings,
-            outbound: Arc::new(NoNetwork),
+            outbound: Arc::new(SmallNetwork(plan.network)),
             wrong_credentials_per_minute: 100,
             options: plan.options,
             shop_code_prefix: "woocommerce_rest",
@@ -129,7 +136,7 @@ impl TestSite {
             )),
             passwords: HashMap::new(),
             runtime: tokio::runtime::Builder::new_current_thread().build().unwrap(),
-            _folder: folder,
+            folder,
         };
         site.user(ADMIN, Role::Administrator);
         site
@@ -267,6 +274,16 @@ impl TestSite {
         }
         request.upload = Some(Arc::new(receiver.finish().unwrap()));
         understood(self.runtime.block_on(self.site.answer(request)))
+    }
+
+    /// Where the site keeps its files.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Waits for something that the site does.
+    pub(crate) fn run<T>(&self, doing: impl Future<Output = T>) -> T {
+        self.runtime.block_on(doing)
     }
 
     /// The files of the library, by name.
