@@ -25,6 +25,8 @@ pub(crate) const MASTER_KEY_VARIABLE: &str = "BOARDWALK_MASTER_KEY";
 const DATA_VARIABLE: &str = "BOARDWALK_DATA";
 const FILE_NAME: &str = "boardwalk.toml";
 const DATA_DEFAULT: &str = "boardwalk-data";
+/// Of the media library, in the data folder.
+const UPLOADS_FOLDER: &str = "uploads";
 
 /// All settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -140,6 +142,7 @@ impl Config {
         let variables: Vec<(String, OsString)> =
             variables.into_iter().filter(|(name, _)| name != DATA_VARIABLE).collect();
         let mut config = layered(&table, &path, &variables)?;
+        config.server.uploads.get_or_insert_with(|| data.join(UPLOADS_FOLDER));
         config.data = data;
         config.server.mail = config.mail.clone();
         config.server.admin = config.admin.clone();

@@ -4,8 +4,11 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use db::{Database, Location};
+use frame::library::LibraryFiles;
+use frame::media::FolderStorage;
 use onboarding::Platform;
 use types::{Clock, Environment, Error, Result};
 use vault::MasterKey;
@@ -58,6 +61,17 @@ pub(crate) fn make_folder(data: &Path) -> Result<()> {
         let message = format!("cannot create the data folder {}", data.display());
         Error::invalid(message).because(error)
     })
+}
+
+/// The files of the media library of an environment, for backups.
+pub(crate) fn library(config: &Config, environment: Environment) -> LibraryFiles {
+    LibraryFiles::new(Arc::new(storage(config, environment)))
+}
+
+/// Where the files of the media library of an environment are.
+pub(crate) fn storage(config: &Config, environment: Environment) -> FolderStorage {
+    let folder = config.server.uploads.clone().unwrap_or_default();
+    FolderStorage::new(folder.join(environment.name()))
 }
 
 pub(crate) fn key_file(data: &Path) -> PathBuf {

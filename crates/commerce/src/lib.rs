@@ -22,6 +22,7 @@ pub mod ingest;
 mod layout_templates;
 pub mod options;
 pub mod orders;
+mod pictures;
 pub mod privacy;
 pub mod products;
 mod reports;
@@ -38,6 +39,7 @@ pub mod webhooks;
 
 use frame::managers;
 
+pub use pictures::{PICTURE_SIZES, PLACEHOLDER_FILE};
 pub use resource::{Resource, Rights};
 pub use routes::routes;
 

@@ -137,6 +137,10 @@ impl Resource for Products {
         show::body(call, record, self.version)
     }
 
+    fn has_pictures(&self) -> bool {
+        true
+    }
+
     fn links(&self, call: &Call<'_>, record: &Loaded, base: &str) -> Links {
         let row = &record.product.row;
         let links = Links::new()

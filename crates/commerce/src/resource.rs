@@ -155,6 +155,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
 
     fn id(&self, record: &Self::Record) -> i64;
 
+    /// Whether requests may name pictures by their addresses, which are fetched first.
+    fn has_pictures(&self) -> bool {
+        false
+    }
+
     /// Whether the record is in the trash.
     fn is_trashed(&self, record: &Self::Record) -> bool {
         let _ = record;
@@ -242,12 +247,20 @@ pub fn routes<R: Resource>(
             move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
+    let with_pictures = |action: Action| match endpoint.resource.has_pictures() {
+        true => action.after(frame::library::fetch::before),
+        false => action,
+    };
     let list_args = on_path().arg("context", context()).with(endpoint.resource.list_args());
     let create_args = on_path().with(requests::args(endpoint.resource.create_args()));
     let update_args = || requests::args(endpoint.resource.update_args());
     let collection = Route::at(namespace, path)
         .on(READ, list_args, read(on_endpoint!(permit::may_list), on_endpoint!(list)))
-        .on(CREATE, create_args, write(on_endpoint!(permit::may_create), on_endpoint!(create)))
+        .on(
+            CREATE,
+            create_args,
+            with_pictures(write(on_endpoint!(permit::may_create), on_endpoint!(create))),
+        )
         .schema(document.clone());
     let one = Route::at(namespace, &format!(r"{path}/(?P<id>[\d]+)"))
         .on(
@@ -258,7 +271,7 @@ pub fn routes<R: Resource>(
         .on(
             EDIT,
             with_id().with(update_args()),
-            write(on_endpoint!(permit::may_edit), on_endpoint!(update)),
+            with_pictures(write(on_endpoint!(permit::may_edit), on_endpoint!(update))),
         )
         .on(
             DELETE,
@@ -276,7 +289,7 @@ pub fn routes<R: Resource>(
     let batch = Route::at(namespace, &format!("{path}/batch")).on(
         EDIT,
         batch_args,
-        frame::action::batch(permit, plan, run, batch::gather),
+        with_pictures(frame::action::batch(permit, plan, run, batch::gather)),
     );
     Ok(vec![collection, one, batch])
 }

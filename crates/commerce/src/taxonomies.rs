@@ -300,7 +300,7 @@ impl Resource for Terms {
         Ok(Listed { records, total })
     }
 
-    fn show(&self, _: &mut Call<'_>, record: &Term) -> Result<Value, Stop> {
+    fn show(&self, call: &mut Call<'_>, record: &Term) -> Result<Value, Stop> {
         let row = &record.row;
         let details: Value = serde_json::from_str(&row.details).unwrap_or_default();
         let mut body = Map::new();
@@ -314,13 +314,17 @@ impl Resource for Terms {
         add("description", json!(row.description));
         if self.kind.is_hierarchical() {
             add("display", details.get("display").cloned().unwrap_or_else(|| json!("default")));
-            add("image", image::shown(details.get("image"), self.version));
+            add("image", image::shown(call, details.get("image"), self.version)?);
         }
         if self.kind.has_menu_order() {
             add("menu_order", json!(row.menu_order));
         }
         add("count", json!(record.count));
         Ok(Value::Object(body))
+    }
+
+    fn has_pictures(&self) -> bool {
+        self.kind.is_hierarchical()
     }
 
     fn links(&self, call: &Call<'_>, record: &Term, base: &str) -> Links {

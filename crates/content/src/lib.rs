@@ -9,6 +9,7 @@ pub mod bundle;
 pub mod docs;
 mod docs_routes;
 mod me;
+mod media;
 pub mod oembed;
 mod oembed_routes;
 pub mod pages;
@@ -29,6 +30,7 @@ pub use posts::{find_by_path, found, is_any_due, publish_due};
 pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     let mut routes = oembed_routes::routes(names);
     routes.extend(posts::routes(names));
+    routes.extend(media::routes(names));
     routes.extend(users::routes(names));
     routes.extend(site_settings::routes(names, options));
     routes.extend(docs_routes::routes(names));

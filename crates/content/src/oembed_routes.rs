@@ -96,7 +96,7 @@ fn may_proxy(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 async fn proxy(later: Later) -> Result<Reply, Stop> {
-    let Later { site, visit, params } = later;
+    let Later { site, visit, params, .. } = later;
     let request = ProxyRequest {
         url: params.text("url").unwrap_or_default().to_owned(),
         format: format_in(&params),

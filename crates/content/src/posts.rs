@@ -6,19 +6,19 @@
 
 mod address;
 mod item;
-mod kind;
+pub(crate) mod kind;
 mod labels;
-mod list;
-mod permit;
+pub(crate) mod list;
+pub(crate) mod permit;
 mod revisions;
-mod schema;
+pub(crate) mod schema;
 mod slug;
-mod status;
+pub(crate) mod status;
 mod term;
 mod term_write;
 mod terms;
 mod types;
-mod write;
+pub(crate) mod write;
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! One backup format for both engines, so that it also moves a database from one to the other.
 //!
 //! A backup is text, one JSON value per line: a header, then for every table a line with its
-//! columns followed by a line per row, and a trailer with the counts and a checksum of everything
-//! before it. Bytes are written in hexadecimal. Tables and columns come from the migrations, so
+//! columns followed by a line per row, then for every file beside the database a line with its name
+//! followed by its bytes, and a trailer with the counts and a checksum of everything before it.
+//! Bytes are written in hexadecimal. Tables and columns come from the migrations, so
 //! that none can be forgotten; rows come in no particular order. Secrets are sealed or hashed in a
 //! backup as they are in the database: **without the master key it cannot be used**.
 //!
@@ -16,14 +17,14 @@ mod read;
 mod restore;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufRead, BufWriter, Read, Write};
 
 use types::{Environment, Error, Result, Timestamp};
 
 use crate::migrate::{self, Migrations, Table};
 use crate::{Conn, Engine};
 
-use format::{FORMAT, Header, LINE_LEN_MAX, TableLine, Trailer, VERSION};
+use format::{FORMAT, FileLine, Header, LINE_LEN_MAX, TableLine, Trailer, VERSION};
 use read::Reader;
 
 pub use restore::{ID_STEP, restore};
@@ -37,6 +38,8 @@ pub struct Summary {
     pub created: Timestamp,
     /// How many rows each table has.
     pub rows: BTreeMap<String, u64>,
+    /// How many files beside the database there are.
+    pub files: u64,
     /// The BLAKE3 checksum, in hexadecimal.
     pub checksum: String,
 }
@@ -47,6 +50,56 @@ impl Summary {
     }
 }
 
+/// Files beside the database that its rows speak of.
+pub trait Files {
+    /// Hands each file over with its name and length. One that is gone meanwhile is left out.
+    fn each(
+        &self,
+        conn: &mut dyn Conn,
+        visit: &mut dyn FnMut(&str, u64, &mut dyn Read) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// Where the files of a backup go.
+pub trait FileSink {
+    fn begin(&mut self, name: &str) -> Result<()>;
+
+    fn data(&mut self, bytes: &[u8]) -> Result<()>;
+
+    fn end(&mut self) -> Result<()>;
+}
+
+/// A database without files beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn each(
+        &self,
+        _: &mut dyn Conn,
+        _: &mut dyn FnMut(&str, u64, &mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl FileSink for NoFiles {
+    fn begin(&mut self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn data(&mut self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes of a file on one line.
+const PIECE_BYTES: u64 = 256 * 1024;
+
 /// Writes everything that the snapshot holds. Call it inside [`crate::Database::read`], with the
 /// migrations that the database was opened with, and let the closure create the file, since it may
 /// run again.
@@ -55,6 +108,7 @@ pub fn write(
     migrations: Migrations,
     environment: Environment,
     created: Timestamp,
+    files: &dyn Files,
     out: &mut dyn Write,
 ) -> Result<Summary> {
     if conn.engine() == Engine::Postgres {
@@ -75,10 +129,15 @@ pub fn write(
         let count = write_table(conn, &table, &mut writer)?;
         rows.insert(table.name, count);
     }
+    let mut count = 0;
+    files.each(conn, &mut |name, bytes, content| {
+        count += 1;
+        write_file(name, bytes, content, &mut writer)
+    })?;
     let checksum = writer.hasher.finalize().to_hex().to_string();
-    writer.line(&Trailer { rows: rows.clone(), blake3: checksum.clone() })?;
+    writer.line(&Trailer { rows: rows.clone(), files: count, blake3: checksum.clone() })?;
     writer.out.flush().map_err(not_written)?;
-    Ok(Summary { environment, schema, created, rows, checksum })
+    Ok(Summary { environment, schema, created, rows, files: count, checksum })
 }
 
 /// Reads a backup to its end and checks it as [`restore()`] would, without a database.
@@ -98,6 +157,30 @@ fn write_table(conn: &mut dyn Conn, table: &Table, writer: &mut Writer<'_>) -> R
         writer.end_line()
     })?;
     Ok(count)
+}
+
+fn write_file(
+    name: &str,
+    bytes: u64,
+    content: &mut dyn Read,
+    writer: &mut Writer<'_>,
+) -> Result<()> {
+    writer.line(&FileLine { file: name.to_owned(), bytes })?;
+    let mut left = bytes;
+    while left > 0 {
+        let mut piece = Vec::new();
+        let unreadable =
+            |error| Error::unavailable(format!("the file {name} cannot be read")).because(error);
+        content.take(left.min(PIECE_BYTES)).read_to_end(&mut piece).map_err(unreadable)?;
+        if piece.is_empty() {
+            return Err(Error::unavailable(format!("the file {name} is shorter than it was")));
+        }
+        left = left.saturating_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        writer.buffer.clear();
+        format::piece(&piece, &mut writer.buffer);
+        writer.end_line()?;
+    }
+    Ok(())
 }
 
 struct Writer<'a> {

@@ -54,7 +54,8 @@ impl Site {
         let sources = Sources { json: Some(body), path: found.variables, ..Sources::default() };
         let (params, refused) = self.accept((verb, path), &found.endpoint.args, sources);
         let path = path.to_owned();
-        let invocation = Invocation { verb, head_only: false, path, params, refused, embed: None };
+        let invocation =
+            Invocation { verb, head_only: false, path, params, refused, embed: None, upload: None };
         let performed = perform(self, &visit, &invocation, Some(conn))?;
         let answer = performed.reply.into_json().2;
         if performed.refused {

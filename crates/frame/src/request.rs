@@ -1,9 +1,12 @@
 //! A request as the server hands it over, before anything about it is believed.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use contract::rest::form;
 use serde_json::{Map, Value};
+
+use crate::media::Upload;
 
 /// One HTTP request for the REST interface.
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ pub struct Request {
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// The body, if it was written to disk as it came.
+    pub upload: Option<Arc<Upload>>,
     /// Came over TLS, here or at a trusted proxy.
     pub secure: bool,
     /// Came over TLS to this server.

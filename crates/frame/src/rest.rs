@@ -97,6 +97,29 @@ impl Site {
         self.table().route_at(&tidy_path(path))?.0.body_bytes_max
     }
 
+    /// Bytes of a file that is sent to the path, if it is written to disk as it comes.
+    pub fn upload_bytes_max(&self, path: &str, method: &str) -> Option<u64> {
+        let (route, _) = self.table().route_at(&tidy_path(path))?;
+        let takes_files = route.streams_body && method.eq_ignore_ascii_case("POST");
+        takes_files.then_some(self.settings().media.file_bytes)
+    }
+
+    /// Whether the head of a request, whose body is not read yet, shows somebody who may send it.
+    pub async fn admits(self: &Arc<Self>, head: &Request) -> bool {
+        let method = effective_method(head);
+        let (visit, refused) = self.receive(head, &method).await;
+        if refused.is_some() || visit.identity.user.is_none() {
+            return false;
+        }
+        let (site, path, query) = (Arc::clone(self), tidy_path(&head.path), head.query.clone());
+        let allowed = self.store().read(move |conn| {
+            let params = contract::rest::Params::unchecked(Sources::default());
+            let mut call = Call::new(&site, &visit, Verb::Get, false, params, Some(conn));
+            call.allowed_at(&path, query.clone())
+        });
+        allowed.await.is_ok_and(|allowed| allowed.contains(&&*method))
+    }
+
     /// Whether the head of a request, whose body is not read yet, shows who asks.
     pub async fn knows_caller(&self, head: &Request) -> bool {
         let found = self.authenticate(head, &head.method, self.clock().now()).await;
@@ -165,6 +188,7 @@ impl Site {
             params,
             refused: fault.or(refused),
             embed: Embed::read(request.query.get("_embed")),
+            upload: request.upload.clone(),
         };
         if let (Some(wait), None) = (&found.endpoint.operation.wait, &invocation.refused)
             && let Some(waiting) = wait(self, visit, &invocation.params)
@@ -191,8 +215,10 @@ impl Site {
     ) -> Reply {
         let performed = match &found.endpoint.operation.work {
             Work::Later(run) if invocation.refused.is_none() => {
+                let (verb, upload) = (invocation.verb, invocation.upload.clone());
                 let later = |params| {
-                    run(Later { site: Arc::clone(self), visit: Arc::clone(visit), params })
+                    let (site, visit) = (Arc::clone(self), Arc::clone(visit));
+                    run(Later { site, visit, params, verb, upload })
                 };
                 self.perform_later(invocation, visit, later).await
             }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use crate::Names;
+use crate::media::MediaSettings;
 
 /// The site: its address, its names, and how it treats browsers of other sites.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +22,8 @@ pub struct Settings {
     pub credential_origins: Vec<String>,
     /// Names of promotions that clients may mark as acted on in the shop's notes.
     pub promo_notes: Vec<String>,
+    /// The media library: how large files may be, and how much work pictures may make.
+    pub media: MediaSettings,
     /// Path of the REST interface and names of its namespaces.
     pub names: Names,
     /// What is done about card data in a request. The configuration has another section for it,
@@ -36,6 +39,7 @@ impl Default for Settings {
             jsonp: true,
             credential_origins: vec![String::from("*")],
             promo_notes: Vec::new(),
+            media: MediaSettings::default(),
             names: Names::default(),
             card_data: card_data::Policy::default(),
         }

@@ -34,6 +34,7 @@ use self::gate::Gate;
 use self::job::JobKind;
 use self::recent::Recent;
 use crate::documents::Documents;
+use crate::media::Library;
 use crate::outbound::{Outbound, Refusal};
 use crate::pages::{EmailLook, EmailStyle, THEME_OPTION};
 use crate::password::Hasher;
@@ -87,6 +88,7 @@ pub struct Site {
     versions: Vec<Version>,
     takes_registrations: bool,
     turns: Turns,
+    library: Arc<Library>,
     catcher: Option<Catcher>,
     email_style: fn(&Options) -> EmailStyle,
     /// How long whoever asks waits for an answer.
@@ -134,6 +136,7 @@ impl Site {
             versions: Vec::new(),
             takes_registrations: false,
             turns: Turns::default(),
+            library: Arc::new(Library::none()),
             catcher: None,
             email_style: |options| EmailStyle::new(EmailLook::read(&options.get(THEME_OPTION))),
             time_limit: TIME_LIMIT,
@@ -209,6 +212,18 @@ impl Site {
             return Ok(());
         }
         self.outbound().may_ever_ask(url)
+    }
+
+    /// Gives the site a place for files that people upload.
+    #[must_use]
+    pub fn with_library(mut self, library: Library) -> Self {
+        self.library = Arc::new(library);
+        self
+    }
+
+    /// The files that people upload.
+    pub fn library(&self) -> &Arc<Library> {
+        &self.library
     }
 
     /// Says that strangers may register here by themselves, if the site can write to them.

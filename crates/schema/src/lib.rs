@@ -29,4 +29,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0013_coupon_uses",
     "0014_orders_by_email",
     "0016_plugin_emails",
+    "0017_media",
 ];

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use admin::catalogue_feed;
 use commerce::products::sync;
 use db::outbox;
+use frame::Site;
 use onboarding::Platform;
 use onboarding::rows::idempotency;
 use shop_rows::report_file;
@@ -75,6 +76,23 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
     let _ = number_events(&platform).await;
     let _ = platform.requests_flush().await;
     let _ = platform.audit_chain().await;
+}
+
+/// Sweeps the media library once in a while, until it is told to stop.
+pub(crate) async fn sweep_library(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        match site.sweep_library().await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "files that nothing speaks of were deleted"),
+            Err(error) => {
+                tracing::warn!(error = error.report(), "the media library was not swept");
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PURGE_EVERY) => {}
+            _ = stop.changed() => break,
+        }
+    }
 }
 
 async fn number_events(platform: &Platform) -> types::Result<()> {

@@ -36,6 +36,7 @@ mod settings;
 mod shared;
 mod sites;
 mod tls;
+mod uploads;
 mod web;
 
 use std::net::SocketAddr;
@@ -190,6 +191,7 @@ fn keep(
     keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
     keepers.spawn(notes::run(Arc::clone(site), Arc::clone(facts), drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
+    keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

@@ -23,6 +23,7 @@ use crate::listen::Peer;
 use crate::live;
 use crate::panics::catch_panic;
 use crate::shared::Shared;
+use crate::uploads::{UploadFault, receive_file};
 
 type Response = axum::http::Response<Body>;
 
@@ -134,6 +135,9 @@ impl RestService {
                 return refusal(400, "rest_path_invalid_type", message);
             }
         };
+        if let Some(bytes_max) = self.streamed_bytes(&path, &parts).await {
+            return self.handle_upload(path, parts, body, bytes_max).await;
+        }
         let upper = body.size_hint().upper();
         let file_bytes = self.file_bytes(&path, &parts, upper).await;
         // Held to the end: what is in a file is in memory until then.
@@ -151,10 +155,14 @@ impl RestService {
         let limits = file_bytes.map_or(*limits, |bytes| limits.for_file(bytes));
         let body = match receive(body, &parts.headers, limits.rest_body_bytes, &limits).await {
             Ok(body) => body,
-            Err(fault) => return body_refusal(fault, limits.rest_body_bytes),
+            Err(fault) => return body_refusal(fault, bytes_of(limits.rest_body_bytes)),
         };
         let request = self.request(path, &parts, body.to_vec());
-        let time = Duration::from_millis(limits.answer_ms);
+        self.answer_in_time(request, limits.answer_ms).await
+    }
+
+    async fn answer_in_time(&self, request: frame::Request, answer_ms: u64) -> frame::Response {
+        let time = Duration::from_millis(answer_ms);
         let too_slow = if matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS") {
             "The request timed out; try again."
         } else {
@@ -165,6 +173,49 @@ impl RestService {
         tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
+    }
+
+    /// Bytes of the body, if the route writes files to disk as they come and the sender may send
+    /// one. What is said to be JSON or a plain form is no file.
+    async fn streamed_bytes(&self, path: &str, parts: &request::Parts) -> Option<u64> {
+        let bytes_max = self.site.upload_bytes_max(path, parts.method.as_str())?;
+        let head = self.request(path.to_owned(), parts, Vec::new());
+        let kind = head.header("content-type").unwrap_or_default().to_ascii_lowercase();
+        let is_form = kind.starts_with("application/x-www-form-urlencoded");
+        let is_file = !head.is_json() && !is_form;
+        (is_file && self.site.admits(&head).await).then_some(bytes_max)
+    }
+
+    /// Receives a file without holding it in memory, and then answers.
+    async fn handle_upload(
+        &self,
+        path: String,
+        parts: request::Parts,
+        body: Body,
+        bytes_max: u64,
+    ) -> frame::Response {
+        let limits = &self.shared.settings.limits;
+        let patience = Duration::from_millis(limits.answer_ms);
+        let Ok(Ok(_permit)) = tokio::time::timeout(patience, self.files.acquire()).await else {
+            drain(body).await;
+            return refusal(
+                503,
+                "rest_busy",
+                "Too many files are being received; try again later.",
+            );
+        };
+        let storage = Arc::clone(self.site.library().storage());
+        let received = receive_file(storage, &parts.headers, body, bytes_max, limits.file_ms).await;
+        let upload = match received {
+            Ok(upload) => upload,
+            Err(UploadFault::Body(fault)) => return body_refusal(fault, bytes_max),
+            Err(UploadFault::Failed(error)) => {
+                return frame::Response::of_refusal(&frame::rest::failed(&error));
+            }
+        };
+        let mut request = self.request(path, &parts, Vec::new());
+        request.upload = Some(Arc::new(upload));
+        self.answer_in_time(request, limits.file_ms).await
     }
 
     /// What the route accepts, if the body may need more than every route does. Strangers may not
@@ -212,6 +263,7 @@ impl RestService {
             query_text,
             headers: pairs.collect(),
             body,
+            upload: None,
             secure: settings.tls.is_some() || proxied,
             encrypted_here: settings.tls.is_some(),
             host: host.unwrap_or_default(),
@@ -231,7 +283,11 @@ pub(crate) enum RestPath {
     NotText,
 }
 
-fn body_refusal(fault: BodyFault, bytes_max: usize) -> frame::Response {
+fn bytes_of(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+fn body_refusal(fault: BodyFault, bytes_max: u64) -> frame::Response {
     match fault {
         BodyFault::TooLarge => {
             let message = format!("The body must not exceed {bytes_max} bytes.");

@@ -25,6 +25,9 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key, for serving https.
     pub tls: Option<Tls>,
+    /// Folder of the media library, with a folder for each environment in it. Empty: `uploads` in
+    /// the data folder. Several servers on one database share it.
+    pub uploads: Option<PathBuf>,
     /// Bounds on what one request or one client may use.
     pub limits: Limits,
     /// How many requests are allowed.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
+use frame::media::{FolderStorage, Library};
 use onboarding::Platform;
 use types::Result;
 
@@ -88,6 +89,13 @@ pub fn make_site(
         .with_email_style(commerce::emails::style)
         .with_files(Box::new(analytics::exports::link::ExportFiles))
         .with_files(Box::new(commerce::products::PlaceholderFile));
+    if let Some(folder) = &settings.uploads {
+        let folder = folder.join(platform.environment.name());
+        let storage = Arc::new(FolderStorage::new(folder));
+        let workers = site.settings().media.workers;
+        let library = Library::new(storage, commerce::PICTURE_SIZES, workers);
+        site = site.with_library(library.with_placeholder(commerce::PLACEHOLDER_FILE));
+    }
     for kind in admin.job_kinds() {
         site = site.with_job(kind);
     }

@@ -11,6 +11,7 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
 use content::web::{FORM_BYTES_MAX, WebAnswer, may_be_page, page};
+use frame::media::shown::UPLOADS_PATH;
 use frame::{FileFound, Site};
 use futures_util::stream;
 use tracing::Instrument as _;
@@ -20,6 +21,7 @@ use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestService;
 use crate::rest::set;
+use crate::uploads;
 
 type Response = axum::http::Response<Body>;
 
@@ -36,6 +38,13 @@ impl WebService {
         let headers = request.headers();
         let bytes: usize = headers.iter().map(|(n, v)| n.as_str().len() + v.len()).sum();
         let fits = headers.len() <= limits.header_fields && bytes <= limits.header_bytes;
+        if fits && request.uri().path().starts_with(UPLOADS_PATH) {
+            let (parts, body) = request.into_parts();
+            return match uploads::file(&self.rest.site, &parts).await {
+                Some(response) => Ok(response),
+                None => Err(Box::new(Request::from_parts(parts, body))),
+            };
+        }
         if !fits || !may_be_page(request.method().as_str(), request.uri().path()) {
             return Err(Box::new(request));
         }

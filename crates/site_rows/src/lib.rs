@@ -6,6 +6,7 @@ pub mod application_password;
 pub mod consumer_key;
 pub mod iso;
 pub mod login_token;
+pub mod media;
 pub mod oembed_cache;
 pub mod option;
 pub mod post;
@@ -23,6 +24,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         consumer_key::STATEMENTS,
         iso::STATEMENTS,
         login_token::STATEMENTS,
+        media::STATEMENTS,
         oembed_cache::STATEMENTS,
         option::STATEMENTS,
         post::STATEMENTS,

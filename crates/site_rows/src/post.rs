@@ -71,6 +71,8 @@ statements! {
     POST_SLUG_TAKEN =
         "SELECT 1 FROM posts WHERE site_id = $1 AND kind = $2 AND slug = $3 AND post_id <> $4 LIMIT
          1";
+    POST_SLUG_TAKEN_ANYWHERE =
+        "SELECT 1 FROM posts WHERE site_id = $1 AND slug = $2 AND post_id <> $3 LIMIT 1";
 }
 
 /// The next number, for whatever shares the numbers of posts.
@@ -156,4 +158,10 @@ pub fn find_by_slug(conn: &mut dyn Conn, kind: &str, slug: &str) -> Result<Optio
 pub fn slug_is_taken(conn: &mut dyn Conn, kind: &str, slug: &str, except_id: i64) -> Result<bool> {
     let params = [SITE.into(), kind.into(), slug.into(), except_id.into()];
     Ok(conn.row(&POST_SLUG_TAKEN, &params, |row| row.get::<i64>(0))?.is_some())
+}
+
+/// Whether anything of whatever kind other than `except_id` has the slug.
+pub fn slug_is_taken_anywhere(conn: &mut dyn Conn, slug: &str, except_id: i64) -> Result<bool> {
+    let params = [SITE.into(), slug.into(), except_id.into()];
+    Ok(conn.row(&POST_SLUG_TAKEN_ANYWHERE, &params, |row| row.get::<i64>(0))?.is_some())
 }

@@ -30,9 +30,11 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     let partial = PathBuf::from(partial);
     let (target, now) = (partial.clone(), platform.clock.now());
     let wanted = file.to_owned();
+    let library = environment::library(config, environment);
     let written = platform.store.read_blocking(move |conn| {
         let mut out = create(&target).map_err(|error| cannot_write(&wanted, error))?;
-        let summary = backup::write(conn, schema::MIGRATIONS, environment, now, &mut out)?;
+        let summary =
+            backup::write(conn, schema::MIGRATIONS, environment, now, &library, &mut out)?;
         out.sync_all().map_err(|error| cannot_write(&target, error))?;
         Ok(summary)
     });
@@ -45,9 +47,10 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     match renamed {
         Ok(summary) => {
             let text = format!(
-                "Backed up {} rows of {environment} to {}.\nThe backup does not contain the \
+                "Backed up {} rows and {} files of {environment} to {}.\nThe backup does not contain the \
                  master key: keep a copy of the key in a separate place.",
                 summary.rows_total(),
+                summary.files,
                 file.display()
             );
             out.result(&object(&summary, file), &text);
@@ -78,7 +81,12 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     let location = environment::location(config, environment)?;
     let is_new = matches!(&location, Location::File(path) if fs::symlink_metadata(path).is_err());
     let restored = Database::open(&location, schema::MIGRATIONS).and_then(|store| {
-        let summary = backup::restore(&store, file, environment)?;
+        let summary = backup::restore(
+            &store,
+            file,
+            environment,
+            &mut environment::library(config, environment),
+        )?;
         Ok((store, summary))
     });
     let (store, summary) = restored.inspect_err(|_| {
@@ -90,8 +98,12 @@ pub(crate) fn restore(config: &Config, common: &Common, file: &Path, out: &Print
     Platform::new(environment, store, &master, config.onboarding, Clock::System).map_err(
         |error| Error::invalid("all data was restored, but it cannot be read yet").because(error),
     )?;
-    let text =
-        format!("Restored {} rows of {environment} from {}.", summary.rows_total(), file.display());
+    let text = format!(
+        "Restored {} rows and {} files of {environment} from {}.",
+        summary.rows_total(),
+        summary.files,
+        file.display()
+    );
     out.result(&object(&summary, file), &text);
     Ok(())
 }
@@ -112,6 +124,7 @@ fn object(summary: &Summary, file: &Path) -> serde_json::Value {
         "created": summary.created.to_string(),
         "rows": summary.rows,
         "rowsTotal": summary.rows_total(),
+        "files": summary.files,
         "checksum": summary.checksum,
     })
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use db::Location;
 use db::integrity::{Depth, Report};
+use frame::media::FileStorage as _;
 use onboarding::Platform;
 use serde_json::json;
+use site_rows::media;
 use site_rows::user::{self, UserFilter};
 use types::{Environment, Error, Result};
 
@@ -20,6 +22,9 @@ use crate::output::Printer;
 const GROUP_AND_OTHERS: u32 = 0o077;
 /// The same for files that a group may read, such as a certificate's key.
 const GROUP_WRITE_AND_OTHERS: u32 = 0o027;
+
+/// Files that are looked for at once.
+const FILES_AT_ONCE: i64 = 500;
 
 struct Finding {
     what: String,
@@ -71,6 +76,7 @@ pub(crate) fn doctor(config: &Config, common: &Common, full: bool, out: &Printer
         let (finding, is_used) = check_database(config, environment, depth);
         in_production |= is_used && environment == Environment::Production;
         findings.push(finding);
+        findings.extend(check_library(config, environment));
     }
     findings.push(check_mail(config));
     findings.push(check_site(config, in_production));
@@ -121,6 +127,35 @@ fn check_files(config: &Config, common: &Common) -> Finding {
         Err(format!("other users can read or change files; run `chmod 600 {paths}`"))
     };
     Finding::of("files", outcome)
+}
+
+/// Whether the files are there that the media library speaks of. An environment that does not
+/// exist has none.
+fn check_library(config: &Config, environment: Environment) -> Option<Finding> {
+    let platform = environment::open_existing(config, environment).ok()?;
+    let storage = environment::storage(config, environment);
+    let place = storage.root().display().to_string();
+    let missing = platform.store.read_blocking(move |conn| {
+        let (mut last, mut files, mut missing) = (String::new(), 0, 0);
+        loop {
+            let found = media::files_after(conn, &last, FILES_AT_ONCE)?;
+            let Some(end) = found.last() else { return Ok((files, missing)) };
+            last.clone_from(&end.name);
+            for file in &found {
+                files += 1;
+                missing += i64::from(storage.open(&file.name)?.is_none());
+            }
+        }
+    });
+    let outcome = match missing {
+        Ok((0, _)) => return None,
+        Ok((files, 0)) => Ok(format!("{files} files, all there")),
+        Ok((files, missing)) => Err(format!(
+            "{missing} of {files} files are missing in {place}; restore them from a backup"
+        )),
+        Err(error) => Err(error.report()),
+    };
+    Some(Finding::of(format!("media library of {environment}"), outcome))
 }
 
 fn lets_in(path: &Path, bits: u32) -> bool {

@@ -54,5 +54,6 @@ mod test_market;
 mod tls;
 mod two_servers;
 mod upgrade;
+mod uploads;
 mod walks;
 mod webhooks;

@@ -13,6 +13,7 @@ use super::record::{CATEGORY, Product, VARIABLE, VARIATION};
 use super::show::{PLACEHOLDER, View, quantity};
 use super::{address, price};
 use crate::common::version::Version;
+use crate::pictures;
 
 /// Whoever has set no threshold is told of the last piece.
 const THRESHOLD_MIN: i64 = 1;
@@ -78,7 +79,8 @@ fn picture(visit: &Visit, view: &View<'_>) -> String {
     let own = view.loaded.product.details.images.first();
     let of_parent = || view.parent().and_then(|parent| parent.details.images.first());
     if let Some(image) = own.or_else(of_parent) {
-        let (src, alt) = (escaped(&image.src), escaped(&image.alt));
+        let src = if image.thumbnail.is_empty() { &image.src } else { &image.thumbnail };
+        let (src, alt) = (escaped(&pictures::address(visit, src)), escaped(&image.alt));
         return format!(
             "<img width=\"300\" height=\"300\" src=\"{src}\" \
              class=\"attachment-woocommerce_thumbnail size-woocommerce_thumbnail\" alt=\"{alt}\" \

@@ -12,6 +12,7 @@ use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
 use super::record::{Product, SHIPPING_CLASS, TRASH, VARIABLE, VARIATION, attribute_of};
+use crate::pictures;
 
 /// Ids that are asked for in one query.
 const CHUNK: usize = 200;
@@ -85,7 +86,9 @@ pub(crate) fn find(conn: &mut dyn Conn, product_id: i64) -> Result<Option<Loaded
 }
 
 /// The products with their surroundings, in their order.
-pub(crate) fn load(conn: &mut dyn Conn, products: Vec<Product>) -> Result<Vec<Loaded>> {
+pub(crate) fn load(conn: &mut dyn Conn, mut products: Vec<Product>) -> Result<Vec<Loaded>> {
+    let mut images: Vec<_> = products.iter_mut().map(|one| &mut one.details.images).collect();
+    pictures::refresh(conn, &mut images)?;
     let ids: Vec<i64> = products.iter().map(Product::id).collect();
     let parent_ids = products.iter().filter(|product| product.is(VARIATION));
     let parent_ids: Vec<i64> = parent_ids.map(|product| product.row.parent_id).collect();
@@ -167,7 +170,8 @@ fn parents(conn: &mut dyn Conn, ids: &[i64]) -> Result<HashMap<i64, Arc<Parent>>
     let mut terms = terms_by_product(conn, &ids)?;
     let mut parents = HashMap::new();
     for id in ids {
-        let Some(product) = super::record::get(conn, id)? else { continue };
+        let Some(mut product) = super::record::get(conn, id)? else { continue };
+        pictures::refresh(conn, &mut [&mut product.details.images])?;
         let terms = terms.remove(&id).unwrap_or_default();
         let shipping_class = terms.into_iter().find(|term| term.taxonomy == SHIPPING_CLASS);
         parents.insert(id, Arc::new(Parent { product, shipping_class }));

@@ -117,7 +117,7 @@ fn body(call: &Call<'_>, record: &Loaded, last: Option<Timestamp>) -> Value {
     let last = last.map(|date| written(call.options().local(date)));
     let images = (0_i64..).zip(&record.product.details.images);
     let images =
-        images.map(|(place, image)| show::image(call.options(), image, place, Version::Analytics));
+        images.map(|(place, image)| show::image(call.visit, image, place, Version::Analytics));
     json!({
         "id": row.product_id,
         "images": images.collect::<Vec<_>>(),

@@ -1,12 +1,14 @@
-//! Pictures and files of products. **Nothing is fetched**: a picture is kept by its address, with a
-//! number of its own, and shown by it. A number alone must be that of a picture of the product.
+//! Pictures and files of products. A picture is one of the library, by its number or by an address
+//! that it was fetched from; else it is kept by its address, with a number of its own. **Nothing is
+//! fetched here**: that was done before the operation began.
 
 use contract::rest::{Refusal, Stop, clean, loose};
 use frame::Call;
 use serde_json::Value;
 use site_rows::post;
 
-use super::record::{Download, Image, Product};
+use super::record::{Download, Product};
+use crate::pictures::{self, Image};
 
 /// Pictures, and files, of one product at most.
 const PIECES_MAX: usize = 100;
@@ -43,10 +45,21 @@ fn image(
     let text = |name: &str| entry.get(name).and_then(loose::scalar_text).unwrap_or_default();
     let id = entry.get("id").map(loose::to_int).unwrap_or_default();
     let now = call.now().as_micros();
-    let mut image = match product.details.images.iter().find(|image| image.id == id && id != 0) {
-        Some(known) => known.clone(),
+    let known = product.details.images.iter().find(|image| image.id == id && id != 0).cloned();
+    let src = address(&text("src"));
+    let stored = match (&src, id) {
+        (_, id) if id != 0 => pictures::by_id(call.conn()?, id)?,
+        (Some(src), _) => pictures::by_address(call, src)?,
+        (None, _) => None,
+    };
+    let (name, alt) = (clean::text_field(&text("name")), clean::text_field(&text("alt")));
+    if let Some(stored) = stored {
+        return Ok(pictures::described(call, stored, &name, &alt)?);
+    }
+    let mut image = match known {
+        Some(known) => known,
         None if (id == 0 || call.visit.is_import) && !text("src").is_empty() => {
-            let src = address(&text("src")).ok_or_else(|| refused(owner, "image_upload_error"))?;
+            let src = src.ok_or_else(|| refused(owner, "image_upload_error"))?;
             let name = file_name(&src);
             let id = if id > 0 {
                 post::reserve_id(call.conn()?, id)?;
@@ -54,15 +67,15 @@ fn image(
             } else {
                 post::take_id(call.conn()?)?
             };
-            Image { id, src, name, alt: String::new(), created_us: now, modified_us: now }
+            Image { id, src, name, created_us: now, modified_us: now, ..Image::default() }
         }
         None => return Err(refused(owner, "invalid_image_id").into()),
     };
-    if !text("alt").is_empty() {
-        image.alt = clean::text_field(&text("alt"));
+    if !alt.is_empty() {
+        image.alt = alt;
     }
-    if !text("name").is_empty() {
-        image.name = clean::text_field(&text("name"));
+    if !name.is_empty() {
+        image.name = name;
     }
     Ok(image)
 }

@@ -28,6 +28,7 @@ pub const STOCK_STATUSES: &[&str] = &[IN_STOCK, OUT_OF_STOCK, ON_BACKORDER];
 pub const LIKE_PARENT: &str = "parent";
 
 pub use super::plain::PlainFields;
+pub use crate::pictures::Image;
 pub use crate::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 
 /// A product, or a variation of one.
@@ -76,18 +77,6 @@ pub struct Download {
     pub name: String,
     /// An address; one of this site begins with a slash.
     pub file: String,
-}
-
-/// A picture by its address. **It is never fetched**: the address is kept and shown as it came.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Image {
-    pub id: i64,
-    pub src: String,
-    pub name: String,
-    pub alt: String,
-    /// Microseconds since 1970.
-    pub created_us: i64,
-    pub modified_us: i64,
 }
 
 /// An attribute of a product: one of the shop's, whose values are terms, or one of its own.

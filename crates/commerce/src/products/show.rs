@@ -5,7 +5,7 @@ pub(super) mod variation;
 use contract::rest::{Fields, Stop};
 use frame::dates::{Moment, written};
 use frame::text::render;
-use frame::{Call, Options};
+use frame::{Call, Options, Visit};
 use serde_json::{Map, Value, json};
 use types::{Amount, Timestamp};
 
@@ -18,6 +18,7 @@ use super::version::is_current;
 use super::{address, price, related};
 use crate::common::moments;
 use crate::common::version::Version;
+use crate::pictures;
 
 /// What stands in for a picture in the older shapes.
 pub(super) const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder.webp";
@@ -283,11 +284,11 @@ impl View<'_> {
             let name = String::from("Placeholder");
             let src = call.visit.page(PLACEHOLDER);
             let alt = name.clone();
-            let stand_in = Image { id: 0, src, name, alt, created_us, modified_us };
-            return vec![image(call.options(), &stand_in, 0, self.version)];
+            let stand_in = Image { src, name, alt, created_us, modified_us, ..Image::default() };
+            return vec![image(call.visit, &stand_in, 0, self.version)];
         }
         let places = (0_i64..).zip(images);
-        places.map(|(place, one)| image(call.options(), one, place, self.version)).collect()
+        places.map(|(place, one)| image(call.visit, one, place, self.version)).collect()
     }
 
     fn parts(&self, call: &mut Call<'_>, body: &mut Body) -> Result<(), Stop> {
@@ -364,7 +365,8 @@ pub(super) fn downloads(call: &Call<'_>, product: &Product) -> Vec<Value> {
     files.collect()
 }
 
-pub(super) fn image(options: &Options, image: &Image, place: i64, version: Version) -> Value {
+pub(super) fn image(visit: &Visit, image: &Image, place: i64, version: Version) -> Value {
+    let options: &Options = &visit.options;
     let mut body = Body::new();
     body.insert("id", image.id);
     let (created, modified) =
@@ -376,7 +378,7 @@ pub(super) fn image(options: &Options, image: &Image, place: i64, version: Versi
         body.insert_date(options, "date_created", Some(created));
         body.insert_date(options, "date_modified", Some(modified));
     }
-    body.insert("src", image.src.as_str());
+    body.insert("src", pictures::address(visit, &image.src));
     body.insert("name", image.name.as_str());
     body.insert("alt", image.alt.as_str());
     if !is_current(version) {

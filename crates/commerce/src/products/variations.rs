@@ -121,6 +121,10 @@ impl Resource for Variations {
         Ok(show::variation::body(call, record, self.version))
     }
 
+    fn has_pictures(&self) -> bool {
+        true
+    }
+
     fn links(&self, call: &Call<'_>, record: &Loaded, base: &str) -> Links {
         let product = format!("/{}/products/{}", self.namespace, product_id(call));
         Links::new()

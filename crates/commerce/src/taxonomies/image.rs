@@ -1,12 +1,15 @@
-//! The picture of a term: a reference to one that is elsewhere. **Nothing is fetched or kept.**
+//! The picture of a term: one of the library, shown as the library knows it, or a reference to one
+//! that is elsewhere. **Nothing is fetched here**: that was done before the operation began.
 
-use contract::rest::{Schema, clean, loose};
+use contract::rest::{Schema, Stop, clean, loose};
 use frame::Call;
 use frame::dates::{Moment, written};
+use frame::media::shown::UPLOADS_PATH;
 use serde_json::{Value, json};
-use types::Error;
+use types::{Error, Timestamp};
 
 use crate::common::version::Version;
+use crate::pictures::{self, Image};
 
 const BOTH: &[&str] = &["view", "edit"];
 /// Bytes of an address, of a name, and of what describes the picture.
@@ -38,8 +41,23 @@ pub(super) fn schema(version: Version) -> Schema {
 }
 
 /// The picture as the version shows it; null if there is none.
-pub(super) fn shown(stored: Option<&Value>, version: Version) -> Value {
-    let Some(stored) = stored.filter(|stored| stored.is_object()) else { return Value::Null };
+pub(super) fn shown(
+    call: &mut Call<'_>,
+    stored: Option<&Value>,
+    version: Version,
+) -> Result<Value, Error> {
+    let Some(stored) = stored.filter(|stored| stored.is_object()) else { return Ok(Value::Null) };
+    let id = stored.get("id").and_then(Value::as_i64).unwrap_or_default();
+    let is_stored = stored.get("src").and_then(Value::as_str);
+    let is_stored = is_stored.is_some_and(|src| src.starts_with(UPLOADS_PATH));
+    let now;
+    let stored = if is_stored {
+        let Some(image) = pictures::by_id(call.conn()?, id)? else { return Ok(Value::Null) };
+        now = kept(call, &image);
+        &now
+    } else {
+        stored
+    };
     let member = |name: &str| stored.get(name).cloned().unwrap_or_default();
     let mut image = json!({
         "id": member("id"),
@@ -47,7 +65,7 @@ pub(super) fn shown(stored: Option<&Value>, version: Version) -> Value {
         "date_created_gmt": member("date_created_gmt"),
         "date_modified": member("date_modified"),
         "date_modified_gmt": member("date_modified_gmt"),
-        "src": member("src"),
+        "src": pictures::address(call.visit, member("src").as_str().unwrap_or_default()),
     });
     if let Some(members) = image.as_object_mut() {
         if version == Version::One {
@@ -57,16 +75,28 @@ pub(super) fn shown(stored: Option<&Value>, version: Version) -> Value {
         members.insert(name_of(version).to_owned(), member("name"));
         members.insert(String::from("alt"), member("alt"));
     }
-    image
+    Ok(image)
 }
 
-/// The picture that a request asks for: one with an address is new, one with the number of the
+/// A picture of the library in the form in which terms keep theirs.
+fn kept(call: &Call<'_>, image: &Image) -> Value {
+    let moment = |micros: i64| Moment::at(call.options(), Timestamp::from_micros(micros));
+    let (created, modified) = (moment(image.created_us), moment(image.modified_us));
+    json!({
+        "id": image.id, "src": image.src, "name": image.name, "alt": image.alt,
+        "date_created": written(created.local), "date_created_gmt": written(created.gmt),
+        "date_modified": written(modified.local), "date_modified_gmt": written(modified.gmt),
+    })
+}
+
+/// The picture that a request asks for: one of the library by its number or its address, else one
+/// with an address is new, one with the number of the
 /// present one changes its texts, anything else is none.
 pub(super) fn wanted(
     call: &mut Call<'_>,
     asked: &Value,
     present: Option<&Value>,
-) -> Result<Value, Error> {
+) -> Result<Value, Stop> {
     let text = |name: &str| {
         let text = asked.get(name).and_then(loose::scalar_text)?;
         let text = clean::text_field(&text);
@@ -77,6 +107,16 @@ pub(super) fn wanted(
     let src = text("src").map(|src| clean::url(&src)).filter(|src| !src.is_empty());
     let now = Moment::at(call.options(), call.now());
     let (local, gmt) = (written(now.local), written(now.gmt));
+    let stored = match &src {
+        _ if id > 0 => pictures::by_id(call.conn()?, id)?,
+        Some(src) => pictures::by_address(call, src)?,
+        None => None,
+    };
+    if let Some(stored) = stored {
+        let (name, alt) = (name.unwrap_or_default(), text("alt").unwrap_or_default());
+        let image = pictures::described(call, stored, &name, &alt)?;
+        return Ok(kept(call, &image));
+    }
     let known = present.filter(|image| id != 0 && image.get("id") == Some(&json!(id)));
     let mut image = match (known, src) {
         (Some(known), _) => known.clone(),

@@ -15,6 +15,7 @@ mod ingest;
 mod order_letters;
 mod orders;
 mod orders_properties;
+mod pictures;
 mod products;
 mod refunds;
 mod reports;

@@ -46,10 +46,19 @@ impl TestSite {
         Self::open(|site| with_pages(site).with_time_limit(Duration::from_millis(500)))
     }
 
+    /// A shop beside a host that has something at its addresses.
+    pub(crate) fn beside(network: fn(&str) -> Option<Vec<u8>>) -> Self {
+        Self::open_with(Plan { furnish: with_pages, network, ..Plan::bare() })
+    }
+
     fn open(furnish: fn(Site) -> Site) -> Self {
+        Self::open_with(Plan { furnish, ..Plan::bare() })
+    }
+
+    fn open_with(plan: Plan) -> Self {
         let (routes, options): (_, Tables) =
             (commerce::routes, &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS]);
-        let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
+        let plan = Plan { database: DATABASE(), routes, options, ..plan };
         let shop = Self::make(plan);
         shop.write(commerce::found);
         shop

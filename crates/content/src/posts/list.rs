@@ -17,7 +17,7 @@ use super::{permit, status};
 
 pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     check(call)?;
-    let statuses = statuses(call, collection.kind)?;
+    let statuses = statuses(call, collection.kind, status::PUBLISH, status::LISTABLE)?;
     let mut wanted = filter(collection.kind, &call.params, call.options());
     wanted.statuses = statuses;
     // Who may not read a text must not find it either.
@@ -28,12 +28,7 @@ pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply,
         wanted.page.limit = 0;
     }
     let (rows, total) = post::list(call.conn()?, &wanted)?;
-    let page = call.params.int("page").unwrap_or(1);
-    let per_page = call.params.int("per_page").unwrap_or(1).max(1);
-    if total > 0 && (page - 1).saturating_mul(per_page) >= total {
-        let message = "The page number exceeds the number of pages.";
-        return Err(Refusal::new(400, "rest_post_invalid_page_number", message).into());
-    }
+    check_page(call, total)?;
     let context = call.context();
     let terms = Terms::read(call.conn()?, &rows)?;
     let mut items = Vec::with_capacity(rows.len());
@@ -53,8 +48,19 @@ pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply,
     Ok(paging::with_totals(Reply::new(items), call, &collection.path(), total))
 }
 
+/// A page behind the last one is none.
+pub(crate) fn check_page(call: &Call<'_>, total: i64) -> Result<(), Stop> {
+    let page = call.params.int("page").unwrap_or(1);
+    let per_page = call.params.int("per_page").unwrap_or(1).max(1);
+    if total > 0 && (page - 1).saturating_mul(per_page) >= total {
+        let message = "The page number exceeds the number of pages.";
+        return Err(Refusal::new(400, "rest_post_invalid_page_number", message).into());
+    }
+    Ok(())
+}
+
 /// Orders that need another parameter.
-fn check(call: &Call<'_>) -> Result<(), Stop> {
+pub(crate) fn check(call: &Call<'_>) -> Result<(), Stop> {
     let empty = |name: &str| {
         call.params.get(name).is_none_or(|value| {
             matches!(value, Value::String(text) if text.is_empty())
@@ -75,11 +81,16 @@ fn check(call: &Call<'_>) -> Result<(), Stop> {
 }
 
 /// The statuses to list. All but the public one are for those who write.
-fn statuses(call: &Call<'_>, kind: &Kind) -> Result<Vec<String>, Stop> {
+pub(crate) fn statuses(
+    call: &Call<'_>,
+    kind: &Kind,
+    public: &str,
+    listable: &[&str],
+) -> Result<Vec<String>, Stop> {
     let mut wanted = Vec::new();
     for name in call.params.texts("status") {
         let private = name == status::PRIVATE && call.can(kind.may.read_private);
-        let fault = if name == status::PUBLISH {
+        let fault = if name == public {
             None
         } else if !call.can(kind.may.edit) && !private {
             let denied =
@@ -87,8 +98,8 @@ fn statuses(call: &Call<'_>, kind: &Kind) -> Result<Vec<String>, Stop> {
             let data = json!({ "status": denied.status });
             let message = "You are not allowed to view some of these statuses.";
             Some(Fault::new("rest_forbidden_status", message).with_data(data))
-        } else if !status::LISTABLE.contains(&name.as_str()) {
-            let message = format!("status must be one of {}.", status::LISTABLE.join(", "));
+        } else if !listable.contains(&name.as_str()) {
+            let message = format!("status must be one of {}.", listable.join(", "));
             Some(Fault::new("rest_not_in_enum", message))
         } else {
             None
@@ -102,12 +113,12 @@ fn statuses(call: &Call<'_>, kind: &Kind) -> Result<Vec<String>, Stop> {
         }
     }
     if wanted.is_empty() {
-        wanted.push(status::PUBLISH.to_owned());
+        wanted.push(public.to_owned());
     }
     Ok(wanted)
 }
 
-fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFilter {
+pub(crate) fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFilter {
     let moment = |name: &str| -> Option<Timestamp> {
         Some(Moment::parse(options, params.text(name)?, false)?.local)
     };

@@ -10,9 +10,9 @@ use super::kind::{FORMATS, Kind, Taxonomy};
 use super::{slug, status};
 
 /// The views of an item.
-pub(super) const ALL: &[&str] = &["view", "edit", "embed"];
-pub(super) const FULL: &[&str] = &["view", "edit"];
-pub(super) const EDIT: &[&str] = &["edit"];
+pub(crate) const ALL: &[&str] = &["view", "edit", "embed"];
+pub(crate) const FULL: &[&str] = &["view", "edit"];
+pub(crate) const EDIT: &[&str] = &["edit"];
 const PER_PAGE_MAX: i64 = 100;
 
 /// The item of a kind.
@@ -51,7 +51,7 @@ pub(crate) fn item(kind: &Kind) -> Item {
     Item::new(kind.name, Schema::object(fields))
 }
 
-fn base_fields() -> Vec<(&'static str, Schema)> {
+pub(crate) fn base_fields() -> Vec<(&'static str, Schema)> {
     let nullable_date = || Schema::types(&["string", "null"]).format("date-time");
     let classes = Schema::list(Schema::text()).about("Names of classes for its element.");
     vec![
@@ -102,7 +102,7 @@ pub(super) fn guid() -> Schema {
 }
 
 /// Title, content and excerpt.
-pub(super) fn text_fields() -> Vec<(&'static str, Schema)> {
+pub(crate) fn text_fields() -> Vec<(&'static str, Schema)> {
     let raw = || Schema::text().about("As it is stored.").context(EDIT);
     let rendered = || Schema::text().about("As it is shown.").readonly();
     let protected =
@@ -139,7 +139,7 @@ pub(super) fn text_fields() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-fn open_or_closed(about: &str) -> Schema {
+pub(crate) fn open_or_closed(about: &str) -> Schema {
     Schema::text().about(about).choices(&["open", "closed"]).context(FULL)
 }
 
@@ -195,7 +195,7 @@ pub(super) fn to_slug(value: &Value, _: &str) -> Result<Value, Fault> {
     Ok(Value::from(slug::slugify(&loose::scalar_text(value).unwrap_or_default())))
 }
 
-pub(super) fn id_args() -> Args {
+pub(crate) fn id_args() -> Args {
     Args::new().arg("id", Schema::integer().about("Its number on the site."))
 }
 
@@ -222,14 +222,28 @@ pub(super) fn page_args(item: &Item) -> Args {
         .arg("search", Schema::text().about("Only items with these words."))
 }
 
-pub(super) fn ids(about: &str) -> Schema {
+pub(crate) fn ids(about: &str) -> Schema {
     Schema::list(Schema::integer()).about(about).default(json!([]))
 }
 
-/// What a list of a kind can be asked for.
-pub(crate) fn list_args(kind: &Kind, item: &Item) -> Args {
+/// What every list can be sorted by.
+pub(crate) const ORDERS: &[&str] = &[
+    "author",
+    "date",
+    "id",
+    "include",
+    "modified",
+    "parent",
+    "relevance",
+    "slug",
+    "include_slugs",
+    "title",
+];
+
+/// Pages, dates, authors and ids.
+pub(crate) fn dated_args(item: &Item) -> Args {
     let date = |about: &str| Schema::date_time().about(about);
-    let mut args = page_args(item)
+    page_args(item)
         .arg("after", date("Only what was published after this."))
         .arg("modified_after", date("Only what was changed after this."))
         .arg("author", ids("Only what these users wrote."))
@@ -237,46 +251,51 @@ pub(crate) fn list_args(kind: &Kind, item: &Item) -> Args {
         .arg("before", date("Only what was published before this."))
         .arg("modified_before", date("Only what was changed before this."))
         .arg("exclude", ids("None of these ids."))
-        .arg("include", ids("Only these ids."));
-    if kind.hierarchical {
-        args = args.arg("menu_order", Schema::integer().about("Only this place."));
-    }
-    let mut orders = vec![
-        "author",
-        "date",
-        "id",
-        "include",
-        "modified",
-        "parent",
-        "relevance",
-        "slug",
-        "include_slugs",
-        "title",
-    ];
-    if kind.hierarchical {
-        orders.push("menu_order");
-    }
+        .arg("include", ids("Only these ids."))
+}
+
+pub(crate) fn ordered_args(args: Args, orders: &[&str]) -> Args {
     let semantics = Schema::text().about("How the search is meant.").choices(&["exact"]);
     let direction = Schema::text().about("Direction of the order.").default("desc");
-    args = args
-        .arg("search_semantics", semantics)
+    args.arg("search_semantics", semantics)
         .arg("offset", Schema::integer().about("Items to leave out at the start."))
         .arg("order", direction.choices(&["asc", "desc"]))
-        .arg("orderby", Schema::text().about("What to sort by.").default("date").choices(&orders));
-    if kind.hierarchical {
-        args = args
-            .arg("parent", ids("Only what lies in these."))
-            .arg("parent_exclude", ids("Nothing that lies in these."));
-    }
+        .arg("orderby", Schema::text().about("What to sort by.").default("date").choices(orders))
+}
+
+pub(crate) fn parent_args(args: Args) -> Args {
+    args.arg("parent", ids("Only what lies in these."))
+        .arg("parent_exclude", ids("Nothing that lies in these."))
+}
+
+pub(crate) fn searched_args(args: Args, statuses: &[&str], usual: &str) -> Args {
     let columns = Schema::text().choices(&["post_title", "post_content", "post_excerpt"]);
     let columns = Schema::list(columns).about("Fields to search.").default(json!([]));
     let slugs = Schema::list(Schema::text()).about("Only these slugs.");
-    let statuses = Schema::list(Schema::text().choices(status::LISTABLE));
-    let statuses = statuses.about("Only these statuses.").default("publish");
-    args = args
-        .arg("search_columns", columns)
-        .treated("slug", slugs, Treatment::Own(slug_list))
-        .treated("status", statuses, Treatment::Own(slug_list));
+    let statuses = Schema::list(Schema::text().choices(statuses));
+    let statuses = statuses.about("Only these statuses.").default(usual);
+    args.arg("search_columns", columns).treated("slug", slugs, Treatment::Own(slug_list)).treated(
+        "status",
+        statuses,
+        Treatment::Own(slug_list),
+    )
+}
+
+/// What a list of a kind can be asked for.
+pub(crate) fn list_args(kind: &Kind, item: &Item) -> Args {
+    let mut args = dated_args(item);
+    if kind.hierarchical {
+        args = args.arg("menu_order", Schema::integer().about("Only this place."));
+    }
+    let mut orders = ORDERS.to_vec();
+    if kind.hierarchical {
+        orders.push("menu_order");
+    }
+    args = ordered_args(args, &orders);
+    if kind.hierarchical {
+        args = parent_args(args);
+    }
+    args = searched_args(args, status::LISTABLE, status::PUBLISH);
     if !kind.taxonomies.is_empty() {
         let relation = Schema::text().about("Whether all taxonomies must fit, or one.");
         args = args.arg("tax_relation", relation.choices(&["AND", "OR"]));

@@ -11,7 +11,7 @@ use frame::{Call, Options, text};
 use serde_json::{Value, json};
 use site_rows::post::{self, PostRow};
 use site_rows::revision::{self, RevisionRow};
-use site_rows::{term, user};
+use site_rows::{media, term, user};
 use types::Capability;
 
 use super::item::{self, Collection, ItemView, Terms};
@@ -118,6 +118,7 @@ fn changed(call: &mut Call<'_>, kind: &'static Kind, before: PostRow) -> Result<
     set_password(call, &mut row)?;
     set_place(call, kind, &mut row)?;
     set_choices(call, &mut row)?;
+    set_picture(call, &mut row)?;
     set_dates(call, &before, &mut row);
     schedule(call, &mut row);
     set_slug(call, kind, &before, &mut row)?;
@@ -130,7 +131,7 @@ fn changed(call: &mut Call<'_>, kind: &'static Kind, before: PostRow) -> Result<
 }
 
 /// A text may come alone or as the member `raw` of an object.
-fn raw_text(call: &Call<'_>, name: &str) -> Option<String> {
+pub(crate) fn raw_text(call: &Call<'_>, name: &str) -> Option<String> {
     match call.params.get(name)? {
         Value::String(text) => Some(text.clone()),
         Value::Object(members) => Some(members.get("raw")?.as_str()?.to_owned()),
@@ -178,7 +179,7 @@ fn set_status(
     Ok(())
 }
 
-fn set_author(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
+pub(crate) fn set_author(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     let Some(author) = call.params.int("author").filter(|author| *author != 0) else {
         return Ok(());
     };
@@ -225,7 +226,7 @@ fn set_place(call: &mut Call<'_>, kind: &Kind, row: &mut PostRow) -> Result<(), 
     Ok(())
 }
 
-fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
+pub(crate) fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     let chosen = |name: &str| call.params.text(name).filter(|text| !text.is_empty());
     if let Some(choice) = chosen("comment_status") {
         row.comment_status = String::from(choice);
@@ -235,10 +236,6 @@ fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     }
     if let Some(format) = chosen("format").filter(|_| row.kind == super::kind::POST.name) {
         row.format = String::from(format);
-    }
-    // There are no media yet: a picture can be taken away, and one that is not there not be set.
-    if call.params.int("featured_media") == Some(0) {
-        row.featured_media = 0;
     }
     if let Some(template) = call.params.text("template") {
         if !template.is_empty() && template != row.template {
@@ -263,9 +260,21 @@ fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The picture of the item: one of the library, or none.
+fn set_picture(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
+    let Some(picture) = call.params.int("featured_media") else { return Ok(()) };
+    let known = media::get(call.conn()?, picture)?;
+    if picture != 0 && known.is_none_or(|media| media.width == 0) {
+        let message = "featured_media must be the ID of an image of the library.";
+        return Err(Refusal::new(400, "rest_invalid_featured_media", message).into());
+    }
+    row.featured_media = picture;
+    Ok(())
+}
+
 /// The date that is given, or the present for what never had one. **What is unfinished has a date
 /// in UTC only if somebody gave it one.**
-fn set_dates(call: &Call<'_>, before: &PostRow, row: &mut PostRow) {
+pub(crate) fn set_dates(call: &Call<'_>, before: &PostRow, row: &mut PostRow) {
     let now = Moment::at(call.options(), call.now());
     (row.modified, row.modified_gmt) = (now.local, now.gmt);
     let given = |name: &str, is_gmt: bool| {

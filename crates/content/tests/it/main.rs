@@ -9,6 +9,7 @@ mod frame;
 #[expect(dead_code, reason = "the tests of commerce use the rest of it")]
 #[path = "../../../frame/tests/support/harness.rs"]
 mod harness;
+mod media;
 mod settings;
 mod support;
 mod users_deletion;

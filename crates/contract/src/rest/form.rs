@@ -26,7 +26,7 @@ pub fn decode(text: &str) -> Map<String, Value> {
 
 /// Variables in the making: every list and map is still an object.
 #[derive(Debug, Default)]
-pub(super) struct Variables {
+pub struct Variables {
     members: Map<String, Value>,
     count: usize,
 }
@@ -37,7 +37,7 @@ impl Variables {
     }
 
     /// Sets the variable with this name, brackets and all. A name that is none is dropped.
-    pub(super) fn add(&mut self, name: &str, value: String) {
+    pub fn add(&mut self, name: &str, value: String) {
         if self.is_full() {
             return;
         }
@@ -47,7 +47,7 @@ impl Variables {
         }
     }
 
-    pub(super) fn finish(self) -> Map<String, Value> {
+    pub fn finish(self) -> Map<String, Value> {
         self.members.into_iter().map(|(name, value)| (name, shape(value))).collect()
     }
 }

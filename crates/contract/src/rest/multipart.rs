@@ -27,24 +27,48 @@ pub struct File {
 
 /// Reads a form with files. Nothing when the content type or the body is something else.
 pub fn decode(content_type: &str, body: &[u8]) -> Option<(Map<String, Value>, Vec<File>)> {
-    let boundary = boundary(content_type)?;
-    let mut variables = Variables::default();
-    let mut files = Vec::new();
-    for part in parts(body, &boundary)?.into_iter().filter_map(Part::read) {
-        let Some(file_name) = part.file_name else {
-            variables.add(&part.field, String::from_utf8_lossy(part.body).into_owned());
-            continue;
-        };
-        if files.len() < FILES_MAX {
-            files.push(File {
-                field: part.field,
-                file_name: base_name(&file_name).to_owned(),
-                content_type: part.content_type,
-                bytes: part.body.to_vec(),
-            });
-        }
+    let mut splitter = Splitter::new(content_type)?;
+    let mut form = InMemory::default();
+    let Ok(()) = splitter.feed(body, &mut form);
+    let Ok(()) = splitter.finish(&mut form);
+    splitter.has_parts().then(|| (form.variables.finish(), form.files))
+}
+
+/// Collects a form in memory.
+#[derive(Default)]
+struct InMemory {
+    variables: Variables,
+    files: Vec<File>,
+    part: Option<(PartHead, Vec<u8>)>,
+}
+
+impl PartSink for InMemory {
+    type Fault = std::convert::Infallible;
+
+    fn begin(&mut self, head: PartHead) -> Result<(), Self::Fault> {
+        self.part = Some((head, Vec::new()));
+        Ok(())
     }
-    Some((variables.finish(), files))
+
+    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Fault> {
+        if let Some((_, body)) = &mut self.part {
+            body.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Self::Fault> {
+        let Some((head, bytes)) = self.part.take() else { return Ok(()) };
+        let Some(file_name) = head.file_name else {
+            self.variables.add(&head.field, String::from_utf8_lossy(&bytes).into_owned());
+            return Ok(());
+        };
+        if self.files.len() < FILES_MAX {
+            let (field, content_type) = (head.field, head.content_type);
+            self.files.push(File { field, file_name, content_type, bytes });
+        }
+        Ok(())
+    }
 }
 
 fn boundary(content_type: &str) -> Option<String> {
@@ -95,48 +119,211 @@ fn unquote(quoted: &str) -> (String, &str) {
     (value, "")
 }
 
-/// The parts between the marks. The last mark may be missing.
-fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<&'a [u8]>> {
-    let first = format!("--{boundary}");
-    let between = format!("\r\n--{boundary}");
-    let mut rest = match body.strip_prefix(first.as_bytes()) {
-        Some(rest) => rest,
-        None => split_once(body, between.as_bytes())?.1,
-    };
-    let mut parts = Vec::new();
-    while parts.len() < PARTS_MAX && !rest.starts_with(b"--") {
-        let after_line = split_once(rest, b"\r\n").map(|(_, after)| after);
-        let Some(after_line) = after_line else { break };
-        let (part, after) =
-            split_once(after_line, between.as_bytes()).unwrap_or((after_line, b"--"));
-        parts.push(part);
-        rest = after;
+/// What is done with the parts of a form as they come.
+pub trait PartSink {
+    type Fault;
+
+    fn begin(&mut self, head: PartHead) -> Result<(), Self::Fault>;
+
+    /// A piece of the part that began last.
+    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Fault>;
+
+    fn end(&mut self) -> Result<(), Self::Fault>;
+}
+
+/// Takes a form apart while it is received. **It holds no more than the head of a part**, or a mark
+/// that may have begun.
+#[derive(Debug)]
+pub struct Splitter {
+    /// With the line end before it.
+    mark: Vec<u8>,
+    buffer: Vec<u8>,
+    state: State,
+    parts: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing was read yet: the first mark needs no line end before it.
+    Start,
+    Preamble,
+    /// On the line of a mark.
+    Mark,
+    Head,
+    Body,
+    /// In a part that is broken.
+    Skipped,
+    Done,
+}
+
+impl Splitter {
+    /// Nothing when the content type is of something else.
+    pub fn new(content_type: &str) -> Option<Self> {
+        let mark = format!("\r\n--{}", boundary(content_type)?).into_bytes();
+        Some(Self { mark, buffer: Vec::new(), state: State::Start, parts: 0 })
     }
-    Some(parts)
-}
 
-fn split_once<'a>(bytes: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    let position = bytes.windows(mark.len()).position(|window| window == mark)?;
-    let (before, from_mark) = bytes.split_at_checked(position)?;
-    Some((before, from_mark.strip_prefix(mark)?))
-}
+    /// Whether a mark was found at all.
+    pub fn has_parts(&self) -> bool {
+        !matches!(self.state, State::Start | State::Preamble)
+    }
 
-struct Part<'a> {
-    field: String,
-    file_name: Option<String>,
-    content_type: Option<String>,
-    body: &'a [u8],
-}
+    /// Takes the next bytes.
+    pub fn feed<S: PartSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), S::Fault> {
+        self.buffer.extend_from_slice(bytes);
+        while self.step(sink)? {}
+        Ok(())
+    }
 
-impl<'a> Part<'a> {
-    fn read(part: &'a [u8]) -> Option<Self> {
-        let (head, body) = match part.strip_prefix(b"\r\n") {
-            Some(_) => return None,
-            None => split_once(part, b"\r\n\r\n")?,
-        };
-        if head.len() > HEAD_BYTES_MAX {
-            return None;
+    /// Says that nothing follows. The last mark may be missing.
+    pub fn finish<S: PartSink>(&mut self, sink: &mut S) -> Result<(), S::Fault> {
+        if self.state == State::Start {
+            self.state = State::Preamble;
+            while self.step(sink)? {}
         }
+        if self.state == State::Body {
+            sink.data(&std::mem::take(&mut self.buffer))?;
+            sink.end()?;
+            self.state = State::Done;
+        }
+        Ok(())
+    }
+
+    /// Whether something was read that may be followed by more.
+    fn step<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+        match self.state {
+            State::Start => Ok(self.start()),
+            State::Preamble | State::Skipped => Ok(self.skip_to_mark()),
+            State::Mark => Ok(self.read_mark()),
+            State::Head => self.read_head(sink),
+            State::Body => self.read_body(sink),
+            State::Done => {
+                self.buffer.clear();
+                Ok(false)
+            }
+        }
+    }
+
+    fn start(&mut self) -> bool {
+        let first = self.mark.get(2..).unwrap_or_default();
+        if self.buffer.len() < first.len() && first.starts_with(&self.buffer) {
+            return false;
+        }
+        if self.buffer.starts_with(first) {
+            let length = first.len();
+            self.drop_first(length);
+            self.state = State::Mark;
+        } else {
+            self.state = State::Preamble;
+        }
+        true
+    }
+
+    fn skip_to_mark(&mut self) -> bool {
+        match position(&self.buffer, &self.mark) {
+            Some(place) => {
+                self.drop_first(place + self.mark.len());
+                self.state = State::Mark;
+                true
+            }
+            None => {
+                self.drop_first(self.settled());
+                false
+            }
+        }
+    }
+
+    /// A second hyphen pair ends the form; else the rest of the line means nothing.
+    fn read_mark(&mut self) -> bool {
+        if self.buffer.starts_with(b"--") || self.parts == PARTS_MAX {
+            self.state = State::Done;
+            return true;
+        }
+        match position(&self.buffer, b"\r\n") {
+            Some(place) => {
+                self.drop_first(place + 2);
+                self.parts += 1;
+                self.state = State::Head;
+                true
+            }
+            None if self.buffer.len() > HEAD_BYTES_MAX => {
+                self.state = State::Done;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn read_head<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+        let blank = position(&self.buffer, b"\r\n\r\n");
+        let mark = position(&self.buffer, &self.mark);
+        let is_headless = self.buffer.starts_with(b"\r\n");
+        match blank {
+            _ if is_headless => self.state = State::Skipped,
+            Some(place) if mark.is_none_or(|mark| place + 4 <= mark) && place <= HEAD_BYTES_MAX => {
+                let head = self.buffer.get(..place).and_then(PartHead::read);
+                self.drop_first(place + if head.is_some() { 4 } else { 0 });
+                self.state = if head.is_some() { State::Body } else { State::Skipped };
+                if let Some(head) = head {
+                    sink.begin(head)?;
+                }
+            }
+            None if mark.is_none() && self.buffer.len() <= HEAD_BYTES_MAX => return Ok(false),
+            _ => self.state = State::Skipped,
+        }
+        Ok(true)
+    }
+
+    fn read_body<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+        let found = position(&self.buffer, &self.mark);
+        let length = found.unwrap_or_else(|| self.settled());
+        sink.data(self.buffer.get(..length).unwrap_or_default())?;
+        if found.is_none() {
+            self.drop_first(length);
+            return Ok(false);
+        }
+        sink.end()?;
+        self.drop_first(length + self.mark.len());
+        self.state = State::Mark;
+        Ok(true)
+    }
+
+    /// How much of the buffer cannot be the beginning of a mark.
+    fn settled(&self) -> usize {
+        self.buffer.len().saturating_sub(self.mark.len() - 1)
+    }
+
+    fn drop_first(&mut self, length: usize) {
+        self.buffer.drain(..length.min(self.buffer.len()));
+    }
+}
+
+/// Where the mark, which begins with a line end, begins.
+fn position(bytes: &[u8], mark: &[u8]) -> Option<usize> {
+    let first = *mark.first()?;
+    let mut from = 0;
+    while let Some(rest) = bytes.get(from..).filter(|rest| rest.len() >= mark.len()) {
+        let place = rest.iter().position(|byte| *byte == first)?;
+        if rest.get(place..).is_some_and(|rest| rest.starts_with(mark)) {
+            return Some(from + place);
+        }
+        from += place + 1;
+    }
+    None
+}
+
+/// What the head of a part says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartHead {
+    pub field: String,
+    /// Of a file, without any directory.
+    pub file_name: Option<String>,
+    /// As the client says.
+    pub content_type: Option<String>,
+}
+
+impl PartHead {
+    fn read(head: &[u8]) -> Option<Self> {
         let head = String::from_utf8_lossy(head);
         let header = |wanted: &str| {
             let lines = head.split("\r\n").filter_map(|line| line.split_once(':'));
@@ -148,13 +335,21 @@ impl<'a> Part<'a> {
         if !kind.trim().eq_ignore_ascii_case("form-data") {
             return None;
         }
+        let file_name = parameter(parameters, "filename");
         Some(Self {
             field: parameter(parameters, "name")?,
-            file_name: parameter(parameters, "filename"),
+            file_name: file_name.map(|name| base_name(&name).to_owned()),
             content_type: header("content-type"),
-            body,
         })
     }
+}
+
+/// The name of the file that a `Content-Disposition` header speaks of, without any directory.
+pub fn disposition_file_name(header: &str) -> Option<String> {
+    let (kind, parameters) = header.split_once(';')?;
+    let is_attachment = kind.trim().eq_ignore_ascii_case("attachment");
+    let name = parameter(parameters, "filename").filter(|_| is_attachment)?;
+    Some(base_name(&name).to_owned()).filter(|name| !name.is_empty())
 }
 
 fn base_name(file_name: &str) -> &str {

@@ -58,6 +58,7 @@ pub struct Route<O> {
     schema: Option<Value>,
     body_bytes_max: Option<usize>,
     is_unlisted: bool,
+    streams_body: bool,
 }
 
 impl<O> Route<O> {
@@ -70,8 +71,17 @@ impl<O> Route<O> {
             (namespace, path) => format!("/{namespace}{path}"),
         };
         let (endpoints, batch, schema, body_bytes_max) = (Vec::new(), false, None, None);
-        let is_unlisted = false;
-        Self { namespace, pattern, endpoints, batch, schema, body_bytes_max, is_unlisted }
+        let (is_unlisted, streams_body) = (false, false);
+        Self {
+            namespace,
+            pattern,
+            endpoints,
+            batch,
+            schema,
+            body_bytes_max,
+            is_unlisted,
+            streams_body,
+        }
     }
 
     #[must_use]
@@ -108,6 +118,13 @@ impl<O> Route<O> {
         self
     }
 
+    /// Files that are sent to the route are written to disk as they come, and never held in memory.
+    #[must_use]
+    pub fn streams_body(mut self) -> Self {
+        self.streams_body = true;
+        self
+    }
+
     pub(super) fn compile(self) -> Result<CompiledRoute<O>, String> {
         let literal = self.pattern.split_once('(').map_or(&*self.pattern, |(before, _)| before);
         let dynamic = literal.len() < self.pattern.len();
@@ -129,7 +146,8 @@ impl<O> Route<O> {
             endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
         }
         let literal = literal.to_owned();
-        let Self { namespace, pattern, schema, body_bytes_max, is_unlisted, .. } = self;
+        let Self { namespace, pattern, schema, body_bytes_max, .. } = self;
+        let Self { is_unlisted, streams_body, .. } = self;
         Ok(CompiledRoute {
             namespace,
             pattern,
@@ -137,6 +155,7 @@ impl<O> Route<O> {
             schema,
             body_bytes_max,
             is_unlisted,
+            streams_body,
             literal,
             regex,
         })
@@ -180,6 +199,8 @@ pub struct CompiledRoute<O> {
     pub body_bytes_max: Option<usize>,
     /// Whether index and documents leave it out.
     pub is_unlisted: bool,
+    /// Whether files that are sent to it are written to disk as they come.
+    pub streams_body: bool,
     /// The pattern up to its first group.
     literal: String,
     /// `None`: the whole pattern is literal.

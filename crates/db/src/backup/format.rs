@@ -33,11 +33,27 @@ pub(super) struct TableLine {
     pub(super) columns: Vec<String>,
 }
 
+/// A file beside the database; lines with its bytes follow.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileLine {
+    pub(super) file: String,
+    pub(super) bytes: u64,
+}
+
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Trailer {
     pub(super) rows: BTreeMap<String, u64>,
+    /// How many files there are; not written where there are none, as before there were any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) files: u64,
     pub(super) blake3: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it has the form that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A line that is no row.
@@ -45,6 +61,7 @@ pub(super) struct Trailer {
 #[serde(untagged)]
 pub(super) enum Mark {
     Table(TableLine),
+    File(FileLine),
     Trailer(Trailer),
 }
 
@@ -93,9 +110,7 @@ pub(super) fn row(row: &dyn Row, table: &Table, line: &mut Vec<u8>) -> Result<()
                 serde_json::to_writer(&mut *line, &text).map_err(|error| not_encoded(table, error))
             }),
             ColumnType::Bytes => row.bytes(index)?.map(|bytes| {
-                line.push(b'"');
-                line.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-                line.push(b'"');
+                push_bytes(&bytes, line);
                 Ok(())
             }),
         };
@@ -106,6 +121,26 @@ pub(super) fn row(row: &dyn Row, table: &Table, line: &mut Vec<u8>) -> Result<()
     }
     line.push(b']');
     Ok(())
+}
+
+/// Appends bytes in hexadecimal, in quotes.
+fn push_bytes(bytes: &[u8], line: &mut Vec<u8>) {
+    line.push(b'"');
+    line.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    line.push(b'"');
+}
+
+/// Appends a piece of a file as a JSON array.
+pub(super) fn piece(bytes: &[u8], line: &mut Vec<u8>) {
+    line.push(b'[');
+    push_bytes(bytes, line);
+    line.push(b']');
+}
+
+/// The bytes of such a line.
+pub(super) fn read_piece(line: &[u8]) -> Option<Vec<u8>> {
+    let [text]: [String; 1] = serde_json::from_slice(line).ok()?;
+    from_hex(&text)
 }
 
 fn not_encoded(table: &Table, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

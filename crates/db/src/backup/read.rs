@@ -7,7 +7,7 @@ use serde_json::Value;
 use types::{Environment, Error, Result, Timestamp};
 
 use super::Summary;
-use super::format::{Cell, FORMAT, Header, LINE_LEN_MAX, Mark, TableLine, Trailer, VERSION};
+use super::format::{self, Cell, FORMAT, Header, LINE_LEN_MAX, Mark, TableLine, Trailer, VERSION};
 use crate::migrate::{self, Migrations, Table};
 
 /// What a walk through a backup meets.
@@ -16,6 +16,11 @@ pub(super) enum Part<'a> {
     Table(&'a Table),
     /// A row of the table before.
     Row(Vec<Cell>),
+    /// A file of this name follows.
+    File(&'a str),
+    /// A piece of the file before.
+    Piece(Vec<u8>),
+    FileEnd,
 }
 
 pub(super) struct Reader<'a> {
@@ -64,7 +69,22 @@ impl<'a> Reader<'a> {
         let tables = migrate::tables(self.migrations);
         let mut known = tables.as_slice();
         let mut current: Option<(Table, u64)> = None;
+        let mut files = 0;
+        let mut left_of_file: Option<u64> = None;
         while self.lines.advance()? {
+            if let Some(left) = left_of_file.filter(|left| *left > 0) {
+                let piece = format::read_piece(self.lines.content());
+                let piece = piece.filter(|piece| !piece.is_empty());
+                let piece = piece.ok_or_else(|| self.lines.damaged("no bytes of a file"))?;
+                let left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+                left_of_file = left;
+                let left = left.ok_or_else(|| self.lines.damaged("too many bytes of a file"))?;
+                visit(Part::Piece(piece))?;
+                if left == 0 {
+                    visit(Part::FileEnd)?;
+                }
+                continue;
+            }
             if self.lines.content().starts_with(b"[") {
                 let Some((table, count)) = &mut current else {
                     return Err(self.lines.damaged("a row without a table"));
@@ -77,12 +97,25 @@ impl<'a> Reader<'a> {
                 rows.insert(table.name, count);
             }
             match serde_json::from_slice(self.lines.content()) {
+                Ok(Mark::File(line)) => {
+                    files += 1;
+                    left_of_file = Some(line.bytes);
+                    visit(Part::File(&line.file))?;
+                    if line.bytes == 0 {
+                        visit(Part::FileEnd)?;
+                    }
+                }
+                Ok(Mark::Table(_)) if files > 0 => {
+                    return Err(self.lines.damaged("a table after the files"));
+                }
                 Ok(Mark::Table(line)) => {
                     let table = self.table(&line, &mut known)?;
                     visit(Part::Table(&table))?;
                     current = Some((table, 0));
                 }
-                Ok(Mark::Trailer(trailer)) => return self.finish(&trailer, rows, known),
+                Ok(Mark::Trailer(trailer)) => {
+                    return self.finish(&trailer, (rows, files), known);
+                }
                 Err(error) => return Err(self.lines.damaged(error)),
             }
         }
@@ -123,7 +156,7 @@ impl<'a> Reader<'a> {
     fn finish(
         mut self,
         trailer: &Trailer,
-        rows: BTreeMap<String, u64>,
+        (rows, files): (BTreeMap<String, u64>, u64),
         left: &[Table],
     ) -> Result<Summary> {
         let checksum = self.lines.hasher.finalize().to_hex().to_string();
@@ -132,14 +165,15 @@ impl<'a> Reader<'a> {
         if canonical != self.lines.content() || trailer.blake3 != checksum {
             return Err(Error::invalid("the backup is damaged: its checksum does not fit"));
         }
-        if trailer.rows != rows || (self.has_all_tables() && !left.is_empty()) {
+        let is_whole = trailer.rows == rows && trailer.files == files;
+        if !is_whole || (self.has_all_tables() && !left.is_empty()) {
             return Err(self.lines.damaged("rows or tables are missing"));
         }
         if self.lines.advance()? {
             return Err(self.lines.damaged("something follows the end"));
         }
         let Self { environment, schema, created, .. } = self;
-        Ok(Summary { environment, schema, created, rows, checksum })
+        Ok(Summary { environment, schema, created, rows, files, checksum })
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use types::{Environment, Error, Result};
 
-use super::Summary;
 use super::format::Cell;
 use super::read::{Part, Reader};
+use super::{FileSink, Summary};
 use crate::migrate::{self, Migrations, Table};
 use crate::{Conn, Database, Engine, Val, counter, fact, outbox};
 
@@ -26,9 +26,25 @@ const FILLED_BY_A_START: [&str; 2] = ["counters", "facts"];
 /// Restores a backup file into an empty database. **The whole file is checked before anything is
 /// changed**, and again while it is read into the one transaction that restores it. No server may
 /// run on the database meanwhile: it would not notice.
-pub fn restore(database: &Database, path: &Path, environment: Environment) -> Result<Summary> {
+///
+/// Files go to the sink before the transaction: rows never speak of files that are not there.
+pub fn restore(
+    database: &Database,
+    path: &Path,
+    environment: Environment,
+    files: &mut dyn FileSink,
+) -> Result<Summary> {
     let migrations = database.migrations();
     let checked = walk(path, migrations, environment, &mut |_| Ok(()))?;
+    database.read_blocking(move |conn| refuse_unless_empty(conn, &migrate::tables(migrations)))?;
+    if checked.files > 0 {
+        walk(path, migrations, environment, &mut |part| match part {
+            Part::File(name) => files.begin(name),
+            Part::Piece(bytes) => files.data(&bytes),
+            Part::FileEnd => files.end(),
+            Part::Table(_) | Part::Row(_) => Ok(()),
+        })?;
+    }
     let path = path.to_owned();
     database.write_blocking(move |conn| {
         let tables = migrate::tables(migrations);
@@ -121,6 +137,7 @@ impl Filler<'_> {
                     self.flush()?;
                 }
             }
+            Part::File(_) | Part::Piece(_) | Part::FileEnd => {}
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use db::backup::{self, ID_STEP, Summary};
+use db::backup::{self, ID_STEP, NoFiles, Summary};
 use db::{Conn, Database, Migrations, Val, counter, fact, outbox};
 use schema::MIGRATIONS;
 use serde_json::Value;
@@ -66,7 +66,7 @@ fn everything_moves(source: &TestDatabase, target: &TestDatabase) {
     let newest = i64::try_from(MIGRATIONS.len()).unwrap();
     assert_eq!((written.created, written.schema), (time(0), newest));
     let to = target.open();
-    let restored = backup::restore(&to, &save(target, &text), SANDBOX).unwrap();
+    let restored = backup::restore(&to, &save(target, &text), SANDBOX, &mut NoFiles).unwrap();
     assert_eq!(restored, written);
     let (again, _) = back_up(&to);
     let (mut before, mut after) = (rows(&text), rows(&again));
@@ -148,7 +148,10 @@ fn an_empty_database_can_be_restored(source: &TestDatabase) {
     assert_eq!(summary.rows_total(), 0);
     for target in [TestDatabase::sqlite(), TestDatabase::postgres()] {
         let store = target.open();
-        assert_eq!(backup::restore(&store, &save(&target, &text), SANDBOX).unwrap(), summary);
+        assert_eq!(
+            backup::restore(&store, &save(&target, &text), SANDBOX, &mut NoFiles).unwrap(),
+            summary
+        );
         store.write_blocking(fill).unwrap();
         assert_eq!(count(&store, "outbox"), 5);
     }
@@ -264,14 +267,18 @@ fn a_bad_backup_changes_nothing(database: &TestDatabase) {
     ];
     let store = database.open();
     for (expected, text) in bad {
-        let error = backup::restore(&store, &save(database, &text), SANDBOX).unwrap_err();
+        let error =
+            backup::restore(&store, &save(database, &text), SANDBOX, &mut NoFiles).unwrap_err();
         assert!(error.report().contains(expected), "{expected}: {}", error.report());
         let left: i64 = rows(&good).keys().map(|table| count(&store, table)).sum();
         assert_eq!(left, 0, "{expected}");
     }
     let missing = database.folder().join("missing");
-    assert_eq!(backup::restore(&store, &missing, SANDBOX).unwrap_err().kind(), Kind::Invalid);
-    backup::restore(&store, &save(database, &good), SANDBOX).unwrap();
+    assert_eq!(
+        backup::restore(&store, &missing, SANDBOX, &mut NoFiles).unwrap_err().kind(),
+        Kind::Invalid
+    );
+    backup::restore(&store, &save(database, &good), SANDBOX, &mut NoFiles).unwrap();
 }
 
 fn a_backup_from_before_a_column_was_added_is_restored(database: &TestDatabase) {
@@ -284,10 +291,14 @@ fn a_backup_from_before_a_column_was_added_is_restored(database: &TestDatabase) 
     assert_ne!(rows(&before)[ADDED.0], rows(&today)[ADDED.0], "the column was there");
     let store = database.open();
     let of_today = save(database, &before);
-    assert!(backup::restore(&store, &of_today, SANDBOX).is_err(), "today's has all columns");
+    assert!(
+        backup::restore(&store, &of_today, SANDBOX, &mut NoFiles).is_err(),
+        "today's has all columns"
+    );
     let schema = MIGRATIONS.len();
     let (now, then) = (format!(r#""schema":{schema}"#), format!(r#""schema":{}"#, schema - 1));
-    backup::restore(&store, &save(database, &forge(&before, &now, &then)), SANDBOX).unwrap();
+    backup::restore(&store, &save(database, &forge(&before, &now, &then)), SANDBOX, &mut NoFiles)
+        .unwrap();
     let (again, _) = back_up(&store);
     let kept = without_column(&again, ADDED.0, ADDED.1);
     assert_eq!(rows(&kept)[ADDED.0], rows(&before)[ADDED.0]);
@@ -339,7 +350,7 @@ fn a_database_in_use_is_refused(database: &TestDatabase) {
     let store = database.open();
     let path = save(database, &back_up(&store).0);
     store.write_blocking(|conn| insert(conn, LARGE, 1)).unwrap();
-    let error = backup::restore(&store, &path, SANDBOX).unwrap_err();
+    let error = backup::restore(&store, &path, SANDBOX, &mut NoFiles).unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict);
     assert!(error.to_string().contains("not empty: it has isos"), "{error}");
     assert_eq!(count(&store, LARGE), 1);
@@ -352,12 +363,12 @@ fn a_started_database_is_not_in_use(database: &TestDatabase) {
     let path = save(database, &back_up(&source).0);
     let store = database.open();
     store.write_blocking(|conn| start(conn, "key two")).unwrap();
-    let error = backup::restore(&store, &path, SANDBOX).unwrap_err();
+    let error = backup::restore(&store, &path, SANDBOX, &mut NoFiles).unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict);
     assert!(error.to_string().contains("same master key"), "{error}");
     let change = "UPDATE facts SET value = 'key one'; UPDATE counters SET next = 9000000";
     store.write_blocking(|conn| conn.script(change)).unwrap();
-    backup::restore(&store, &path, SANDBOX).unwrap();
+    backup::restore(&store, &path, SANDBOX, &mut NoFiles).unwrap();
     let next = store.read_blocking(|conn| number(conn, "SELECT next FROM counters")).unwrap();
     assert_eq!(next, 9_000_000, "a counter went back");
 }
@@ -375,7 +386,7 @@ fn back_up_of(store: &Database, migrations: Migrations) -> (String, Summary) {
     let created: Timestamp = time(0);
     let written = store.read_blocking(move |conn| {
         let mut out = Vec::new();
-        let summary = backup::write(conn, migrations, SANDBOX, created, &mut out)?;
+        let summary = backup::write(conn, migrations, SANDBOX, created, &NoFiles, &mut out)?;
         Ok((out, summary))
     });
     let (out, summary) = written.unwrap();

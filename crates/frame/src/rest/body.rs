@@ -7,6 +7,9 @@ use crate::Request;
 
 /// The JSON document, or the form's fields and files; all may be absent.
 pub(super) fn read(request: &Request, method: &str) -> Result<Sources, Refusal> {
+    if let Some(upload) = &request.upload {
+        return Ok(Sources { form: upload.fields.clone(), ..Sources::default() });
+    }
     if request.is_json() {
         return Ok(Sources { json: params::json_body(&request.body)?, ..Sources::default() });
     }

@@ -1,9 +1,12 @@
 //! An operation that is to be carried out: its route was found and its parameters were checked.
 
+use std::sync::Arc;
+
 use contract::rest::{Params, Refusal, Sources, Verb, form};
 use serde_json::{Map, Value};
 
 use crate::Site;
+use crate::media::Upload;
 use crate::request::tidy_path;
 
 /// A request whose parameters have been looked at.
@@ -17,6 +20,8 @@ pub struct Invocation {
     /// What is wrong with the parameters, if anything is.
     pub refused: Option<Refusal>,
     pub embed: Option<Embed>,
+    /// The body, if it was written to disk as it came.
+    pub upload: Option<Arc<Upload>>,
 }
 
 impl Invocation {
@@ -47,7 +52,7 @@ impl Invocation {
         let Some(found) = site.table().find(verb, &path) else { return Err(no_route()) };
         let sources = Sources { query, path: found.variables, ..sources };
         let (params, refused) = site.accept((verb, &path), &found.endpoint.args, sources);
-        Ok(Self { verb, head_only: false, path, params, refused, embed: None })
+        Ok(Self { verb, head_only: false, path, params, refused, embed: None, upload: None })
     }
 }
 

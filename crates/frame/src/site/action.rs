@@ -6,9 +6,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract::rest::{Params, Refusal, Reply, Stop};
+use contract::rest::{Params, Refusal, Reply, Stop, Verb};
 use serde_json::Value;
 
+use crate::media::Upload;
 use crate::{Call, Site, Visit};
 
 pub type Outcome = Result<Reply, Stop>;
@@ -21,7 +22,7 @@ type RunLater = Box<dyn Fn(Later) -> Pin<Box<dyn Future<Output = Outcome> + Send
 
 /// What an operation waits for before it begins, outside of any transaction; nothing if it need not
 /// wait. **It must end by itself**: nobody else limits it.
-type Wait = Box<dyn Fn(&Site, &Visit, &Params) -> Option<Waiting> + Send + Sync>;
+type Wait = Box<dyn Fn(&Arc<Site>, &Arc<Visit>, &Params) -> Option<Waiting> + Send + Sync>;
 pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An operation of the REST interface.
@@ -45,7 +46,7 @@ impl Action {
     #[must_use]
     pub fn after(
         mut self,
-        wait: impl Fn(&Site, &Visit, &Params) -> Option<Waiting> + Send + Sync + 'static,
+        wait: impl Fn(&Arc<Site>, &Arc<Visit>, &Params) -> Option<Waiting> + Send + Sync + 'static,
     ) -> Self {
         self.wait = Some(Box::new(wait));
         self
@@ -97,6 +98,47 @@ pub struct Later {
     pub site: Arc<Site>,
     pub visit: Arc<Visit>,
     pub params: Params,
+    pub verb: Verb,
+    /// The body, if it was written to disk as it came.
+    pub upload: Option<Arc<Upload>>,
+}
+
+impl Later {
+    /// Carries out a part of the operation in one transaction. What it refuses leaves no trace.
+    pub async fn attempt<T: Send + 'static>(
+        &self,
+        run: impl Fn(&mut Call<'_>) -> Result<T, Stop> + Send + 'static,
+    ) -> Result<T, Stop> {
+        let (site, visit) = (Arc::clone(&self.site), Arc::clone(&self.visit));
+        let (verb, params) = (self.verb, self.params.clone());
+        let attempted = self.site.store().attempt(move |conn| {
+            let mut call = Call::new(&site, &visit, verb, false, params.clone(), Some(conn));
+            match run(&mut call) {
+                Ok(done) => Ok(Ok(done)),
+                Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+                Err(Stop::Failed(error)) => Err(error),
+            }
+        });
+        attempted.await?.map_err(Stop::Refused)
+    }
+
+    /// The same on a snapshot, which nothing changes.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        run: impl Fn(&mut Call<'_>) -> Result<T, Stop> + Send + 'static,
+    ) -> Result<T, Stop> {
+        let (site, visit) = (Arc::clone(&self.site), Arc::clone(&self.visit));
+        let (verb, params) = (self.verb, self.params.clone());
+        let looked = self.site.store().read(move |conn| {
+            let mut call = Call::new(&site, &visit, verb, false, params.clone(), Some(conn));
+            match run(&mut call) {
+                Ok(done) => Ok(Ok(done)),
+                Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+                Err(Stop::Failed(error)) => Err(error),
+            }
+        });
+        looked.await?.map_err(Stop::Refused)
+    }
 }
 
 impl fmt::Debug for Action {

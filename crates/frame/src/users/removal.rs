@@ -3,7 +3,8 @@
 
 use contract::rest::{Refusal, Stop};
 use db::filter::Page;
-use site_rows::post::PostFilter;
+use site_rows::media;
+use site_rows::post::{PostFilter, PostRow};
 use site_rows::user::{UserFilter, UserRow};
 use types::Role;
 
@@ -70,7 +71,9 @@ fn trash_posts(call: &mut Call<'_>, user_id: i64) -> Result<(), Stop> {
         if posts.is_empty() {
             return Ok(());
         }
-        for mut post in posts.into_iter().filter(|post| post.status != TRASH) {
+        // Files have no trash: they stay in the library.
+        let to_trash = |post: &PostRow| post.status != TRASH && post.kind != media::KIND;
+        for mut post in posts.into_iter().filter(to_trash) {
             post.trashed_status = Some(std::mem::replace(&mut post.status, TRASH.to_owned()));
             post.trashed = Some(now);
             site_rows::post::update(call.conn()?, &post)?;

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use contract::rest::route::Route;
 use db::{Conn, Database, Location};
 use frame::auth::application_password::create_password;
+use frame::media::{FolderStorage, Library, Receiver};
 use frame::options::Tables;
-use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound, Refusal};
 use frame::users::{BoundTo, NewUser, create_user};
 use frame::{Action, Client, Identity, Names, Parts, Payload, PublicPage, Request, Settings, Site};
 use serde_json::Value;
@@ -24,13 +25,17 @@ pub(crate) const ADMIN: &str = "admin";
 pub(crate) const NOBODY: &str = "";
 pub(crate) const HOME: &str = "https://shop.example";
 
-/// Nothing is reachable.
+/// Nothing is reachable but what a test has put there.
 #[derive(Debug)]
-struct NoNetwork;
+struct SmallNetwork(fn(&str) -> Option<Vec<u8>>);
 
-impl Outbound for NoNetwork {
-    fn fetch(&self, _: Fetch) -> Fetching<'_> {
-        Box::pin(async { Err(FetchFault::Refused(Refusal::Address)) })
+impl Outbound for SmallNetwork {
+    fn fetch(&self, request: Fetch) -> Fetching<'_> {
+        let found = (self.0)(request.url.as_str());
+        Box::pin(async move {
+            let body = found.ok_or(FetchFault::Refused(Refusal::Address))?;
+            Ok(Fetched { status: 200, headers: Vec::new(), body, final_url: request.url })
+        })
     }
 }
 
@@ -39,7 +44,7 @@ pub(crate) struct TestSite {
     pub(crate) site: Arc<Site>,
     passwords: HashMap<String, String>,
     runtime: tokio::runtime::Runtime,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// What came back.
@@ -85,6 +90,8 @@ pub(crate) struct Plan {
     pub(crate) options: Tables,
     /// Adds what else there is of the crates above.
     pub(crate) furnish: fn(Site) -> Site,
+    /// What other hosts have at an address.
+    pub(crate) network: fn(&str) -> Option<Vec<u8>>,
 }
 
 impl Plan {
@@ -97,6 +104,7 @@ impl Plan {
             routes: |_| Vec::new(),
             options: &[],
             furnish: |site| site,
+            network: |_| None,
         }
     }
 }
@@ -110,22 +118,25 @@ impl TestSite {
         let location = Location::parse(database, folder.path(), environment, 1).unwrap();
         let settings = Settings { url: plan.url.map(str::to_owned), ..Settings::default() };
         let routes = (plan.routes)(&settings.names);
+        let storage = Arc::new(FolderStorage::new(folder.path().join("uploads")));
         let parts = Parts {
             environment,
             store: Database::open(&location, schema::MIGRATIONS).unwrap(),
             vault: Arc::new(Vault::new(&MasterKey::generate().unwrap(), environment)),
             clock: Clock::Fixed(now()),
             settings,
-            outbound: Arc::new(NoNetwork),
+            outbound: Arc::new(SmallNetwork(plan.network)),
             wrong_credentials_per_minute: 100,
             options: plan.options,
             shop_code_prefix: "woocommerce_rest",
         };
         let mut site = Self {
-            site: Arc::new((plan.furnish)(Site::new(parts, routes).unwrap())),
+            site: Arc::new((plan.furnish)(
+                Site::new(parts, routes).unwrap().with_library(Library::new(storage, &[], 2)),
+            )),
             passwords: HashMap::new(),
             runtime: tokio::runtime::Builder::new_current_thread().build().unwrap(),
-            _folder: folder,
+            folder,
         };
         site.user(ADMIN, Role::Administrator);
         site
@@ -230,19 +241,7 @@ impl TestSite {
         headers: Vec<(String, String)>,
         body: Vec<u8>,
     ) -> Answer {
-        let response = self.respond(method, path, headers, body);
-        let bytes = match &response.payload {
-            Payload::Bytes(bytes) => bytes.clone(),
-            Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
-            Payload::Shared(text) => text.to_vec(),
-            Payload::Empty | Payload::LeftOut => b"null".to_vec(),
-        };
-        let headers = response.headers.iter();
-        Answer {
-            status: response.status,
-            headers: headers.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
-            json: serde_json::from_slice(&bytes).unwrap(),
-        }
+        understood(self.respond(method, path, headers, body))
     }
 
     fn respond(
@@ -253,6 +252,50 @@ impl TestSite {
         body: Vec<u8>,
     ) -> frame::Response {
         self.runtime.block_on(self.site.answer(request(method, path, headers, body)))
+    }
+
+    /// Sends a file, or a form, as the body of a request that is written to disk as it comes.
+    pub(crate) fn upload(
+        &self,
+        path: &str,
+        who: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
+        let mut all = self.credentials(who);
+        let named = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        all.extend(named);
+        let mut request = request("POST", path, all, Vec::new());
+        let content_type = request.header("content-type").unwrap_or_default().to_owned();
+        let storage = self.site.library().storage();
+        let mut receiver = Receiver::new(&**storage, &content_type).unwrap();
+        for piece in body.chunks(1000) {
+            receiver.feed(piece).unwrap();
+        }
+        request.upload = Some(Arc::new(receiver.finish().unwrap()));
+        understood(self.runtime.block_on(self.site.answer(request)))
+    }
+
+    /// Where the site keeps its files.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Waits for something that the site does.
+    pub(crate) fn run<T>(&self, doing: impl Future<Output = T>) -> T {
+        self.runtime.block_on(doing)
+    }
+
+    /// The files of the library, by name.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut visit = |name: &str, _| {
+            names.push(name.to_owned());
+            Ok(())
+        };
+        self.site.library().storage().each(&mut visit).unwrap();
+        names.sort();
+        names
     }
 
     /// The public page at a path, if a crate above has one there.
@@ -266,6 +309,21 @@ impl TestSite {
     }
 }
 
+fn understood(response: frame::Response) -> Answer {
+    let bytes = match &response.payload {
+        Payload::Bytes(bytes) => bytes.clone(),
+        Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
+        Payload::Shared(text) => text.to_vec(),
+        Payload::Empty | Payload::LeftOut => b"null".to_vec(),
+    };
+    let headers = response.headers.iter();
+    Answer {
+        status: response.status,
+        headers: headers.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        json: serde_json::from_slice(&bytes).unwrap(),
+    }
+}
+
 fn request(method: &str, path: &str, headers: Vec<(String, String)>, body: Vec<u8>) -> Request {
     let (path, query_text) = path.split_once('?').unwrap_or((path, ""));
     Request {
@@ -276,6 +334,7 @@ fn request(method: &str, path: &str, headers: Vec<(String, String)>, body: Vec<u
         query: Request::decode_query(query_text),
         headers,
         body,
+        upload: None,
         secure: false,
         encrypted_here: false,
         host: "shop.example".to_owned(),

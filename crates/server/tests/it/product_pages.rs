@@ -22,6 +22,7 @@ fn request(path: &str, query: &str) -> Request {
         query: Request::decode_query(query),
         headers: Vec::new(),
         body: Vec::new(),
+        upload: None,
         secure: false,
         encrypted_here: false,
         host: HOST.to_owned(),

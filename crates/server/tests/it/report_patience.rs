@@ -68,6 +68,7 @@ impl Still {
             query,
             headers: vec![("authorization".to_owned(), format!("Basic {basic}"))],
             body: Vec::new(),
+            upload: None,
             secure: true,
             encrypted_here: true,
             host: "shop.example".to_owned(),

@@ -28,6 +28,10 @@ pub struct PostFilter {
     pub search: Vec<String>,
     /// Each word must be the whole of a column, not a part of it.
     pub search_exact: bool,
+    /// Names of files in the library are searched as well.
+    pub search_files: bool,
+    /// Only items of the library of these types.
+    pub mime_types: Vec<String>,
     /// Leave out what has a password.
     pub without_password: bool,
     /// The columns to search; none means all of them.
@@ -126,6 +130,11 @@ pub fn list(conn: &mut dyn Conn, wanted: &PostFilter) -> Result<(Vec<PostRow>, i
     filter.and_value("modified_us < ?", wanted.modified_before);
     filter.and_value("menu_order = ?", wanted.menu_order);
     filter.and_value("sticky = ?", wanted.sticky);
+    filter.and_list(
+        "EXISTS (SELECT 1 FROM media WHERE media.site_id = posts.site_id
+           AND media.post_id = posts.post_id AND media.mime_type IN (?))",
+        &wanted.mime_types,
+    )?;
     search(&mut filter, wanted)?;
     terms(&mut filter, wanted)?;
     let order = order(&mut filter, wanted)?;
@@ -149,7 +158,12 @@ fn search(filter: &mut Filter, wanted: &PostFilter) -> Result<()> {
             let condition = if wanted.search_exact { column.equals() } else { column.contains() };
             filter.clause(condition, pattern.clone())
         });
-        let clauses = clauses.collect();
+        let mut clauses: Vec<Clause> = clauses.collect();
+        if wanted.search_files && !wanted.search_exact {
+            let condition = "EXISTS (SELECT 1 FROM media WHERE media.site_id = posts.site_id
+                AND media.post_id = posts.post_id AND media.file_key LIKE ? ESCAPE '!')";
+            clauses.push(filter.clause(condition, pattern.clone()));
+        }
         filter.and(Clause::joined(clauses, " OR "));
     }
     Ok(())

@@ -239,6 +239,8 @@ fn all_filters_at_once(database: &TestDatabase) {
                 formats: texts(&["standard"]),
                 search: texts(&["big", "wheel"]),
                 search_exact: false,
+                search_files: true,
+                mime_types: Vec::new(),
                 without_password: true,
                 search_columns: PostColumn::ALL.to_vec(),
                 after: Some(time(1)),

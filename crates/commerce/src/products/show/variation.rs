@@ -111,7 +111,7 @@ fn picture(call: &Call<'_>, view: &View<'_>, version: Version) -> Value {
     let own = view.loaded.product.details.images.first();
     let found = own.or_else(|| view.parent()?.details.images.first());
     if let Some(found) = found {
-        let shown = image(call.options(), found, 0, version);
+        let shown = image(call.visit, found, 0, version);
         return if version == Version::One { json!([shown]) } else { shown };
     }
     if is_current(version) {
@@ -120,14 +120,14 @@ fn picture(call: &Call<'_>, view: &View<'_>, version: Version) -> Value {
     let now = call.now().as_micros();
     let name = String::from("Placeholder");
     let stand_in = Image {
-        id: 0,
         src: call.visit.page(PLACEHOLDER),
         alt: name.clone(),
         name,
         created_us: now,
         modified_us: now,
+        ..Image::default()
     };
-    let shown = image(call.options(), &stand_in, 0, version);
+    let shown = image(call.visit, &stand_in, 0, version);
     if version == Version::One { json!([shown]) } else { shown }
 }
 
