@@ -11,6 +11,7 @@ mod args;
 mod attributes;
 mod bundle;
 mod card;
+mod content;
 mod custom_fields;
 mod duplicate;
 mod events;
@@ -51,6 +52,7 @@ use crate::resource::{self, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::{import_products, import_variations};
 pub(crate) use self::card::cards;
+pub use self::content::ProductContent;
 pub use self::page::ProductPages;
 pub(crate) use self::price::amount_html;
 pub use self::record::Product as ProductRecord;

@@ -6,6 +6,7 @@
 //! requests for pages. This crate knows no HTTP library and no SQL.
 
 pub mod bundle;
+mod comments;
 pub mod docs;
 mod docs_routes;
 mod me;
@@ -14,6 +15,7 @@ mod oembed_routes;
 pub mod pages;
 mod posts;
 mod reference_routes;
+mod search;
 mod site_settings;
 mod users;
 pub mod web;
@@ -30,6 +32,8 @@ pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     let mut routes = oembed_routes::routes(names);
     routes.extend(posts::routes(names));
     routes.extend(users::routes(names));
+    routes.extend(comments::routes(names));
+    routes.extend(search::routes(names));
     routes.extend(site_settings::routes(names, options));
     routes.extend(docs_routes::routes(names));
     routes.extend(me::routes(names));

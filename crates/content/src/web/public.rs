@@ -212,7 +212,7 @@ fn read_piece(
     visit: &Visit,
     address: &str,
 ) -> Result<Option<Piece>> {
-    let found = posts::find_by_path(conn, address)?;
+    let found = posts::find_by_path(conn, &visit.options, address)?;
     let Some(row) = found.filter(posts::is_publicly_viewable) else {
         return read_other(conn, site, visit, address);
     };
