@@ -5,6 +5,7 @@
 //! [`frame::Site`] when it is made, [`found`] makes what every site has, and [`web::page`] answers
 //! requests for pages. This crate knows no HTTP library and no SQL.
 
+mod abilities;
 pub mod bundle;
 mod comments;
 pub mod docs;
@@ -16,6 +17,7 @@ pub mod pages;
 mod posts;
 mod reference_routes;
 mod search;
+mod site_health;
 mod site_settings;
 mod users;
 pub mod web;
@@ -34,6 +36,8 @@ pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     routes.extend(users::routes(names));
     routes.extend(comments::routes(names));
     routes.extend(search::routes(names));
+    routes.extend(site_health::routes(names));
+    routes.extend(abilities::routes(names));
     routes.extend(site_settings::routes(names, options));
     routes.extend(docs_routes::routes(names));
     routes.extend(me::routes(names));

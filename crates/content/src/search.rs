@@ -2,7 +2,7 @@
 //! posts. **Only what everybody may read is found**, whoever searches.
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop, Treatment, args};
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop, Treatment, args, form};
 use db::filter::{Direction, PAGE_MAX, Page, fold};
 use frame::action::{Action, anyone, read};
 use frame::text::render;
@@ -87,7 +87,16 @@ fn search(namespace: &str, call: &mut Call<'_>) -> Result<Reply, Stop> {
     // Behind the last page there is nothing, and it is not said how much there is before.
     let total = if page.offset >= total { 0 } else { total };
     let path = format!("/{namespace}/search");
-    Ok(paging::with_totals(Reply::new(items), call, &path, total))
+    let mut reply = paging::with_totals(Reply::new(items), call, &path, total);
+    let number = call.params.int("page").unwrap_or(1);
+    if total == 0 && number > 1 {
+        let mut query = call.params.query().clone();
+        query.insert(String::from("page"), json!(number - 1));
+        let address = format!("{}?{}", call.visit.rest(&path), form::encode(&query));
+        reply.headers.retain(|(name, _)| *name != "link");
+        reply = reply.header("link", format!("<{address}>; rel=\"prev\""));
+    }
+    Ok(reply)
 }
 
 fn wanted_of<'a, T>(call: &Call<'_>, all: &[&'a T], name: fn(&T) -> &str) -> Vec<&'a T> {
@@ -184,7 +193,11 @@ fn of_terms(namespace: &str, call: &mut Call<'_>, page: Page) -> Result<Found, S
         search: text,
         include: call.params.ints("include"),
         exclude: call.params.ints("exclude"),
-        order: TermOrder::Name,
+        // Terms that have an order of their own are listed in it.
+        order: match taxonomies.as_slice() {
+            [only] if only.ordered => TermOrder::MenuOrder,
+            _ => TermOrder::Name,
+        },
         direction: Direction::Ascending,
         page,
         ..TermFilter::default()

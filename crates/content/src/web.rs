@@ -9,6 +9,7 @@ mod answer;
 mod authorize;
 mod callback;
 mod coming_soon;
+mod feeds;
 mod form;
 mod guides;
 mod headers;
@@ -19,6 +20,7 @@ mod page_request;
 mod plain;
 mod public;
 mod sign_in;
+mod sitemaps;
 
 use std::sync::Arc;
 
@@ -76,6 +78,11 @@ impl PageRequest<'_> {
             PagePath::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
             PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
             PagePath::ThemeStyle => Ok(Some(self.theme_style())),
+            PagePath::Feed { of, format } => self.feed(of, *format).await,
+            PagePath::Robots => Ok(Some(self.robots())),
+            PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
+            PagePath::SitemapIndex => self.sitemap_index().await,
+            PagePath::SitemapPage(name) => self.sitemap_page(name).await,
             PagePath::AdminHome => {
                 Ok(Some(WebAnswer::redirect("page:admin", &self.visit.page("/"))))
             }

@@ -11,7 +11,7 @@ use shop_rows::product::{self, ProductColumn, ProductFilter, ProductOrder, Produ
 use site_rows::post::{PostColumn, PostFilter, PostOrder, PostRow};
 use types::Result;
 
-use super::record::{BRAND, CATEGORY, EXTERNAL, GROUPED, Product, TAG, VARIATION};
+use super::record::{BRAND, CATEGORY, EXTERNAL, GROUPED, Product, SHIPPING_CLASS, TAG, VARIATION};
 use crate::reviews::rating;
 
 const KIND: &str = "product";
@@ -73,7 +73,13 @@ impl ContentSource for ProductContent {
         let Some(row) = product::get(conn, id)? else { return Ok(Vec::new()) };
         let product = Product::of_row(row)?;
         let taxes = Options::read(conn)?.is_on("woocommerce_calc_taxes");
-        Ok(classes(&product, taxes, place))
+        let mut all: Vec<String> = Vec::new();
+        for term in product::terms_of(conn, &[id])? {
+            let further = term.taxonomy == SHIPPING_CLASS || term.taxonomy.starts_with("pa_");
+            all.extend(further.then(|| format!("{}-{}", term.taxonomy, term.slug)));
+        }
+        all.extend(classes(&product, taxes, place));
+        Ok(all)
     }
 
     fn save(

@@ -11,6 +11,7 @@ use types::{Capability, Error, Timestamp};
 use super::item::{self, Comments};
 use super::{APPROVED, COMMENT, HOLD, SPAM, TRASH, notify, permit, rules};
 use crate::posts::records;
+use crate::users;
 
 pub(super) fn create(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, Stop> {
     refuse_given(call)?;
@@ -184,10 +185,10 @@ fn set_author(call: &mut Call<'_>, row: &mut CommentRow, author: i64) -> Result<
         let message = "Invalid author ID.";
         return Err(Refusal::new(400, "rest_comment_author_invalid", message).into());
     };
+    row.author_url = users::url(call, &found);
     row.user_id = found.user_id;
     row.author = found.display_name;
     row.email = found.email;
-    row.author_url = found.url;
     Ok(())
 }
 
@@ -199,7 +200,7 @@ fn set_own_author(call: &Call<'_>, row: &mut CommentRow) {
         row.user_id = user.id();
         row.author.clone_from(&user.row.display_name);
         row.email.clone_from(&user.row.email);
-        row.author_url.clone_from(&user.row.url);
+        row.author_url = users::url(call, &user.row);
     }
 }
 

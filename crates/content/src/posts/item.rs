@@ -151,7 +151,8 @@ pub(crate) fn prepare(
         say("wp_pattern_sync_status", json!(meta_text(row, "wp_pattern_sync_status")));
     }
     if kind.viewable {
-        let mut classes = classes(kind, row, terms, hidden);
+        let locked = !wanted.password.is_some_and(|password| permit::is_password(row, password));
+        let mut classes = classes(kind, row, terms, locked && !row.password.is_empty());
         classes.extend(records::classes(call, row, wanted.place)?);
         say("class_list", json!(classes));
     }
@@ -166,13 +167,30 @@ pub(crate) fn prepare(
     Ok((shown, links))
 }
 
+/// The address that an item had when it was made: as it was written down then, or the one that
+/// never changes. Products have that of their page.
+fn guid(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<String, Error> {
+    let visit = call.visit;
+    if call.site.content_source(kind.name).is_some() {
+        return address::permalink(call.conn()?, visit, row);
+    }
+    let path = meta_text(row, GUID);
+    if path.is_empty() {
+        return Ok(address::plain_link(visit, kind, row));
+    }
+    Ok(visit.page(&path))
+}
+
+/// The meta field that keeps the path which an item had when it was made.
+pub(crate) const GUID: &str = "guid";
+
 fn base(
     collection: &Collection,
     call: &mut Call<'_>,
     row: &PostRow,
 ) -> Result<serde_json::Map<String, Value>, Error> {
     let visit = call.visit;
-    let guid = address::plain_link(visit, collection.kind, row);
+    let guid = guid(call, collection.kind, row)?;
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
     let link = address::permalink(call.conn()?, visit, row)?;
     let fields = json!({

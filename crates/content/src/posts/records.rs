@@ -2,19 +2,29 @@
 //! products.
 
 use db::Conn;
-use frame::{Call, ContentSource};
+use db::filter::Page;
+use frame::{Call, ContentSource, Site, Visit};
 use site_rows::post::{self, PostFilter, PostRow};
 use site_rows::term::{self, TermRow};
 use types::{Error, Result};
 
-use super::kind::Kind;
-use super::slug;
+use super::kind::{Kind, PRODUCT, SEARCHED_KINDS};
 use super::taxonomy::Taxonomy;
+use super::{slug, status};
 
 /// The record of this number, whatever its kind.
 pub(crate) fn get(call: &mut Call<'_>, id: i64) -> Result<Option<PostRow>> {
     let (site, visit) = (call.site, call.visit);
-    let conn = call.conn()?;
+    get_in(site, call.conn()?, visit, id)
+}
+
+/// The same where there is no request to the interface.
+pub(crate) fn get_in(
+    site: &Site,
+    conn: &mut dyn Conn,
+    visit: &Visit,
+    id: i64,
+) -> Result<Option<PostRow>> {
     if let Some(row) = post::get(conn, id)? {
         return Ok(Some(row));
     }
@@ -33,10 +43,65 @@ pub(crate) fn list(
     wanted: &PostFilter,
 ) -> Result<(Vec<PostRow>, i64)> {
     let (site, visit) = (call.site, call.visit);
+    list_in(site, call.conn()?, visit, kind, wanted)
+}
+
+/// The same where there is no request to the interface.
+pub(crate) fn list_in(
+    site: &Site,
+    conn: &mut dyn Conn,
+    visit: &Visit,
+    kind: &Kind,
+    wanted: &PostFilter,
+) -> Result<(Vec<PostRow>, i64)> {
     match site.content_source(kind.name) {
-        Some(source) => source.list(call.conn()?, visit, wanted),
-        None => post::list(call.conn()?, wanted),
+        Some(source) => source.list(conn, visit, wanted),
+        // What has a source where that is missing is not there.
+        None if kind.name == PRODUCT.name => Ok((Vec::new(), 0)),
+        None => post::list(conn, wanted),
     }
+}
+
+/// What readers find by this slug, wherever its address is.
+pub(crate) fn by_slug(
+    site: &Site,
+    conn: &mut dyn Conn,
+    visit: &Visit,
+    slug: &str,
+) -> Result<Option<PostRow>> {
+    for kind in SEARCHED_KINDS {
+        let wanted = PostFilter {
+            kinds: vec![kind.name.to_owned()],
+            statuses: vec![status::PUBLISH.to_owned()],
+            slugs: vec![slug.to_owned()],
+            page: Page { offset: 0, limit: 1 },
+            ..PostFilter::default()
+        };
+        let (rows, _) = list_in(site, conn, visit, kind, &wanted)?;
+        if let Some(row) = rows.into_iter().next() {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+/// The record of a source whose page is at a path.
+pub(crate) fn at_path(
+    site: &Site,
+    conn: &mut dyn Conn,
+    visit: &Visit,
+    path: &str,
+) -> Result<Option<PostRow>> {
+    let below = path.strip_prefix('/').and_then(|path| path.strip_prefix(PRODUCT.base));
+    let Some(slug) = below.and_then(|below| below.strip_prefix('/')) else { return Ok(None) };
+    let wanted = PostFilter {
+        kinds: vec![PRODUCT.name.to_owned()],
+        statuses: vec![status::PUBLISH.to_owned()],
+        slugs: vec![slug::slugify(slug)],
+        page: Page { offset: 0, limit: 1 },
+        ..PostFilter::default()
+    };
+    Ok(list_in(site, conn, visit, &PRODUCT, &wanted)?.0.into_iter().next())
 }
 
 /// The terms that these records bear: id of the record, taxonomy, id of the term.

@@ -105,6 +105,7 @@ fn list_args(taxonomy: &Taxonomy, item: &Item) -> Args {
 }
 
 fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    may_see(taxonomy, call)?;
     if call.params.text("context") == Some("edit") {
         let message = "You are not allowed to edit terms of this taxonomy.";
         call.need(taxonomy.manage, "rest_forbidden_context", message)?;
@@ -120,7 +121,14 @@ fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Terms of some taxonomies are for those who write.
+fn may_see(taxonomy: &Taxonomy, call: &Call<'_>) -> Result<(), Stop> {
+    let Some(needed) = taxonomy.read else { return Ok(()) };
+    call.need(needed, "rest_cannot_view", "You are not allowed to view these terms.")
+}
+
 fn may_read(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    may_see(taxonomy, call)?;
     term_of(taxonomy, call)?;
     if call.params.text("context") == Some("edit") {
         let message = "You are not allowed to edit this term.";

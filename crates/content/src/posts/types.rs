@@ -31,6 +31,17 @@ struct Collection<T: 'static> {
     links: fn(&Call<'_>, &str, &T) -> Links,
     missing: fn(&Call<'_>, &str) -> Refusal,
     denied: fn(&Call<'_>, &str) -> Refusal,
+    /// Which of the two the permission looks at; the rest is found out afterwards.
+    checks: Checks,
+}
+
+/// What is looked at before an operation, so that its refusals name no methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checks {
+    Nothing,
+    /// Rights, and what is not told of; but not what is unknown.
+    Rights,
+    All,
 }
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -60,6 +71,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         denied: |call, _| {
             call.deny("rest_forbidden_context", "You are not allowed to edit this content type.")
         },
+        checks: Checks::Nothing,
     }));
     routes.extend(routes_of(Collection {
         base: "statuses",
@@ -67,7 +79,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         compiled: compile(&statuses),
         item: statuses,
         namespace: namespace(),
-        all: || STATUSES.iter().collect(),
+        all: || STATUSES.iter().chain(status::OF_ORDERS).collect(),
         name: |status| status.name,
         may: |call, status, _| status.is_public() || may_edit_anything(call),
         fields: status_fields,
@@ -76,6 +88,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         denied: |call, _| {
             call.deny("rest_cannot_read_status", "You are not allowed to use this status.")
         },
+        checks: Checks::All,
     }));
     routes.extend(routes_of(Collection {
         base: "taxonomies",
@@ -99,6 +112,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         denied: |call, _| {
             call.deny("rest_forbidden_context", "You are not allowed to edit this taxonomy.")
         },
+        checks: Checks::Rights,
     }));
     routes
 }
@@ -128,7 +142,14 @@ fn routes_of<T: Sync>(collection: Collection<T>) -> [Route<Action>; 2] {
     let listed = Route::at(&collection.namespace, &format!("/{base}"))
         .on(READ, list_args, memory(may_list, move |call: &mut Call<'_>| list_all(&all, call)))
         .schema(item.document());
-    let permit = move |call: &mut Call<'_>| may_read(&gate, call);
+    let permit = move |call: &mut Call<'_>| match gate.checks {
+        Checks::Nothing => Ok(()),
+        Checks::All => may_read(&gate, call),
+        Checks::Rights => match may_read(&gate, call) {
+            Err(Stop::Refused(refusal)) if refusal.status == 404 => Ok(()),
+            other => other,
+        },
+    };
     let single = Route::at(&collection.namespace, &format!("/{base}/(?P<{variable}>[\\w-]+)"))
         .on(READ, one_args, memory(permit, move |call: &mut Call<'_>| read_one(&one, call)))
         .schema(item.document());
@@ -186,6 +207,7 @@ fn may_read<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<(), St
 }
 
 fn read_one<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    may_read(collection, call)?;
     let thing = find(collection, call)?;
     let context = call.context();
     let (fields, links) = prepare(collection, call, thing, &context);

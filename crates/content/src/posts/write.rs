@@ -17,7 +17,7 @@ use types::{Capability, Error};
 use super::item::{self, Collection, ItemView, Terms};
 use super::kind::{Field, Kind, POST, PRODUCT, STANDARD_FORMAT, kind_of};
 use super::taxonomy::{CATEGORY, Taxonomy};
-use super::{permit, schema, slug, status};
+use super::{address, permit, schema, slug, status};
 
 /// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 /// Terms of one taxonomy that an item may bear.
@@ -59,6 +59,10 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
     if call.site.content_source(kind.name).is_some() {
         row = save_elsewhere(call, kind, &row)?;
     } else {
+        // What is made with a date was last changed then, as far as readers are told.
+        if let Some(date_gmt) = row.date_gmt {
+            (row.modified, row.modified_gmt) = (row.date, date_gmt);
+        }
         row.post_id = post::insert(call.conn()?, &row)?;
         if row.slug.is_empty() && !status::is_unfinished(&row.status) {
             // Without a title it is called by the number that it has only now.
@@ -66,6 +70,7 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
             post::update(call.conn()?, &row)?;
         }
         set_terms(call, kind, row.post_id)?;
+        note_address(call, &mut row)?;
     }
     let location = call.visit.rest(&collection.path_of(row.post_id));
     let mut reply = answer(collection, call, &row)?.header("location", location);
@@ -85,6 +90,21 @@ pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
     set_terms(call, kind, row.post_id)?;
     keep_revision(call, kind, &row)?;
     answer(collection, call, &row)
+}
+
+/// Writes down the address that a new item has, if it has one already.
+fn note_address(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
+    let visit = call.visit;
+    let address = address::permalink(call.conn()?, visit, row)?;
+    let path = address.strip_prefix(&*visit.home).filter(|path| !path.contains('?'));
+    let Some(path) = path else { return Ok(()) };
+    let mut meta: Value = serde_json::from_str(&row.meta).unwrap_or_else(|_| json!({}));
+    if let Some(members) = meta.as_object_mut() {
+        members.insert(item::GUID.to_owned(), json!(path));
+    }
+    row.meta = meta.to_string();
+    post::update(call.conn()?, row)?;
+    Ok(())
 }
 
 /// Has the source of the kind keep the record, with the terms that the request names.

@@ -1,5 +1,6 @@
 //! Which page a path asks for. Nothing is looked up here.
 
+use super::feeds::Format;
 use crate::docs;
 
 /// A page by its address.
@@ -25,6 +26,17 @@ pub(super) enum PagePath<'a> {
     /// The style sheet of the active theme, for pages that are files.
     ThemeStyle,
     AdminHome,
+    /// The feed of what is at a path.
+    Feed {
+        of: &'a str,
+        format: Format,
+    },
+    Robots,
+    /// Where some look for the sitemap.
+    SitemapMoved,
+    SitemapIndex,
+    /// A page of the sitemap by its name.
+    SitemapPage(&'a str),
 }
 
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
@@ -94,6 +106,9 @@ impl<'a> PagePath<'a> {
         if format!("{bare}/") == docs::ROOT_PATH {
             return Some(Self::Guides);
         }
+        if let Some(found) = Self::for_programs(path, bare) {
+            return Some(found);
+        }
         let (page, embed) = match bare.strip_suffix(EMBED) {
             Some(page) if !page.is_empty() => (page, true),
             _ => (bare, false),
@@ -109,6 +124,26 @@ impl<'a> PagePath<'a> {
             return Some(Self::Author(slug));
         }
         Some(Self::Content { path: page, embed })
+    }
+
+    /// What readers of feeds and search engines ask for.
+    fn for_programs(path: &'a str, bare: &'a str) -> Option<Self> {
+        match path {
+            "/robots.txt" => return Some(Self::Robots),
+            "/sitemap.xml" => return Some(Self::SitemapMoved),
+            "/wp-sitemap.xml" => return Some(Self::SitemapIndex),
+            _ => {}
+        }
+        let part = path.strip_prefix("/wp-sitemap-").and_then(|name| name.strip_suffix(".xml"));
+        if let Some(part) = part {
+            return Some(Self::SitemapPage(part));
+        }
+        if let Some(of) = bare.strip_suffix("/feed") {
+            return Some(Self::Feed { of, format: Format::Rss2 });
+        }
+        let (feed, format) = bare.rsplit_once('/')?;
+        let (of, format) = (feed.strip_suffix("/feed")?, Format::named(format)?);
+        Some(Self::Feed { of, format })
     }
 
     /// Whether the page takes forms.
@@ -148,6 +183,15 @@ mod tests {
             ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
             ("/theme.css", Some(PagePath::ThemeStyle)),
             ("/wp-admin/", Some(PagePath::AdminHome)),
+            ("/feed/", Some(PagePath::Feed { of: "", format: Format::Rss2 })),
+            ("/feed/atom/", Some(PagePath::Feed { of: "", format: Format::Atom })),
+            ("/a/b/feed", Some(PagePath::Feed { of: "/a/b", format: Format::Rss2 })),
+            ("/comments/feed/rdf", Some(PagePath::Feed { of: "/comments", format: Format::Rdf })),
+            ("/feed/other/", content("/feed/other", false)),
+            ("/robots.txt", Some(PagePath::Robots)),
+            ("/sitemap.xml", Some(PagePath::SitemapMoved)),
+            ("/wp-sitemap.xml", Some(PagePath::SitemapIndex)),
+            ("/wp-sitemap-users-1.xml", Some(PagePath::SitemapPage("users-1"))),
             ("/v1", None),
             ("/v1/onboardmerchant", None),
             ("*", None),
