@@ -34,8 +34,10 @@ pub mod plugins;
 mod profile;
 pub mod rows;
 mod settings;
+mod site_connection;
 mod suggestions;
 mod tasks;
+mod telemetry;
 #[cfg(test)]
 mod testing;
 mod themes;
@@ -88,6 +90,8 @@ impl Admin {
             email::routes,
             catalogue_feed::routes,
             extension::routes,
+            telemetry::routes,
+            site_connection::routes,
         ];
         let of_packages = [
             plugins::routes,

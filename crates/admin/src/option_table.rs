@@ -18,6 +18,7 @@ pub const DEFINITIONS: &[Definition] = &[
     option("woocommerce_onboarding_profile", Kind::Json, UNSET),
     option("woocommerce_onboarding_profile_progress", Kind::Json, UNSET),
     option("woocommerce_onboarding_homepage_post_id", Kind::Integer, UNSET),
+    option(crate::telemetry::USAGE_OPTION, Kind::Json, UNSET),
     option("woocommerce_demo_store", Kind::YesNo, UNSET),
     option("woocommerce_demo_store_notice", Kind::Text, UNSET),
     option("woocommerce_default_homepage_layout", Kind::Text, UNSET),

@@ -1,7 +1,7 @@
 //! Personal data of buyers, handed out and erased on request, by the e-mail address that they gave.
 //!
 //! Whoever asks for a person's data gets all of it: the account, orders with their notes, reviews
-//! and downloads. Whoever asks for its removal is forgotten, and **the orders stay as figures**:
+//! and other comments, and downloads. Whoever asks for its removal is forgotten, and **the orders stay as figures**:
 //! what was sold, when and for how much.
 
 mod erase;
@@ -16,7 +16,7 @@ use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use shop_rows::order::{self, OrderFilter, OrderKind, OrderSort};
-use shop_rows::review::{self, ReviewFilter, ReviewOrder, ReviewRow};
+use site_rows::comment::{self, CommentFilter, CommentOrder, CommentRow};
 use site_rows::user;
 use types::{Capability, Result};
 
@@ -25,6 +25,9 @@ use crate::orders::Order;
 
 pub use self::erase::{Erased, erase};
 pub use self::export::export;
+
+/// The kind of comments that products get.
+const REVIEW: &str = "review";
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let email = || {
@@ -102,7 +105,8 @@ struct Person {
     account: Option<Customer>,
     /// Orders and their refunds.
     orders: Vec<i64>,
-    reviews: Vec<ReviewRow>,
+    /// Reviews and other comments.
+    comments: Vec<CommentRow>,
 }
 
 impl Person {
@@ -115,8 +119,8 @@ impl Person {
         };
         let user_id = account.as_ref().map(|account| account.user.user_id);
         let orders = orders_of(conn, &email, user_id)?;
-        let reviews = reviews_of(conn, &email, user_id)?;
-        Ok(Self { email, account, orders, reviews })
+        let comments = comments_of(conn, &email, user_id)?;
+        Ok(Self { email, account, orders, comments })
     }
 
     /// The permissions to download what the person bought.
@@ -164,15 +168,16 @@ fn orders_of(conn: &mut dyn Conn, email: &str, user_id: Option<i64>) -> Result<V
     Ok(ids)
 }
 
-fn reviews_of(conn: &mut dyn Conn, email: &str, user_id: Option<i64>) -> Result<Vec<ReviewRow>> {
-    let by_address = ReviewFilter { email: Some(email.to_owned()), ..ReviewFilter::default() };
+/// What the person wrote about products and posts.
+fn comments_of(conn: &mut dyn Conn, email: &str, user_id: Option<i64>) -> Result<Vec<CommentRow>> {
+    let by_address = CommentFilter { email: Some(email.to_owned()), ..CommentFilter::default() };
     let by_user =
-        user_id.map(|user_id| ReviewFilter { reviewers: vec![user_id], ..Default::default() });
-    let mut found: Vec<ReviewRow> = Vec::new();
+        user_id.map(|user_id| CommentFilter { users: vec![user_id], ..Default::default() });
+    let mut found: Vec<CommentRow> = Vec::new();
     for wanted in [Some(by_address), by_user].into_iter().flatten() {
-        let wanted = ReviewFilter { order: ReviewOrder::Id, ..wanted };
-        for row in review::list(conn, &wanted)?.0 {
-            if !found.iter().any(|known| known.review_id == row.review_id) {
+        let wanted = CommentFilter { order: CommentOrder::Id, ..wanted };
+        for row in comment::list(conn, &wanted)?.0 {
+            if !found.iter().any(|known| known.comment_id == row.comment_id) {
                 found.push(row);
             }
         }

@@ -11,6 +11,7 @@ mod args;
 mod attributes;
 mod bundle;
 mod card;
+mod content;
 mod custom_fields;
 mod duplicate;
 pub(crate) mod events;
@@ -52,6 +53,7 @@ use crate::resource::{self, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::{import_products, import_variations};
 pub(crate) use self::card::cards;
+pub use self::content::ProductContent;
 pub use self::page::ProductPages;
 pub use self::placeholder::PlaceholderFile;
 pub(crate) use self::price::amount_html;

@@ -5,7 +5,9 @@
 //! [`frame::Site`] when it is made, [`found`] makes what every site has, and [`web::page`] answers
 //! requests for pages. This crate knows no HTTP library and no SQL.
 
+mod abilities;
 pub mod bundle;
+mod comments;
 pub mod docs;
 mod docs_routes;
 mod me;
@@ -15,6 +17,8 @@ mod oembed_routes;
 pub mod pages;
 mod posts;
 mod reference_routes;
+mod search;
+mod site_health;
 mod site_settings;
 mod users;
 pub mod web;
@@ -32,6 +36,10 @@ pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     routes.extend(posts::routes(names));
     routes.extend(media::routes(names));
     routes.extend(users::routes(names));
+    routes.extend(comments::routes(names));
+    routes.extend(search::routes(names));
+    routes.extend(site_health::routes(names));
+    routes.extend(abilities::routes(names));
     routes.extend(site_settings::routes(names, options));
     routes.extend(docs_routes::routes(names));
     routes.extend(me::routes(names));

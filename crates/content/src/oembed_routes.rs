@@ -199,7 +199,8 @@ fn describe_local(
         };
         return Ok(Some(oembed::describe_link(&page)));
     }
-    let found = posts::find_by_path(conn, local)?.filter(posts::is_publicly_viewable);
+    let found = posts::find_by_path(conn, &visit.options, local)?;
+    let found = found.filter(posts::is_publicly_viewable);
     let (title, permalink, author_id) = match found {
         Some(post) => {
             let permalink = posts::permalink(conn, visit, &post)?;

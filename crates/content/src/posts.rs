@@ -9,11 +9,14 @@ mod item;
 pub(crate) mod kind;
 mod labels;
 pub(crate) mod list;
+mod permalinks;
 pub(crate) mod permit;
+pub(crate) mod records;
 mod revisions;
 pub(crate) mod schema;
 mod slug;
 pub(crate) mod status;
+pub(crate) mod taxonomy;
 mod term;
 mod term_write;
 mod terms;
@@ -31,11 +34,12 @@ use frame::{Call, Names};
 use site_rows::post::PostRow;
 
 pub use self::address::find_by_path;
-pub(crate) use self::address::{is_publicly_viewable, permalink};
+pub(crate) use self::address::{is_publicly_viewable, permalink, term_link};
+pub(crate) use self::list::{direction, page, words};
 pub use self::write::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
-use self::kind::{KINDS, Kind};
+use self::kind::{Field, KINDS, Kind};
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
@@ -91,19 +95,21 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
             .batchable()
             .schema(item.document()),
         Route::at(&names.content, &format!("{base}/(?P<id>[\\d]+)"))
-            .on(READ, schema::read_args(&item), read(may(permit::read), run(read_one)))
+            .on(READ, schema::read_args(kind, &item), read(may(permit::read), run(read_one)))
             .on(EDIT, schema::update_args(&item), write(may(permit::update), run(write::update)))
             .on(DELETE, delete_args, write(may(permit::delete), run(write::delete)))
             .batchable()
             .schema(item.document()),
     ];
-    routes.extend(revisions::routes(&collection));
+    if kind.has(Field::Revisions) {
+        routes.extend(revisions::routes(&collection));
+    }
     routes
 }
 
 fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let row = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
-    let terms = Terms::read(call.conn()?, std::slice::from_ref(&row))?;
+    let terms = Terms::read(call, collection.kind, std::slice::from_ref(&row))?;
     let context = call.context();
     let password = call.params.text("password").map(str::to_owned);
     let words = call.params.int("excerpt_length").filter(|words| *words > 0);
@@ -116,6 +122,10 @@ fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop>
     let (fields, links) = item::prepare(collection, call, &row, &terms, wanted)?;
     let visit = call.visit;
     let address = permalink(call.conn()?, visit, &row)?;
+    let reply = Reply::new(fields).links(links);
+    if !collection.kind.viewable {
+        return Ok(reply);
+    }
     let alternate = format!("<{address}>; rel=\"alternate\"; type=text/html");
-    Ok(Reply::new(fields).links(links).header("link", alternate))
+    Ok(reply.header("link", alternate))
 }

@@ -16,6 +16,8 @@ mod rights;
 mod view;
 mod write;
 
+pub(crate) use self::view::url;
+
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Fields, Links, Refusal, Reply, Stop};
 use frame::action::{anyone, read as reading, write as writing};

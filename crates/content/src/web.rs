@@ -10,6 +10,7 @@ mod answer;
 mod authorize;
 mod callback;
 mod coming_soon;
+mod feeds;
 mod form;
 mod guides;
 mod headers;
@@ -21,6 +22,7 @@ mod page_request;
 mod plain;
 mod public;
 mod sign_in;
+mod sitemaps;
 
 use std::sync::Arc;
 
@@ -81,6 +83,11 @@ impl PageRequest<'_> {
             PagePath::ThemeStyle => Ok(Some(self.theme_style())),
             PagePath::Administration(name) => self.administration(name).await.map(Some),
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
+            PagePath::Feed { of, format } => self.feed(of, *format).await,
+            PagePath::Robots => Ok(Some(self.robots())),
+            PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
+            PagePath::SitemapIndex => self.sitemap_index().await,
+            PagePath::SitemapPage(name) => self.sitemap_page(name).await,
         }
     }
 }

@@ -56,6 +56,6 @@ pub use request::{Client, Request};
 pub use rest::{Payload, Response, line_of_user};
 pub use settings::Settings;
 pub use site::{
-    Action, Call, FileFound, FileSource, Neighbour, PageSource, Parts, PublicPage, Site, Visit,
-    action,
+    Action, Call, ContentChange, ContentSource, FileFound, FileSource, Neighbour, PageSource,
+    Parts, PublicPage, Site, Visit, action,
 };

@@ -8,6 +8,7 @@
 
 pub mod action;
 mod call;
+mod content_source;
 mod file_source;
 mod gate;
 pub(crate) mod job;
@@ -26,6 +27,7 @@ use vault::Vault;
 
 pub use self::action::Action;
 pub use self::call::Call;
+pub use self::content_source::{ContentChange, ContentSource};
 pub use self::file_source::{FileFound, FileSource};
 pub use self::public_page::{PageSource, PublicPage};
 pub use self::visit::Visit;
@@ -81,6 +83,7 @@ pub struct Site {
     recent: Recent,
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
+    content_sources: Vec<Box<dyn ContentSource>>,
     page_sources: Vec<Box<dyn PageSource>>,
     file_sources: Vec<Box<dyn FileSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
@@ -129,6 +132,7 @@ impl Site {
             recent: Recent::default(),
             options: Mutex::new(None),
             documents: Documents::default(),
+            content_sources: Vec::new(),
             page_sources: Vec::new(),
             file_sources: Vec::new(),
             job_kinds: Vec::new(),
@@ -182,6 +186,23 @@ impl Site {
 
     pub(crate) fn email_style(&self, options: &Options) -> EmailStyle {
         (self.email_style)(options)
+    }
+
+    /// Adds a kind of content whose records a crate above keeps.
+    #[must_use]
+    pub fn with_content(mut self, source: Box<dyn ContentSource>) -> Self {
+        self.content_sources.push(source);
+        self
+    }
+
+    /// The kinds of content whose records crates above keep.
+    pub fn content_sources(&self) -> impl Iterator<Item = &dyn ContentSource> {
+        self.content_sources.iter().map(|source| &**source)
+    }
+
+    /// The source of a kind of content; none for one that is kept as posts.
+    pub fn content_source(&self, kind: &str) -> Option<&dyn ContentSource> {
+        self.content_sources().find(|source| source.kind() == kind)
     }
 
     /// Adds public pages of a crate above.

@@ -30,4 +30,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0014_orders_by_email",
     "0016_plugin_emails",
     "0017_media",
+    "0019_comments",
 ];

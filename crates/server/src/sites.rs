@@ -78,11 +78,13 @@ pub fn make_site(
     let routes = routes(&parts.settings.names, reports, &admin);
     let context = reports.context(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
+    let products = commerce::products::ProductContent::new(&parts.settings.names);
     let of_admin = admin.pages(&parts.settings.names);
     let mut site = frame::Site::new(parts, routes)?
         .with_time_limit(Duration::from_millis(settings.limits.answer_ms))
         .with_body_bytes(settings.limits.rest_body_bytes)
         .with_pages(Box::new(pages))
+        .with_content(Box::new(products))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)

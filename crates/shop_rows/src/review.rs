@@ -1,11 +1,11 @@
-//! What people wrote about products, with the stars that they gave.
+//! What people wrote about products, with the stars that they gave. The rows are those of
+//! [`site_rows::comment`]: a review is a kind of comment, and only this kind is listed here.
 
 use db::filter::{Clause, Direction, Filter, Page, containing, fold};
 use db::{Conn, Record, SITE, counter, statements};
+use site_rows::comment::COMMENT_ID as REVIEW_ID;
 use site_rows::post::SEARCH_WORDS_MAX;
 use types::{Error, Result, Timestamp};
-
-const REVIEW_ID: &str = "review.id";
 
 db::record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,9 +37,13 @@ impl ReviewRow {
 statements! {
     REVIEW_INSERT = db::insert!(ReviewRow);
     REVIEW_UPDATE = db::update!(ReviewRow);
-    REVIEW_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND review_id = $2";
+    REVIEW_DELETE =
+        "DELETE FROM reviews WHERE site_id = $1 AND review_id = $2 AND kind = 'review'";
     REVIEWS_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND product_id = $2";
-    REVIEW_GET = db::select!(ReviewRow, "WHERE site_id = $1 AND review_id = $2");
+    REVIEW_GET = db::select!(
+        ReviewRow,
+        "WHERE site_id = $1 AND review_id = $2 AND kind = 'review'"
+    );
 }
 
 /// Which reviews to list. An empty list asks for nothing.
@@ -133,6 +137,7 @@ pub fn count_by_rating(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<Vec
 
 fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
     let mut filter = Filter::new("site_id = ?", SITE);
+    filter.and(Clause::fixed("kind = 'review'"));
     filter.and_list("product_id IN (?)", &wanted.products)?;
     filter.and_list("status IN (?)", &wanted.statuses)?;
     filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;

@@ -3,6 +3,7 @@
 //! nothing waits inside a transaction.
 
 pub mod application_password;
+pub mod comment;
 pub mod consumer_key;
 pub mod iso;
 pub mod login_token;
@@ -21,6 +22,7 @@ use db::Sql;
 pub fn all_statements() -> Vec<&'static Sql> {
     [
         application_password::STATEMENTS,
+        comment::STATEMENTS,
         consumer_key::STATEMENTS,
         iso::STATEMENTS,
         login_token::STATEMENTS,

@@ -12,10 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 use shop_rows::coupon::{self, CouponFilter, CouponOrder};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
-use shop_rows::{download_log, download_permission, order, order_note, review};
+use shop_rows::{download_log, download_permission, order, order_note};
+use site_rows::comment;
 use types::{Result, Role};
 
-use super::{Person, order_of};
+use super::{Person, REVIEW, order_of};
 use crate::common::events;
 use crate::coupons::Coupon;
 use crate::orders::{Address, Order};
@@ -54,12 +55,21 @@ pub fn erase(call: &mut Call<'_>, email: &str) -> std::result::Result<Erased, St
         erase_order(call, order, &address, &telling)?;
         erased.orders += 1;
     }
-    for mut row in person.reviews.clone() {
-        ANONYMOUS.clone_into(&mut row.reviewer);
-        row.email = String::new();
+    for mut row in person.comments.clone() {
+        ANONYMOUS.clone_into(&mut row.author);
+        for text in [
+            &mut row.email,
+            &mut row.author_url,
+            &mut row.author_ip,
+            &mut row.author_agent,
+        ] {
+            text.clear();
+        }
         row.user_id = 0;
-        review::update(call.conn()?, &row)?;
-        events::append(call, "review.updated", row.review_id, &serde_json::json!({}))?;
+        comment::update(call.conn()?, &row)?;
+        if row.kind == REVIEW {
+            events::append(call, "review.updated", row.comment_id, &serde_json::json!({}))?;
+        }
         erased.reviews += 1;
     }
     for mut permission in downloads {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use shop_rows::{download_log, order_note};
 use types::Result;
 
-use super::{Person, order_of};
+use super::{Person, REVIEW, order_of};
 use crate::customers::Customer;
 use crate::orders::Order;
 
@@ -24,14 +24,20 @@ pub fn export(conn: &mut dyn Conn, email: &str) -> Result<Value> {
             records.push(of_order(&order, notes.map(|note| note.text.as_str())));
         }
     }
-    for review in &person.reviews {
+    for row in &person.comments {
+        let is_review = row.kind == REVIEW;
+        let (author, text) = if is_review { ("Reviewer", "Review") } else { ("Author", "Comment") };
         let pairs = [
-            ("Reviewer", review.reviewer.as_str()),
-            ("E-mail address", &review.email),
-            ("Review", &review.review),
-            ("Date", &review.created.to_string()),
+            (author, row.author.as_str()),
+            ("E-mail address", &row.email),
+            ("Website", &row.author_url),
+            ("Network address", &row.author_ip),
+            ("User agent", &row.author_agent),
+            (text, &row.content),
+            ("Date", &row.created.to_string()),
         ];
-        records.push(record("reviews", "Reviews", review.review_id, &pairs));
+        let group = if is_review { ("reviews", "Reviews") } else { ("comments", "Comments") };
+        records.push(record(group.0, group.1, row.comment_id, &pairs));
     }
     for permission in person.downloads(conn)? {
         let wanted = download_log::DownloadLogFilter {

@@ -55,7 +55,7 @@ fn text(about: &str, rendered: &[&str]) -> Schema {
 }
 
 pub(super) fn list_args(item: &Item) -> Args {
-    let args = posts::ordered_args(posts::dated_args(item), posts::ORDERS);
+    let args = posts::ordered_args(posts::dated_args(item, true), posts::ORDERS);
     let args = posts::searched_args(posts::parent_args(args), STATUSES, STATUS);
     let families = Schema::list(Schema::text().choices(FAMILIES)).default(Value::Null);
     let types = Schema::list(Schema::text()).default(Value::Null);

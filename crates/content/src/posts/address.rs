@@ -1,12 +1,14 @@
 //! Addresses of posts, pages and terms, and the way back from an address to its item.
 
 use db::{Conn, filter};
-use frame::Visit;
+use frame::{Call, Options, Visit};
 use site_rows::post::{self, PostFilter, PostRow};
 use site_rows::term::{self, TermRow};
 use types::Result;
 
-use super::kind::{self, Kind, PAGE, POST, Taxonomy, kind_of};
+use super::kind::{Kind, PAGE, POST, PRODUCT, kind_of};
+use super::permalinks::Structure;
+use super::taxonomy::Taxonomy;
 use super::{permit, slug, status};
 
 /// Levels of pages within pages, and of terms within terms, that an address shows.
@@ -14,7 +16,7 @@ const DEPTH_MAX: usize = 32;
 /// Items with one slug that are looked at.
 const NAMESAKES_MAX: i64 = 20;
 
-/// The address of a post or page: by its slug if it can be read there, else by its number.
+/// The address of an item: by its slug if it can be read there, else by its number.
 pub(crate) fn permalink(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<String> {
     let Some(kind) = kind_of(&row.kind) else { return Ok(plain_link(visit, &POST, row)) };
     let readable = status::is_public(&row.status)
@@ -25,7 +27,23 @@ pub(crate) fn permalink(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Re
     if kind.hierarchical && is_front_page(visit, row) {
         return Ok(visit.page("/"));
     }
-    Ok(visit.page(&format!("{}{}/", parents_path(conn, kind, row)?, row.slug)))
+    Ok(visit.page(&path_of(conn, visit, kind, (row, &row.slug))?))
+}
+
+/// The path of an item whose slug is this.
+fn path_of(
+    conn: &mut dyn Conn,
+    visit: &Visit,
+    kind: &Kind,
+    (row, slug): (&PostRow, &str),
+) -> Result<String> {
+    if kind.hierarchical {
+        return Ok(format!("{}{slug}/", parents_path(conn, kind, row)?));
+    }
+    if kind.name == PRODUCT.name {
+        return Ok(format!("/{}/{slug}/", PRODUCT.base));
+    }
+    Ok(Structure::of(&visit.options).path(row, slug))
 }
 
 fn is_front_page(visit: &Visit, row: &PostRow) -> bool {
@@ -35,13 +53,13 @@ fn is_front_page(visit: &Visit, row: &PostRow) -> bool {
 
 /// The address that stays the same whatever becomes of the slug.
 pub(crate) fn plain_link(visit: &Visit, kind: &Kind, row: &PostRow) -> String {
-    visit.page(&format!("/?{}={}", kind.id_parameter, row.post_id))
+    visit.page(&format!("/?{}{}", kind.id_query, row.post_id))
 }
 
 /// The address with a gap for the slug.
-pub(crate) fn template(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<String> {
-    let kind = kind_of(&row.kind).unwrap_or(&POST);
-    Ok(visit.page(&format!("{}{}/", parents_path(conn, kind, row)?, kind.slug_tag)))
+pub(crate) fn template(call: &mut Call<'_>, row: &PostRow) -> Result<String> {
+    let (visit, kind) = (call.visit, kind_of(&row.kind).unwrap_or(&POST));
+    Ok(visit.page(&path_of(call.conn()?, visit, kind, (row, kind.slug_tag))?))
 }
 
 /// `/` or `/parent/…/`.
@@ -60,7 +78,7 @@ fn parents_path(conn: &mut dyn Conn, kind: &Kind, row: &PostRow) -> Result<Strin
 
 /// The item at a path of this site, with its query string: `/{slug}/`, `/{parent}/{slug}/`,
 /// `/?p=ID`, `/?page_id=ID`. **Whether the caller may see it is another question.**
-pub fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> {
+pub fn find_by_path(conn: &mut dyn Conn, options: &Options, path: &str) -> Result<Option<PostRow>> {
     let path = path.split('#').next().unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts: Vec<String> =
@@ -72,19 +90,21 @@ pub fn find_by_path(conn: &mut dyn Conn, path: &str) -> Result<Option<PostRow>> 
     if let Some(page) = find_page(conn, &parts)? {
         return Ok(Some(page));
     }
-    if parts.len() > 1 {
+    let structure = Structure::of(options);
+    if parts.len() != structure.length() {
         return Ok(None);
     }
-    post::find_by_slug(conn, POST.name, last)
+    let found = post::find_by_slug(conn, POST.name, last)?;
+    Ok(found.filter(|row| structure.fits(row, &parts)))
 }
 
 fn find_by_query(conn: &mut dyn Conn, query: &str) -> Result<Option<PostRow>> {
     let query = contract::rest::form::decode(query);
-    for kind in kind::KINDS {
-        let id = query.get(kind.id_parameter).and_then(|id| id.as_str()?.parse::<i64>().ok());
+    for parameter in ["p", "page_id"] {
+        let id = query.get(parameter).and_then(|id| id.as_str()?.parse::<i64>().ok());
         if let Some(id) = id {
             // Either parameter finds either kind, as old links expect.
-            return Ok(post::get(conn, id)?.filter(|row| kind_of(&row.kind).is_some()));
+            return Ok(post::get(conn, id)?.filter(is_viewable));
         }
     }
     Ok(None)
@@ -110,9 +130,13 @@ fn find_page(conn: &mut dyn Conn, parts: &[String]) -> Result<Option<PostRow>> {
     Ok(found)
 }
 
-/// Whether everybody may read the item.
+fn is_viewable(row: &PostRow) -> bool {
+    kind_of(&row.kind).is_some_and(|kind| kind.viewable)
+}
+
+/// Whether everybody may read the item on a page of the site.
 pub(crate) fn is_publicly_viewable(row: &PostRow) -> bool {
-    kind_of(&row.kind).is_some() && status::is_public(&row.status)
+    is_viewable(row) && status::is_public(&row.status)
 }
 
 /// The address of a term's archive.
@@ -130,5 +154,9 @@ pub(crate) fn term_link(
         parent_id = parent.parent_id;
     }
     slugs.reverse();
-    Ok(visit.page(&format!("/{}/{}/", taxonomy.word, slugs.join("/"))))
+    let Some(path) = taxonomy.path else {
+        let query = format!("/?taxonomy={}&term={}", taxonomy.name, row.slug);
+        return Ok(visit.page(&query));
+    };
+    Ok(visit.page(&format!("/{path}/{}/", slugs.join("/"))))
 }

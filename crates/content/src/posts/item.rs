@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use contract::rest::{CompiledItem, Links};
-use db::{Conn, filter};
+use db::filter;
 use frame::text::render;
 use frame::{Call, dates};
 use serde_json::{Value, json};
@@ -12,8 +12,9 @@ use site_rows::revision;
 use site_rows::term::{self, TermFilter};
 use types::{Capability, Error};
 
-use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};
-use super::{address, permit, slug};
+use super::kind::{Field, Kind, STANDARD_FORMAT};
+use super::taxonomy::Taxonomy;
+use super::{address, permit, records};
 
 /// What the operations on one kind share.
 #[derive(Debug)]
@@ -43,11 +44,13 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(crate) fn read(conn: &mut dyn Conn, rows: &[PostRow]) -> Result<Self, Error> {
+    pub(crate) fn read(call: &mut Call<'_>, kind: &Kind, rows: &[PostRow]) -> Result<Self, Error> {
         let ids: Vec<i64> = rows.iter().map(|row| row.post_id).collect();
         let mut terms = Self::default();
         let mut term_ids = BTreeSet::new();
-        for (post_id, taxonomy, term_id) in term::ids_of_posts(conn, &ids)? {
+        let borne = records::terms(call, kind, &ids)?;
+        let conn = call.conn()?;
+        for (post_id, taxonomy, term_id) in borne {
             terms.of_item.entry(post_id).or_default().push((taxonomy, term_id));
             term_ids.insert(term_id);
         }
@@ -73,11 +76,13 @@ pub(crate) struct ItemView<'a> {
     /// Given and right, or not needed.
     pub(crate) password: Option<&'a str>,
     pub(crate) excerpt_words: usize,
+    /// Its place in the list, from zero.
+    pub(crate) place: usize,
 }
 
 impl<'a> ItemView<'a> {
     pub(crate) fn in_context(context: &'a str) -> Self {
-        Self { context, password: None, excerpt_words: render::EXCERPT_WORDS }
+        Self { context, password: None, excerpt_words: render::EXCERPT_WORDS, place: 0 }
     }
 
     /// Whether content and excerpt are hidden.
@@ -95,7 +100,6 @@ pub(crate) fn prepare(
     terms: &Terms,
     wanted: ItemView<'_>,
 ) -> Result<(Value, Links), Error> {
-    let visit = call.visit;
     let hidden = wanted.hides(row);
     let mut fields = base(collection, call, row)?;
     let protected = !row.password.is_empty();
@@ -118,36 +122,67 @@ pub(crate) fn prepare(
             "block_version": i64::from(render::has_blocks(&row.content)),
         }),
     );
-    say("excerpt", json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected }));
-    say("author", json!(row.author_id));
-    say("featured_media", json!(row.featured_media));
-    say("comment_status", json!(row.comment_status));
-    say("ping_status", json!(row.ping_status));
-    if collection.kind.hierarchical {
+    let kind = collection.kind;
+    if kind.has(Field::Excerpt) {
+        let excerpt = json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected });
+        say("excerpt", excerpt);
+    }
+    let optional = [
+        (Field::Author, "author", json!(row.author_id)),
+        (Field::Picture, "featured_media", json!(row.featured_media)),
+        (Field::Discussion, "comment_status", json!(row.comment_status)),
+        (Field::Discussion, "ping_status", json!(row.ping_status)),
+        (Field::Order, "menu_order", json!(row.menu_order)),
+        (Field::Sticky, "sticky", json!(row.sticky)),
+        (Field::Format, "format", json!(format_of(row))),
+        (Field::Meta, "meta", meta_of(kind, row)),
+    ];
+    for (_, name, value) in optional.into_iter().filter(|(field, ..)| kind.has(*field)) {
+        say(name, value);
+    }
+    if kind.hierarchical {
         say("parent", json!(row.parent_id));
-        say("menu_order", json!(row.menu_order));
-    } else {
-        say("sticky", json!(row.sticky));
-        say("format", json!(format_of(row)));
     }
     say("template", json!(row.template));
-    say("meta", json!({ "footnotes": footnotes_of(row) }));
-    for taxonomy in collection.kind.taxonomies {
+    for taxonomy in kind.taxonomies {
         say(taxonomy.base, json!(terms.ids(row.post_id, taxonomy)));
     }
-    say("class_list", json!(classes(collection.kind, row, terms, hidden)));
-    if wanted.context == "edit" {
-        let conn = call.conn()?;
-        let title_slug = slug::slugify(&row.title);
-        let status = "publish";
-        let item = slug::Item { id: row.post_id, parent_id: row.parent_id, status };
-        say("permalink_template", json!(address::template(conn, visit, row)?));
-        say("generated_slug", json!(slug::unique(conn, collection.kind, &title_slug, item)?));
+    if kind.raw {
+        say("wp_pattern_sync_status", json!(meta_text(row, "wp_pattern_sync_status")));
+    }
+    if kind.viewable {
+        let locked = !wanted.password.is_some_and(|password| permit::is_password(row, password));
+        let mut classes = classes(kind, row, terms, locked && !row.password.is_empty());
+        classes.extend(records::classes(call, row, wanted.place)?);
+        say("class_list", json!(classes));
+    }
+    if kind.viewable && wanted.context == "edit" {
+        let generated = records::generated_slug(call, kind, row)?;
+        let template = address::template(call, row)?;
+        say("permalink_template", json!(template));
+        say("generated_slug", json!(generated));
     }
     let links = links(collection, call, row, wanted.context)?;
     let shown = collection.item.filter_by_context(Value::Object(fields), wanted.context);
     Ok((shown, links))
 }
+
+/// The address that an item had when it was made: as it was written down then, or the one that
+/// never changes. Products have that of their page.
+fn guid(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<String, Error> {
+    let visit = call.visit;
+    if call.site.content_source(kind.name).is_some() {
+        return address::permalink(call.conn()?, visit, row);
+    }
+    let path = meta_text(row, GUID);
+    if path.is_empty() {
+        return Ok(address::plain_link(visit, kind, row));
+    }
+    Ok(visit.page(&path))
+}
+
+/// The meta field that keeps the path which an item had when it was made.
+pub(crate) const GUID: &str = "guid";
 
 fn base(
     collection: &Collection,
@@ -155,7 +190,7 @@ fn base(
     row: &PostRow,
 ) -> Result<serde_json::Map<String, Value>, Error> {
     let visit = call.visit;
-    let guid = address::plain_link(visit, collection.kind, row);
+    let guid = guid(call, collection.kind, row)?;
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
     let link = address::permalink(call.conn()?, visit, row)?;
     let fields = json!({
@@ -181,9 +216,18 @@ pub(crate) fn format_of(row: &PostRow) -> &str {
     if row.format.is_empty() { STANDARD_FORMAT } else { &row.format }
 }
 
-fn footnotes_of(row: &PostRow) -> String {
+/// A text among the meta fields of an item.
+pub(crate) fn meta_text(row: &PostRow, name: &str) -> String {
     let meta: Value = serde_json::from_str(&row.meta).unwrap_or(Value::Null);
-    meta.get("footnotes").and_then(Value::as_str).unwrap_or_default().to_owned()
+    meta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn meta_of(kind: &Kind, row: &PostRow) -> Value {
+    if kind.meta.is_empty() {
+        return json!([]);
+    }
+    let text = |name: &&'static str| ((*name).to_owned(), json!(meta_text(row, name)));
+    Value::Object(kind.meta.iter().map(text).collect())
 }
 
 fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<String> {
@@ -193,7 +237,7 @@ fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<Strin
         format!("type-{}", row.kind),
         format!("status-{}", row.status),
     ];
-    if !kind.hierarchical {
+    if kind.has(Field::Format) {
         classes.push(format!("format-{}", format_of(row)));
     }
     if hidden {
@@ -204,7 +248,9 @@ fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<Strin
     if row.featured_media != 0 && !hidden {
         classes.push(String::from("has-post-thumbnail"));
     }
-    classes.push(String::from("hentry"));
+    if kind.has(Field::Revisions) {
+        classes.push(String::from("hentry"));
+    }
     for taxonomy in kind.taxonomies {
         for id in terms.ids(row.post_id, taxonomy) {
             let slug = terms.slugs.get(&id).map(|slug| class_name(slug)).unwrap_or_default();
@@ -242,21 +288,26 @@ fn links(
         .to("self", &*own)
         .to("collection", visit.rest(&collection.path()))
         .to("about", at(&format!("/types/{}", collection.kind.name)));
-    if row.author_id != 0 {
+    let kind = collection.kind;
+    if row.author_id != 0 && kind.has(Field::Author) {
         links = links.embeddable("author", at(&format!("/users/{}", row.author_id)));
     }
-    links = links.embeddable("replies", at(&format!("/comments?post={id}")));
-    let (count, latest) = revision::count(call.conn()?, id)?;
-    let history = format!("{own}/revisions");
-    links = links.add("version-history", json!({ "count": count, "href": history }));
-    if count > 0 {
-        let target = json!({ "id": latest, "href": format!("{history}/{latest}") });
-        links = links.add("predecessor-version", target);
+    if kind.has(Field::Discussion) {
+        links = links.embeddable("replies", at(&format!("/comments?post={id}")));
+    }
+    if kind.has(Field::Revisions) {
+        let (count, latest) = revision::count(call.conn()?, id)?;
+        let history = format!("{own}/revisions");
+        links = links.add("version-history", json!({ "count": count, "href": history }));
+        if count > 0 {
+            let target = json!({ "id": latest, "href": format!("{history}/{latest}") });
+            links = links.add("predecessor-version", target);
+        }
     }
     if collection.kind.hierarchical && row.parent_id != 0 {
         links = links.embeddable("up", visit.rest(&collection.path_of(row.parent_id)));
     }
-    if row.featured_media != 0 {
+    if row.featured_media != 0 && kind.has(Field::Picture) {
         let media = at(&format!("/media/{}", row.featured_media));
         links = links.embeddable("wp:featuredmedia", media);
     }
@@ -278,8 +329,8 @@ fn actions(kind: &Kind, call: &Call<'_>, own: &str, links: Links) -> Links {
     let mut rights = vec![
         (publish, String::from("publish")),
         (call.can(Capability::UnfilteredHtml), String::from("unfiltered-html")),
-        (!kind.hierarchical && others && publish, String::from("sticky")),
-        (others, String::from("assign-author")),
+        (kind.has(Field::Sticky) && others && publish, String::from("sticky")),
+        (others && kind.has(Field::Author), String::from("assign-author")),
     ];
     for taxonomy in kind.taxonomies {
         let create = if taxonomy.hierarchical { taxonomy.manage } else { taxonomy.assign };

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::kind::{Kind, Taxonomy};
+use super::kind::Kind;
+use super::taxonomy::Taxonomy;
 
 pub(super) fn of_kind(kind: &Kind) -> Value {
     let (many, one) = (kind.label, kind.singular);

@@ -12,8 +12,9 @@ use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
 use super::item::{self, Collection, ItemView, Terms};
-use super::kind::{Kind, STANDARD_FORMAT, Taxonomy};
-use super::{permit, status};
+use super::kind::{Field, Kind, STANDARD_FORMAT};
+use super::taxonomy::Taxonomy;
+use super::{permit, records, status};
 
 pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     check(call)?;
@@ -27,18 +28,18 @@ pub(crate) fn run(collection: &Collection, call: &mut Call<'_>) -> Result<Reply,
     if call.leaves_out_items() {
         wanted.page.limit = 0;
     }
-    let (rows, total) = post::list(call.conn()?, &wanted)?;
+    let (rows, total) = records::list(call, collection.kind, &wanted)?;
     check_page(call, total)?;
     let context = call.context();
-    let terms = Terms::read(call.conn()?, &rows)?;
+    let terms = Terms::read(call, collection.kind, &rows)?;
     let mut items = Vec::with_capacity(rows.len());
-    for row in &rows {
+    for (place, row) in rows.iter().enumerate() {
         let identity = &call.visit.identity;
         let may = if context == "edit" { permit::may_edit } else { permit::may_read };
         if !may(identity, row) {
             continue;
         }
-        let view = ItemView::in_context(&context);
+        let view = ItemView { place, ..ItemView::in_context(&context) };
         let (mut fields, links) = item::prepare(collection, call, row, &terms, view)?;
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
@@ -128,14 +129,18 @@ pub(crate) fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFil
     let formats = params.texts("format");
     PostFilter {
         kinds: vec![kind.name.to_owned()],
-        authors: params.ints("author"),
-        authors_exclude: params.ints("author_exclude"),
+        authors: if kind.has(Field::Author) { params.ints("author") } else { Vec::new() },
+        authors_exclude: if kind.has(Field::Author) {
+            params.ints("author_exclude")
+        } else {
+            Vec::new()
+        },
         include: params.ints("include"),
         exclude: params.ints("exclude"),
         slugs: params.texts("slug"),
         parents: if kind.hierarchical { params.ints("parent") } else { Vec::new() },
         parents_exclude: if kind.hierarchical { params.ints("parent_exclude") } else { Vec::new() },
-        formats: if kind.hierarchical { Vec::new() } else { stored_formats(formats) },
+        formats: if kind.has(Field::Format) { stored_formats(formats) } else { Vec::new() },
         search: words(search, exact),
         search_exact: exact,
         search_columns: columns.iter().filter_map(|name| column(name)).collect(),
@@ -143,8 +148,8 @@ pub(crate) fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFil
         before: moment("before"),
         modified_after: moment("modified_after"),
         modified_before: moment("modified_before"),
-        menu_order: params.int("menu_order").filter(|_| kind.hierarchical),
-        sticky: params.get("sticky").and_then(Value::as_bool).filter(|_| !kind.hierarchical),
+        menu_order: params.int("menu_order").filter(|_| kind.has(Field::Order)),
+        sticky: params.get("sticky").and_then(Value::as_bool).filter(|_| kind.has(Field::Sticky)),
         terms_relation: match params.text("tax_relation") {
             Some("OR") => Relation::Or,
             _ => Relation::And,
@@ -164,14 +169,14 @@ fn stored_formats(mut formats: Vec<String>) -> Vec<String> {
     formats
 }
 
-pub(super) fn direction(params: &Params) -> Direction {
+pub(crate) fn direction(params: &Params) -> Direction {
     match params.text("order") {
         Some("asc") => Direction::Ascending,
         _ => Direction::Descending,
     }
 }
 
-pub(super) fn page(params: &Params) -> Page {
+pub(crate) fn page(params: &Params) -> Page {
     let limit = params.int("per_page").unwrap_or(10).clamp(1, PAGE_MAX);
     let page = params.int("page").unwrap_or(1).max(1);
     let offset = params.int("offset").filter(|offset| *offset > 0);
@@ -179,7 +184,7 @@ pub(super) fn page(params: &Params) -> Page {
 }
 
 /// The words to search for: a phrase in quotes is one.
-fn words(search: &str, exact: bool) -> Vec<String> {
+pub(crate) fn words(search: &str, exact: bool) -> Vec<String> {
     let search = search.trim();
     if search.is_empty() {
         return Vec::new();

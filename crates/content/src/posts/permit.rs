@@ -2,11 +2,11 @@
 
 use contract::rest::{Refusal, Stop};
 use frame::{Call, Identity};
-use site_rows::post::{self, PostRow};
+use site_rows::post::PostRow;
 use types::Capability;
 
-use super::kind::{Kind, kind_of};
-use super::status;
+use super::kind::{Field, Kind, kind_of};
+use super::{records, status};
 
 /// The refusal of an id that is none of an item of this kind.
 pub(crate) fn invalid_id() -> Refusal {
@@ -22,7 +22,7 @@ pub(crate) fn item_of(
 ) -> Result<PostRow, Stop> {
     let id = call.params.int(parameter).filter(|id| *id > 0);
     let Some(id) = id else { return Err(missing().into()) };
-    let found = post::get(call.conn()?, id)?.filter(|row| row.kind == kind.name);
+    let found = records::get(call, id)?.filter(|row| row.kind == kind.name);
     found.ok_or_else(|| missing().into())
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn may_delete(identity: &Identity, row: &PostRow) -> bool {
 pub(crate) fn may_read(identity: &Identity, row: &PostRow) -> bool {
     let Some(kind) = kind_of(&row.kind) else { return false };
     if status::is_public(&row.status) {
-        return true;
+        return kind.may.read.is_none_or(|needed| identity.can(needed));
     }
     if row.status == status::PRIVATE {
         let own = is_own(identity, row) && identity.can(Capability::Read);
@@ -125,7 +125,7 @@ pub(crate) fn create(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
     }
     as_others(call, kind)?;
     call.need(
-        kind.may.edit,
+        kind.may.create,
         "rest_cannot_create",
         "You are not allowed to create items of this type.",
     )?;
@@ -157,7 +157,7 @@ fn as_others(call: &Call<'_>, kind: &Kind) -> Result<(), Stop> {
         let message = "You are not allowed to create items as this user.";
         call.need(kind.may.edit_others, "rest_cannot_edit_others", message)?;
     }
-    let sticky = !kind.hierarchical && call.params.flag("sticky");
+    let sticky = kind.has(Field::Sticky) && call.params.flag("sticky");
     if sticky && !call.can(kind.may.edit_others) && !call.can(kind.may.publish) {
         let message = "You are not allowed to make items sticky.";
         return Err(call.deny("rest_cannot_assign_sticky", message).into());

@@ -13,6 +13,7 @@ use site_rows::post::PostRow;
 use site_rows::revision::{self, RevisionRow};
 
 use super::item::Collection;
+use super::kind::Kind;
 use super::schema::{ALL, FULL};
 use super::{list, permit, schema};
 
@@ -24,7 +25,7 @@ struct Revisions {
 }
 
 pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
-    let item = item(parent.kind.name);
+    let item = item(parent.kind);
     let compiled = item.compile().expect("the schema of a revision is well formed");
     let collection = Arc::new(Revisions { parent: Arc::clone(parent), item: compiled });
     let base = format!("/{}/(?P<parent>[\\d]+)/revisions", parent.kind.base);
@@ -65,7 +66,7 @@ pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
     ]
 }
 
-fn item(kind: &str) -> Item {
+fn item(kind: &Kind) -> Item {
     let date = |about: &str| Schema::date_time().about(about);
     let number = |about: &str| Schema::integer().about(about).context(ALL);
     let mut fields = vec![
@@ -79,8 +80,8 @@ fn item(kind: &str) -> Item {
         ("parent", number("Id of the item that it is a revision of.")),
         ("slug", Schema::text().about("Its name.").context(ALL)),
     ];
-    fields.extend(schema::text_fields());
-    Item::new(&format!("{kind}-revision"), Schema::object(fields))
+    fields.extend(schema::texts_of(kind));
+    Item::new(&format!("{}-revision", kind.name), Schema::object(fields))
 }
 
 fn list_args(item: &Item) -> Args {

@@ -6,7 +6,8 @@ use contract::rest::check::Fault;
 use contract::rest::{Args, Item, Schema, Treatment, loose};
 use serde_json::{Value, json};
 
-use super::kind::{FORMATS, Kind, Taxonomy};
+use super::kind::{FORMATS, Field, Kind};
+use super::taxonomy::Taxonomy;
 use super::{slug, status};
 
 /// The views of an item.
@@ -18,29 +19,31 @@ const PER_PAGE_MAX: i64 = 100;
 /// The item of a kind.
 pub(crate) fn item(kind: &Kind) -> Item {
     let mut fields = base_fields();
+    if !kind.viewable {
+        fields.retain(|(name, _)| !OF_VIEWABLE.contains(name));
+    }
     if kind.hierarchical {
         let parent = Schema::integer().about("Id of the item in which this one lies.");
         fields.push(("parent", parent.context(FULL)));
     }
-    fields.extend(text_fields());
-    fields.extend([
-        ("author", Schema::integer().about("Id of the user who wrote it.").context(ALL)),
-        ("featured_media", Schema::integer().about("Id of its picture.").context(ALL)),
-        ("comment_status", open_or_closed("Whether it takes comments.")),
-        ("ping_status", open_or_closed("Whether it takes notices of links.")),
-    ]);
-    if kind.hierarchical {
-        let order = Schema::integer().about("Its place among its siblings.");
-        fields.push(("menu_order", order.context(FULL)));
-    } else {
-        let format = Schema::text().about("Format of the post.").choices(FORMATS);
-        fields.push(("format", format.context(FULL)));
-    }
-    fields.push(("meta", meta()));
-    if !kind.hierarchical {
-        let sticky = Schema::boolean().about("Whether it stays on top of the others.");
-        fields.push(("sticky", sticky.context(FULL)));
-    }
+    fields.extend(texts_of(kind));
+    let author = Schema::integer().about("Id of the user who wrote it.").context(ALL);
+    let picture = Schema::integer().about("Id of its picture.").context(ALL);
+    let order = Schema::integer().about("Its place among its siblings.").context(FULL);
+    let format = Schema::text().about("Format of the post.").choices(FORMATS).context(FULL);
+    let sticky = Schema::boolean().about("Whether it stays on top of the others.").context(FULL);
+    let optional = [
+        (Field::Author, "author", author),
+        (Field::Picture, "featured_media", picture),
+        (Field::Discussion, "comment_status", open_or_closed("Whether it takes comments.")),
+        (Field::Discussion, "ping_status", open_or_closed("Whether it takes notices of links.")),
+        (Field::Order, "menu_order", order),
+        (Field::Format, "format", format),
+        (Field::Meta, "meta", meta(kind)),
+        (Field::Sticky, "sticky", sticky),
+    ];
+    let had = optional.into_iter().filter(|(field, ..)| kind.has(*field));
+    fields.extend(had.map(|(_, name, schema)| (name, schema)));
     let template = Schema::text().about("Template by which the theme shows it.");
     fields.push(("template", template.context(FULL)));
     for taxonomy in kind.taxonomies {
@@ -101,6 +104,35 @@ pub(super) fn guid() -> Schema {
     .readonly()
 }
 
+/// Fields that tell about the page on which readers see an item.
+const OF_VIEWABLE: &[&str] = &["permalink_template", "generated_slug", "class_list"];
+
+/// The texts of a kind: rendered for readers, or as they are stored.
+pub(super) fn texts_of(kind: &Kind) -> Vec<(&'static str, Schema)> {
+    let mut texts = text_fields();
+    texts.retain(|(name, _)| *name != "excerpt" || kind.has(Field::Excerpt));
+    for (name, schema) in &mut texts {
+        if kind.raw && *name != "excerpt" {
+            let raw = Schema::text().about("As it is stored.").context(FULL);
+            let raw = if *name == "title" { raw.context(ALL) } else { raw };
+            *schema = raw_only(std::mem::take(schema), raw);
+        }
+        if kind.embeds_content && *name == "content" {
+            *schema = std::mem::take(schema).context(ALL);
+        }
+    }
+    texts
+}
+
+/// An object of texts without the one that is rendered.
+fn raw_only(schema: Schema, raw: Schema) -> Schema {
+    let properties = schema.get("properties").and_then(Value::as_object).cloned();
+    let mut kept = properties.unwrap_or_default();
+    kept.shift_remove("rendered");
+    kept.insert(String::from("raw"), Value::from(raw));
+    schema.keyword("properties", kept)
+}
+
 /// Title, content and excerpt.
 pub(crate) fn text_fields() -> Vec<(&'static str, Schema)> {
     let raw = || Schema::text().about("As it is stored.").context(EDIT);
@@ -143,9 +175,9 @@ pub(crate) fn open_or_closed(about: &str) -> Schema {
     Schema::text().about(about).choices(&["open", "closed"]).context(FULL)
 }
 
-fn meta() -> Schema {
-    let footnotes = Schema::text().about("Footnotes of the editor.").default("");
-    Schema::object([("footnotes", footnotes)]).about("Meta fields.").context(FULL)
+fn meta(kind: &Kind) -> Schema {
+    let text = |name: &&'static str| (*name, Schema::text().about("Text.").default(""));
+    Schema::object(kind.meta.iter().map(text)).about("Meta fields.").context(FULL)
 }
 
 /// What is taken when an item is made.
@@ -161,10 +193,10 @@ pub(crate) fn update_args(item: &Item) -> Args {
 
 /// Texts may come alone or as objects; that is looked at when they are used.
 fn treated(args: Args) -> Args {
-    args.treat("title", Treatment::None)
-        .treat("content", Treatment::None)
-        .treat("excerpt", Treatment::None)
-        .treat("slug", Treatment::Cleaned(to_slug))
+    let texts = ["title", "content", "excerpt"];
+    let given = texts.into_iter().filter(|name| args.get(name).is_some()).collect::<Vec<_>>();
+    let args = given.into_iter().fold(args, |args, name| args.treat(name, Treatment::None));
+    args.treat("slug", Treatment::Cleaned(to_slug))
 }
 
 /// An item that is in the trash may be told to stay there; whether it is, is known later.
@@ -200,12 +232,11 @@ pub(crate) fn id_args() -> Args {
 }
 
 /// What is taken when an item is read.
-pub(crate) fn read_args(item: &Item) -> Args {
+pub(crate) fn read_args(kind: &Kind, item: &Item) -> Args {
     let length = Schema::integer().about("Words of an excerpt that is taken from the content.");
-    id_args()
-        .arg("context", item.context_arg())
-        .arg("excerpt_length", length)
-        .arg("password", Schema::text().about("The password of a protected item."))
+    let args = id_args().arg("context", item.context_arg());
+    let args = if kind.has(Field::Excerpt) { args.arg("excerpt_length", length) } else { args };
+    args.arg("password", Schema::text().about("The password of a protected item."))
 }
 
 pub(crate) fn delete_args(about: &str) -> Args {
@@ -241,14 +272,17 @@ pub(crate) const ORDERS: &[&str] = &[
 ];
 
 /// Pages, dates, authors and ids.
-pub(crate) fn dated_args(item: &Item) -> Args {
+pub(crate) fn dated_args(item: &Item, has_author: bool) -> Args {
     let date = |about: &str| Schema::date_time().about(about);
-    page_args(item)
+    let mut args = page_args(item)
         .arg("after", date("Only what was published after this."))
-        .arg("modified_after", date("Only what was changed after this."))
-        .arg("author", ids("Only what these users wrote."))
-        .arg("author_exclude", ids("Nothing that these users wrote."))
-        .arg("before", date("Only what was published before this."))
+        .arg("modified_after", date("Only what was changed after this."));
+    if has_author {
+        args = args
+            .arg("author", ids("Only what these users wrote."))
+            .arg("author_exclude", ids("Nothing that these users wrote."));
+    }
+    args.arg("before", date("Only what was published before this."))
         .arg("modified_before", date("Only what was changed before this."))
         .arg("exclude", ids("None of these ids."))
         .arg("include", ids("Only these ids."))
@@ -283,12 +317,12 @@ pub(crate) fn searched_args(args: Args, statuses: &[&str], usual: &str) -> Args 
 
 /// What a list of a kind can be asked for.
 pub(crate) fn list_args(kind: &Kind, item: &Item) -> Args {
-    let mut args = dated_args(item);
-    if kind.hierarchical {
+    let mut args = dated_args(item, kind.has(Field::Author));
+    if kind.has(Field::Order) {
         args = args.arg("menu_order", Schema::integer().about("Only this place."));
     }
     let mut orders = ORDERS.to_vec();
-    if kind.hierarchical {
+    if kind.has(Field::Order) || kind.archive.is_some() {
         orders.push("menu_order");
     }
     args = ordered_args(args, &orders);
@@ -306,11 +340,13 @@ pub(crate) fn list_args(kind: &Kind, item: &Item) -> Args {
             .arg(taxonomy.base, terms(taxonomy, true).about("Only items with these terms."))
             .arg(&excluded, terms(taxonomy, false).about("No items with these terms."));
     }
-    if !kind.hierarchical {
+    if kind.has(Field::Sticky) {
+        let about = "Only what stays on top, or only the rest.";
+        args = args.arg("sticky", Schema::boolean().about(about));
+    }
+    if kind.has(Field::Format) {
         let formats = Schema::list(Schema::text().choices(FORMATS)).unique_items();
-        args = args
-            .arg("sticky", Schema::boolean().about("Only what stays on top, or only the rest."))
-            .arg("format", formats.about("Only these formats."));
+        args = args.arg("format", formats.about("Only these formats."));
     }
     args
 }

@@ -55,6 +55,18 @@ pub(crate) static STATUSES: &[Status] = &[
     Status { listed: false, settable: false, ..status("trash", "Trash") },
 ];
 
+/// Statuses of orders, of which clients are told as of the others.
+pub(crate) static OF_ORDERS: &[Status] = &[
+    Status { settable: false, ..status("wc-pending", "Pending payment") },
+    Status { settable: false, ..status("wc-processing", "Processing") },
+    Status { settable: false, ..status("wc-on-hold", "On hold") },
+    Status { settable: false, ..status("wc-completed", "Completed") },
+    Status { settable: false, ..status("wc-cancelled", "Cancelled") },
+    Status { settable: false, ..status("wc-refunded", "Refunded") },
+    Status { settable: false, ..status("wc-failed", "Failed") },
+    Status { listed: false, settable: false, ..status("wc-checkout-draft", "Draft") },
+];
+
 /// Every name by which a list may be asked for. Those beyond [`STATUSES`] match nothing here;
 /// clients of other sites may send them.
 pub(crate) const LISTABLE: &[&str] = &[

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use site_rows::term::{self, TermRow};
 use types::Error;
 
-use super::address;
-use super::kind::{KINDS, Taxonomy};
+use super::kind::ALL_KINDS;
+use super::taxonomy::Taxonomy;
+use super::{address, records};
 
 /// What the operations on one taxonomy share.
 #[derive(Debug)]
@@ -45,9 +46,10 @@ pub(super) fn prepare(
 ) -> Result<(Value, Links), Error> {
     let (visit, taxonomy) = (call.visit, collection.taxonomy);
     let link = address::term_link(call.conn()?, visit, taxonomy, row)?;
+    let count = records::term_count(call, taxonomy, row)?;
     let mut fields = json!({
         "id": row.term_id,
-        "count": row.count,
+        "count": count,
         "description": row.description,
         "link": link,
         "name": row.name,
@@ -59,6 +61,9 @@ pub(super) fn prepare(
             members.insert(String::from("parent"), json!(row.parent_id));
         }
         members.insert(String::from("meta"), json!([]));
+        if taxonomy.ordered {
+            members.insert(String::from("menu_order"), json!(row.menu_order));
+        }
     }
     let namespace = &collection.namespace;
     let mut links = Links::new()
@@ -68,7 +73,7 @@ pub(super) fn prepare(
     if row.parent_id != 0 {
         links = links.embeddable("up", visit.rest(&collection.path_of(row.parent_id)));
     }
-    for kind in KINDS {
+    for kind in ALL_KINDS {
         if kind.taxonomies.iter().any(|other| other.name == taxonomy.name) {
             let path = format!("/{namespace}/{}?{}={}", kind.base, taxonomy.base, row.term_id);
             links = links.to("wp:post_type", visit.rest(&path));

@@ -9,8 +9,8 @@ use site_rows::post;
 use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error, Result};
 
-use super::kind::{CATEGORY, Taxonomy};
 use super::slug;
+use super::taxonomy::{CATEGORY, Taxonomy};
 use super::term::{Collection, prepare, term_of};
 
 /// The category of posts that name none.

@@ -10,8 +10,8 @@ use serde_json::Value;
 use site_rows::term::{self, TermFilter, TermOrder};
 use types::Result;
 
-use super::kind::{CATEGORY, TAXONOMIES, Taxonomy};
 use super::schema::{ALL, FULL};
+use super::taxonomy::{TAXONOMIES, Taxonomy};
 use super::term::{Collection, prepare, term_of};
 use super::{list, schema, term_write};
 
@@ -55,7 +55,6 @@ fn routes_of(names: &Names, taxonomy: &'static Taxonomy) -> [Route<Action>; 2] {
 }
 
 fn item(taxonomy: &Taxonomy) -> Item {
-    let names: Vec<&str> = TAXONOMIES.iter().map(|taxonomy| taxonomy.name).collect();
     let count = Schema::integer().about("How many published items bear it.");
     let mut fields = vec![
         ("id", Schema::integer().about("Its number on the site.").context(ALL).readonly()),
@@ -64,7 +63,10 @@ fn item(taxonomy: &Taxonomy) -> Item {
         ("link", Schema::text().format("uri").about("Its address.").context(ALL).readonly()),
         ("name", Schema::text().about("Its name, as HTML.").context(ALL).required()),
         ("slug", Schema::text().about("Its part of the address.").context(ALL)),
-        ("taxonomy", Schema::text().about("Its taxonomy.").choices(&names).context(ALL).readonly()),
+        (
+            "taxonomy",
+            Schema::text().about("Its taxonomy.").choices(&[taxonomy.name]).context(ALL).readonly(),
+        ),
     ];
     if taxonomy.hierarchical {
         let parent = Schema::integer().about("Id of the term in which this one lies.");
@@ -72,6 +74,10 @@ fn item(taxonomy: &Taxonomy) -> Item {
     }
     let meta = Schema::object::<&str>([]).about("Meta fields.").context(FULL);
     fields.push(("meta", meta.readonly()));
+    if taxonomy.ordered {
+        let order = Schema::integer().about("Its place among its siblings.");
+        fields.push(("menu_order", order.context(FULL).readonly()));
+    }
     Item::new(taxonomy.word, Schema::object(fields))
 }
 
@@ -99,13 +105,14 @@ fn list_args(taxonomy: &Taxonomy, item: &Item) -> Args {
 }
 
 fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    may_see(taxonomy, call)?;
     if call.params.text("context") == Some("edit") {
         let message = "You are not allowed to edit terms of this taxonomy.";
         call.need(taxonomy.manage, "rest_forbidden_context", message)?;
     }
     // The terms of an item that the caller may not read would tell about it.
     if let Some(id) = call.params.int("post").filter(|id| *id > 0)
-        && let Some(row) = site_rows::post::get(call.conn()?, id)?
+        && let Some(row) = super::records::get(call, id)?
         && !super::permit::may_read(&call.visit.identity, &row)
     {
         let message = "You are not allowed to view the terms of this item.";
@@ -114,7 +121,14 @@ fn may_list(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Terms of some taxonomies are for those who write.
+fn may_see(taxonomy: &Taxonomy, call: &Call<'_>) -> Result<(), Stop> {
+    let Some(needed) = taxonomy.read else { return Ok(()) };
+    call.need(needed, "rest_cannot_view", "You are not allowed to view these terms.")
+}
+
 fn may_read(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
+    may_see(taxonomy, call)?;
     term_of(taxonomy, call)?;
     if call.params.text("context") == Some("edit") {
         let message = "You are not allowed to edit this term.";
@@ -137,7 +151,7 @@ fn may_update(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
 fn may_delete(taxonomy: &Taxonomy, call: &mut Call<'_>) -> Result<(), Stop> {
     let row = term_of(taxonomy, call)?;
     let default =
-        taxonomy.name == CATEGORY.name && call.options().integer("default_category") == row.term_id;
+        taxonomy.default_option.is_some_and(|name| call.options().integer(name) == row.term_id);
     if default {
         let message = "The default category cannot be deleted; make another one the default.";
         return Err(call.deny("rest_cannot_delete", message).into());

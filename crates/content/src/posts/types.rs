@@ -9,10 +9,11 @@ use frame::{Call, Names};
 use serde_json::{Map, Value, json};
 use types::Result;
 
-use super::kind::{KINDS, Kind, TAXONOMIES, Taxonomy};
+use super::kind::{ALL_KINDS, Kind, UNLISTED_KINDS};
 use super::labels;
 use super::schema::{ALL, EDIT, FULL};
 use super::status::{self, STATUSES, Status, Visibility};
+use super::taxonomy::{ALL_TAXONOMIES, ATTRIBUTE_TAXONOMY, Taxonomy, UNLISTED_TAXONOMIES};
 
 /// One of the three collections: what its things are called, and how each is found and shown.
 struct Collection<T: 'static> {
@@ -28,8 +29,19 @@ struct Collection<T: 'static> {
     may: fn(&Call<'_>, &T, &str) -> bool,
     fields: fn(&T) -> Value,
     links: fn(&Call<'_>, &str, &T) -> Links,
-    missing: fn() -> Refusal,
+    missing: fn(&Call<'_>, &str) -> Refusal,
     denied: fn(&Call<'_>, &str) -> Refusal,
+    /// Which of the two the permission looks at; the rest is found out afterwards.
+    checks: Checks,
+}
+
+/// What is looked at before an operation, so that its refusals name no methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checks {
+    Nothing,
+    /// Rights, and what is not told of; but not what is unknown.
+    Rights,
+    All,
 }
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -44,15 +56,22 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         compiled: compile(&types),
         item: types,
         namespace: namespace(),
-        all: || KINDS.to_vec(),
+        all: || ALL_KINDS.to_vec(),
         name: |kind| kind.name,
         may: |call, kind, context| context != "edit" || call.can(kind.may.edit),
         fields: type_fields,
         links: type_links,
-        missing: || Refusal::new(404, "rest_type_invalid", "Content type not found."),
+        missing: |call, name| {
+            if UNLISTED_KINDS.contains(&name) {
+                let message = "You are not allowed to view this content type.";
+                return call.deny("rest_cannot_read_type", message);
+            }
+            Refusal::new(404, "rest_type_invalid", "Content type not found.")
+        },
         denied: |call, _| {
             call.deny("rest_forbidden_context", "You are not allowed to edit this content type.")
         },
+        checks: Checks::Nothing,
     }));
     routes.extend(routes_of(Collection {
         base: "statuses",
@@ -60,15 +79,16 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         compiled: compile(&statuses),
         item: statuses,
         namespace: namespace(),
-        all: || STATUSES.iter().collect(),
+        all: || STATUSES.iter().chain(status::OF_ORDERS).collect(),
         name: |status| status.name,
         may: |call, status, _| status.is_public() || may_edit_anything(call),
         fields: status_fields,
         links: status_links,
-        missing: || Refusal::new(404, "rest_status_invalid", "Status not found."),
+        missing: |_, _| Refusal::new(404, "rest_status_invalid", "Status not found."),
         denied: |call, _| {
             call.deny("rest_cannot_read_status", "You are not allowed to use this status.")
         },
+        checks: Checks::All,
     }));
     routes.extend(routes_of(Collection {
         base: "taxonomies",
@@ -76,15 +96,23 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         compiled: compile(&taxonomies),
         item: taxonomies,
         namespace: namespace(),
-        all: || TAXONOMIES.to_vec(),
+        all: || ALL_TAXONOMIES.to_vec(),
         name: |taxonomy| taxonomy.name,
         may: |call, taxonomy, context| context != "edit" || call.can(taxonomy.assign),
         fields: taxonomy_fields,
         links: taxonomy_links,
-        missing: || Refusal::new(404, "rest_taxonomy_invalid", "Taxonomy not found."),
+        missing: |call, name| {
+            let unlisted = UNLISTED_TAXONOMIES.contains(&name)
+                || name.strip_prefix(ATTRIBUTE_TAXONOMY).is_some_and(|rest| !rest.is_empty());
+            if unlisted {
+                return call.forbidden();
+            }
+            Refusal::new(404, "rest_taxonomy_invalid", "Taxonomy not found.")
+        },
         denied: |call, _| {
             call.deny("rest_forbidden_context", "You are not allowed to edit this taxonomy.")
         },
+        checks: Checks::Rights,
     }));
     routes
 }
@@ -94,7 +122,7 @@ fn compile(item: &Item) -> CompiledItem {
 }
 
 fn may_edit_anything(call: &Call<'_>) -> bool {
-    KINDS.iter().any(|kind| call.can(kind.may.edit))
+    ALL_KINDS.iter().any(|kind| call.can(kind.may.edit))
 }
 
 fn routes_of<T: Sync>(collection: Collection<T>) -> [Route<Action>; 2] {
@@ -114,7 +142,14 @@ fn routes_of<T: Sync>(collection: Collection<T>) -> [Route<Action>; 2] {
     let listed = Route::at(&collection.namespace, &format!("/{base}"))
         .on(READ, list_args, memory(may_list, move |call: &mut Call<'_>| list_all(&all, call)))
         .schema(item.document());
-    let permit = move |call: &mut Call<'_>| may_read(&gate, call);
+    let permit = move |call: &mut Call<'_>| match gate.checks {
+        Checks::Nothing => Ok(()),
+        Checks::All => may_read(&gate, call),
+        Checks::Rights => match may_read(&gate, call) {
+            Err(Stop::Refused(refusal)) if refusal.status == 404 => Ok(()),
+            other => other,
+        },
+    };
     let single = Route::at(&collection.namespace, &format!("/{base}/(?P<{variable}>[\\w-]+)"))
         .on(READ, one_args, memory(permit, move |call: &mut Call<'_>| read_one(&one, call)))
         .schema(item.document());
@@ -152,14 +187,14 @@ fn list_all<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<Reply,
 }
 
 fn bears(kind: &str, taxonomy: &str) -> bool {
-    let kind = KINDS.iter().find(|other| other.name == kind);
+    let kind = ALL_KINDS.iter().find(|other| other.name == kind);
     kind.is_some_and(|kind| kind.taxonomies.iter().any(|other| other.name == taxonomy))
 }
 
 fn find<T>(collection: &Collection<T>, call: &Call<'_>) -> Result<&'static T, Stop> {
     let name = call.params.text(collection.variable).unwrap_or_default();
     let found = (collection.all)().into_iter().find(|thing| (collection.name)(thing) == name);
-    found.ok_or_else(|| (collection.missing)().into())
+    found.ok_or_else(|| (collection.missing)(call, name).into())
 }
 
 fn may_read<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<(), Stop> {
@@ -172,6 +207,7 @@ fn may_read<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<(), St
 }
 
 fn read_one<T>(collection: &Collection<T>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    may_read(collection, call)?;
     let thing = find(collection, call)?;
     let context = call.context();
     let (fields, links) = prepare(collection, call, thing, &context);
@@ -240,14 +276,14 @@ fn type_fields(kind: &Kind) -> Value {
     let mut named: Map<String, Value> = Map::from_iter(of_one);
     named.extend(capabilities.into_iter().map(|(name, needed)| (name.to_owned(), json!(needed))));
     let supports: Map<String, Value> =
-        kind.supports.iter().map(|name| ((*name).to_owned(), json!(true))).collect();
+        kind.supports.iter().map(|name| ((*name).to_owned(), support(kind, name))).collect();
     let taxonomies: Vec<&str> = kind.taxonomies.iter().map(|taxonomy| taxonomy.name).collect();
     json!({
         "capabilities": named,
-        "description": "",
+        "description": kind.description,
         "hierarchical": kind.hierarchical,
-        "viewable": true,
-        "has_archive": false,
+        "viewable": kind.viewable,
+        "has_archive": kind.archive.map_or(json!(false), |path| json!(path)),
         "labels": labels::of_kind(kind),
         "name": kind.label,
         "slug": kind.name,
@@ -256,10 +292,21 @@ fn type_fields(kind: &Kind) -> Value {
         "taxonomies": taxonomies,
         "rest_base": kind.base,
         "rest_namespace": "",
-        "visibility": { "show_ui": true, "show_in_nav_menus": true },
+        "visibility": { "show_ui": kind.administered, "show_in_nav_menus": in_menus(kind) },
         "template": [],
         "template_lock": false,
     })
+}
+
+/// Whether menus may point at items of the kind.
+fn in_menus(kind: &Kind) -> bool {
+    kind.viewable && kind.name != "attachment"
+}
+
+/// What is told about a feature: that of the editor says whether its blocks take comments.
+fn support(kind: &Kind, feature: &str) -> Value {
+    let notes = feature == "editor" && in_menus(kind) && kind.archive.is_none();
+    if notes { json!([{ "notes": true }]) } else { json!(true) }
 }
 
 fn type_links(call: &Call<'_>, namespace: &str, kind: &Kind) -> Links {
@@ -299,9 +346,9 @@ fn taxonomy_item() -> Item {
 }
 
 fn taxonomy_fields(taxonomy: &Taxonomy) -> Value {
-    let bearers = KINDS.iter().filter(|kind| bears(kind.name, taxonomy.name));
+    let bearers = ALL_KINDS.iter().filter(|kind| bears(kind.name, taxonomy.name));
     let types: Vec<&str> = bearers.map(|kind| kind.name).collect();
-    let plural = if taxonomy.hierarchical { "categories" } else { "post_tags" };
+    let plural = taxonomy.plural;
     json!({
         "capabilities": {
             "manage_terms": taxonomy.manage.name(),

@@ -7,16 +7,17 @@ use contract::rest::{Refusal, Reply, Stop, params};
 use db::Conn;
 use frame::dates::Moment;
 use frame::tree::lies_within;
-use frame::{Call, Options, text};
+use frame::{Call, ContentChange, Options, text};
 use serde_json::{Value, json};
 use site_rows::post::{self, PostRow};
 use site_rows::revision::{self, RevisionRow};
-use site_rows::{media, term, user};
-use types::Capability;
+use site_rows::{comment, media, term, user};
+use types::{Capability, Error};
 
 use super::item::{self, Collection, ItemView, Terms};
-use super::kind::{Kind, STANDARD_FORMAT, kind_of};
-use super::{permit, schema, slug, status};
+use super::kind::{Field, Kind, POST, PRODUCT, STANDARD_FORMAT, kind_of};
+use super::taxonomy::{CATEGORY, Taxonomy};
+use super::{address, permit, schema, slug, status};
 
 /// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 /// Terms of one taxonomy that an item may bear.
@@ -29,7 +30,7 @@ const A_MICROSECOND: Duration = Duration::from_micros(1);
 
 /// Answers with the item as its editor sees it.
 fn answer(collection: &Collection, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
-    let terms = Terms::read(call.conn()?, std::slice::from_ref(row))?;
+    let terms = Terms::read(call, collection.kind, std::slice::from_ref(row))?;
     let (fields, links) =
         item::prepare(collection, call, row, &terms, ItemView::in_context("edit"))?;
     Ok(Reply::new(fields).links(links))
@@ -38,8 +39,10 @@ fn answer(collection: &Collection, call: &mut Call<'_>, row: &PostRow) -> Result
 pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let kind = collection.kind;
     let now = Moment::at(call.options(), call.now());
-    let setting = |name: &str| {
-        if kind.hierarchical { String::from("closed") } else { call.options().text(name) }
+    let setting = |name: &str| match kind.name {
+        _ if kind.name == POST.name => call.options().text(name),
+        _ if kind.name == PRODUCT.name && name == "default_comment_status" => String::from("open"),
+        _ => String::from("closed"),
     };
     let blank = PostRow {
         kind: kind.name.to_owned(),
@@ -53,13 +56,22 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
         ..PostRow::default()
     };
     let mut row = changed(call, kind, blank)?;
-    row.post_id = post::insert(call.conn()?, &row)?;
-    if row.slug.is_empty() && !status::is_unfinished(&row.status) {
-        // Without a title it is called by the number that it has only now.
-        set_slug(call, kind, &row.clone(), &mut row)?;
-        post::update(call.conn()?, &row)?;
+    if call.site.content_source(kind.name).is_some() {
+        row = save_elsewhere(call, kind, &row)?;
+    } else {
+        // What is made with a date was last changed then, as far as readers are told.
+        if let Some(date_gmt) = row.date_gmt {
+            (row.modified, row.modified_gmt) = (row.date, date_gmt);
+        }
+        row.post_id = post::insert(call.conn()?, &row)?;
+        if row.slug.is_empty() && !status::is_unfinished(&row.status) {
+            // Without a title it is called by the number that it has only now.
+            set_slug(call, kind, &row.clone(), &mut row)?;
+            post::update(call.conn()?, &row)?;
+        }
+        set_terms(call, kind, row.post_id)?;
+        note_address(call, &mut row)?;
     }
-    set_terms(call, kind, row.post_id)?;
     let location = call.visit.rest(&collection.path_of(row.post_id));
     let mut reply = answer(collection, call, &row)?.header("location", location);
     reply.status = 201;
@@ -68,23 +80,73 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
 
 pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let before = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
-    let row = changed(call, collection.kind, before)?;
+    let kind = collection.kind;
+    let row = changed(call, kind, before)?;
+    if call.site.content_source(kind.name).is_some() {
+        let row = save_elsewhere(call, kind, &row)?;
+        return answer(collection, call, &row);
+    }
     post::update(call.conn()?, &row)?;
-    set_terms(call, collection.kind, row.post_id)?;
-    keep_revision(call, &row)?;
+    set_terms(call, kind, row.post_id)?;
+    keep_revision(call, kind, &row)?;
     answer(collection, call, &row)
+}
+
+/// Writes down the address that a new item has, if it has one already.
+fn note_address(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
+    let visit = call.visit;
+    let address = address::permalink(call.conn()?, visit, row)?;
+    let path = address.strip_prefix(&*visit.home).filter(|path| !path.contains('?'));
+    let Some(path) = path else { return Ok(()) };
+    let mut meta: Value = serde_json::from_str(&row.meta).unwrap_or_else(|_| json!({}));
+    if let Some(members) = meta.as_object_mut() {
+        members.insert(item::GUID.to_owned(), json!(path));
+    }
+    row.meta = meta.to_string();
+    post::update(call.conn()?, row)?;
+    Ok(())
+}
+
+/// Has the source of the kind keep the record, with the terms that the request names.
+fn save_elsewhere(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<PostRow, Stop> {
+    let mut terms = Vec::new();
+    for taxonomy in kind.taxonomies {
+        if call.params.get(taxonomy.base).is_some() {
+            terms.push((taxonomy.name, wanted_terms(call, taxonomy)?));
+        }
+    }
+    let (site, visit) = (call.site, call.visit);
+    let Some(source) = site.content_source(kind.name) else {
+        return Err(Error::internal("a kind without a source is kept by one").into());
+    };
+    let change = ContentChange { row, terms: &terms };
+    let id = source.save(site, call.conn()?, visit, &change)??;
+    let saved = source.get(call.conn()?, visit, id)?;
+    saved.ok_or_else(|| Error::internal("a record that was saved is not there").into())
 }
 
 pub(crate) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut row = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
     if call.params.flag("force") {
         let previous = answer(collection, call, &row)?.into_json_without_links();
-        post::delete(call.conn()?, row.post_id)?;
+        let (site, visit) = (call.site, call.visit);
+        if let Some(source) = site.content_source(&row.kind) {
+            source.delete(site, call.conn()?, visit, (row.post_id, true))??;
+        } else {
+            post::delete(call.conn()?, row.post_id)?;
+            comment::delete_of(call.conn()?, row.post_id)?;
+        }
         return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
     }
     if row.status == status::TRASH {
         let message = "The item is already in the trash; set force to delete it permanently.";
         return Err(Refusal::new(410, "rest_already_trashed", message).into());
+    }
+    let (site, visit) = (call.site, call.visit);
+    if let Some(source) = site.content_source(&row.kind) {
+        source.delete(site, call.conn()?, visit, (row.post_id, false))??;
+        let trashed = source.get(call.conn()?, visit, row.post_id)?;
+        return answer(collection, call, &trashed.unwrap_or(row));
     }
     let now = Moment::at(call.options(), call.now());
     row.trashed_status = Some(std::mem::replace(&mut row.status, status::TRASH.to_owned()));
@@ -94,7 +156,7 @@ pub(crate) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
     }
     (row.modified, row.modified_gmt) = (now.local, now.gmt);
     post::update(call.conn()?, &row)?;
-    keep_revision(call, &row)?;
+    keep_revision(call, collection.kind, &row)?;
     answer(collection, call, &row)
 }
 
@@ -114,7 +176,9 @@ fn changed(call: &mut Call<'_>, kind: &'static Kind, before: PostRow) -> Result<
     let mut row = before.clone();
     set_texts(call, &mut row);
     set_status(call, kind, &before, &mut row)?;
-    set_author(call, &mut row)?;
+    if kind.has(Field::Author) {
+        set_author(call, &mut row)?;
+    }
     set_password(call, &mut row)?;
     set_place(call, kind, &mut row)?;
     set_choices(call, &mut row)?;
@@ -123,7 +187,7 @@ fn changed(call: &mut Call<'_>, kind: &'static Kind, before: PostRow) -> Result<
     schedule(call, &mut row);
     set_slug(call, kind, &before, &mut row)?;
     let empty = [&row.title, &row.content, &row.excerpt].iter().all(|text| text.is_empty());
-    if empty && !kind.hierarchical {
+    if empty && (kind.name == POST.name || kind.name == PRODUCT.name) {
         let message = "A title, content or excerpt is required.";
         return Err(Refusal::new(400, "empty_content", message).into());
     }
@@ -197,7 +261,7 @@ fn set_password(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
         row.password = password.replace('\0', "");
     }
     if let Some(sticky) = call.params.get("sticky").and_then(Value::as_bool) {
-        row.sticky = sticky && row.kind == super::kind::POST.name;
+        row.sticky = sticky && row.kind == POST.name;
     }
     if row.sticky && !row.password.is_empty() {
         let message = "An item cannot be both sticky and password protected.";
@@ -208,11 +272,11 @@ fn set_password(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
 
 /// Parent and order of pages.
 fn set_place(call: &mut Call<'_>, kind: &Kind, row: &mut PostRow) -> Result<(), Stop> {
+    if let Some(order) = call.params.int("menu_order").filter(|_| kind.has(Field::Order)) {
+        row.menu_order = order;
+    }
     if !kind.hierarchical {
         return Ok(());
-    }
-    if let Some(order) = call.params.int("menu_order") {
-        row.menu_order = order;
     }
     let Some(parent_id) = call.params.int("parent") else { return Ok(()) };
     if parent_id != 0 && post::get(call.conn()?, parent_id)?.is_none() {
@@ -234,7 +298,7 @@ pub(crate) fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop
     if let Some(choice) = chosen("ping_status") {
         row.ping_status = String::from(choice);
     }
-    if let Some(format) = chosen("format").filter(|_| row.kind == super::kind::POST.name) {
+    if let Some(format) = chosen("format").filter(|_| row.kind == POST.name) {
         row.format = String::from(format);
     }
     if let Some(template) = call.params.text("template") {
@@ -246,17 +310,7 @@ pub(crate) fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop
         }
         row.template = String::from(template);
     }
-    let footnotes = call.params.get("meta").and_then(|meta| meta.get("footnotes"));
-    if let Some(Value::String(footnotes)) = footnotes {
-        let mut meta: Value = serde_json::from_str(&row.meta).unwrap_or_else(|_| json!({}));
-        if let Some(members) = meta.as_object_mut() {
-            let footnotes = footnotes.replace('\0', "");
-            let trusted = call.can(Capability::UnfilteredHtml);
-            let footnotes = if trusted { footnotes } else { text::clean_content(&footnotes) };
-            members.insert(String::from("footnotes"), json!(footnotes));
-        }
-        row.meta = meta.to_string();
-    }
+    set_meta(call, row);
     Ok(())
 }
 
@@ -270,6 +324,24 @@ fn set_picture(call: &mut Call<'_>, row: &mut PostRow) -> Result<(), Stop> {
     }
     row.featured_media = picture;
     Ok(())
+}
+
+/// The meta fields of the item that the request gives, and those that clients give beside them.
+fn set_meta(call: &Call<'_>, row: &mut PostRow) {
+    let Some(kind) = kind_of(&row.kind) else { return };
+    let mut meta: Value = serde_json::from_str(&row.meta).unwrap_or_else(|_| json!({}));
+    let Some(members) = meta.as_object_mut() else { return };
+    let names = kind.meta.iter().copied().chain(kind.raw.then_some("wp_pattern_sync_status"));
+    for name in names {
+        let given = call.params.get("meta").and_then(|meta| meta.get(name));
+        if let Some(Value::String(text)) = given {
+            let text = text.replace('\0', "");
+            let trusted = call.can(Capability::UnfilteredHtml);
+            let text = if trusted { text } else { text::clean_content(&text) };
+            members.insert(name.to_owned(), json!(text));
+        }
+    }
+    row.meta = meta.to_string();
 }
 
 /// The date that is given, or the present for what never had one. **What is unfinished has a date
@@ -342,23 +414,9 @@ fn set_slug(
 fn set_terms(call: &mut Call<'_>, kind: &Kind, post_id: i64) -> Result<(), Stop> {
     for taxonomy in kind.taxonomies {
         if call.params.get(taxonomy.base).is_some() {
-            let wanted: BTreeSet<i64> = call.params.ints(taxonomy.base).into_iter().collect();
-            if wanted.len() > TERMS_MAX {
-                let message = format!("{} must have {TERMS_MAX} items at most.", taxonomy.base);
-                let fault = contract::rest::Fault::new("rest_too_many_items", message);
-                let faults = vec![(taxonomy.base.to_owned(), Some(fault))];
-                return Err(params::invalid_params(faults).into());
-            }
-            let mut ids = Vec::new();
-            for id in wanted {
-                // An id that is none is left out, as in the reference.
-                let known = term::get(call.conn()?, id)?;
-                if known.is_some_and(|term| term.taxonomy == taxonomy.name) {
-                    ids.push(id);
-                }
-            }
+            let ids = wanted_terms(call, taxonomy)?;
             term::set_terms(call.conn()?, post_id, taxonomy.name, &ids)?;
-        } else if taxonomy.hierarchical
+        } else if taxonomy.name == CATEGORY.name
             && term::terms_of(call.conn()?, post_id, taxonomy.name)?.is_empty()
         {
             let default = call.options().integer("default_category");
@@ -371,8 +429,31 @@ fn set_terms(call: &mut Call<'_>, kind: &Kind, post_id: i64) -> Result<(), Stop>
     Ok(())
 }
 
+/// The terms of a taxonomy that the request names.
+fn wanted_terms(call: &mut Call<'_>, taxonomy: &Taxonomy) -> Result<Vec<i64>, Stop> {
+    let wanted: BTreeSet<i64> = call.params.ints(taxonomy.base).into_iter().collect();
+    if wanted.len() > TERMS_MAX {
+        let message = format!("{} must have {TERMS_MAX} items at most.", taxonomy.base);
+        let fault = contract::rest::Fault::new("rest_too_many_items", message);
+        let faults = vec![(taxonomy.base.to_owned(), Some(fault))];
+        return Err(params::invalid_params(faults).into());
+    }
+    let mut ids = Vec::new();
+    for id in wanted {
+        // An id that is none is left out, as in the reference.
+        let known = term::get(call.conn()?, id)?;
+        if known.is_some_and(|term| term.taxonomy == taxonomy.name) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
 /// Keeps the texts as they are now, unless the latest revision has them already.
-fn keep_revision(call: &mut Call<'_>, row: &PostRow) -> Result<(), Stop> {
+fn keep_revision(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<(), Stop> {
+    if !kind.has(Field::Revisions) {
+        return Ok(());
+    }
     let author_id = call.user_id();
     let conn = call.conn()?;
     let (_, latest) = revision::count(conn, row.post_id)?;

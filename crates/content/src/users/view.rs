@@ -71,7 +71,7 @@ pub(super) fn date_time(time: Timestamp) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-fn url(call: &Call<'_>, user: &UserRow) -> String {
+pub(crate) fn url(call: &Call<'_>, user: &UserRow) -> String {
     if user.url.is_empty() && user.user_id == FIRST_USER {
         return call.visit.home.clone();
     }

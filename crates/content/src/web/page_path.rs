@@ -1,5 +1,6 @@
 //! Which page a path asks for. Nothing is looked up here.
 
+use super::feeds::Format;
 use crate::docs;
 
 /// A page by its address.
@@ -30,6 +31,17 @@ pub(super) enum PagePath<'a> {
     Administration(&'a str),
     /// Below the pages for applications, and none of them.
     NoKeyGrant,
+    /// The feed of what is at a path.
+    Feed {
+        of: &'a str,
+        format: Format,
+    },
+    Robots,
+    /// Where some look for the sitemap.
+    SitemapMoved,
+    SitemapIndex,
+    /// A page of the sitemap by its name.
+    SitemapPage(&'a str),
 }
 
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
@@ -109,6 +121,9 @@ impl<'a> PagePath<'a> {
         if format!("{bare}/") == docs::ROOT_PATH {
             return Some(Self::Guides);
         }
+        if let Some(found) = Self::for_programs(path, bare) {
+            return Some(found);
+        }
         let (page, embed) = match bare.strip_suffix(EMBED) {
             Some(page) if !page.is_empty() => (page, true),
             _ => (bare, false),
@@ -124,6 +139,26 @@ impl<'a> PagePath<'a> {
             return Some(Self::Author(slug));
         }
         Some(Self::Content { path: page, embed })
+    }
+
+    /// What readers of feeds and search engines ask for.
+    fn for_programs(path: &'a str, bare: &'a str) -> Option<Self> {
+        match path {
+            "/robots.txt" => return Some(Self::Robots),
+            "/sitemap.xml" => return Some(Self::SitemapMoved),
+            "/wp-sitemap.xml" => return Some(Self::SitemapIndex),
+            _ => {}
+        }
+        let part = path.strip_prefix("/wp-sitemap-").and_then(|name| name.strip_suffix(".xml"));
+        if let Some(part) = part {
+            return Some(Self::SitemapPage(part));
+        }
+        if let Some(of) = bare.strip_suffix("/feed") {
+            return Some(Self::Feed { of, format: Format::Rss2 });
+        }
+        let (feed, format) = bare.rsplit_once('/')?;
+        let (of, format) = (feed.strip_suffix("/feed")?, Format::named(format)?);
+        Some(Self::Feed { of, format })
     }
 
     /// Whether the page takes forms.
@@ -179,6 +214,15 @@ mod tests {
             ("/wp-admin/edit.php", Some(PagePath::Administration("edit.php"))),
             ("/wp-admin/nothing", content("/wp-admin/nothing", false)),
             ("/wp-administration.php", content("/wp-administration.php", false)),
+            ("/feed/", Some(PagePath::Feed { of: "", format: Format::Rss2 })),
+            ("/feed/atom/", Some(PagePath::Feed { of: "", format: Format::Atom })),
+            ("/a/b/feed", Some(PagePath::Feed { of: "/a/b", format: Format::Rss2 })),
+            ("/comments/feed/rdf", Some(PagePath::Feed { of: "/comments", format: Format::Rdf })),
+            ("/feed/other/", content("/feed/other", false)),
+            ("/robots.txt", Some(PagePath::Robots)),
+            ("/sitemap.xml", Some(PagePath::SitemapMoved)),
+            ("/wp-sitemap.xml", Some(PagePath::SitemapIndex)),
+            ("/wp-sitemap-users-1.xml", Some(PagePath::SitemapPage("users-1"))),
             ("/v1", None),
             ("/v1/onboardmerchant", None),
             ("*", None),

@@ -64,6 +64,9 @@ impl PageRequest<'_> {
     /// for one post.
     pub(super) async fn front(&self) -> Result<Option<WebAnswer>> {
         let query = self.query();
+        if query.text("sitemap") == "index" {
+            return Ok(Some(self.sitemap_moved()));
+        }
         if query.has("p") || query.has("page_id") {
             return self.content("/", query.text("embed") == "true").await;
         }
@@ -90,7 +93,9 @@ impl PageRequest<'_> {
     /// A post or a page at its path, or by the number in the query string of the front page.
     pub(super) async fn content(&self, path: &str, embed: bool) -> Result<Option<WebAnswer>> {
         let query = self.request.query_text.as_str();
-        let Some(piece) = self.piece(path, query).await? else { return Ok(None) };
+        let Some(piece) = self.piece(path, query).await? else {
+            return self.by_slug(path).await;
+        };
         let kind = if embed { "page:embed" } else { "page:post" };
         let asked_by_number = path == "/";
         let has_path = !piece.permalink.contains("/?");
@@ -103,6 +108,24 @@ impl PageRequest<'_> {
             return Ok(Some(moved));
         }
         Ok(Some(if embed { self.card(&piece) } else { self.post(&piece) }))
+    }
+
+    /// Where something with the slug of a path is that leads nowhere by itself.
+    async fn by_slug(&self, path: &str) -> Result<Option<WebAnswer>> {
+        let slug = path.trim_matches('/');
+        if slug.is_empty() || slug.contains('/') {
+            return Ok(None);
+        }
+        let slug = frame::text::slugify(slug);
+        let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
+        let read = move |conn: &mut dyn Conn| {
+            let Some(row) = posts::records::by_slug(&site, conn, &visit, &slug)? else {
+                return Ok(None);
+            };
+            posts::permalink(conn, &visit, &row).map(Some)
+        };
+        let found = self.site.store().read(read).await?;
+        Ok(found.map(|address| self.moved("page:post", &address)))
     }
 
     /// What is at the path. Of posts only the front page's query string tells more.
@@ -215,7 +238,7 @@ fn read_piece(
     visit: &Visit,
     (post, other): (&str, &str),
 ) -> Result<Option<Piece>> {
-    let found = posts::find_by_path(conn, post)?;
+    let found = posts::find_by_path(conn, &visit.options, post)?;
     let Some(row) = found.filter(posts::is_publicly_viewable) else {
         return read_other(conn, site, visit, other);
     };

@@ -322,7 +322,10 @@ fn items_are_found_by_their_addresses() {
         ("/a".repeat(100), None),
     ] {
         let asked = path.clone();
-        let found = site.read(move |conn| content::find_by_path(conn, &asked));
+        let found = site.read(move |conn| {
+            let options = frame::Options::read(conn)?;
+            content::find_by_path(conn, &options, &asked)
+        });
         assert_eq!(found.map(|row| row.post_id), expected, "{path}");
     }
 }

@@ -1,8 +1,11 @@
 //! What the site promises, asked for as clients ask: requests in, answers out, on a real store.
 #![cfg(test)]
 
+mod abilities;
+mod comments;
 mod content_items;
 mod content_lists;
+mod content_search;
 mod content_terms;
 mod content_texts;
 mod frame;

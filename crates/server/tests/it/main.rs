@@ -3,6 +3,7 @@
 
 mod bytes;
 mod facts;
+mod feeds;
 mod harness;
 mod live_figures;
 mod oembed_proxy;

@@ -26,6 +26,8 @@ pub struct ProductFilter {
     pub slugs: Vec<String>,
     /// Whole SKUs, in whatever case.
     pub skus: Vec<String>,
+    /// Leave out what has a password.
+    pub without_password: bool,
     /// Searches that must all find the product.
     pub searches: Vec<ProductSearch>,
     pub featured: Option<bool>,
@@ -173,6 +175,12 @@ fn conditions(wanted: &ProductFilter) -> Result<Filter> {
     filter.and_list("slug IN (?)", &wanted.slugs)?;
     let skus: Vec<String> = wanted.skus.iter().map(|sku| fold(sku)).collect();
     filter.and_list("sku_key IN (?)", &skus)?;
+    if wanted.without_password {
+        // Details are JSON that the shop wrote, in which quotes of texts are escaped.
+        filter.and(Clause::fixed(
+            "(details LIKE '%\"post_password\":\"\"%' OR details NOT LIKE '%\"post_password\"%')",
+        ));
+    }
     filter.and_value("featured = ?", wanted.featured);
     // A group has no sale of its own to be found by, though it shows those of its parts.
     filter.and_value("CASE WHEN kind = 'grouped' THEN 0 ELSE on_sale END = ?", wanted.on_sale);
