@@ -13,7 +13,7 @@
 //! of a guest is named here.** It knows no HTTP library and no SQL.
 
 pub mod auth;
-mod batch;
+pub mod batch;
 pub mod bundle;
 pub mod cookies;
 pub mod credential_cache;
