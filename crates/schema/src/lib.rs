@@ -28,4 +28,6 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0012_pairing_tries",
     "0013_coupon_uses",
     "0014_orders_by_email",
+    "0022_carts",
+    "0023_stock_holds",
 ];
