@@ -8,6 +8,8 @@ mod locales;
 mod spelling;
 pub mod tables;
 
+pub use self::locales::{address_field, sells_to, ships_to};
+
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
 use frame::action::memory;
