@@ -28,6 +28,7 @@ pub use self::customer::Customer;
 use self::sums::Sums;
 use crate::common::events;
 use crate::common::version::Version;
+use crate::orders::Address;
 use crate::resource::{self, Act, Listed, Resource, Rights};
 
 /// The versions that have customers; analytics has its own.
@@ -50,6 +51,28 @@ pub(crate) fn put_into_reports(conn: &mut dyn Conn, user_id: i64) -> types::Resu
         return Ok(());
     }
     lookup::put(conn, &customer)
+}
+
+/// Makes an account for a buyer, who chooses a password later unless there is the hash of one.
+pub fn register(
+    call: &mut Call<'_>,
+    billing: &Address,
+    shipping: &Address,
+    password_hash: Option<String>,
+) -> Result<Customer, Stop> {
+    let customer = write::register(call, billing, shipping, password_hash)?;
+    append_event(call, "customer.created", &customer)?;
+    Ok(customer)
+}
+
+/// Remembers where a customer had something billed and shipped to.
+pub fn remember_addresses(
+    call: &mut Call<'_>,
+    customer_id: i64,
+    billing: &Address,
+    shipping: &Address,
+) -> Result<(), Stop> {
+    write::remember_addresses(call, customer_id, billing, shipping)
 }
 
 #[derive(Debug)]

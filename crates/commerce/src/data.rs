@@ -9,6 +9,8 @@ mod spelling;
 pub mod tables;
 pub(crate) mod units;
 
+pub use self::locales::{address_field, sells_to, ships_to};
+
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Links, Refusal, Reply, Schema, Stop};
 use frame::action::memory;

@@ -73,6 +73,36 @@ fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
     ]
 }
 
+/// A way to pay that the shop offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub id: &'static str,
+    /// What buyers read.
+    pub title: String,
+}
+
+/// The ids of all ways to pay, be they offered or not.
+pub fn ids() -> Vec<&'static str> {
+    GATEWAYS.iter().map(|gateway| gateway.id).collect()
+}
+
+/// The ways to pay that the shop offers, in the order in which it offers them.
+pub fn offered(options: &Options) -> Vec<Offered> {
+    let places = options.get(ORDER);
+    let mut offered = Vec::new();
+    for gateway in GATEWAYS {
+        let stored = item::stored(options, gateway);
+        if stored.get("enabled").and_then(Value::as_str) != Some("yes") {
+            continue;
+        }
+        let title = stored.get("title").and_then(Value::as_str).unwrap_or(gateway.title);
+        let place = places.get(gateway.id).and_then(Value::as_i64).unwrap_or(gateway.order);
+        offered.push((place, Offered { id: gateway.id, title: title.to_owned() }));
+    }
+    offered.sort_by_key(|(place, _)| *place);
+    offered.into_iter().map(|(_, gateway)| gateway).collect()
+}
+
 fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
     let mut items = Vec::new();

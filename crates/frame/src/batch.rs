@@ -20,13 +20,17 @@ const ITEMS_MAX: u64 = 25;
 const HEADERS_MAX: usize = 50;
 
 pub(crate) fn route() -> Route<Action> {
-    let args = Args::new()
+    Route::at("", "/batch/v1").on(CREATE, args(), write(anyone, |call| run(call, &[])))
+}
+
+/// The parameters of a batch.
+pub fn args() -> Args {
+    Args::new()
         .arg(
             "validation",
             Schema::text().choices(&["require-all-validate", "normal"]).default("normal"),
         )
-        .arg("requests", Schema::list(item()).max_items(ITEMS_MAX).required());
-    Route::at("", "/batch/v1").on(CREATE, args, write(anyone, run))
+        .arg("requests", Schema::list(item()).max_items(ITEMS_MAX).required())
 }
 
 fn item() -> Schema {
@@ -42,10 +46,12 @@ fn item() -> Schema {
 /// An item that can be carried out, or what is wrong with it.
 type Prepared = Result<(Invocation, Visit), Refusal>;
 
-fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
+/// Carries out the requests of a batch. What is inherited are headers that each of them has,
+/// whatever it says itself.
+pub fn run(call: &mut Call<'_>, inherited: &[(String, String)]) -> Result<Reply, Stop> {
     let requests = call.params.get("requests").and_then(Value::as_array).cloned();
     let items: Vec<Prepared> =
-        requests.unwrap_or_default().iter().map(|item| prepare(call, item)).collect();
+        requests.unwrap_or_default().iter().map(|item| prepare(call, item, inherited)).collect();
     let must_all_be_valid = call.params.text("validation") == Some("require-all-validate");
     if must_all_be_valid && items.iter().any(|item| fault_of(item).is_some()) {
         let responses: Vec<Value> = items
@@ -79,7 +85,7 @@ fn fault_of(item: &Prepared) -> Option<&Refusal> {
 }
 
 /// Finds the item's route and checks its parameters.
-fn prepare(call: &Call<'_>, item: &Value) -> Prepared {
+fn prepare(call: &Call<'_>, item: &Value, inherited: &[(String, String)]) -> Prepared {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let path = local_path(text("path").unwrap_or_default()).ok_or_else(|| {
         Refusal::new(400, "parse_path_failed", "The path of this request cannot be read.")
@@ -98,7 +104,10 @@ fn prepare(call: &Call<'_>, item: &Value) -> Prepared {
     let body = item.get("body").and_then(Value::as_object).cloned().unwrap_or_default();
     let invocation = Invocation::internal(call.site, verb, &path, body)?;
     let headers = item.get("headers").and_then(Value::as_object).map(own_headers);
-    Ok((invocation, Visit { headers: headers.unwrap_or_default(), ..call.visit.clone() }))
+    let mut headers = headers.unwrap_or_default();
+    headers.retain(|(name, _)| !inherited.iter().any(|(given, _)| given == name));
+    headers.extend_from_slice(inherited);
+    Ok((invocation, Visit { headers, ..call.visit.clone() }))
 }
 
 /// Path and query of an item's address; hosts do not matter, but must be readable.

@@ -6,7 +6,12 @@ use crate::Request;
 
 /// The value of the first cookie of this name.
 pub fn get<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let cookies = request.headers.iter().filter(|(header, _)| header == "cookie");
+    among(&request.headers, name)
+}
+
+/// The same, among headers whose names are in lower case.
+pub fn among<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let cookies = headers.iter().filter(|(header, _)| header == "cookie");
     let mut pairs = cookies.flat_map(|(_, value)| value.split(';'));
     pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }

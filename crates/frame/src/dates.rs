@@ -83,10 +83,22 @@ fn offset_of(zone: &str) -> Option<i64> {
 
 /// `2026-03-31T12:00:00`, without a zone, as clients know it.
 pub fn written(time: Timestamp) -> String {
-    let Ok(moment) = jiff::Timestamp::from_microsecond(time.as_micros()) else {
-        return String::new();
-    };
-    moment.strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    formatted(time, "%Y-%m-%dT%H:%M:%S")
+}
+
+/// `Tue, 31 Mar 2026 12:00:00 GMT`, as HTTP writes a moment.
+pub fn http(time: Timestamp) -> String {
+    formatted(time, "%a, %d %b %Y %H:%M:%S GMT")
+}
+
+/// `March 31, 2026`: the day of a moment in the site's time, in words.
+pub fn long(options: &Options, time: Timestamp) -> String {
+    formatted(options.local(time), "%B %-d, %Y")
+}
+
+fn formatted(time: Timestamp, format: &str) -> String {
+    let moment = jiff::Timestamp::from_microsecond(time.as_micros());
+    moment.map(|moment| moment.strftime(format).to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! of a guest is named here.** It knows no HTTP library and no SQL.
 
 pub mod auth;
-mod batch;
+pub mod batch;
 pub mod bundle;
 pub mod compatible;
 pub mod cookies;

@@ -6,10 +6,15 @@ use types::{Error, Result};
 
 /// HMAC-SHA256 of the message, in base64.
 pub fn hmac_sha256_base64(key: &[u8], message: &[u8]) -> Result<String> {
+    Ok(data_encoding::BASE64.encode(&hmac_sha256(key, message)?))
+}
+
+/// HMAC-SHA256 of the message.
+pub fn hmac_sha256(key: &[u8], message: &[u8]) -> Result<[u8; 32]> {
     let mac = Hmac::<Sha256>::new_from_slice(key);
     let mut mac = mac.map_err(|_| Error::internal("a key of this length cannot sign"))?;
     mac.update(message);
-    Ok(data_encoding::BASE64.encode(&mac.finalize().into_bytes()))
+    Ok(mac.finalize().into_bytes().into())
 }
 
 #[cfg(test)]

@@ -42,6 +42,10 @@ impl Site {
             home,
             secure: request.secure,
             client: request.client,
+            requested: match request.query_text.as_str() {
+                "" => request.url_path.clone(),
+                query => format!("{}?{query}", request.url_path),
+            },
             headers: request.headers.clone(),
             options: Arc::default(),
             application_passwords: self.takes_application_passwords(request),
@@ -100,6 +104,7 @@ impl Site {
                 throttled: false,
                 local: true,
             },
+            requested: String::new(),
             headers: Vec::new(),
             options: Arc::new(options),
             application_passwords: false,

@@ -31,4 +31,6 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0016_plugin_emails",
     "0017_media",
     "0019_comments",
+    "0022_carts",
+    "0023_stock_holds",
 ];

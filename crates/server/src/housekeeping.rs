@@ -65,6 +65,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             published = Some(Instant::now());
             publish_due_posts(&platform).await;
             follow_calendar_of_goods(&platform).await;
+            forget_carts(&platform).await;
             remove_old_feeds(&platform).await;
         }
         tokio::select! {
@@ -110,6 +111,22 @@ async fn carry_out_due_work(platform: &Platform) {
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "due work could not be carried out; trying again");
+        }
+    }
+}
+
+/// Carts that nobody came back to, a batch at a time.
+async fn forget_carts(platform: &Platform) {
+    let now = platform.clock.now();
+    loop {
+        let swept = platform.store.write(move |conn| storefront::sweep::sweep(conn, now));
+        match swept.await {
+            Ok(0) => return,
+            Ok(count) => tracing::info!(count, "carts were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "carts could not be forgotten");
+            }
         }
     }
 }

@@ -46,7 +46,8 @@ pub fn routes(
 ) -> Vec<Route<frame::Action>> {
     let of_content = content::routes(names, OPTIONS);
     let of_reports = analytics::routes(names, &reports.context(names));
-    let all = [of_content, commerce::routes(names), of_reports, admin.routes(names)];
+    let of_shop = [commerce::routes(names), storefront::routes(names)].into_iter().flatten();
+    let all = [of_content, of_shop.collect(), of_reports, admin.routes(names)];
     all.into_iter().flatten().collect()
 }
 

@@ -3,6 +3,7 @@
 //! Rows in, rows out: **no rule of the interface is here**, and nothing waits inside a transaction.
 
 pub mod attribute;
+pub mod cart;
 pub mod coupon;
 pub mod customer;
 pub mod customer_lookup;
@@ -15,6 +16,7 @@ pub mod product;
 pub mod report_file;
 pub mod review;
 pub mod shipping;
+pub mod stock_hold;
 pub mod tax_class;
 pub mod tax_rate;
 pub mod webhook;
@@ -25,6 +27,7 @@ use db::Sql;
 pub fn all_statements() -> Vec<&'static Sql> {
     [
         attribute::STATEMENTS,
+        cart::STATEMENTS,
         coupon::STATEMENTS,
         coupon::uses::STATEMENTS,
         customer::STATEMENTS,
@@ -44,6 +47,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         report_file::STATEMENTS,
         review::STATEMENTS,
         shipping::STATEMENTS,
+        stock_hold::STATEMENTS,
         tax_class::STATEMENTS,
         tax_rate::STATEMENTS,
         webhook::STATEMENTS,

@@ -15,8 +15,8 @@ use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
 pub use list::{
-    LowStock, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductSearch,
-    SEARCHES_MAX, count_by, list,
+    LowStock, PriceRule, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductSearch,
+    SEARCHES_MAX, count_by, count_by_rating, count_by_term, list, price_range,
 };
 pub use sold::{last_ordered, ordered_name};
 pub use terms::{ProductTerm, bearers, counts_by_term, set_terms, terms_of};

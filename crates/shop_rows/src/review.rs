@@ -1,8 +1,10 @@
 //! What people wrote about products, with the stars that they gave. The rows are those of
 //! [`site_rows::comment`]: a review is a kind of comment, and only this kind is listed here.
 
+use std::collections::BTreeMap;
+
 use db::filter::{Clause, Direction, Filter, Page, containing, fold};
-use db::{Conn, Record, SITE, counter, statements};
+use db::{Conn, Record, Row, SITE, counter, statements};
 use site_rows::comment::COMMENT_ID as REVIEW_ID;
 use site_rows::post::SEARCH_WORDS_MAX;
 use types::{Error, Result, Timestamp};
@@ -44,12 +46,28 @@ statements! {
         ReviewRow,
         "WHERE site_id = $1 AND review_id = $2 AND kind = 'review'"
     );
+    // UNION drops what is there already, so that terms which are each other's parents end it.
+    REVIEW_COUNTS_BY_TERM =
+        "WITH RECURSIVE under (top_id, term_id) AS (
+           SELECT term_id, term_id FROM terms WHERE site_id = $1 AND taxonomy = $2
+           UNION
+           SELECT under.top_id, terms.term_id FROM under JOIN terms
+             ON terms.parent_id = under.term_id AND terms.site_id = $1 AND terms.taxonomy = $2)
+         SELECT under.top_id, COUNT(DISTINCT reviews.review_id)
+         FROM under JOIN product_terms
+             ON product_terms.term_id = under.term_id AND product_terms.site_id = $1
+           JOIN reviews
+             ON reviews.site_id = $1 AND reviews.product_id = product_terms.product_id
+         WHERE reviews.kind = 'review' AND reviews.status = 'approved'
+         GROUP BY under.top_id ORDER BY under.top_id";
 }
 
 /// Which reviews to list. An empty list asks for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ReviewFilter {
     pub products: Vec<i64>,
+    /// Terms of which the product must bear one.
+    pub terms: Vec<i64>,
     pub statuses: Vec<String>,
     pub statuses_exclude: Vec<String>,
     /// Users who wrote them.
@@ -77,6 +95,7 @@ pub enum ReviewOrder {
     /// As the ids are listed in `include`.
     Include,
     Product,
+    Rating,
 }
 
 /// Inserts the review with the next id, whatever `review_id` says, and returns that id.
@@ -120,6 +139,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<(Vec<ReviewRow
         ReviewOrder::Date | ReviewOrder::Include => Clause::fixed("created_us"),
         ReviewOrder::Id => Clause::fixed("review_id"),
         ReviewOrder::Product => Clause::fixed("product_id"),
+        ReviewOrder::Rating => Clause::fixed("rating"),
     };
     // Of one product, the latest come first in either direction.
     let tie = match wanted.order {
@@ -135,10 +155,23 @@ pub fn count_by_rating(conn: &mut dyn Conn, wanted: &ReviewFilter) -> Result<Vec
     conditions(wanted)?.counts(conn, "rating", "reviews")
 }
 
+/// How many approved reviews the products of each term of the taxonomy have, those of the terms
+/// below it among them. Terms without any are left out.
+pub fn counts_by_term(conn: &mut dyn Conn, taxonomy: &str) -> Result<BTreeMap<i64, i64>> {
+    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
+    let counts = conn.rows(&REVIEW_COUNTS_BY_TERM, &[SITE.into(), taxonomy.into()], read)?;
+    Ok(counts.into_iter().collect())
+}
+
 fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
     let mut filter = Filter::new("site_id = ?", SITE);
     filter.and(Clause::fixed("kind = 'review'"));
     filter.and_list("product_id IN (?)", &wanted.products)?;
+    filter.and_list(
+        "EXISTS (SELECT 1 FROM product_terms AS borne WHERE borne.site_id = reviews.site_id
+           AND borne.product_id = reviews.product_id AND borne.term_id IN (?))",
+        &wanted.terms,
+    )?;
     filter.and_list("status IN (?)", &wanted.statuses)?;
     filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
     filter.and_list("user_id IN (?)", &wanted.reviewers)?;

@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["shop_rows"],
     &["frame"],
     &["onboarding", "content", "commerce", "analytics", "admin"],
+    &["storefront"],
     &["server"],
     &["portal", "fuzz"],
     &["boardwalk"],

@@ -15,6 +15,7 @@ use super::{Customer, address, lookup, username};
 use crate::common::version::Version;
 use crate::common::{meta, moments};
 use crate::emails::{self, Content};
+use crate::orders::Address;
 
 pub(super) fn create(version: Version, call: &mut Call<'_>) -> Result<Customer, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
@@ -53,6 +54,47 @@ fn welcome(call: &mut Call<'_>, customer: &Customer) -> Result<(), Stop> {
     let content = Content { to: &user.email, words, ..Content::default() };
     emails::queue(call, kind, &content)?;
     Ok(())
+}
+
+/// Makes an account for a buyer, who chooses a password later unless there is the hash of one.
+pub(super) fn register(
+    call: &mut Call<'_>,
+    billing: &Address,
+    shipping: &Address,
+    password_hash: Option<String>,
+) -> Result<Customer, Stop> {
+    let (first_name, last_name) = (&billing.first_name, &billing.last_name);
+    check_new_email(call, &billing.email)?;
+    let login = username::free_of_name(call.conn()?, first_name, last_name, &billing.email)?;
+    let new = NewUser {
+        password_hash,
+        roles: vec![Role::Customer],
+        first_name: first_name.clone(),
+        last_name: last_name.clone(),
+        ..NewUser::new(login, billing.email.clone(), call.now())
+    };
+    let mut customer = Customer::new(create_user(call.conn()?, &new)?);
+    set_addresses(&mut customer, billing, shipping);
+    save(call, &mut customer)?;
+    Ok(customer)
+}
+
+/// Remembers where a customer had something billed and shipped to.
+pub(super) fn remember_addresses(
+    call: &mut Call<'_>,
+    customer_id: i64,
+    billing: &Address,
+    shipping: &Address,
+) -> Result<(), Stop> {
+    let Some(mut customer) = Customer::get(call.conn()?, customer_id)? else { return Ok(()) };
+    set_addresses(&mut customer, billing, shipping);
+    save(call, &mut customer)
+}
+
+fn set_addresses(customer: &mut Customer, billing: &Address, shipping: &Address) {
+    let all = |address: &Address| serde_json::json!(address);
+    address::apply(address::BILLING, &mut customer.billing, &all(billing));
+    address::apply(address::SHIPPING, &mut customer.shipping, &all(shipping));
 }
 
 /// Returns the customer as it is afterwards.

@@ -26,7 +26,7 @@ const FIELDS: &[Field] = &[
     field("last_name", "Last name", &["form-row-last"], "family-name", 20),
     field("company", "Company", &["form-row-wide"], "organization", 30),
     field("country", "Country", COUNTRY_CLASS, "country", 40),
-    field("address_1", "Street", WIDE, "address-line1", 50),
+    field("address_1", "Street address", WIDE, "address-line1", 50),
     field("address_2", "Flat, floor, building", WIDE, "address-line2", 60),
     field("city", "City", WIDE, "address-level2", 70),
     field("state", "State", WIDE, "address-level1", 80),
@@ -140,20 +140,54 @@ fn extras(name: &str, choice: &str) -> Map<String, Value> {
 
 /// Whether the shop sells or ships to a country.
 fn serves(options: &Options, country: &str) -> bool {
-    let names = |option: &str| match options.get(option) {
+    sells_to(options, country) || ships_to(options, country)
+}
+
+/// Whether the shop sells to the country.
+pub fn sells_to(options: &Options, country: &str) -> bool {
+    match options.text("woocommerce_allowed_countries").as_str() {
+        "specific" => names(options, "woocommerce_specific_allowed_countries", country),
+        "all_except" => !names(options, "woocommerce_all_except_countries", country),
+        _ => true,
+    }
+}
+
+/// Whether the shop ships to the country.
+pub fn ships_to(options: &Options, country: &str) -> bool {
+    match options.text("woocommerce_ship_to_countries").as_str() {
+        "all" => true,
+        "specific" => names(options, "woocommerce_specific_ship_to_countries", country),
+        "disabled" => false,
+        _ => sells_to(options, country),
+    }
+}
+
+fn names(options: &Options, option: &str, country: &str) -> bool {
+    match options.get(option) {
         Value::Array(codes) => codes.iter().any(|code| code == country),
         _ => false,
+    }
+}
+
+/// The name of a field of addresses in a country, and whether it must be filled in; nothing for one
+/// that addresses there do not have.
+pub fn address_field(options: &Options, country: &str, name: &str) -> Option<(&'static str, bool)> {
+    let own =
+        tables::address_fields().iter().find(|own| own.country == country && own.field == name);
+    if own.is_some_and(|own| own.hidden == Some(true)) {
+        return None;
+    }
+    let choice = match name {
+        "company" => options.text("woocommerce_checkout_company_field"),
+        "address_2" => options.text("woocommerce_checkout_address_2_field"),
+        "phone" => options.text("woocommerce_checkout_phone_field"),
+        _ => String::from("required"),
     };
-    let sells = match options.text("woocommerce_allowed_countries").as_str() {
-        "specific" => names("woocommerce_specific_allowed_countries"),
-        "all_except" => !names("woocommerce_all_except_countries"),
-        _ => true,
+    let usual = match name {
+        "phone" => "Phone",
+        _ => FIELDS.iter().find(|field| field.name == name)?.label,
     };
-    let ships = match options.text("woocommerce_ship_to_countries").as_str() {
-        "all" => true,
-        "specific" => names("woocommerce_specific_ship_to_countries"),
-        "disabled" => false,
-        _ => sells,
-    };
-    sells || ships
+    let label = own.map(|own| own.label).filter(|label| !label.is_empty()).unwrap_or(usual);
+    let is_required = own.and_then(|own| own.required).unwrap_or(choice == "required");
+    Some((label, is_required))
 }

@@ -149,12 +149,7 @@ pub(super) fn check(
     if details.maximum_amount > Amount::ZERO && subtotal > details.maximum_amount {
         return no("The order is above the coupon's maximum amount.");
     }
-    let email = order.details.billing.email.to_lowercase();
-    let allowed = |pattern: &String| match pattern.strip_prefix('*') {
-        Some(end) => email.ends_with(end),
-        None => *pattern == email,
-    };
-    if !details.email_restrictions.is_empty() && !details.email_restrictions.iter().any(allowed) {
+    if !is_for_email(coupon, &order.details.billing.email) {
         return no("The coupon is not valid for this customer.");
     }
     let lines = || order.lines(ItemKind::Line);
@@ -168,6 +163,17 @@ pub(super) fn check(
         return no("The coupon is not valid for one of these products.");
     }
     Ok(())
+}
+
+/// Whether the coupon is for everybody, or for whoever has this e-mail address.
+pub(super) fn is_for_email(coupon: &Coupon, email: &str) -> bool {
+    let email = email.to_lowercase();
+    let allowed = |pattern: &String| match pattern.strip_prefix('*') {
+        Some(end) => email.ends_with(end),
+        None => *pattern == email,
+    };
+    let restrictions = &coupon.details.email_restrictions;
+    restrictions.is_empty() || restrictions.iter().any(allowed)
 }
 
 fn ids_of(line: &Line) -> [i64; 2] {

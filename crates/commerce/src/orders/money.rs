@@ -6,7 +6,7 @@ use types::Amount;
 use crate::data::tables;
 
 /// The sign of a currency as plain text; nothing for a code that is not in the table.
-pub(super) fn symbol(code: &str) -> String {
+pub fn symbol(code: &str) -> String {
     tables::currency(code).map(|currency| plain(currency.symbol)).unwrap_or_default()
 }
 

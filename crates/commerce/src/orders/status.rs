@@ -11,20 +11,20 @@ use types::Capability;
 
 use super::record::Order;
 
-pub(crate) const PENDING: &str = "pending";
-pub(crate) const PROCESSING: &str = "processing";
-pub(crate) const ON_HOLD: &str = "on-hold";
-pub(crate) const COMPLETED: &str = "completed";
-pub(crate) const CANCELLED: &str = "cancelled";
-pub(crate) const REFUNDED: &str = "refunded";
-pub(crate) const FAILED: &str = "failed";
-pub(crate) const CHECKOUT_DRAFT: &str = "checkout-draft";
+pub const PENDING: &str = "pending";
+pub const PROCESSING: &str = "processing";
+pub const ON_HOLD: &str = "on-hold";
+pub const COMPLETED: &str = "completed";
+pub const CANCELLED: &str = "cancelled";
+pub const REFUNDED: &str = "refunded";
+pub const FAILED: &str = "failed";
+pub const CHECKOUT_DRAFT: &str = "checkout-draft";
 /// An order that somebody began to enter by hand; like the trash, it is not offered as a choice.
-pub(crate) const AUTO_DRAFT: &str = "auto-draft";
-pub(crate) const TRASH: &str = "trash";
+pub const AUTO_DRAFT: &str = "auto-draft";
+pub const TRASH: &str = "trash";
 
 /// The statuses that an order can be given, with their display names, in their order.
-pub(crate) const STATUSES: &[(&str, &str)] = &[
+pub const STATUSES: &[(&str, &str)] = &[
     (PENDING, "Pending payment"),
     (PROCESSING, "Processing"),
     (ON_HOLD, "On hold"),

@@ -106,7 +106,7 @@ impl Rates {
 }
 
 /// Whether a postcode is meant by one that may end with `*` or be a range such as `100...199`.
-fn covers(wanted: &str, postcode: &str) -> bool {
+pub(crate) fn covers(wanted: &str, postcode: &str) -> bool {
     let bare = |text: &str| text.replace([' ', '-'], "");
     if let Some((from, to)) = wanted.split_once("...") {
         let number = |text: &str| bare(text).parse::<u64>().ok();

@@ -57,6 +57,11 @@ impl Shop {
         })
     }
 
+    /// Where the shop is.
+    pub(super) fn base(&self) -> &TaxLocation {
+        &self.base
+    }
+
     /// Where the order is taxed.
     pub(super) fn location(&self, order: &Order) -> TaxLocation {
         let (billing, shipping) = (&order.details.billing, &order.details.shipping);

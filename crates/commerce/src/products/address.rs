@@ -21,7 +21,7 @@ const START_LENGTH_MAX: usize = 180;
 
 /// The address of a product: by its slug if it can be read there, else by its number. That of a
 /// variation names what it is about behind the address of its product.
-pub(crate) fn permalink(visit: &Visit, loaded: &Loaded) -> String {
+pub fn permalink(visit: &Visit, loaded: &Loaded) -> String {
     if !loaded.product.is(VARIATION) {
         return of_row(visit, &loaded.product.row);
     }
@@ -35,7 +35,7 @@ pub(crate) fn permalink(visit: &Visit, loaded: &Loaded) -> String {
 }
 
 /// The address of a product that is no variation.
-pub(crate) fn of_row(visit: &Visit, row: &ProductRow) -> String {
+pub fn of_row(visit: &Visit, row: &ProductRow) -> String {
     let readable = row.status == PUBLISH
         || (row.status == "private" && visit.identity.can(Capability::ReadPrivateProducts));
     if readable && !row.slug.is_empty() {

@@ -76,7 +76,7 @@ fn option_names(loaded: &Loaded, attribute: &AttributeRow) -> Vec<String> {
 fn chosen_shown(loaded: &Loaded, version: Version) -> Vec<Value> {
     let chosen = loaded.chosen.iter().filter(|chosen| !chosen.value.is_empty());
     let shown = chosen.map(|chosen| {
-        let (id, name) = named(loaded, &chosen.name);
+        let (id, name) = loaded.attribute_named(&chosen.name);
         let option = loaded.words.value(chosen);
         if version == Version::One {
             return json!({ "id": id, "name": name, "option": option });
@@ -86,22 +86,12 @@ fn chosen_shown(loaded: &Loaded, version: Version) -> Vec<Value> {
     shown.collect()
 }
 
-/// The number and the name of the attribute with this key.
-fn named(loaded: &Loaded, key: &str) -> (i64, String) {
-    if let Some(global) = loaded.words.attribute(key) {
-        return (global.attribute_id, global.label.clone());
-    }
-    let owner = loaded.parent.as_ref().map_or(&loaded.product, |parent| &parent.product);
-    let own = owner.details.attributes.iter().find(|attribute| attribute.key() == key);
-    (0, own.map_or_else(|| key.to_owned(), |attribute| attribute.name.clone()))
-}
-
 pub(super) fn defaults_shown(loaded: &Loaded) -> Vec<Value> {
     if !loaded.product.is(VARIABLE) {
         return Vec::new();
     }
     let shown = loaded.product.details.default_attributes.iter().map(|(key, value)| {
-        let (id, name) = named(loaded, key);
+        let (id, name) = loaded.attribute_named(key);
         json!({ "id": id, "name": name, "option": value })
     });
     shown.collect()

@@ -11,7 +11,10 @@ use shop_rows::product::{self, ProductFilter, ProductOrder, ProductTerm, Variati
 use site_rows::term::{self, TermFilter};
 use types::{Result, Timestamp};
 
-use super::record::{Product, SHIPPING_CLASS, TRASH, VARIABLE, VARIATION, attribute_of};
+use super::record::{
+    Details, EXTERNAL, GROUPED, Image, LIKE_PARENT, PUBLISH, Product, SHIPPING_CLASS, TRASH,
+    VARIABLE, VARIATION, attribute_of,
+};
 use crate::pictures;
 
 /// Ids that are asked for in one query.
@@ -19,74 +22,154 @@ const CHUNK: usize = 200;
 
 /// A product with its surroundings.
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
-    pub(crate) product: Product,
+pub struct Loaded {
+    pub product: Product,
     /// By name.
-    pub(crate) terms: Vec<ProductTerm>,
+    pub terms: Vec<ProductTerm>,
     /// What makes a variation differ from its sisters.
-    pub(crate) chosen: Vec<VariationAttribute>,
+    pub chosen: Vec<VariationAttribute>,
     /// The product of a variation.
-    pub(crate) parent: Option<Arc<Parent>>,
+    pub parent: Option<Arc<Parent>>,
     /// The ids of a product's variations, in their order.
-    pub(crate) children: Vec<i64>,
+    pub children: Vec<i64>,
     /// When it was last ordered; looked for only where somebody asks.
     pub(crate) last_order: Option<Timestamp>,
-    pub(crate) words: Arc<Words>,
+    pub words: Arc<Words>,
 }
 
 /// What a variation has from its product.
 #[derive(Clone, Debug)]
-pub(crate) struct Parent {
-    pub(crate) product: Product,
-    pub(crate) shipping_class: Option<ProductTerm>,
+pub struct Parent {
+    pub product: Product,
+    pub shipping_class: Option<ProductTerm>,
 }
 
 /// The shop's attributes, and the names of terms by taxonomy and slug.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
-    pub(crate) attributes: Vec<AttributeRow>,
-    pub(crate) terms: HashMap<(String, String), String>,
+pub struct Words {
+    pub attributes: Vec<AttributeRow>,
+    pub terms: HashMap<(String, String), String>,
 }
 
 impl Words {
     /// How people call the value of an attribute.
-    pub(crate) fn value<'a>(&'a self, chosen: &'a VariationAttribute) -> &'a str {
+    pub fn value<'a>(&'a self, chosen: &'a VariationAttribute) -> &'a str {
         let key = (chosen.name.clone(), chosen.value.clone());
         self.terms.get(&key).unwrap_or(&chosen.value)
     }
 
-    pub(crate) fn attribute(&self, taxonomy: &str) -> Option<&AttributeRow> {
+    pub fn attribute(&self, taxonomy: &str) -> Option<&AttributeRow> {
         attribute_of(&self.attributes, taxonomy)
     }
 }
 
 impl Loaded {
     /// The terms of one taxonomy, by name.
-    pub(crate) fn terms_of(&self, taxonomy: &str) -> impl Iterator<Item = &ProductTerm> {
+    pub fn terms_of(&self, taxonomy: &str) -> impl Iterator<Item = &ProductTerm> {
         self.terms.iter().filter(move |term| term.taxonomy == taxonomy)
     }
 
     /// Its own shipping class, or that of its product.
-    pub(crate) fn shipping_class(&self) -> Option<&ProductTerm> {
+    pub fn shipping_class(&self) -> Option<&ProductTerm> {
         let of_parent = || self.parent.as_ref().and_then(|parent| parent.shipping_class.as_ref());
         self.terms_of(SHIPPING_CLASS).next().or_else(of_parent)
     }
 
+    /// Its name, or that of its product.
+    pub fn name(&self) -> &str {
+        &self.parent_product().unwrap_or(&self.product).row.name
+    }
+
+    /// The product of a variation.
+    fn parent_product(&self) -> Option<&Product> {
+        self.parent.as_ref().map(|parent| &parent.product)
+    }
+
+    /// A variation without a SKU is known by that of its product.
+    pub fn sku(&self) -> &str {
+        let own = self.product.row.sku.as_str();
+        let parent = self.parent_product().filter(|_| own.is_empty());
+        parent.map_or(own, |parent| parent.row.sku.as_str())
+    }
+
+    /// `taxable`, `shipping` or `none`; a variation is taxed as its product is.
+    pub fn tax_status(&self) -> &str {
+        let own = &self.product.row.tax_status;
+        self.parent_product().map_or(own, |parent| &parent.row.tax_status)
+    }
+
+    /// The slug of its tax class, or that of its product.
+    pub fn tax_class(&self) -> &str {
+        let own = self.product.row.tax_class.as_str();
+        let parent = self.parent_product().filter(|_| own == LIKE_PARENT);
+        parent.map_or(own, |parent| parent.row.tax_class.as_str())
+    }
+
+    /// The product whose stock is counted: of a variation perhaps that of its product.
+    pub fn counted(&self) -> &Product {
+        let own = &self.product;
+        let parent = self.parent_product().filter(|parent| parent.row.manage_stock);
+        if own.row.manage_stock { own } else { parent.unwrap_or(own) }
+    }
+
+    /// Its own measure, or that of its product.
+    pub fn measure(&self, of: fn(&Details) -> &String) -> &str {
+        let own = of(&self.product.details);
+        let parent = self.parent_product().filter(|_| own.is_empty());
+        parent.map_or(own, |parent| of(&parent.details))
+    }
+
+    /// Its own pictures, or that of its product.
+    pub fn pictures(&self) -> &[Image] {
+        let own = self.product.details.images.as_slice();
+        let parent = self.parent_product().filter(|_| own.is_empty());
+        parent.map_or(own, |parent| parent.details.images.get(..1).unwrap_or_default())
+    }
+
+    /// Whether a buyer gets at most one of it with an order.
+    pub fn is_sold_individually(&self) -> bool {
+        let product = self.parent_product().unwrap_or(&self.product);
+        product.details.plain.sold_individually
+    }
+
+    /// Whether strangers may know of it: it is published, and so is the product of a variation.
+    pub fn is_published(&self) -> bool {
+        let is_published = |product: &Product| product.row.status == PUBLISH;
+        is_published(&self.product)
+            && (!self.product.is(VARIATION) || self.parent_product().is_some_and(is_published))
+    }
+
+    /// Whether a shop can sell it: it has a price and is not sold elsewhere or in parts.
+    pub fn is_purchasable(&self) -> bool {
+        let is_for_sale = !self.product.is(GROUPED) && !self.product.is(EXTERNAL);
+        is_for_sale && self.is_published() && self.product.row.price.is_some()
+    }
+
+    /// The number and the name of the attribute with this key.
+    pub fn attribute_named(&self, key: &str) -> (i64, String) {
+        if let Some(global) = self.words.attribute(key) {
+            return (global.attribute_id, global.label.clone());
+        }
+        let owner = self.parent_product().unwrap_or(&self.product);
+        let own = owner.details.attributes.iter().find(|attribute| attribute.key() == key);
+        (0, own.map_or_else(|| key.to_owned(), |attribute| attribute.name.clone()))
+    }
+
     /// Values of a variation in the words of people: `Small, Blue`.
-    pub(crate) fn variation_summary(&self) -> String {
+    pub fn variation_summary(&self) -> String {
         let chosen = self.chosen.iter().filter(|chosen| !chosen.value.is_empty());
         chosen.map(|chosen| self.words.value(chosen)).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// The product of this id with its surroundings.
-pub(crate) fn find(conn: &mut dyn Conn, product_id: i64) -> Result<Option<Loaded>> {
+pub fn find(conn: &mut dyn Conn, product_id: i64) -> Result<Option<Loaded>> {
     let Some(product) = super::record::get(conn, product_id)? else { return Ok(None) };
     Ok(load(conn, vec![product])?.into_iter().next())
 }
 
 /// The products with their surroundings, in their order.
-pub(crate) fn load(conn: &mut dyn Conn, mut products: Vec<Product>) -> Result<Vec<Loaded>> {
+pub fn load(conn: &mut dyn Conn, mut products: Vec<Product>) -> Result<Vec<Loaded>> {
     let mut images: Vec<_> = products.iter_mut().map(|one| &mut one.details.images).collect();
     pictures::refresh(conn, &mut images)?;
     let ids: Vec<i64> = products.iter().map(Product::id).collect();
@@ -127,7 +210,7 @@ pub(crate) fn add_last_orders(conn: &mut dyn Conn, products: &mut [Loaded]) -> R
 }
 
 /// The variations of one product that are not in the trash, in their order.
-pub(crate) fn variations_of(conn: &mut dyn Conn, product_id: i64) -> Result<Vec<Product>> {
+pub fn variations_of(conn: &mut dyn Conn, product_id: i64) -> Result<Vec<Product>> {
     let wanted = ProductFilter {
         kinds: vec![VARIATION.to_owned()],
         parents: vec![product_id],

@@ -8,7 +8,7 @@ use crate::data::tables;
 
 /// Brings what follows from the prices up to date: the columns, whether there is a sale, and what
 /// the product costs now. Prices of variable and grouped products come from others.
-pub(crate) fn settle(product: &mut Product, now: Timestamp) {
+pub fn settle(product: &mut Product, now: Timestamp) {
     let (row, details) = (&mut product.row, &mut product.details);
     row.regular_price = amount_of(&details.regular_price);
     row.sale_price = amount_of(&details.sale_price);
@@ -29,7 +29,7 @@ fn is_lower(sale: Option<Amount>, regular: Option<Amount>) -> bool {
 }
 
 /// The price as HTML; nothing without a price.
-pub(crate) fn html(product: &Product, options: &Options) -> String {
+pub fn html(product: &Product, options: &Options) -> String {
     let row = &product.row;
     let Some(price) = row.price else { return String::new() };
     let highest = row.price_max.unwrap_or(price);

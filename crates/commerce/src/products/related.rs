@@ -19,7 +19,7 @@ use super::version::RIGHTS;
 const RELATED_MAX: i64 = 5;
 
 /// The ids of products that share a category or a tag, as if shuffled by the product's number.
-pub(super) fn ids(conn: &mut dyn Conn, loaded: &Loaded) -> Result<Vec<i64>> {
+pub fn ids(conn: &mut dyn Conn, loaded: &Loaded) -> Result<Vec<i64>> {
     let shared = loaded.terms.iter().filter(|term| matches!(&*term.taxonomy, CATEGORY | TAG));
     let shared: Vec<i64> = shared.map(|term| term.term_id).collect();
     if shared.is_empty() {

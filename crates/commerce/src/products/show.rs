@@ -11,8 +11,8 @@ use types::{Amount, Timestamp};
 
 use super::loaded::{self, Loaded};
 use super::record::{
-    BRAND, CATEGORY, EXTERNAL, GROUPED, Image, LIKE_PARENT, ON_BACKORDER, PUBLISH, Product, TAG,
-    VARIABLE, VARIATION,
+    BRAND, CATEGORY, EXTERNAL, GROUPED, Image, ON_BACKORDER, PUBLISH, Product, TAG, VARIABLE,
+    VARIATION,
 };
 use super::version::is_current;
 use super::{address, price, related};
@@ -110,11 +110,8 @@ impl View<'_> {
         self.parent().map_or(own, |parent| &parent.row.catalog_visibility)
     }
 
-    /// A variation without a SKU is known by that of its product.
     pub(super) fn sku(&self) -> &str {
-        let own = self.product().row.sku.as_str();
-        let parent = self.parent().filter(|_| own.is_empty() && !self.raw);
-        parent.map_or(own, |parent| parent.row.sku.as_str())
+        if self.raw { &self.product().row.sku } else { self.loaded.sku() }
     }
 
     fn prices(&self, call: &Call<'_>, body: &mut Body) {
@@ -175,21 +172,15 @@ impl View<'_> {
     }
 
     pub(super) fn tax_status(&self) -> &str {
-        let own = &self.product().row.tax_status;
-        self.parent().map_or(own, |parent| &parent.row.tax_status)
+        self.loaded.tax_status()
     }
 
     pub(super) fn tax_class(&self) -> &str {
-        let own = self.product().row.tax_class.as_str();
-        let parent = self.parent().filter(|_| own == LIKE_PARENT && !self.raw);
-        parent.map_or(own, |parent| parent.row.tax_class.as_str())
+        if self.raw { &self.product().row.tax_class } else { self.loaded.tax_class() }
     }
 
-    /// The product whose stock is counted: of a variation perhaps that of its product.
     pub(super) fn counted(&self) -> &Product {
-        let own = self.product();
-        let parent = self.parent().filter(|parent| parent.row.manage_stock);
-        if own.row.manage_stock { own } else { parent.unwrap_or(own) }
+        self.loaded.counted()
     }
 
     pub(super) fn stock(&self, call: &Call<'_>, body: &mut Body) {
@@ -221,11 +212,8 @@ impl View<'_> {
         }
     }
 
-    /// Its own measures, or those of its product.
     pub(super) fn measure(&self, of: fn(&super::record::Details) -> &String) -> &str {
-        let own = of(&self.product().details);
-        let parent = self.parent().filter(|_| own.is_empty() && !self.raw);
-        parent.map_or(own, |parent| of(&parent.details))
+        if self.raw { of(&self.product().details) } else { self.loaded.measure(of) }
     }
 
     fn parcel(&self, body: &mut Body) {

@@ -50,6 +50,7 @@ pub(super) fn forbids_caching(request: &Request, visit: &Visit, status: u16, cod
 pub(crate) fn spelling(name: &str) -> String {
     match name {
         "x-wp-total" => return String::from("X-WP-Total"),
+        "user-id" => return String::from("User-ID"),
         "x-wp-totalpages" => return String::from("X-WP-TotalPages"),
         _ => {}
     }

@@ -12,18 +12,19 @@ use crate::{Site, Visit};
 const PASSWORDS_MAX: usize = 100;
 
 impl Site {
-    /// The visit with the hashes that its request will need. Nobody's passwords are not hashed:
-    /// anonymous callers set none.
+    /// The visit with the hashes that its request will need. Of anonymous callers only the password
+    /// of an account that a checkout makes is hashed: they set no other.
     pub(super) async fn with_hashes(
         &self,
         invocation: &Invocation,
         visit: &Visit,
     ) -> Result<Visit, Error> {
         let mut visit = visit.clone();
-        if visit.identity.is_anonymous() {
-            return Ok(visit);
+        let mut given = new_buyer(invocation).into_iter().collect();
+        if !visit.identity.is_anonymous() {
+            given = [given, passwords_in(invocation)].concat();
         }
-        for given in passwords_in(invocation) {
+        for given in given {
             let password = Secret::new(given.clone());
             // What breaks the rule is refused by the operation, which says so in its own words.
             if password::check(&password).is_ok() {
@@ -32,6 +33,13 @@ impl Site {
         }
         Ok(visit)
     }
+}
+
+/// The password of the account that a checkout is to make.
+fn new_buyer(invocation: &Invocation) -> Option<String> {
+    let makes_account = invocation.path.ends_with("/checkout");
+    let given = invocation.params.text("customer_password").filter(|_| makes_account)?;
+    invocation.params.flag("create_account").then(|| given.to_owned())
 }
 
 /// Whether operations at the path set the password of an account.

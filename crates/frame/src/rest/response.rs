@@ -43,6 +43,9 @@ impl Payload {
     }
 }
 
+/// The header that sets a cookie.
+const COOKIE: &str = "set-cookie";
+
 /// How the caller wants the answer wrapped.
 #[derive(Debug)]
 pub(super) struct Wrapping {
@@ -250,9 +253,9 @@ fn accepts_gzip(request: &Request) -> bool {
     })
 }
 
-/// A later header replaces an earlier one of the same name.
+/// A later header replaces an earlier one of the same name; of cookies there may be several.
 fn set(headers: &mut Vec<(&'static str, String)>, name: &'static str, value: String) {
-    headers.retain(|(other, _)| *other != name);
+    headers.retain(|(other, _)| *other != name || name == COOKIE);
     headers.push((name, value));
 }
 
@@ -262,9 +265,11 @@ pub(crate) fn header_map(list: &[(&'static str, String)]) -> Value {
         return json!([]);
     }
     let member = |(name, value): &(&'static str, String)| {
-        let number = name.starts_with("x-wp-total").then(|| value.parse::<i64>().ok()).flatten();
+        let is_number = name.starts_with("x-wp-total") || *name == "user-id";
+        let number = is_number.then(|| value.parse::<i64>().ok()).flatten();
         let value = number.map_or_else(|| Value::from(value.as_str()), Value::from);
         (headers::spelling(name), value)
     };
-    Value::Object(list.iter().map(member).collect::<Map<_, _>>())
+    let shown = list.iter().filter(|(name, _)| *name != COOKIE);
+    Value::Object(shown.map(member).collect::<Map<_, _>>())
 }

@@ -56,7 +56,7 @@ impl Recent {
     /// Keeps a reply that was made after so many changes, and gives it back as it will be sent.
     pub(crate) fn keep(&self, key: String, changes: u64, mut reply: Reply) -> Reply {
         let Body::Json(value) = &reply.body else { return reply };
-        if reply.status != 200 {
+        if reply.status != 200 || is_for_one(&reply) {
             return reply;
         }
         let text = value.to_string().into_bytes();
@@ -74,6 +74,15 @@ impl Recent {
         }
         reply
     }
+}
+
+/// Whether the reply is for one caller, whom the question alone does not tell from others: by a
+/// cookie or a token.
+fn is_for_one(reply: &Reply) -> bool {
+    let is_private = |(name, value): &(&'static str, String)| {
+        *name == "set-cookie" || (*name == "cache-control" && value.contains("no-store"))
+    };
+    reply.headers.iter().any(is_private)
 }
 
 /// What makes two questions the same; none for questions whose answers are not kept.

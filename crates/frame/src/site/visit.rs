@@ -19,6 +19,8 @@ pub struct Visit {
     pub rest_url: String,
     pub secure: bool,
     pub client: Client,
+    /// Path and query of the request as it was sent; empty for one from within.
+    pub requested: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     pub options: Arc<Options>,

@@ -1,7 +1,7 @@
 //! Lists of products: which match, in which order, and how many there are.
 
 use db::filter::{Clause, Direction, Filter, Page, containing, fold};
-use db::{Conn, SITE};
+use db::{Conn, Row, SITE};
 use site_rows::post::{Relation, SEARCH_WORDS_MAX, TERM_CONDITIONS_MAX, TermCondition};
 use types::{Amount, Error, Result, Timestamp};
 
@@ -10,6 +10,13 @@ use super::variation::VariationAttribute;
 
 /// Searches, and conditions about attributes, in one filter.
 pub const SEARCHES_MAX: usize = 8;
+
+/// The average in whole stars; of products that nobody rated less than any.
+macro_rules! stars {
+    () => {
+        "CASE WHEN rating_count = 0 THEN -1 ELSE (average_rating + 500000) / 1000000 END"
+    };
+}
 
 /// Which products to list. An empty list asks for nothing. Variations are products too: say in
 /// `kinds` what is wanted.
@@ -39,9 +46,14 @@ pub struct ProductFilter {
     pub tax_classes: Vec<String>,
     pub stock_statuses: Vec<String>,
     pub low_stock: Option<LowStock>,
-    /// Bounds of the price; one of the prices of a variable product must be within both.
     pub price_min: Option<Amount>,
     pub price_max: Option<Amount>,
+    /// How the bounds of the price are meant.
+    pub price_rule: PriceRule,
+    /// Whole stars that the average rounds to; products without a rating have none.
+    pub ratings: Vec<i64>,
+    /// Whether variations of products that are not published are left out.
+    pub parents_published: bool,
     /// Products of exactly that moment are not listed.
     pub after: Option<Timestamp>,
     pub before: Option<Timestamp>,
@@ -55,6 +67,16 @@ pub struct ProductFilter {
     pub order: ProductOrder,
     pub direction: Direction,
     pub page: Page,
+}
+
+/// How the bounds of a filter are compared with the prices of a product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PriceRule {
+    /// The least or the greatest price must be within both bounds; without a price, nothing is.
+    #[default]
+    OneWithin,
+    /// The range of the prices must meet that of the bounds; without a price, it is zero.
+    Overlap,
 }
 
 /// Words, each of which must be in one of the columns.
@@ -123,6 +145,8 @@ pub enum ProductOrder {
     Price,
     Popularity,
     Rating,
+    /// By the number of reviews.
+    Reviews,
     /// Then by name.
     MenuOrder,
     /// Then by quantity.
@@ -162,6 +186,51 @@ pub fn count_by(
     conditions(wanted)?.counts(conn, column, "products")
 }
 
+/// The least and the greatest price of the products that match, a missing one taken as zero;
+/// nothing where none matches.
+pub fn price_range(
+    conn: &mut dyn Conn,
+    wanted: &ProductFilter,
+) -> Result<Option<(Amount, Amount)>> {
+    let columns = "COALESCE(MIN(COALESCE(price, 0)), 0), COALESCE(MAX(COALESCE(price_max, 0)), 0),
+         COUNT(*)";
+    let order = vec![(Clause::fixed("1"), Direction::Ascending)];
+    let read = |row: &dyn Row| {
+        let count: i64 = row.get(2)?;
+        Ok((count, row.get(0)?, row.get(1)?))
+    };
+    let rows = conditions(wanted)?.first(conn, (columns, "products"), order, 1, read)?;
+    let found = rows.into_iter().find(|(count, _, _)| *count > 0);
+    Ok(found.map(|(_, least, greatest)| (least, greatest)))
+}
+
+/// How many of the products that match have an average of so many whole stars.
+pub fn count_by_rating(conn: &mut dyn Conn, wanted: &ProductFilter) -> Result<Vec<(i64, i64)>> {
+    let mut counts = conditions(wanted)?.counts(conn, stars!(), "products")?;
+    counts.retain(|(stars, _)| *stars >= 0);
+    Ok(counts)
+}
+
+/// How many of the products that match bear each term of the taxonomy, by the id of the term.
+pub fn count_by_term(
+    conn: &mut dyn Conn,
+    wanted: &ProductFilter,
+    taxonomy: &str,
+) -> Result<Vec<(i64, i64)>> {
+    let mut filter = conditions(wanted)?;
+    filter.and_value("borne_taxonomy = ?", Some(taxonomy.to_owned()));
+    filter.counts(conn, "borne_term", PRODUCTS_WITH_TERMS)
+}
+
+/// Products once for each of their terms, whose columns have names of their own.
+const PRODUCTS_WITH_TERMS: &str = "products JOIN
+    (SELECT product_terms.site_id AS borne_site, product_terms.product_id AS borne_product,
+            terms.term_id AS borne_term, terms.taxonomy AS borne_taxonomy
+     FROM product_terms JOIN terms
+       ON terms.site_id = product_terms.site_id AND terms.term_id = product_terms.term_id)
+    AS borne_terms
+    ON borne_site = products.site_id AND borne_product = products.product_id";
+
 fn conditions(wanted: &ProductFilter) -> Result<Filter> {
     let mut filter = Filter::new("products.site_id = ?", SITE);
     filter.and_list("kind IN (?)", &wanted.kinds)?;
@@ -199,6 +268,14 @@ fn conditions(wanted: &ProductFilter) -> Result<Filter> {
     filter.and_value("created_us < ?", wanted.before);
     filter.and_value("modified_us > ?", wanted.modified_after);
     filter.and_value("modified_us < ?", wanted.modified_before);
+    filter.and_list(concat!(stars!(), " IN (?)"), &wanted.ratings)?;
+    if wanted.parents_published {
+        filter.and(Clause::fixed(
+            "(kind <> 'variation' OR EXISTS (SELECT 1 FROM products AS parents
+               WHERE parents.site_id = products.site_id
+                 AND parents.product_id = products.parent_id AND parents.status = 'publish'))",
+        ));
+    }
     prices(&mut filter, wanted);
     searches(&mut filter, wanted)?;
     terms(&mut filter, wanted)?;
@@ -207,6 +284,11 @@ fn conditions(wanted: &ProductFilter) -> Result<Filter> {
 }
 
 fn prices(filter: &mut Filter, wanted: &ProductFilter) {
+    if wanted.price_rule == PriceRule::Overlap {
+        filter.and_value("COALESCE(price_max, 0) >= ?", wanted.price_min);
+        filter.and_value("COALESCE(price, 0) <= ?", wanted.price_max);
+        return;
+    }
     match (wanted.price_min, wanted.price_max) {
         (Some(min), Some(max)) => {
             let sides = [("price >= ?", "price <= ?"), ("price_max >= ?", "price_max <= ?")];
@@ -325,7 +407,7 @@ fn ties(order: ProductOrder, direction: Direction) -> (&'static [&'static str], 
         ProductOrder::StockStatus => {
             (&[VARIATIONS_LAST, "status", "created_us", "product_id"], Direction::Ascending)
         }
-        ProductOrder::Title => (&["product_id"], Direction::Ascending),
+        ProductOrder::Title | ProductOrder::Reviews => (&["product_id"], Direction::Ascending),
         _ => (&["product_id"], direction),
     }
 }
@@ -345,6 +427,7 @@ fn fixed_order(order: ProductOrder, direction: Direction) -> (&'static str, Opti
         ProductOrder::Price => ("COALESCE(price, -9223372036854775807)", None),
         ProductOrder::Popularity => ("total_sales", None),
         ProductOrder::Rating => ("average_rating", Some("rating_count")),
+        ProductOrder::Reviews => ("rating_count", None),
         ProductOrder::MenuOrder => ("menu_order", Some("name_key")),
         ProductOrder::StockStatus => ("stock_status", Some(QUANTITY)),
         ProductOrder::StockQuantity => (QUANTITY, None),

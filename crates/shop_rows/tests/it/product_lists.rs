@@ -3,8 +3,8 @@
 use db::Database;
 use db::filter::{Direction, Page};
 use shop_rows::product::{
-    self, LowStock, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductRow,
-    ProductSearch, SEARCHES_MAX,
+    self, LowStock, PriceRule, ProductColumn, ProductFilter, ProductGroup, ProductOrder,
+    ProductRow, ProductSearch, SEARCHES_MAX,
 };
 use site_rows::post::{Relation, SEARCH_WORDS_MAX, TERM_CONDITIONS_MAX, TermCondition};
 use site_rows::term;
@@ -345,6 +345,9 @@ fn all_filters_at_once(database: &TestDatabase) {
                 low_stock: Some(LowStock { threshold: amount("2"), above: Some(amount("0")) }),
                 price_min: Some(amount("1")),
                 price_max: Some(amount("9")),
+                price_rule: PriceRule::default(),
+                ratings: Vec::new(),
+                parents_published: false,
                 after: Some(time(0)),
                 before: Some(time(99)),
                 modified_after: Some(time(-50)),

@@ -1,0 +1,65 @@
+//! Carts: what somebody wants to buy and has not ordered yet. An empty one is no row.
+
+use db::{Conn, Record, SITE, statements};
+use types::{Result, Timestamp};
+
+db::record! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct CartRow in "carts", fixed(site_id = SITE), key(cart_key: String) {
+        /// A JSON object.
+        contents: String,
+        /// The draft of a checkout that was not finished; else 0.
+        order_id: i64,
+        expires: Timestamp,
+    }
+}
+
+statements! {
+    CART_INSERT = db::insert!(CartRow);
+    CART_UPDATE = db::update!(CartRow);
+    CART_GET = db::select!(CartRow, "WHERE site_id = $1 AND cart_key = $2 AND expires_us > $3");
+    CART_DELETE = "DELETE FROM carts WHERE site_id = $1 AND cart_key = $2";
+    CARTS_EXPIRED = db::select!(
+        CartRow,
+        "WHERE site_id = $1 AND expires_us <= $2 ORDER BY expires_us, cart_key LIMIT $3"
+    );
+    CARTS_OLDEST = db::select!(
+        CartRow,
+        "WHERE site_id = $1 ORDER BY expires_us, cart_key LIMIT $2"
+    );
+    CARTS_COUNT = "SELECT COUNT(*) FROM carts WHERE site_id = $1";
+}
+
+/// The cart unless it has expired.
+pub fn get(conn: &mut dyn Conn, cart_key: &str, now: Timestamp) -> Result<Option<CartRow>> {
+    conn.row(&CART_GET, &[SITE.into(), cart_key.into(), now.into()], CartRow::read)
+}
+
+/// Inserts or replaces the cart of this key.
+pub fn put(conn: &mut dyn Conn, cart: &CartRow) -> Result<()> {
+    if conn.update_existing(&CART_UPDATE, cart)? {
+        return Ok(());
+    }
+    conn.insert(&CART_INSERT, cart).map(drop)
+}
+
+/// Returns whether there was such a cart.
+pub fn delete(conn: &mut dyn Conn, cart_key: &str) -> Result<bool> {
+    Ok(conn.execute(&CART_DELETE, &[SITE.into(), cart_key.into()])? == 1)
+}
+
+/// Up to `limit` carts that have expired, or that are more than `most`: those that would expire
+/// first.
+pub fn due(conn: &mut dyn Conn, now: Timestamp, most: i64, limit: i64) -> Result<Vec<CartRow>> {
+    let params = [SITE.into(), now.into(), limit.into()];
+    let expired = conn.rows(&CARTS_EXPIRED, &params, CartRow::read)?;
+    if !expired.is_empty() {
+        return Ok(expired);
+    }
+    let count: i64 = conn.row(&CARTS_COUNT, &[SITE.into()], |row| row.get(0))?.unwrap_or_default();
+    let beyond = count.saturating_sub(most).clamp(0, limit);
+    if beyond == 0 {
+        return Ok(Vec::new());
+    }
+    conn.rows(&CARTS_OLDEST, &[SITE.into(), beyond.into()], CartRow::read)
+}

@@ -1,0 +1,76 @@
+//! A checkout as it is shown, before there is an order and after.
+
+use commerce::gateways;
+use commerce::orders::{Address, Order, place, status};
+use contract::rest::Stop;
+use frame::{Call, Visit};
+use serde_json::{Value, json};
+
+use crate::address::{self, Side};
+use crate::cart;
+use crate::cart::state::Cart;
+
+/// The checkout of a cart; of a draft, what it has by now.
+pub(super) fn of_cart(call: &mut Call<'_>, cart: &mut Cart) -> Result<Value, Stop> {
+    let body = cart::shown(call, cart)?;
+    let draft = place::draft(call, cart.state.order_id)?;
+    let row = draft.as_ref().map(|draft| &draft.row);
+    let (id, key) = row.map_or((0, ""), |row| (row.order_id, &row.order_key));
+    let offered = gateways::offered(call.options());
+    let first = offered.first().map_or("", |gateway| gateway.id);
+    let method = match cart.state.payment_method.as_str() {
+        "" => first,
+        method => method,
+    };
+    Ok(json!({
+        "order_id": id,
+        "status": status::CHECKOUT_DRAFT,
+        "order_key": key,
+        "order_number": id.to_string(),
+        "customer_note": cart.state.note,
+        "customer_id": call.user_id(),
+        "billing_address": address::shown(cart.billing(), Side::Billing),
+        "shipping_address": address::shown(cart.shipping(), Side::Shipping),
+        "payment_method": method,
+        "payment_result": null,
+        "additional_fields": {},
+        "__experimentalCart": body,
+        "extensions": {},
+    }))
+}
+
+/// The order that came of a checkout. `is_paid_by_method` tells whether a way to pay was used.
+pub(super) fn of_order(visit: &Visit, order: &Order, uses_method: bool) -> Value {
+    let (row, details) = (&order.row, &order.details);
+    let url = received_url(visit, order);
+    let result = json!([
+        { "key": "result", "value": "success" },
+        { "key": "redirect", "value": url },
+    ]);
+    let address = |address: &Address, side| address::shown(address, side);
+    json!({
+        "order_id": row.order_id,
+        "status": row.status,
+        "order_key": row.order_key,
+        "order_number": row.number,
+        "customer_note": details.customer_note,
+        "customer_id": row.customer_id,
+        "billing_address": address(&details.billing, Side::Billing),
+        "shipping_address": address(&details.shipping, Side::Shipping),
+        "payment_method": row.payment_method,
+        "payment_result": {
+            "payment_status": "success",
+            "payment_details": if uses_method { result } else { json!([]) },
+            "redirect_url": url,
+        },
+        "additional_fields": {},
+        "__experimentalCart": null,
+        "extensions": {},
+    })
+}
+
+/// Where the buyer reads that the order was received.
+fn received_url(visit: &Visit, order: &Order) -> String {
+    let (id, key) = (order.row.order_id, &order.row.order_key);
+    visit.page(&format!("/checkout/order-received/{id}/?key={key}"))
+}

@@ -1,0 +1,88 @@
+//! What the items look like, from the files of the folder `schemas`.
+//!
+//! A line is a field: its name, its type and what it is about, such as
+//! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
+//! blanks further in. `array<object>` is a list of such objects. A word alone stands for fields that
+//! several items have. Fields are shown and never taken, in every context.
+
+use contract::rest::{Item, Schema};
+
+const CONTEXTS: &[&str] = &["view", "edit", "embed"];
+/// Blanks by which the fields of an object are further in than its own line.
+const INDENT: usize = 2;
+
+/// Fields that several items have, by the word that stands for them.
+const GROUPS: &[(&str, &str)] = &[
+    ("address", include_str!("schemas/address.txt")),
+    ("cart_coupon", include_str!("schemas/cart_coupon.txt")),
+    ("cart_item", include_str!("schemas/cart_item.txt")),
+    ("currency", include_str!("schemas/currency.txt")),
+    ("image", include_str!("schemas/image.txt")),
+];
+
+/// The item that a file describes.
+pub(crate) fn item(title: &str, text: &str) -> Item {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    Item::new(title, Schema::object(fields(&lines, 0)))
+}
+
+fn depth(line: &str) -> usize {
+    (line.len() - line.trim_start().len()) / INDENT
+}
+
+/// The fields of one depth, each with what is below it.
+fn fields(lines: &[&str], level: usize) -> Vec<(String, Schema)> {
+    let mut fields = Vec::new();
+    let mut rest = lines;
+    while let Some((line, below)) = rest.split_first() {
+        let count = below.iter().take_while(|line| depth(line) > level).count();
+        let (own, others) = below.split_at_checked(count).unwrap_or((below, &[]));
+        rest = others;
+        match GROUPS.iter().find(|(word, _)| *word == line.trim()) {
+            Some((_, text)) => {
+                fields.extend(self::fields(&text.lines().collect::<Vec<_>>(), 0));
+            }
+            None => fields.extend(field(line.trim(), own, level)),
+        }
+    }
+    fields
+}
+
+fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
+    let (name, rest) = line.split_once(": ")?;
+    let (kind, about) = rest.split_once(" = ")?;
+    let inner = || Schema::typed("object").properties(fields(below, level + 1));
+    let schema = match kind {
+        "object" => inner(),
+        "object|null" => inner().keyword("type", &["object", "null"][..]),
+        "array<object>" => Schema::list(inner()),
+        list if list.starts_with("array<") => {
+            let item = list.trim_start_matches("array<").trim_end_matches('>');
+            Schema::list(Schema::typed(item))
+        }
+        kinds if kinds.contains('|') => Schema::types(&kinds.split('|').collect::<Vec<_>>()),
+        kind => Schema::typed(kind),
+    };
+    Some((name.to_owned(), schema.about(about).context(CONTEXTS).readonly()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_by_its_depth() {
+        let text = "id: integer = Its ID.\nprices: object = Prices.\n  price: string = Price.\n  \
+                    currency\nterms: array<object> = Terms.\n  id: integer|null = ID.\n";
+        let document = item("thing", text).document();
+        assert_eq!(document["properties"]["id"]["type"], "integer");
+        let prices = &document["properties"]["prices"]["properties"];
+        assert_eq!(prices["price"]["description"], "Price.");
+        assert_eq!(prices["currency_minor_unit"]["type"], "integer");
+        let id = &document["properties"]["terms"]["items"]["properties"]["id"];
+        assert_eq!(id["type"], json!(["integer", "null"]));
+        assert_eq!(id["readonly"], true);
+    }
+}

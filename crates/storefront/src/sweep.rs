@@ -1,0 +1,41 @@
+//! Forgetting what buyers left behind: carts that expired, the drafts of their checkouts, and the
+//! stock that these held.
+
+use db::Conn;
+use shop_rows::{cart, order, stock_hold};
+use types::{Result, Timestamp};
+
+/// Carts kept at most. **However many strangers fill, the table grows no further**: those that
+/// would expire first go first.
+const CARTS_MAX: i64 = 500_000;
+/// Carts that are forgotten in one transaction.
+const BATCH: i64 = 1_000;
+
+/// Forgets a batch of what is over, and returns how many carts that were.
+pub fn sweep(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    sweep_beyond(conn, now, CARTS_MAX)
+}
+
+/// The same, where no more than `most` carts are kept.
+pub fn sweep_beyond(conn: &mut dyn Conn, now: Timestamp, most: i64) -> Result<usize> {
+    stock_hold::prune(conn, now)?;
+    let due = cart::due(conn, now, most, BATCH)?;
+    for row in &due {
+        if row.order_id != 0 {
+            forget_draft(conn, row.order_id)?;
+        }
+        cart::delete(conn, &row.cart_key)?;
+    }
+    Ok(due.len())
+}
+
+/// Deletes the order if it is still a draft; nobody was ever told of it.
+fn forget_draft(conn: &mut dyn Conn, order_id: i64) -> Result<()> {
+    let found = order::get(conn, order_id)?;
+    let is_draft = |row: &order::OrderRow| row.status == commerce::orders::status::CHECKOUT_DRAFT;
+    if found.is_some_and(|row| is_draft(&row)) {
+        stock_hold::release(conn, order_id)?;
+        order::delete(conn, order_id)?;
+    }
+    Ok(())
+}
