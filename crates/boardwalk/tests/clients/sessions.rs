@@ -109,3 +109,39 @@ fn woocommerce_for_python_signs_over_http() {
 fn woocommerce_for_python_shows_its_key_over_https() {
     session("python", "woocommerce_session.py", Transport::Https);
 }
+
+/// Automation tools send the key as it is, which is for https only.
+#[test]
+fn activepieces() {
+    session("node", "activepieces.cjs", Transport::Https);
+}
+
+#[test]
+fn pipedream() {
+    session("node", "pipedream.mjs", Transport::Https);
+}
+
+#[test]
+fn model_context_protocol() {
+    session("node", "mcp.mjs", Transport::Http);
+}
+
+#[test]
+fn woocommerce_rest_ts_api_signs_over_http() {
+    session("node", "woocommerce-rest-ts-api.cjs", Transport::Http);
+}
+
+#[test]
+fn woocommerce_rest_ts_api_shows_its_key_over_https() {
+    session("node", "woocommerce-rest-ts-api.cjs", Transport::Https);
+}
+
+#[test]
+fn wordpress_api_client() {
+    session("node", "wordpress-api-client.cjs", Transport::Http);
+}
+
+#[test]
+fn dlt() {
+    session("python", "dlt_session.py", Transport::Http);
+}

@@ -29,6 +29,7 @@ mod marketplace;
 mod mobile;
 mod notes;
 mod passwords;
+mod plugin_work;
 mod plugins;
 mod rates;
 mod receiver;

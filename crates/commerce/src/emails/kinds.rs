@@ -87,12 +87,12 @@ email_kinds! {
     "cancelled_order": "Cancelled order", Shop, "Sent to the store when an order is cancelled.",
         [("", "", "[{site_title}] Order {order_number} cancelled", "Order cancelled")],
         "Order {order_number} of {customer_name} was cancelled.", "";
-    "failed_order": "Failed order", Shop, "Sent to the store when the payment of an order fails.",
-        [("", "", "[{site_title}] Payment for order {order_number} failed", "Payment failed")],
-        "The payment for order {order_number} of {customer_name} failed.", "";
     "customer_cancelled_order": "Order cancelled", Customer, "Sent when the order was cancelled.",
         [("", "", "Order cancelled ({order_number})", "Your order has been cancelled")],
         "Your order has been cancelled and will not be shipped.", "";
+    "failed_order": "Failed order", Shop, "Sent to the store when the payment of an order fails.",
+        [("", "", "[{site_title}] Payment for order {order_number} failed", "Payment failed")],
+        "The payment for order {order_number} of {customer_name} failed.", "";
     "customer_failed_order": "Payment failed", Customer, "Sent when the payment failed.",
         [("", "", "Payment failed ({order_number})", "Your payment failed")],
         "We could not process your payment. Please try again.", "";

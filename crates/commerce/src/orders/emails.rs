@@ -18,7 +18,7 @@ use crate::emails::{self, EmailKind, KINDS};
 const DETAILS: &str = "customer_invoice";
 
 pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
-    let ids: Vec<&str> = KINDS.iter().map(|kind| kind.id).collect();
+    let ids = published_ids();
     let item = templates_item(&ids);
     let compiled = item.compile().expect("the schema is well formed");
     let answer = Schema::text().about("Result message.").context(&["edit"]).readonly();
@@ -41,6 +41,15 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
             .on(CREATE, send_args, write(may_send, |call| send(call, DETAILS)))
             .schema(answer),
     ]
+}
+
+/// The names of e-mails that the interface publishes: those of the shop, and one that it does not
+/// send, since links for passwords are none of its business.
+fn published_ids() -> Vec<&'static str> {
+    let mut ids: Vec<&str> = KINDS.iter().map(|kind| kind.id).collect();
+    let place = ids.iter().position(|id| *id == "customer_new_account").unwrap_or(ids.len());
+    ids.insert(place, "customer_reset_password");
+    ids
 }
 
 fn templates_item(ids: &[&str]) -> Item {

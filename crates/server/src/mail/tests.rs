@@ -161,3 +161,68 @@ fn the_password_is_never_printed() {
     assert!(!format!("{settings:?}").contains("hunter2"));
     assert!(!serde_json::to_string(&settings).unwrap().contains("hunter2"));
 }
+
+#[test]
+fn a_plugin_reminds_of_unpaid_orders_once_and_leaves_people_in_peace() {
+    use admin::plugins::emails;
+    use admin::rows::package::{self, PackageKind, PackageRow};
+    use shop_rows::order::{self, Order, OrderRow};
+
+    let sink = Sink::start().unwrap();
+    let (site, _folder) = make(settings(&sink));
+    let now = site.clock().now();
+    let hours_ago =
+        |hours: i64| types::Timestamp::from_micros(now.as_micros() - hours * 60 * 60 * 1_000_000);
+    let row = |hours: i64, email: &str, status: &str| OrderRow {
+        status: status.to_owned(),
+        billing_email: email.to_owned(),
+        created: hours_ago(hours),
+        ..OrderRow::default()
+    };
+    let rows = [
+        row(1, "young@home.example", "pending"),
+        row(30, "late@home.example", "pending"),
+        row(31, "Late@home.example", "pending"),
+        row(30, "paid@home.example", "processing"),
+        row(24 * 40, "old@home.example", "pending"),
+        row(30, "nobody", "pending"),
+    ];
+    let plugin = |settings: &str| PackageRow {
+        kind: PackageKind::Plugin,
+        slug: String::from("letters"),
+        manifest: include_str!("../../../admin/bundled/letters/plugin.json").to_owned(),
+        is_active: true,
+        settings: settings.to_owned(),
+        made: String::from("{}"),
+        ..PackageRow::default()
+    };
+    site.store()
+        .write_blocking(move |conn| {
+            rows.iter().try_for_each(|row| {
+                order::insert(conn, &Order { row: row.clone(), items: Vec::new() }).map(drop)
+            })
+        })
+        .unwrap();
+    let remind = |settings: &'static str, at: types::Timestamp| {
+        let of_site = Arc::clone(&site);
+        let row = plugin(settings);
+        let step = move |conn: &mut dyn Conn| {
+            package::put(conn, &row)?;
+            emails::remind(&of_site, conn, at)
+        };
+        site.store().write_blocking(step).unwrap()
+    };
+    assert_eq!(remind("{}", now), 0, "it has no sender yet");
+    assert_eq!(remind(r#"{"sender":"Pier","reminder":false}"#, now), 0, "it is switched off");
+    assert_eq!(remind(r#"{"sender":"Pier"}"#, now), 1, "one person, two orders");
+    assert_eq!(remind(r#"{"sender":"Pier"}"#, now), 0, "once");
+    run_once(&site).unwrap();
+    let mail = sink.got().remove(0);
+    assert_eq!(mail.to[0].to_lowercase(), "late@home.example");
+    assert!(mail.data.contains("From: Pier <shop@pier.example>"), "{}", mail.data);
+    assert!(mail.data.contains("is not paid yet"), "{}", mail.data);
+    let in_two_days = now.plus(Duration::from_hours(48));
+    assert_eq!(remind(r#"{"sender":"Pier"}"#, in_two_days), 1, "the young order is late by now");
+    let daily = r#"{"sender":"Pier","rhythm":"daily"}"#;
+    assert_eq!(remind(daily, in_two_days), 1, "and the other one, a day later");
+}
