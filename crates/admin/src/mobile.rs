@@ -32,10 +32,12 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     // The reference lists this route with two ways to read it, so ours has them, too.
     let index = Route::at(&names.admin, "/mobile-app")
         .on(READ, Args::new(), read(may_view, first))
+        .lists()
         .on(READ, Args::new(), read(may_view, again))
         .schema(item.document());
     let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
-    let mut routes = vec![index, send.on(READ, Args::new(), write(may_view, send_link))];
+    let mut routes =
+        vec![index, send.on(READ, Args::new(), write(may_view, send_link)).refuses_with(&[409])];
     routes.extend(qr::routes(names));
     routes
 }

@@ -49,6 +49,7 @@ fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/payment_gateways")
             .on(READ, context(), read(may_view, on_endpoint!(list)))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, r"/payment_gateways/(?P<id>[\w-]+)")
             .on(READ, id().with(context()), read(may_view, on_endpoint!(get)))

@@ -26,7 +26,7 @@ pub(crate) fn route() -> Route<Action> {
             Schema::text().choices(&["require-all-validate", "normal"]).default("normal"),
         )
         .arg("requests", Schema::list(item()).max_items(ITEMS_MAX).required());
-    Route::at("", "/batch/v1").on(CREATE, args, write(anyone, run))
+    Route::at("", "/batch/v1").on(CREATE, args, write(anyone, run)).succeeds_with(&[207])
 }
 
 fn item() -> Schema {
