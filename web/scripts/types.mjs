@@ -25,17 +25,17 @@ const ONBOARDING = {
 
 /** Schemas of the REST interface, by their names. */
 const REST = {
-  Me: 'boardwalk.v1.me',
-  User: 'wp.v2.user',
-  ConsumerKey: 'boardwalk.v1.consumer-key',
-  ApplicationPassword: 'wp.v2.application-password',
-  Order: 'wc.v3.shop_order',
-  OrderNote: 'wc.v3.order_note',
-  Product: 'wc.v3.product',
-  Variation: 'wc.v3.product_variation',
-  Coupon: 'wc.v3.shop_coupon',
-  Setting: 'wc.v3.setting',
-  Note: 'wc-analytics.note',
+  Me: 'BoardwalkV1Me',
+  User: 'WpV2User',
+  ConsumerKey: 'BoardwalkV1ConsumerKey',
+  ApplicationPassword: 'WpV2ApplicationPassword',
+  Order: 'WcV3ShopOrder',
+  OrderNote: 'WcV3OrderNote',
+  Product: 'WcV3Product',
+  Variation: 'WcV3ProductVariation',
+  Coupon: 'WcV3ShopCoupon',
+  Setting: 'WcV3Setting',
+  Note: 'WcAnalyticsNote',
 };
 
 const NAMES = {
@@ -82,6 +82,18 @@ function single(type, schema, isOuter) {
     : `{ ${members.join('; ')} }`;
 }
 
+/** The document with every schema in the place of the references to it. */
+function resolved(document) {
+  const part = (value) => {
+    if (Array.isArray(value)) return value.map(part);
+    if (typeof value !== 'object' || value === null) return value;
+    const name = value.$ref?.match(/^#\/components\/schemas\/(\w+)$/)?.[1];
+    if (name) return part(document.components.schemas[name]);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, part(inner)]));
+  };
+  return part(document);
+}
+
 function answer(document, name, [path, member]) {
   const schema =
     document.paths[path]?.get?.responses?.['200']?.content?.['application/json']?.schema;
@@ -96,8 +108,8 @@ function named(document, name, schema) {
   return found;
 }
 
-const onboarding = JSON.parse(await readFile(onboardingFile, 'utf8'));
-const rest = JSON.parse(await readFile(restFile, 'utf8'));
+const onboarding = resolved(JSON.parse(await readFile(onboardingFile, 'utf8')));
+const rest = resolved(JSON.parse(await readFile(restFile, 'utf8')));
 const all = [
   ...Object.entries(ONBOARDING).map(([name, place]) => [name, answer(onboarding, name, place)]),
   ...Object.entries(REST).map(([name, schema]) => [name, named(rest, name, schema)]),

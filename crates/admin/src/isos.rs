@@ -15,7 +15,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             ("name", Schema::text().about("ISO name.")),
         ]),
     );
-    let route = Route::at(&names.docs, "/isos").on(READ, Args::new(), read(may_see, list));
+    let route = Route::at(&names.docs, "/isos").on(READ, Args::new(), read(may_see, list)).lists();
     vec![route.schema(item.document())]
 }
 

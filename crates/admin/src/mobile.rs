@@ -32,6 +32,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     // The reference lists this route with two ways to read it, so ours has them, too.
     let index = Route::at(&names.admin, "/mobile-app")
         .on(READ, Args::new(), read(may_view, first))
+        .lists()
         .on(READ, Args::new(), read(may_view, again))
         .schema(item.document());
     let data = format!("/{}/data", names.commerce_v3);
@@ -42,7 +43,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             .on(READ, slug, read(may_view, child))
             .unlisted();
     let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
-    let mut routes = vec![index, children, send.on(READ, Args::new(), write(may_view, send_link))];
+    let send = send.on(READ, Args::new(), write(may_view, send_link)).refuses_with(&[409]);
+    let mut routes = vec![index, children, send];
     routes.extend(qr::routes(names));
     routes
 }

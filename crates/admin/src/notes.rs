@@ -72,13 +72,18 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             write(may_view, act),
         ),
         at(r"/admin/notes/delete/(?P<id>[\d-]+)").on(DELETE, Args::new(), write(may_edit, dismiss)),
-        at("/admin/notes/delete/all").on(DELETE, statuses, write(may_edit, dismiss_all)),
-        at("/admin/notes/update").on(EDIT, Args::new(), write(may_edit, update_many)),
-        at(r"/admin/notes/experimental-activate-promo/(?P<promo_note_name>[\w-]+)").on(
-            EDIT,
-            Args::new(),
-            write(may_edit, write::activate_promotion),
-        ),
+        at("/admin/notes/delete/all").on(DELETE, statuses, write(may_edit, dismiss_all)).lists(),
+        at("/admin/notes/update")
+            .on(EDIT, Args::new(), write(may_edit, update_many))
+            .lists()
+            .refuses_with(&[422]),
+        at(r"/admin/notes/experimental-activate-promo/(?P<promo_note_name>[\w-]+)")
+            .on(EDIT, Args::new(), write(may_edit, write::activate_promotion))
+            .shows(Schema::object([(
+                "success",
+                Schema::boolean().about("Whether it was activated."),
+            )]))
+            .refuses_with(&[422]),
     ]
 }
 

@@ -26,7 +26,10 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let list = read(may_manage, list);
     vec![
         Route::at(&names.admin, "/notice/dismiss").on(CREATE, Args::new(), dismiss),
-        Route::at(&names.docs, "/notices").on(READ, Args::new(), list).schema(item().document()),
+        Route::at(&names.docs, "/notices")
+            .on(READ, Args::new(), list)
+            .lists()
+            .schema(item().document()),
     ]
 }
 

@@ -60,41 +60,40 @@ fn may_install_and_activate(call: &mut Call<'_>) -> Result<(), Stop> {
 
 pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, path).schema(plugin_schema());
+    let slugs = || Schema::object([("plugins", slug_list())]);
     let list_args = Args::new()
         .arg("plugins", slug_list().required())
         .arg("source", Schema::text().about("Source of the request."));
     let mut routes = vec![
-        at("/plugins/install").on(EDIT, Args::new(), at_once(catalogue, Task::Install)),
-        at("/plugins/install/status").on(READ, Args::new(), jobs(Task::Install)),
-        at(r"/plugins/install/status/(?P<job_id>[a-z0-9_\-]+)").on(
-            READ,
-            Args::new(),
-            job(Task::Install),
-        ),
-        at("/plugins/active").on(READ, Args::new(), read(may_view, active)),
-        at("/plugins/installed").on(READ, Args::new(), read(may_view, installed)),
-        at("/plugins/activate").on(EDIT, Args::new(), at_once(catalogue, Task::Activate)),
-        at("/plugins/activate/status").on(READ, Args::new(), jobs(Task::Activate)),
-        at(r"/plugins/activate/status/(?P<job_id>[a-z0-9_\-]+)").on(
-            READ,
-            Args::new(),
-            job(Task::Activate),
-        ),
-        at("/onboarding/plugins/install-and-activate-async").on(
-            CREATE,
-            list_args,
-            later(may_install_and_activate, in_background),
-        ),
-        at("/onboarding/plugins/install-and-activate").on(
-            CREATE,
-            Args::new(),
-            install_and_activate(catalogue),
-        ),
-        at(r"/onboarding/plugins/scheduled-installs/(?P<job_id>\w+)").on(
-            READ,
-            Args::new(),
-            read(may_install, scheduled),
-        ),
+        at("/plugins/install")
+            .on(EDIT, Args::new(), at_once(catalogue, Task::Install))
+            .shows(outcome()),
+        at("/plugins/install/status")
+            .on(READ, Args::new(), jobs(Task::Install))
+            .shows(Schema::list(job_answer())),
+        at(r"/plugins/install/status/(?P<job_id>[a-z0-9_\-]+)")
+            .on(READ, Args::new(), job(Task::Install))
+            .shows(job_or_false()),
+        at("/plugins/active").on(READ, Args::new(), read(may_view, active)).shows(slugs()),
+        at("/plugins/installed").on(READ, Args::new(), read(may_view, installed)).shows(slugs()),
+        at("/plugins/activate")
+            .on(EDIT, Args::new(), at_once(catalogue, Task::Activate))
+            .shows(outcome()),
+        at("/plugins/activate/status")
+            .on(READ, Args::new(), jobs(Task::Activate))
+            .shows(Schema::list(job_answer())),
+        at(r"/plugins/activate/status/(?P<job_id>[a-z0-9_\-]+)")
+            .on(READ, Args::new(), job(Task::Activate))
+            .shows(job_or_false()),
+        at("/onboarding/plugins/install-and-activate-async")
+            .on(CREATE, list_args, later(may_install_and_activate, in_background))
+            .shows(job_answer()),
+        at("/onboarding/plugins/install-and-activate")
+            .on(CREATE, Args::new(), install_and_activate(catalogue))
+            .shows(Schema::object([("install", Schema::map()), ("activate", Schema::map())])),
+        at(r"/onboarding/plugins/scheduled-installs/(?P<job_id>\w+)")
+            .on(READ, Args::new(), read(may_install, scheduled))
+            .shows(job_answer()),
         Route::at(&names.admin, "/onboarding/free-extensions").on(
             READ,
             Args::new(),
@@ -108,6 +107,30 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
 
 fn slug_list() -> Schema {
     Schema::list(Schema::text()).about("Plugin slugs.")
+}
+
+/// What became of the plugins of a request, in the words of an error bag.
+fn outcome() -> Schema {
+    Schema::object([
+        ("data", Schema::map().about("What was done, by plugin.")),
+        ("errors", Schema::map().about("Errors by plugin.")),
+        ("success", Schema::boolean().about("Whether all of it was done.")),
+        ("message", Schema::text().about("Result message.")),
+    ])
+}
+
+fn job_answer() -> Schema {
+    Schema::object([
+        ("job_id", Schema::text().about("Job ID.")),
+        ("plugins", Schema::types(&["array", "object"]).about("Plugins of the job.")),
+        ("status", Schema::text().about("State of the job.")),
+        ("error", Schema::text().about("Why the job failed.")),
+    ])
+}
+
+/// False stands for a job that is not there.
+fn job_or_false() -> Schema {
+    Schema::any_of([job_answer(), Schema::boolean()])
 }
 
 fn plugin_schema() -> Value {

@@ -63,18 +63,16 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             Args::new().arg("step", step),
             write(may_view, complete),
         ),
-        at("/update-store-currency-and-measurement-units").on(
-            CREATE,
-            Args::new().arg("country_code", country),
-            write(may_view, measure),
-        ),
+        at("/update-store-currency-and-measurement-units")
+            .on(CREATE, Args::new().arg("country_code", country), write(may_view, measure))
+            .succeeds_with(&[204]),
     ]
 }
 
 fn fields() -> Vec<(&'static str, Schema)> {
-    let flag = |about: &str| Schema::boolean().about(about);
-    let text = |about: &str| Schema::text().about(about);
-    let texts = |about: &str| Schema::list(Schema::text()).about(about);
+    let flag = |about: &str| Schema::boolean().about(about).or_null();
+    let text = |about: &str| Schema::text().about(about).or_null();
+    let texts = |about: &str| Schema::list(Schema::text()).about(about).or_null();
     let platforms = Schema::types(&["array", "null"])
         .keyword("items", Schema::types(&["string", "null"]))
         .about("Other sales channels.");

@@ -63,9 +63,11 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
     vec![
         Route::at(namespace, "/reports/performance-indicators")
             .on(READ, list_args(), computed(may_view, show).in_turns())
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, "/reports/performance-indicators/allowed")
             .on(READ, list_args(), read(may_view, allowed))
+            .lists()
             .schema(document),
     ]
 }

@@ -88,6 +88,7 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
             .schema(document.clone()),
         Route::at(namespace, "/leaderboards/allowed")
             .on(READ, Args::new(), read(may_view, |_| Ok(allowed())))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, r"/leaderboards/(?P<leaderboard>\w+)")
             .on(

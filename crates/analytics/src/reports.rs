@@ -66,6 +66,7 @@ pub fn routes(namespace: &str, reports: &Arc<ReportContext>) -> Vec<Route<Action
     let mut routes = vec![
         Route::at(namespace, "/reports")
             .on(READ, args::view_only(), memory(may_view, index))
+            .lists()
             .schema(index_document()),
     ];
     for (path, args, document, list) in LISTS.iter().copied() {

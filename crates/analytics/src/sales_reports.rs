@@ -53,7 +53,7 @@ fn routes_of(namespace: &str, reports: &Arc<ReportContext>) -> [Route<Action>; 2
             .in_turns();
         let args = Args::new().arg("context", item.context_arg()).with(period::args());
         let route = Route::at(namespace, &format!("/reports/{name}"));
-        route.on(READ, args, run).schema(item.document())
+        route.on(READ, args, run).lists().schema(item.document())
     };
     [route("sales", &sales_item(), sales_report), route("top_sellers", &best_item(), best_sellers)]
 }

@@ -56,12 +56,14 @@ pub(crate) fn routes_by_slug(names: &Names) -> impl IntoIterator<Item = Route<Ac
 
 fn item() -> Item {
     let text = |about: &str| Schema::text().about(about).context(BOTH);
+    // What only a product has is named by its slug.
+    let id = Schema::integer().shown_as(Schema::types(&["integer", "string"]));
     let archives =
         Schema::boolean().default(false).about("Whether archive pages for its terms are enabled.");
     Item::new(
         "product_attribute",
         Schema::object([
-            ("id", Schema::integer().about("Attribute ID.").context(BOTH).readonly()),
+            ("id", id.about("Attribute ID.").context(BOTH).readonly()),
             ("name", text("Attribute name.")),
             ("slug", text("Attribute slug.")),
             ("type", text("How a term is selected.").default("select").choices(&KINDS)),

@@ -73,6 +73,7 @@ fn index(namespace: &str, more: &'static [(&str, &str)]) -> Route<Action> {
     };
     Route::at(namespace, "/data")
         .on(READ, Args::new(), memory(may_view, list))
+        .lists()
         .schema(item.document())
 }
 

@@ -19,21 +19,6 @@ use crate::settings::kind::{self, Choices, accept};
 /// Option with the positions of the payment methods.
 const ORDER: &str = "woocommerce_gateway_order";
 
-/// Title and description of each way to pay that the shop offers, as buyers read them.
-pub(crate) fn offered(options: &Options) -> Vec<(String, String)> {
-    let text = |settings: &Map<String, Value>, name: &str, usual: &str| {
-        settings.get(name).and_then(Value::as_str).unwrap_or(usual).to_owned()
-    };
-    let enabled = GATEWAYS.iter().filter_map(|gateway| {
-        let settings = item::stored(options, gateway);
-        (text(&settings, "enabled", "no") == "yes").then(|| {
-            let title = text(&settings, "title", gateway.title);
-            (title, text(&settings, "description", gateway.description))
-        })
-    });
-    enabled.collect()
-}
-
 /// A namespace that serves payment methods.
 struct Endpoint {
     namespace: String,
@@ -65,6 +50,7 @@ fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/payment_gateways")
             .on(READ, context(), read(may_view, on_endpoint!(list)))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, r"/payment_gateways/(?P<id>[\w-]+)")
             .on(READ, id().with(context()), read(may_view, on_endpoint!(get)))
@@ -79,6 +65,7 @@ pub struct Offered {
     pub id: &'static str,
     /// What buyers read.
     pub title: String,
+    pub description: String,
 }
 
 /// The ids of all ways to pay, be they offered or not.
@@ -95,9 +82,13 @@ pub fn offered(options: &Options) -> Vec<Offered> {
         if stored.get("enabled").and_then(Value::as_str) != Some("yes") {
             continue;
         }
-        let title = stored.get("title").and_then(Value::as_str).unwrap_or(gateway.title);
+        let text = |name: &str, usual: &str| {
+            stored.get(name).and_then(Value::as_str).unwrap_or(usual).to_owned()
+        };
+        let title = text("title", gateway.title);
+        let description = text("description", gateway.description);
         let place = places.get(gateway.id).and_then(Value::as_i64).unwrap_or(gateway.order);
-        offered.push((place, Offered { id: gateway.id, title: title.to_owned() }));
+        offered.push((place, Offered { id: gateway.id, title, description }));
     }
     offered.sort_by_key(|(place, _)| *place);
     offered.into_iter().map(|(_, gateway)| gateway).collect()

@@ -61,6 +61,7 @@ fn index(namespace: &str, more: &'static [(&str, &str)]) -> Route<Action> {
     };
     Route::at(namespace, "/reports")
         .on(READ, context, memory(may_view, list))
+        .lists()
         .schema(item.document())
 }
 

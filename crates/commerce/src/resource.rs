@@ -256,11 +256,13 @@ pub fn routes<R: Resource>(
     let update_args = || requests::args(endpoint.resource.update_args());
     let collection = Route::at(namespace, path)
         .on(READ, list_args, read(on_endpoint!(permit::may_list), on_endpoint!(list)))
+        .lists()
         .on(
             CREATE,
             create_args,
             with_pictures(write(on_endpoint!(permit::may_create), on_endpoint!(create))),
         )
+        .creates()
         .schema(document.clone());
     let one = Route::at(namespace, &format!(r"{path}/(?P<id>[\d]+)"))
         .on(
@@ -278,7 +280,12 @@ pub fn routes<R: Resource>(
             with_id().arg("force", force).with(endpoint.resource.delete_args()),
             write(on_endpoint!(permit::may_delete), on_endpoint!(delete)),
         )
-        .schema(document);
+        .refuses_with(&[410]);
+    let one = match endpoint.resource.deletion_reply() {
+        DeletionReply::Noted => one.notes_deletion(),
+        DeletionReply::AsItWas | DeletionReply::WithHints => one,
+    };
+    let one = one.schema(document.clone());
     if !endpoint.resource.has_batch() {
         return Ok(vec![collection, one]);
     }
@@ -286,11 +293,10 @@ pub fn routes<R: Resource>(
     let of_items = Arc::clone(&endpoint);
     let run = move |item: &BatchItem, call: &mut Call<'_>| batch::run(&of_items, item, call);
     let (permit, plan) = (on_endpoint!(permit::may_batch), on_endpoint!(batch::plan));
-    let batch = Route::at(namespace, &format!("{path}/batch")).on(
-        EDIT,
-        batch_args,
-        with_pictures(frame::action::batch(permit, plan, run, batch::gather)),
-    );
+    let run_all = with_pictures(frame::action::batch(permit, plan, run, batch::gather));
+    let batch = Route::at(namespace, &format!("{path}/batch"))
+        .on(EDIT, batch_args, run_all)
+        .batches(document);
     Ok(vec![collection, one, batch])
 }
 

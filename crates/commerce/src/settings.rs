@@ -63,23 +63,28 @@ fn routes_of(version: &Version) -> Vec<Route<Action>> {
         let version = version.clone();
         let list = move |call: &mut Call<'_>| Ok(Reply::new(list_groups(&version, call)));
         let list = memory(may_view, list);
-        let route = Route::at(namespace, "/settings").on(READ, Args::new(), list);
+        let route = Route::at(namespace, "/settings").on(READ, Args::new(), list).lists();
         routes.push(route.schema(item::group().document()));
     }
     if version.has_batch {
         let batch = write(may_edit, of_version!(batch));
-        routes.push(Route::at(namespace, "/settings/batch").on(EDIT, Args::new(), batch));
+        routes.push(
+            Route::at(namespace, "/settings/batch")
+                .on(EDIT, Args::new(), batch)
+                .batches(document.clone()),
+        );
     }
     routes.push(
         Route::at(namespace, r"/settings/(?P<group_id>[\w-]+)")
             .on(READ, group(), read(may_view, of_version!(list)))
+            .lists()
             .schema(document.clone()),
     );
-    routes.push(Route::at(namespace, r"/settings/(?P<group_id>[\w-]+)/batch").on(
-        EDIT,
-        value(group()),
-        write(may_edit, of_version!(batch_of_group)),
-    ));
+    routes.push(
+        Route::at(namespace, r"/settings/(?P<group_id>[\w-]+)/batch")
+            .on(EDIT, value(group()), write(may_edit, of_version!(batch_of_group)))
+            .batches(document.clone()),
+    );
     routes.push(
         Route::at(namespace, r"/settings/(?P<group_id>[\w-]+)/(?P<id>[\w-]+)")
             .on(READ, group().arg("id", id()), read(may_view, of_version!(get)))

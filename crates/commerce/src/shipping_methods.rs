@@ -62,6 +62,7 @@ fn routes_of(namespace: &str) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/shipping_methods")
             .on(READ, context(), memory(may_view, list))
+            .lists()
             .schema(item.document()),
         Route::at(namespace, r"/shipping_methods/(?P<id>[\w-]+)")
             .on(READ, id.with(context()), memory(may_view, one))

@@ -45,8 +45,12 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             Schema::boolean().default(true).about("Whether to discover a provider in the page."),
         );
     vec![
-        Route::at(&names.oembed, "/embed").on(READ, embed_args, read(anyone, embed)),
-        Route::at(&names.oembed, "/proxy").on(READ, proxy_args, later(may_proxy, proxy)),
+        Route::at(&names.oembed, "/embed")
+            .on(READ, embed_args, read(anyone, embed))
+            .refuses_with(&[404, 501]),
+        Route::at(&names.oembed, "/proxy")
+            .on(READ, proxy_args, later(may_proxy, proxy))
+            .refuses_with(&[404]),
     ]
 }
 

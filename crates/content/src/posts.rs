@@ -92,12 +92,15 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
         Route::at(&names.content, &base)
             .on(READ, list_args, read(may(permit::list), run(list::run)))
             .on(CREATE, create_args, write(may(permit::create), run(write::create)))
+            .creates()
             .batchable()
             .schema(item.document()),
         Route::at(&names.content, &format!("{base}/(?P<id>[\\d]+)"))
             .on(READ, schema::read_args(kind, &item), read(may(permit::read), run(read_one)))
             .on(EDIT, schema::update_args(&item), write(may(permit::update), run(write::update)))
             .on(DELETE, delete_args, write(may(permit::delete), run(write::delete)))
+            .notes_deletion()
+            .refuses_with(&[410])
             .batchable()
             .schema(item.document()),
     ];

@@ -30,18 +30,23 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let collection = Route::at(&names.content, "/users")
         .on(READ, fields::list_args(), reading(list::may_list, list::list))
         .on(CREATE, fields::create_args(), writing(write::may_create, write::create))
+        .creates()
         .batchable()
         .schema(item.document());
     let one = Route::at(&names.content, r"/users/(?P<id>[\d]+)")
         .on(READ, id().with(fields::get_args()), reading(read::may_get, read::get))
         .on(EDIT, id().with(fields::edit_args()), writing(write::may_edit, write::edit))
         .on(DELETE, id().with(fields::delete_args()), writing(delete::may_delete, delete::delete))
+        .notes_deletion()
+        .refuses_with(&[501])
         .batchable()
         .schema(item.document());
     let me = Route::at(&names.content, "/users/me")
         .on(READ, fields::get_args(), reading(anyone, read::get_me))
         .on(EDIT, fields::edit_args(), writing(write::may_edit_me, write::edit_me))
         .on(DELETE, fields::delete_args(), writing(delete::may_delete_me, delete::delete_me))
+        .notes_deletion()
+        .refuses_with(&[501])
         .schema(item.document());
     let mut routes = vec![collection, one, me];
     routes.extend(application_passwords::routes(names));

@@ -243,7 +243,8 @@ async fn handle<Cx: Context, E: Endpoint<Cx>>(
 }
 
 fn params_schema_of<T: JsonSchema>() -> Value {
-    schema_of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    schema_of::<T>(settings.with(|settings| settings.inline_subschemas = true))
 }
 
 fn reply_schema_of<T: JsonSchema>() -> Value {
@@ -251,9 +252,6 @@ fn reply_schema_of<T: JsonSchema>() -> Value {
 }
 
 fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Value {
-    let settings = settings.with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
+    let settings = settings.with(|settings| settings.meta_schema = None);
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }

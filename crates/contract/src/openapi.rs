@@ -5,8 +5,12 @@
 //! is accepted, either: the walker takes null and blanks for absence, so what may be absent is
 //! published as itself or [`BLANK`].
 
+mod named;
+
 use serde_json::{Map, Value, json};
 use types::Environment;
+
+use self::named::Named;
 
 use crate::table::{Compiled, Table, description};
 use crate::{Formats, Permission, Route};
@@ -63,12 +67,16 @@ pub struct ErrorAnswer<'a> {
 /// The document as JSON.
 pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
     let mut paths = Map::new();
+    let mut named = Named::default();
+    named.schemas.insert("Failure".into(), about.error_schema.clone());
+    named.schemas.insert(BLANK.into(), blank_schema());
     for endpoint in table.endpoints() {
         let route = endpoint.route();
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(operations) = operations.as_object_mut() {
             let method = route.method.name().to_ascii_lowercase();
-            operations.insert(method, operation(endpoint, table.formats, about));
+            let operation = operation(endpoint, table.formats, about, &mut named);
+            operations.insert(method, operation);
         }
     }
     let servers: Vec<Value> = about
@@ -87,7 +95,7 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
         "servers": servers,
         "paths": paths,
         "components": {
-            "schemas": { "Failure": about.error_schema, BLANK: blank_schema() },
+            "schemas": named.schemas,
             "headers": header_components(about),
             "securitySchemes": {
                 "apiKey": authorization(
@@ -133,7 +141,12 @@ fn authorization(description: &str) -> Value {
     json!({ "type": "apiKey", "in": "header", "name": "Authorization", "description": description })
 }
 
-fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
+fn operation<Cx: Sync>(
+    endpoint: &Compiled<Cx>,
+    formats: Formats,
+    about: &About<'_>,
+    named: &mut Named,
+) -> Value {
     let route = endpoint.route();
     let mut schema = published(&endpoint.params_document, formats, Side::Request);
     let text = description(&endpoint.params_document).unwrap_or_default();
@@ -173,7 +186,7 @@ fn operation<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<
     if let Permission::Scope(scope) = route.permission {
         operation.insert("x-scope".into(), json!(scope.name()));
     }
-    operation.insert("responses".into(), responses(endpoint, formats, about));
+    operation.insert("responses".into(), responses(endpoint, formats, about, named));
     Value::Object(operation)
 }
 
@@ -217,9 +230,15 @@ fn take_parameters<Cx: Sync>(endpoint: &Compiled<Cx>, schema: &mut Value) -> Vec
     parameters
 }
 
-fn responses<Cx: Sync>(endpoint: &Compiled<Cx>, formats: Formats, about: &About<'_>) -> Value {
+fn responses<Cx: Sync>(
+    endpoint: &Compiled<Cx>,
+    formats: Formats,
+    about: &About<'_>,
+    named: &mut Named,
+) -> Value {
     let mut responses = Map::new();
     let reply = published(&endpoint.reply_document, formats, Side::Answer);
+    let reply = named.reply(&endpoint.name, reply);
     let success = description(&endpoint.reply_document).unwrap_or("Success.");
     responses.insert(
         "200".into(),

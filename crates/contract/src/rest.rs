@@ -7,6 +7,7 @@
 //! operations; the [`Table`] of all routes finds the one that a request asks for, and describes
 //! them in the index.
 
+mod answers;
 pub mod args;
 pub mod check;
 pub mod clean;

@@ -20,7 +20,9 @@ const ITEMS_MAX: u64 = 25;
 const HEADERS_MAX: usize = 50;
 
 pub(crate) fn route() -> Route<Action> {
-    Route::at("", "/batch/v1").on(CREATE, args(), write(anyone, |call| run(call, &[])))
+    Route::at("", "/batch/v1")
+        .on(CREATE, args(), write(anyone, |call| run(call, &[])))
+        .succeeds_with(&[207])
 }
 
 /// The parameters of a batch.

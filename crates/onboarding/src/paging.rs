@@ -17,6 +17,7 @@ pub(crate) const fn page_default() -> i64 {
 /// A page of a list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "{T}Page")]
 pub struct Page<T> {
     /// The objects.
     pub(crate) data: Vec<T>,

@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::session::{OUTER_TOKEN, Session};
 
 pub(crate) fn route(namespace: &str) -> Route<Action> {
-    Route::at(namespace, "/batch").on(CREATE, batch::args(), write(anyone, run))
+    Route::at(namespace, "/batch")
+        .on(CREATE, batch::args(), write(anyone, run))
+        .succeeds_with(&[207])
 }
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {

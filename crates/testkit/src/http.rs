@@ -10,6 +10,7 @@ mod write;
 
 use std::io::{BufReader, Write as _};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,17 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const DIRECT_SEND_MAX_BYTES: usize = 16 << 10;
 /// How long the rest of a request may take that was answered before it was sent completely.
 const SEND_AFTER_ANSWER_MAX: Duration = Duration::from_millis(200);
+
+/// Who looks at every answer that this process receives.
+static JUDGE: OnceLock<Judge> = OnceLock::new();
+
+/// Looks at an answer; an error fails the request.
+pub type Judge = Box<dyn Fn(&Request, &Response) -> Result<()> + Send + Sync>;
+
+/// Has every answer looked at that this process receives from now on. The first judge stays.
+pub fn judge_answers(judge: impl FnOnce() -> Judge) {
+    JUDGE.get_or_init(judge);
+}
 
 /// A request in all the detail that a test may care about.
 #[derive(Clone, Debug)]
@@ -167,11 +179,16 @@ impl Connection {
     /// As [`Connection::request`], for a request made by hand.
     pub fn send(&mut self, request: &Request) -> Result<Response> {
         let bytes = write::request_bytes(&self.base, request);
-        if bytes.len() <= DIRECT_SEND_MAX_BYTES {
+        let response = if bytes.len() <= DIRECT_SEND_MAX_BYTES {
             let sent = self.writer.write_all(&bytes);
-            return self.answer(&request.method, sent);
+            self.answer(&request.method, sent)?
+        } else {
+            self.send_while_reading(&bytes, &request.method)?
+        };
+        if let Some(judge) = JUDGE.get() {
+            judge(request, &response)?;
         }
-        self.send_while_reading(&bytes, &request.method)
+        Ok(response)
     }
 
     /// Sends bytes as they are, well-formed or not. [`Connection::read`] fetches the answer.

@@ -6,11 +6,13 @@
 //! when a test panics or the test process is killed.
 //!
 //! Start with [`database::TestDatabase`], [`postgres::shared`] and [`process::Server`]; [`http`]
-//! talks to a server; [`conformance::onboarding`] and [`conformance::rest`] judge one.
+//! talks to a server; [`conformance::onboarding`] and [`conformance::rest`] judge one, and
+//! [`openapi`] holds its answers against its documents.
 
 pub mod conformance;
 pub mod database;
 pub mod http;
+pub mod openapi;
 pub mod postgres;
 pub mod process;
 pub mod rows;

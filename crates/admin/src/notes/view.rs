@@ -19,7 +19,7 @@ const NONCE_NAME: &str = "_wpnonce";
 pub(super) fn item() -> Item {
     let shown = |schema: Schema, about: &str| schema.about(about).context(BOTH).readonly();
     let text = |about: &str| shown(Schema::text(), about);
-    let moment = |about: &str| shown(Schema::text(), about);
+    let moment = |about: &str| shown(Schema::text(), about).or_null();
     let flag = |about: &str| shown(Schema::boolean(), about);
     let id = Schema::integer().about("Note ID.").context(&["view"]).readonly();
     let fields = [
@@ -29,7 +29,7 @@ pub(super) fn item() -> Item {
         ("locale", text("Locale of the texts.")),
         ("title", text("Title.")),
         ("content", text("Content.")),
-        ("content_data", text("Additional data for programs.")),
+        ("content_data", text("Additional data for programs.").shown_as(Schema::map())),
         ("status", Schema::text().about("Note status.").context(BOTH)),
         ("source", text("Source of the note.")),
         ("date_created", moment("Date created, in the site's time zone.")),

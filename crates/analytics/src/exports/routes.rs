@@ -169,7 +169,10 @@ fn failure(job: &JobRow) -> Option<String> {
 fn document() -> Value {
     let members = [
         ("message", Schema::text().about("Status message.")),
-        ("export_id", Schema::text().about("Export ID; null if there is nothing to export.")),
+        (
+            "export_id",
+            Schema::text().about("Export ID; null if there is nothing to export.").or_null(),
+        ),
     ];
     Item::new("report_export", Schema::object(members)).document()
 }

@@ -96,6 +96,7 @@ impl Stats {
             .in_turns();
         Route::at(namespace, &format!("/reports{}", self.path))
             .on(READ, (self.args)(), run)
+            .shows_item()
             .schema(body::document(self))
     }
 

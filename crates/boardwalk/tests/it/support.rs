@@ -124,6 +124,7 @@ impl Site {
 
     /// Serves the sandbox with further arguments.
     pub(crate) fn serve_with(&self, arguments: &[&str]) -> Running {
+        http::judge_answers(|| testkit::openapi::judge(PROGRAM));
         let fixed = ["serve", "--environment", "sandbox", "--admin-listen", "127.0.0.1:0"];
         let own = arguments.contains(&"--listen");
         let listen: &[&str] = if own { &[] } else { &["--listen", "127.0.0.1:0"] };

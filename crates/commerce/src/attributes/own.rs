@@ -79,12 +79,21 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
         Route::at(namespace, &format!("{PATH}/{slug}"))
             .on(READ, Args::new().arg("slug", slug_arg), read(may_view, one))
             .schema(item.document()),
-        Route::at(namespace, &format!("{PATH}/{slug}/terms")).on(
-            READ,
-            list_args,
-            read(may_view, terms),
-        ),
+        Route::at(namespace, &format!("{PATH}/{slug}/terms"))
+            .on(READ, list_args, read(may_view, terms))
+            .shows(Schema::list(term_answer())),
     ]
+}
+
+fn term_answer() -> Schema {
+    Schema::object([
+        ("id", Schema::text().about("The value itself.")),
+        ("name", Schema::text().about("Value.")),
+        ("slug", Schema::text().about("The value itself.")),
+        ("description", Schema::text().about("Always blank.")),
+        ("menu_order", Schema::integer().about("Always 0.")),
+        ("count", Schema::integer().about("Number of variations that have the value.")),
+    ])
 }
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -44,14 +44,16 @@ fn fields() -> Vec<(&'static str, Schema)> {
         ("date_modified_gmt", moment("Date last modified, in GMT.").readonly()),
         ("discount_type", kind()),
         ("description", Schema::text().about("Description, not shown to customers.")),
-        ("date_expires", moment("Expiry date, in the site's time zone.")),
-        ("date_expires_gmt", moment("Expiry date, in GMT.")),
+        ("date_expires", moment("Expiry date, in the site's time zone.").or_null()),
+        ("date_expires_gmt", moment("Expiry date, in GMT.").or_null()),
         ("usage_count", Schema::integer().about("Number of times the coupon was used.").readonly()),
     ];
     fields.extend(conditions());
     fields.push((
         "used_by",
-        ids("Users who used the coupon: user IDs or e-mail addresses.").readonly(),
+        ids("Users who used the coupon: user IDs or e-mail addresses.")
+            .readonly()
+            .shown_as(Schema::list(Schema::text())),
     ));
     fields.push(("meta_data", meta::schema()));
     fields
@@ -63,9 +65,12 @@ fn conditions() -> [(&'static str, Schema); 13] {
         ("individual_use", switch("Whether the coupon cannot be combined with others.")),
         ("product_ids", ids("Products the coupon applies to.")),
         ("excluded_product_ids", ids("Excluded products.")),
-        ("usage_limit", count("Usage limit in total.")),
-        ("usage_limit_per_user", count("Usage limit per customer.")),
-        ("limit_usage_to_x_items", count("Maximum number of items the coupon applies to.")),
+        ("usage_limit", count("Usage limit in total.").or_null()),
+        ("usage_limit_per_user", count("Usage limit per customer.").or_null()),
+        (
+            "limit_usage_to_x_items",
+            count("Maximum number of items the coupon applies to.").or_null(),
+        ),
         ("free_shipping", switch("Whether the coupon grants free shipping.")),
         ("product_categories", ids("Product categories the coupon applies to.")),
         ("excluded_product_categories", ids("Excluded product categories.")),

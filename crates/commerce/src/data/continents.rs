@@ -20,6 +20,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/data/continents")
             .on(READ, Args::new(), memory(may_view, list))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, r"/data/continents/(?P<location>[\w-]+)")
             .on(READ, args, memory(may_view, one))

@@ -20,6 +20,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/data/countries")
             .on(READ, Args::new(), memory(may_view, list))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, r"/data/countries/(?P<location>[\w-]+)")
             .on(READ, args, memory(may_view, one))
@@ -33,7 +34,10 @@ fn item() -> Item {
 }
 
 pub(super) fn states_schema() -> Schema {
-    let state = Schema::object(code_and_name("state")).context(&["view"]).readonly();
+    let [code, name] = code_and_name("state");
+    // Some countries number their states.
+    let code = (code.0, code.1.shown_as(Schema::types(&["string", "integer"])));
+    let state = Schema::object([code, name]).context(&["view"]).readonly();
     shown(Schema::list(state), "States of the country.")
 }
 

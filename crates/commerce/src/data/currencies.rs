@@ -27,6 +27,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
     [
         Route::at(namespace, "/data/currencies")
             .on(READ, Args::new(), memory(may_view, list))
+            .lists()
             .schema(document.clone()),
         Route::at(namespace, "/data/currencies/current")
             .on(READ, Args::new(), memory(may_view, current))

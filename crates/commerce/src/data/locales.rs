@@ -53,8 +53,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
 /// fields as `default`, and as those of the shop's own country if it has no difference.
 fn locales(options: &Options) -> Value {
     let mut locales = Map::new();
-    let base = options.text("woocommerce_default_country");
-    let base = base.split(':').next().unwrap_or_default().to_owned();
+    let base = base_country(options);
     for field in tables::address_fields() {
         if !serves(options, field.country) {
             continue;
@@ -70,16 +69,26 @@ fn locales(options: &Options) -> Value {
     Value::Object(locales)
 }
 
+/// The country of the shop itself.
+fn base_country(options: &Options) -> String {
+    let base = options.text("woocommerce_default_country");
+    base.split(':').next().unwrap_or_default().to_owned()
+}
+
+fn is_hidden(hidden: Hidden, at_home: bool) -> bool {
+    match hidden {
+        Hidden::Never => false,
+        Hidden::Always => true,
+        Hidden::AtHome => at_home,
+    }
+}
+
 fn difference(field: &AddressField, at_home: bool) -> Value {
     let mut members = Map::new();
     if !field.label.is_empty() {
         members.insert(String::from("label"), json!(field.label));
     }
-    let hidden = field.hidden.map(|hidden| match hidden {
-        Hidden::Never => false,
-        Hidden::Always => true,
-        Hidden::AtHome => at_home,
-    });
+    let hidden = field.hidden.map(|hidden| is_hidden(hidden, at_home));
     let flags = [("required", field.required), ("hidden", hidden)];
     members.extend(flags.into_iter().filter_map(|(name, flag)| Some((name.into(), json!(flag?)))));
     if !field.class.is_empty() {
@@ -174,7 +183,8 @@ fn names(options: &Options, option: &str, country: &str) -> bool {
 pub fn address_field(options: &Options, country: &str, name: &str) -> Option<(&'static str, bool)> {
     let own =
         tables::address_fields().iter().find(|own| own.country == country && own.field == name);
-    if own.is_some_and(|own| own.hidden == Some(true)) {
+    let at_home = base_country(options) == country;
+    if own.and_then(|own| own.hidden).is_some_and(|hidden| is_hidden(hidden, at_home)) {
         return None;
     }
     let choice = match name {

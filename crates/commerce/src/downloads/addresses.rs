@@ -20,6 +20,7 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
     let list = move |call: &mut Call<'_>| list(call, &path);
     Route::at(namespace, "/data/download-ips")
         .on(READ, Args::new(), read(may_view, list))
+        .lists()
         .schema(item.document())
 }
 

@@ -57,6 +57,7 @@ fn route(version: Version, namespace: &str) -> Route<Action> {
     let list = move |call: &mut Call<'_>| list(version, call, &base);
     Route::at(namespace, r"/customers/(?P<customer_id>[\d]+)/downloads")
         .on(READ, args, read(may_list, list))
+        .lists()
         .schema(item.document())
 }
 

@@ -33,6 +33,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 3] {
     [
         Route::at(namespace, &path("email_templates"))
             .on(READ, id(), read(may_read, list))
+            .lists()
             .schema(item.document()),
         Route::at(namespace, &path("send_email"))
             .on(CREATE, send_args.clone().arg("template_id", chosen), write(may_send, send_chosen))

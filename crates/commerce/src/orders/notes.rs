@@ -48,7 +48,9 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
     [
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes")
             .on(READ, list_args, read(may_list, on_endpoint!(list)))
+            .lists()
             .on(CREATE, on_order().with(create_args), write(may_create, on_endpoint!(create)))
+            .creates()
             .schema(document.clone()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/notes/(?P<id>[\d]+)")
             .on(

@@ -63,8 +63,8 @@ fn content(visit: &Visit, order: &Order) -> String {
     if !status::needs_payment(order) {
         return format!("<p>This order needs no payment.</p>\n{rows}");
     }
-    let ways = gateways::offered(&visit.options).into_iter().map(|(title, about)| {
-        format!("<h2>{}</h2>\n<p>{}</p>\n", escaped(&title), escaped(&about))
+    let ways = gateways::offered(&visit.options).into_iter().map(|way| {
+        format!("<h2>{}</h2>\n<p>{}</p>\n", escaped(&way.title), escaped(&way.description))
     });
     let ways: String = ways.collect();
     let ways = if ways.is_empty() {

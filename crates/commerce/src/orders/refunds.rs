@@ -69,6 +69,7 @@ pub(super) fn routes(namespace: &str, version: Version) -> [Route<Action>; 2] {
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds")
             .on(READ, list_args, read(may_list, on_endpoint!(list)))
             .on(CREATE, create_args, write(may_create, on_endpoint!(create)))
+            .creates()
             .schema(item.document()),
         Route::at(namespace, r"/orders/(?P<order_id>[\d]+)/refunds/(?P<id>[\d]+)")
             .on(

@@ -178,7 +178,7 @@ fn first_line() -> Schema {
     Schema::object([
         ("id", read_only(Schema::integer(), "Line ID.")),
         ("name", read_only(any(), "Product name.")),
-        ("sku", read_only(text(), "Product SKU.")),
+        ("sku", read_only(text(), "Product SKU.").or_null()),
         ("product_id", shown(any(), "Product ID.")),
         ("variation_id", shown(Schema::integer(), "Variation ID, if applicable.")),
         ("quantity", shown(Schema::integer(), "Quantity.")),
@@ -195,10 +195,13 @@ fn first_line() -> Schema {
 
 fn line() -> Schema {
     let text = Schema::text;
+    // A line without an image has a blank in its place.
+    let image_id = Schema::types(&["integer", "string"]);
     let image = Schema::object([
-        ("id", shown(Schema::integer(), "Image ID.")),
+        ("id", shown(Schema::integer(), "Image ID.").shown_as(image_id)),
         ("src", shown(text().format("uri"), "Image URL.")),
     ]);
+    let gtin = read_only(text(), "Product GTIN, UPC, EAN or ISBN.");
     let share = Schema::object([
         ("id", shown(Schema::integer(), "Tax rate ID.")),
         ("total", shown(text(), "Tax total.")),
@@ -207,7 +210,7 @@ fn line() -> Schema {
     Schema::object([
         ("id", read_only(Schema::integer(), "Line ID.")),
         ("name", shown(Schema::typed("mixed"), "Product name.")),
-        ("parent_name", shown(text(), "Name of the variation's product.")),
+        ("parent_name", shown(text(), "Name of the variation's product.").or_null()),
         ("product_id", shown(Schema::typed("mixed"), "Product ID.")),
         ("variation_id", shown(Schema::integer(), "Variation ID, if applicable.")),
         ("quantity", shown(Schema::integer(), "Quantity.")),
@@ -218,8 +221,8 @@ fn line() -> Schema {
         ("total_tax", read_only(text(), "Total tax, after discounts.")),
         ("taxes", read_only(Schema::list(share), "Line taxes.")),
         ("meta_data", line_entries(true)),
-        ("sku", read_only(text(), "Product SKU.")),
-        ("global_unique_id", read_only(text(), "Product GTIN, UPC, EAN or ISBN.")),
+        ("sku", read_only(text(), "Product SKU.").or_null()),
+        ("global_unique_id", gtin.or_null()),
         ("price", read_only(Schema::number(), "Unit price.")),
         ("image", read_only(image, "Product image.")),
     ])

@@ -2,7 +2,7 @@
 
 use contract::rest::{Item, Schema};
 
-use super::record::{KINDS, PlainFields, STOCK_STATUSES};
+use super::record::{KINDS, PlainFields, STOCK_STATUSES, VARIATION};
 use super::version::is_current;
 use crate::common::meta;
 use crate::common::version::Version;
@@ -87,8 +87,11 @@ fn identity(version: Version) -> Fields {
     }
     let statuses =
         if is_current(version) { STATUSES } else { STATUSES.get(..5).unwrap_or(STATUSES) };
+    // Lists of analytics show variations among products.
+    let kinds = [KINDS, &[VARIATION]].concat();
+    let kind = Schema::text().choices(&kinds);
     fields.extend([
-        ("type", choice(KINDS, "simple", "Product type.")),
+        ("type", choice(KINDS, "simple", "Product type.").shown_as(kind)),
         ("status", choice(statuses, "publish", "Product status.")),
         ("featured", flag("Whether the product is featured.").default(false)),
         (
@@ -108,6 +111,8 @@ fn words() -> Fields {
 }
 
 fn prices(version: Version) -> Fields {
+    // A variation among products has them as text.
+    let sales = Schema::types(&["integer", "string"]);
     let mut fields = Vec::new();
     if is_current(version) {
         fields.push(("global_unique_id", text("GTIN, UPC, EAN or ISBN.")));
@@ -127,7 +132,7 @@ fn prices(version: Version) -> Fields {
         ("price_html", text("Formatted price.").readonly()),
         ("on_sale", flag("Whether the product is on sale.").readonly()),
         ("purchasable", flag("Whether the product can be purchased.").readonly()),
-        ("total_sales", number("Number of sales.").readonly()),
+        ("total_sales", number("Number of sales.").readonly().shown_as(sales)),
     ]);
     fields
 }
@@ -174,7 +179,7 @@ pub(super) fn downloads() -> Schema {
 fn stock(version: Version) -> Fields {
     let mut fields = vec![
         ("manage_stock", flag("Whether stock is tracked.").default(false)),
-        ("stock_quantity", number("Stock quantity.")),
+        ("stock_quantity", number("Stock quantity.").or_null()),
     ];
     let status = choice(STOCK_STATUSES, "instock", "Stock status.");
     if is_current(version) {
@@ -225,7 +230,10 @@ fn parcel() -> Fields {
 fn company(version: Version) -> Fields {
     let class_id = if is_current(version) { Schema::text() } else { Schema::integer() };
     let mut fields = vec![
-        ("shipping_class_id", field(class_id, "Shipping class ID.").readonly()),
+        (
+            "shipping_class_id",
+            field(class_id, "Shipping class ID.").readonly().shown_as(Schema::integer()),
+        ),
         ("reviews_allowed", flag("Whether reviews are allowed.").default(true)),
     ];
     let plain = PlainFields::schemas(version).into_iter();

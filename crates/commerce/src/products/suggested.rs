@@ -36,7 +36,7 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
         }
         Ok(with_totals(Reply::new(items), call, &base, total))
     };
-    Route::at(namespace, PATH).on(READ, arguments, read(may_list, run)).schema(document)
+    Route::at(namespace, PATH).on(READ, arguments, read(may_list, run)).lists().schema(document)
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -60,6 +60,7 @@ pub(super) fn routes(namespace: &str) -> impl Iterator<Item = Route<Action>> {
         };
         Route::at(namespace, &format!("/reports/{name}/totals"))
             .on(READ, Args::new().arg("context", item.context_arg()), read(may_view, list))
+            .lists()
             .schema(item.document())
     })
 }

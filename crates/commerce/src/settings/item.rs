@@ -27,7 +27,7 @@ pub(super) fn group() -> Item {
             ("label", text("Group name.")),
             ("description", text("Group description.")),
             ("parent_id", text("Parent group ID.")),
-            ("sub_groups", text("Subgroup IDs.")),
+            ("sub_groups", text("Subgroup IDs.").shown_as(Schema::list(Schema::text()))),
         ]),
     )
 }

@@ -27,7 +27,9 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
     let edit = move |call: &mut Call<'_>| update(call, &base_of_edit);
     Route::at(namespace, r"/shipping/zones/(?P<id>[\d]+)/locations")
         .on(READ, id(), read(may_view, list))
+        .lists()
         .on(EDIT, id().with(item.update_args()), write(may_edit, edit))
+        .lists()
         .schema(item.document())
 }
 

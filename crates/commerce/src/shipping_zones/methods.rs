@@ -43,6 +43,7 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
     vec![
         Route::at(namespace, r"/shipping/zones/(?P<zone_id>[\d]+)/methods")
             .on(READ, zone(), read(may_view, at_base!(list)))
+            .lists()
             .on(CREATE, create_args, write(may_create, at_base!(create)))
             .schema(item.document()),
         Route::at(namespace, r"/shipping/zones/(?P<zone_id>[\d]+)/methods/(?P<instance_id>[\d]+)")
@@ -67,6 +68,7 @@ fn item() -> Item {
         ("tip", shown("Help text.")),
         ("placeholder", shown("Placeholder.")),
     ]);
+    let settings = setting.clone().shown_as(Schema::map().additional(setting));
     let enabled = Schema::boolean().about("Whether the shipping method is enabled.").context(BOTH);
     let fields = [
         ("id", whole("Shipping method instance ID.").readonly()),
@@ -77,7 +79,7 @@ fn item() -> Item {
         ("method_id", shown("Shipping method ID.")),
         ("method_title", shown("Shipping method name.")),
         ("method_description", shown("Shipping method description.")),
-        ("settings", setting.about("Shipping method settings.").context(BOTH)),
+        ("settings", settings.about("Shipping method settings.").context(BOTH)),
     ];
     Item::new("shipping_zone_method", Schema::object(fields))
 }

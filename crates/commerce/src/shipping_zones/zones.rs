@@ -35,7 +35,9 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
     vec![
         Route::at(namespace, "/shipping/zones")
             .on(READ, Args::new(), read(may_view, at_base!(list)))
+            .lists()
             .on(CREATE, create_args, write(may_create, at_base!(create)))
+            .creates()
             .schema(item.document()),
         Route::at(namespace, r"/shipping/zones/(?P<id>[\d]+)")
             .on(READ, id(), read(may_view, at_base!(get)))

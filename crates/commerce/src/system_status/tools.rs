@@ -94,6 +94,7 @@ pub(super) fn routes(namespace: &str) -> [Route<Action>; 2] {
     [
         Route::at(namespace, "/system_status/tools")
             .on(READ, context, memory(may_view, list))
+            .lists()
             .schema(item.document()),
         Route::at(namespace, r"/system_status/tools/(?P<id>[\w-]+)")
             .on(READ, id(), memory(may_view, one))

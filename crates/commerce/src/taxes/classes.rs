@@ -60,7 +60,9 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
     let list_args = Args::new().arg("context", item.context_arg());
     let collection = Route::at(namespace, "/taxes/classes")
         .on(READ, list_args, read(may_view, at_base!(list)))
+        .lists()
         .on(CREATE, item.create_args(), write(may_create, at_base!(create)))
+        .creates()
         .schema(item.document());
     let mut one = Route::at(namespace, SLUG_PATTERN);
     if version != Version::One {

@@ -37,7 +37,7 @@ pub(super) fn schema(version: Version) -> Schema {
     fields.push(("src", text("Image URL.").format("uri")));
     fields.push((name_of(version), text("Image name.")));
     fields.push(("alt", text("Alternative text.")));
-    Schema::object(fields).about("Term image.").context(BOTH)
+    Schema::object(fields).about("Term image.").context(BOTH).or_null()
 }
 
 /// The picture as the version shows it; null if there is none.

@@ -145,7 +145,7 @@ fn set_parent(kind: TermKind, call: &mut Call<'_>, row: &mut TermRow) -> Result<
     Ok(())
 }
 
-fn set_details(kind: TermKind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Error> {
+fn set_details(kind: TermKind, call: &mut Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
     if kind.has_menu_order()
         && let Some(order) = call.params.get("menu_order")
     {

@@ -30,6 +30,7 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
     vec![
         Route::at(namespace, r"/webhooks/(?P<webhook_id>[\d]+)/deliveries")
             .on(READ, webhook().with(context()), read(may_view, list))
+            .lists()
             .schema(item.document()),
         Route::at(namespace, r"/webhooks/(?P<webhook_id>[\d]+)/deliveries/(?P<id>[\d]+)")
             .on(READ, one, read(may_view, get))

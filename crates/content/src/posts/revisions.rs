@@ -62,6 +62,8 @@ pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
                 delete_args,
                 write(may_delete, move |call: &mut Call<'_>| delete_one(&gone, call)),
             )
+            .notes_deletion()
+            .refuses_with(&[501])
             .schema(item.document()),
     ]
 }

@@ -43,12 +43,15 @@ fn routes_of(names: &Names, taxonomy: &'static Taxonomy) -> [Route<Action>; 2] {
         Route::at(&names.content, &format!("/{}", taxonomy.base))
             .on(READ, list_args(taxonomy, &item), read(may(may_list), run(list_all)))
             .on(CREATE, create_args, write(may(may_create), run(term_write::create)))
+            .creates()
             .batchable()
             .schema(item.document()),
         Route::at(&names.content, &format!("/{}/(?P<id>[\\d]+)", taxonomy.base))
             .on(READ, one_args, read(may(may_read), run(read_one)))
             .on(EDIT, update_args, write(may(may_update), run(term_write::update)))
             .on(DELETE, delete_args, write(may(may_delete), run(term_write::delete)))
+            .notes_deletion()
+            .refuses_with(&[501])
             .batchable()
             .schema(item.document()),
     ]

@@ -141,6 +141,7 @@ fn routes_of<T: Sync>(collection: Collection<T>) -> [Route<Action>; 2] {
         (Arc::clone(&collection), Arc::clone(&collection), Arc::clone(&collection));
     let listed = Route::at(&collection.namespace, &format!("/{base}"))
         .on(READ, list_args, memory(may_list, move |call: &mut Call<'_>| list_all(&all, call)))
+        .maps()
         .schema(item.document());
     let permit = move |call: &mut Call<'_>| match gate.checks {
         Checks::Nothing => Ok(()),

@@ -19,6 +19,8 @@ use super::{existing, item_path, linked, not_logged_in, rights};
 
 /// Passwords that one user may have.
 pub(crate) const PASSWORDS_MAX: usize = 500;
+/// Without TLS nobody has application passwords.
+const DISABLED: &[u16] = &[501];
 
 static COMPILED: LazyLock<CompiledItem> =
     LazyLock::new(|| item().compile().expect("the fields of a password are written down right"));
@@ -31,14 +33,33 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     vec![
         at("")
             .on(READ, context(), read(may_list, list))
+            .lists()
+            .refuses_with(DISABLED)
             .on(CREATE, item().create_args(), write(may_create, create))
-            .on(DELETE, Args::new(), write(may_delete_all, delete_all)),
-        at("/introspect").on(READ, context(), read(may_introspect, introspect)),
+            .creates()
+            .refuses_with(DISABLED)
+            .on(DELETE, Args::new(), write(may_delete_all, delete_all))
+            .shows(all_deleted())
+            .refuses_with(DISABLED),
+        at("/introspect")
+            .on(READ, context(), read(may_introspect, introspect))
+            .refuses_with(DISABLED),
         at(r"/(?P<uuid>[\w\-]+)")
             .on(READ, context(), read(may_get, get))
+            .refuses_with(DISABLED)
             .on(EDIT, item().update_args(), write(may_edit, edit))
-            .on(DELETE, Args::new(), write(may_delete, delete)),
+            .refuses_with(DISABLED)
+            .on(DELETE, Args::new(), write(may_delete, delete))
+            .notes_deletion()
+            .refuses_with(DISABLED),
     ]
+}
+
+fn all_deleted() -> Schema {
+    Schema::object([
+        ("deleted", Schema::boolean().about("Whether they were deleted.")),
+        ("count", Schema::integer().about("Number of deleted passwords.")),
+    ])
 }
 
 fn item() -> Item {

@@ -24,12 +24,14 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.docs, path).schema(item().document());
     let id = Args::new().arg("id", Schema::integer().about("Key ID."));
     vec![
-        at(PATH).on(READ, Args::new(), read(may_use, list)).on(
-            CREATE,
-            item().create_args(),
-            write(may_use, create),
-        ),
-        at(&format!(r"{PATH}/(?P<id>[\d]+)")).on(DELETE, id, write(may_use, delete)),
+        at(PATH)
+            .on(READ, Args::new(), read(may_use, list))
+            .lists()
+            .on(CREATE, item().create_args(), write(may_use, create))
+            .creates(),
+        at(&format!(r"{PATH}/(?P<id>[\d]+)"))
+            .on(DELETE, id, write(may_use, delete))
+            .notes_deletion(),
     ]
 }
 

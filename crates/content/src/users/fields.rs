@@ -89,7 +89,9 @@ fn meta() -> Schema {
         .any_additional()
         .keyword("default", json!([]))
         .context(EDIT_ONLY);
-    Schema::object([("persisted_preferences", preferences)]).about("Meta fields.")
+    // Without a field it is an empty list.
+    let shown = Schema::types(&["object", "array"]);
+    Schema::object([("persisted_preferences", preferences)]).about("Meta fields.").shown_as(shown)
 }
 
 pub(super) fn get_args() -> Args {

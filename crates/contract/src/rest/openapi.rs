@@ -5,6 +5,9 @@
 //! become templates with the constraint kept at the parameter ([`template`]). HEAD is left out,
 //! being GET without a body, and so is OPTIONS, which describes its route to anybody.
 
+mod components;
+mod responses;
+mod summary;
 mod template;
 mod translate;
 
@@ -12,9 +15,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use self::components::Components;
+use self::responses::Told;
 use self::template::Template;
+use self::translate::Side;
 use super::Table;
-use super::route::CompiledRoute;
+use super::answers::Shape;
 
 /// What the table cannot know.
 #[derive(Clone, Copy, Debug)]
@@ -33,29 +39,31 @@ pub fn document<O>(
     takes_keys: &dyn Fn(&str) -> bool,
 ) -> Value {
     let mut paths = Map::new();
-    let mut schemas = Map::new();
-    schemas.insert(String::from(ERROR), error_schema());
+    let mut components = Components::new();
     for route in table.routes().iter().filter(|route| !route.is_unlisted) {
-        let published = route.description();
-        let endpoints = published.get("endpoints").and_then(Value::as_array);
         let security = security(takes_keys(&route.pattern));
-        let item = item_of(route, &mut schemas);
         let mut described = BTreeSet::new();
-        for endpoint in endpoints.into_iter().flatten() {
-            for verb in endpoint.get("methods").and_then(Value::as_array).into_iter().flatten() {
-                let verb = verb.as_str().unwrap_or_default();
+        for endpoint in &route.endpoints {
+            let args = endpoint.described().as_object().cloned().unwrap_or_default();
+            for verb in endpoint.verbs {
                 // A route may list a verb twice; only the first operation is ever reached.
-                if !described.insert(verb.to_owned()) {
+                if !described.insert(*verb) {
                     continue;
                 }
-                let template = place(&paths, &route.pattern, verb);
-                let mut operation = operation(verb, &template, endpoint, item.as_ref());
+                let template = place(&paths, &route.pattern);
+                let told = Told {
+                    route,
+                    endpoint,
+                    verb: verb.name(),
+                    path: &template.text,
+                    has_pages: args.contains_key("per_page"),
+                };
+                let mut operation = operation(&told, &template, &args);
+                let responses = told.responses(&mut components);
+                operation.insert(String::from("responses"), responses);
                 operation.insert(String::from("tags"), json!([tag(&route.namespace)]));
                 operation.insert(String::from("security"), security.clone());
-                let at_path = paths.entry(&template.text).or_insert_with(|| json!({}));
-                if let Some(operations) = at_path.as_object_mut() {
-                    operations.insert(verb.to_ascii_lowercase(), Value::Object(operation));
-                }
+                add(&mut paths, &template.text, verb.name(), operation);
             }
         }
     }
@@ -69,48 +77,95 @@ pub fn document<O>(
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": about.servers.iter().map(named).collect::<Vec<_>>(),
+        "tags": tags(table),
         "paths": paths,
         "components": {
-            "schemas": schemas,
-            "responses": { "Refused": refused() },
+            "schemas": components.into_schemas(),
+            "responses": responses::components(),
             "securitySchemes": security_schemes(),
         },
     })
 }
 
-/// Name of the error object among the components.
-const ERROR: &str = "Error";
-
-/// The pattern's template. **No operation takes the place of another**: where two patterns differ
-/// in their constraints only, the variables of the later one get other names.
-fn place(paths: &Map<String, Value>, pattern: &str, verb: &str) -> Template {
+/// The pattern's template. Where two patterns differ in their constraints and the names of their
+/// variables only, the later one has the names of the first: **a path stands there once.**
+fn place(paths: &Map<String, Value>, pattern: &str) -> Template {
     let mut template = Template::of(pattern);
-    let verb = verb.to_ascii_lowercase();
-    while paths.get(&template.text).is_some_and(|at_path| at_path.get(&verb).is_some()) {
-        template.rename_variables();
+    if let Some(same) = paths.keys().find(|path| template.is_like(path)) {
+        template.rename_variables(same);
     }
     template
+}
+
+/// Puts the operation at its path. Where there is one already, a request is answered by that one
+/// or by this one, as its path decides; so both are described as one.
+fn add(paths: &mut Map<String, Value>, path: &str, verb: &str, operation: Map<String, Value>) {
+    let at_path = paths.entry(path).or_insert_with(|| json!({}));
+    let Some(operations) = at_path.as_object_mut() else { return };
+    let verb = verb.to_ascii_lowercase();
+    if let Some(first) = operations.get_mut(&verb) {
+        merge(first, &Value::Object(operation));
+    } else {
+        operations.insert(verb, Value::Object(operation));
+    }
+}
+
+/// Lets the first operation take the parameters and give the answers of the second as well.
+fn merge(first: &mut Value, second: &Value) {
+    let either = |one: &mut Value, other: &Value| {
+        if *one != *other {
+            *one = json!({ "anyOf": [one.take(), other] });
+        }
+    };
+    let parameters = second.get("parameters").and_then(Value::as_array);
+    for parameter in parameters.into_iter().flatten() {
+        let all = first.get_mut("parameters").and_then(Value::as_array_mut);
+        let Some(all) = all else { continue };
+        let is_same = |other: &&mut Value| other.get("name") == parameter.get("name");
+        match all.iter_mut().find(is_same).and_then(|known| known.get_mut("schema")) {
+            Some(schema) => either(schema, parameter.get("schema").unwrap_or(&Value::Null)),
+            None => all.push(parameter.clone()),
+        }
+    }
+    const BODY: &str = "/content/application~1json/schema";
+    let responses = second.get("responses").and_then(Value::as_object);
+    for (status, response) in responses.into_iter().flatten() {
+        let all = first.get_mut("responses").and_then(Value::as_object_mut);
+        let Some(all) = all else { continue };
+        let known = all.entry(status).or_insert_with(|| response.clone());
+        if let (Some(one), Some(other)) = (known.pointer_mut(BODY), response.pointer(BODY)) {
+            either(one, other);
+        }
+    }
 }
 
 fn tag(namespace: &str) -> &str {
     if namespace.is_empty() { "root" } else { namespace }
 }
 
-fn operation(
-    verb: &str,
+fn tags<O>(table: &Table<O>) -> Value {
+    let root = std::iter::once("root");
+    let all = root.chain(table.namespaces().iter().map(String::as_str));
+    all.map(|name| json!({ "name": name, "description": format!("Routes of {name}.") })).collect()
+}
+
+fn operation<O>(
+    told: &Told<'_, O>,
     template: &Template,
-    endpoint: &Value,
-    item: Option<&Value>,
+    args: &Map<String, Value>,
 ) -> Map<String, Value> {
-    let no_args = Map::new();
-    let args = endpoint.get("args").and_then(Value::as_object).unwrap_or(&no_args);
     let mut operation = Map::new();
     let say = |operation: &mut Map<String, Value>, name: &str, value: Value| {
         operation.insert(name.to_owned(), value);
     };
-    say(&mut operation, "operationId", json!(template.operation_id(verb)));
-    let is_list = args.contains_key("per_page");
-    let of_query = matches!(verb, "GET" | "DELETE");
+    let answers = &told.endpoint.answers;
+    let namespace = told.route.namespace.as_str();
+    let path = template.text.strip_prefix('/').unwrap_or(&template.text);
+    let below = path.strip_prefix(namespace).unwrap_or(path);
+    say(&mut operation, "operationId", json!(template.operation_id(told.verb)));
+    let summary = summary::of(told.verb, below, answers, told.is_list());
+    say(&mut operation, "summary", json!(summary));
+    let of_query = matches!(told.verb, "GET" | "DELETE");
     let mut parameters = template.parameters(args);
     let others = args.iter().filter(|(name, _)| !template.has(name));
     let mut fields = Map::new();
@@ -124,18 +179,33 @@ fn operation(
     if !parameters.is_empty() {
         say(&mut operation, "parameters", Value::Array(parameters));
     }
+    if matches!(answers.shape, Shape::Batch(_)) {
+        fields = batch_fields(&fields);
+    }
     if !fields.is_empty() {
         say(&mut operation, "requestBody", request_body(fields));
     }
-    if endpoint.get("allow_batch").is_some() {
+    if told.endpoint.batch {
         say(&mut operation, "x-batch", json!(true));
     }
-    say(&mut operation, "responses", responses(verb, is_list, item));
     operation
 }
 
+/// The groups of a batch: what is created, changed and deleted.
+fn batch_fields(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut changed = fields.clone();
+    changed.insert(String::from("id"), json!({ "type": ["integer", "string"] }));
+    let list = |items: Value| json!({ "type": "array", "items": items });
+    let object = |fields: &Map<String, Value>| json!({ "type": "object", "properties": fields });
+    Map::from_iter([
+        (String::from("create"), list(object(fields))),
+        (String::from("update"), list(object(&changed))),
+        (String::from("delete"), list(json!({ "type": "integer" }))),
+    ])
+}
+
 fn query_parameter(name: &str, arg: &Value) -> Value {
-    let schema = translate::schema(arg);
+    let schema = translate::schema(arg, Side::Request);
     let types = |wanted: &str| match schema.get("type") {
         Some(Value::String(only)) => only == wanted,
         Some(Value::Array(several)) => several.iter().any(|one| one == wanted),
@@ -172,84 +242,14 @@ fn is_required(arg: &Value) -> bool {
 
 fn request_body(fields: Map<String, Value>) -> Value {
     let required = fields.values().any(is_required);
-    let schema = translate::schema(&json!({ "type": "object", "properties": fields }));
+    let schema = json!({ "type": "object", "properties": fields });
+    let schema = translate::schema(&schema, Side::Request);
     json!({
         "required": required,
         "content": {
             "application/json": { "schema": schema },
             "application/x-www-form-urlencoded": { "schema": schema },
         },
-    })
-}
-
-fn responses(verb: &str, is_list: bool, item: Option<&Value>) -> Value {
-    let list = |item: &Value| json!({ "type": "array", "items": item });
-    let schema = match (verb, item) {
-        // What was deleted, alone or with the word that it is gone.
-        ("DELETE", _) | (_, None) => json!({}),
-        ("GET", Some(item)) if is_list => list(item),
-        // A collection that has no pages is a list, too.
-        ("GET", Some(item)) => json!({ "anyOf": [item, list(item)] }),
-        (_, Some(item)) => item.clone(),
-    };
-    let headers = if is_list && verb == "GET" {
-        let number = json!({ "schema": { "type": "integer", "minimum": 0 } });
-        json!({ "X-WP-Total": number, "X-WP-TotalPages": number })
-    } else {
-        json!({})
-    };
-    let success = json!({
-        "description": "Success.",
-        "headers": headers,
-        "content": { "application/json": { "schema": schema } },
-    });
-    json!({ "2XX": success, "4XX": { "$ref": "#/components/responses/Refused" } })
-}
-
-/// A reference to the schema of the route's items, which becomes a component.
-fn item_of<O>(route: &CompiledRoute<O>, schemas: &mut Map<String, Value>) -> Option<Value> {
-    let schema = route.schema.as_ref()?;
-    let mut translated = translate::schema(schema);
-    if let Some(keywords) = translated.as_object_mut() {
-        // What is required is so for requests; an answer shows what its view and `_fields` let.
-        keywords.shift_remove("required");
-    }
-    let title = schema.get("title").and_then(Value::as_str).unwrap_or("item");
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '.' };
-    let name: String = format!("{}.{title}", tag(&route.namespace)).chars().map(plain).collect();
-    // Routes of one resource share a title and a schema; where only the title is shared, the
-    // schema stays where it is used.
-    if *schemas.entry(&name).or_insert_with(|| translated.clone()) != translated {
-        return Some(translated);
-    }
-    Some(json!({ "$ref": format!("#/components/schemas/{name}") }))
-}
-
-fn error_schema() -> Value {
-    json!({
-        "type": "object",
-        "description": "Why the request failed. Clients should rely on `code` and `data.status`.",
-        "required": ["code", "message"],
-        "properties": {
-            "code": { "type": "string" },
-            "message": { "type": "string" },
-            "data": {
-                "description": "An object, except for a few codes that carry another value.",
-                "properties": {
-                    "status": { "type": "integer" },
-                    "params": { "description": "Error messages by parameter." },
-                    "details": { "description": "Error objects by parameter." },
-                },
-            },
-        },
-    })
-}
-
-fn refused() -> Value {
-    let schema = json!({ "$ref": format!("#/components/schemas/{ERROR}") });
-    json!({
-        "description": "The request failed; nothing was changed.",
-        "content": { "application/json": { "schema": schema } },
     })
 }
 

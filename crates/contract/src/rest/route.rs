@@ -6,7 +6,8 @@
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 
-use super::{Args, CompiledArgs};
+use super::answers::{self, Answers, Shape};
+use super::{Args, CompiledArgs, Schema};
 
 /// The method of a request, after any override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,8 @@ pub struct Route<O> {
     namespace: String,
     pattern: String,
     endpoints: Vec<(&'static [Verb], Args, O)>,
+    /// What each operation answers.
+    answers: Vec<Answers>,
     batch: bool,
     schema: Option<Value>,
     body_bytes_max: Option<usize>,
@@ -70,12 +73,14 @@ impl<O> Route<O> {
             ("", path) => path.to_owned(),
             (namespace, path) => format!("/{namespace}{path}"),
         };
-        let (endpoints, batch, schema, body_bytes_max) = (Vec::new(), false, None, None);
+        let (endpoints, answers) = (Vec::new(), Vec::new());
+        let (batch, schema, body_bytes_max) = (false, None, None);
         let (is_unlisted, streams_body) = (false, false);
         Self {
             namespace,
             pattern,
             endpoints,
+            answers,
             batch,
             schema,
             body_bytes_max,
@@ -87,6 +92,7 @@ impl<O> Route<O> {
     #[must_use]
     pub fn on(mut self, verbs: &'static [Verb], args: Args, operation: O) -> Self {
         self.endpoints.push((verbs, args, operation));
+        self.answers.push(Answers::default());
         self
     }
 
@@ -126,6 +132,7 @@ impl<O> Route<O> {
     }
 
     pub(super) fn compile(self) -> Result<CompiledRoute<O>, String> {
+        let told = self.answers;
         let literal = self.pattern.split_once('(').map_or(&*self.pattern, |(before, _)| before);
         let dynamic = literal.len() < self.pattern.len();
         let regex = dynamic.then(|| {
@@ -138,27 +145,101 @@ impl<O> Route<O> {
         });
         let regex = regex.transpose()?;
         let mut endpoints = Vec::new();
-        for (verbs, args, operation) in self.endpoints {
+        for ((verbs, args, operation), answers) in self.endpoints.into_iter().zip(told) {
             let document = args.document();
             let description = Some(args.description()).filter(|all| *all != document);
             let args = args.compile().map_err(|error| format!("{}: {error}", self.pattern))?;
             let batch = self.batch;
-            endpoints.push(Endpoint { verbs, args, batch, operation, document, description });
+            endpoints.push(Endpoint {
+                verbs,
+                args,
+                batch,
+                operation,
+                document,
+                description,
+                answers,
+            });
         }
         let literal = literal.to_owned();
-        let Self { namespace, pattern, schema, body_bytes_max, .. } = self;
-        let Self { is_unlisted, streams_body, .. } = self;
         Ok(CompiledRoute {
-            namespace,
-            pattern,
+            namespace: self.namespace,
+            pattern: self.pattern,
             endpoints,
-            schema,
-            body_bytes_max,
-            is_unlisted,
-            streams_body,
+            schema: self.schema.as_ref().map(answers::published),
+            item: self.schema,
+            body_bytes_max: self.body_bytes_max,
+            is_unlisted: self.is_unlisted,
+            streams_body: self.streams_body,
             literal,
             regex,
         })
+    }
+}
+
+/// What the operation that was written last answers, where that does not follow from its method.
+impl<O> Route<O> {
+    /// One item, although there are pages.
+    #[must_use]
+    pub fn shows_item(self) -> Self {
+        self.shaped(Shape::Item)
+    }
+
+    /// A list of items, although there are no pages.
+    #[must_use]
+    pub fn lists(self) -> Self {
+        self.shaped(Shape::List)
+    }
+
+    /// An object with an item for each name.
+    #[must_use]
+    pub fn maps(self) -> Self {
+        self.shaped(Shape::Map)
+    }
+
+    /// The item, or `deleted` with the item as `previous`.
+    #[must_use]
+    pub fn notes_deletion(self) -> Self {
+        self.shaped(Shape::Deletion)
+    }
+
+    /// The results of a batch over items of this document, which the request has in groups.
+    #[must_use]
+    pub fn batches(self, item: Value) -> Self {
+        self.shaped(Shape::Batch(item))
+    }
+
+    /// This, which is no item of the route.
+    #[must_use]
+    pub fn shows(self, answer: Schema) -> Self {
+        self.shaped(Shape::Like(answer.item()))
+    }
+
+    /// 201: something is made.
+    #[must_use]
+    pub fn creates(self) -> Self {
+        self.succeeds_with(&[201])
+    }
+
+    /// Statuses of success other than 200.
+    #[must_use]
+    pub fn succeeds_with(self, statuses: &[u16]) -> Self {
+        self.answering(|answers| statuses.clone_into(&mut answers.statuses))
+    }
+
+    /// Statuses of refusals that other operations do not know.
+    #[must_use]
+    pub fn refuses_with(self, statuses: &[u16]) -> Self {
+        self.answering(|answers| answers.refusals.extend_from_slice(statuses))
+    }
+
+    fn shaped(self, shape: Shape) -> Self {
+        self.answering(|answers| answers.shape = shape)
+    }
+
+    fn answering(mut self, change: impl FnOnce(&mut Answers)) -> Self {
+        let last = self.answers.last_mut();
+        change(last.expect("an operation is written before what it answers"));
+        self
     }
 }
 
@@ -172,9 +253,15 @@ pub struct Endpoint<O> {
     document: Value,
     /// The same with what only this product has, if there is such.
     description: Option<Value>,
+    pub(super) answers: Answers,
 }
 
 impl<O> Endpoint<O> {
+    /// The parameters with all that it takes, also what only this product has.
+    pub(super) fn described(&self) -> &Value {
+        self.description.as_ref().unwrap_or(&self.document)
+    }
+
     /// The greatest value of a numeric parameter, if it has one.
     pub fn maximum(&self, name: &str) -> Option<i64> {
         self.document.get(name)?.get("maximum")?.as_i64()
@@ -195,6 +282,8 @@ pub struct CompiledRoute<O> {
     pub pattern: String,
     pub endpoints: Vec<Endpoint<O>>,
     pub schema: Option<Value>,
+    /// The same with what answers have beyond it.
+    pub(super) item: Option<Value>,
     /// Bytes of a body, if the route accepts more than others.
     pub body_bytes_max: Option<usize>,
     /// Whether index and documents leave it out.
@@ -237,7 +326,7 @@ impl<O> CompiledRoute<O> {
 
     /// The same with all that it takes, also what only this product has.
     pub fn description(&self) -> Value {
-        self.told("", true, |endpoint| endpoint.description.as_ref().unwrap_or(&endpoint.document))
+        self.told("", true, Endpoint::described)
     }
 
     fn told(&self, rest_url: &str, help: bool, args: fn(&Endpoint<O>) -> &Value) -> Value {

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use super::answers::{OR_NULL, SHOWN};
 use super::node::Node;
 
 /// The keywords that the published description of a parameter may have. `required` comes on top.
@@ -303,18 +304,18 @@ impl Schema {
             .document
             .iter()
             .filter(|(name, _)| is_published(name))
-            .map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value)))
+            .map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value, IN_REQUESTS)))
             .collect();
         published.insert(String::from("required"), self.is_required().into());
         Value::Object(published)
     }
 
-    /// What the description of an item publishes of a field: all of it.
+    /// What the description of an item says of a field: all of it.
     pub fn item(&self) -> Value {
         let keywords = self.document.iter();
-        let published =
-            keywords.map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value)));
-        Value::Object(published.collect())
+        let told = keywords
+            .map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value, IN_ITEMS)));
+        Value::Object(told.collect())
     }
 
     /// The tree that the walker reads. The error says where the schema is wrong.
@@ -343,8 +344,14 @@ fn without_ours(document: &Map<String, Value>) -> Map<String, Value> {
     document
 }
 
+/// Keywords within a parameter that are told nowhere.
+const IN_REQUESTS: &[&str] = &[OURS, OR_NULL, SHOWN];
+/// The same within an item, whose route leaves out what only `OpenAPI` tells.
+const IN_ITEMS: &[&str] = &[OURS];
+
 /// Clients know `properties` without a property as an empty list, at every depth.
-fn empty_maps_as_lists(keyword: &str, value: &Value) -> Value {
+fn empty_maps_as_lists(keyword: &str, value: &Value, untold: &[&str]) -> Value {
+    let of_schema = |schema: &Value| of_schema(schema, untold);
     match (keyword, value) {
         ("default" | "enum", value) => value.clone(),
         ("properties" | "patternProperties", Value::Object(members)) if members.is_empty() => {
@@ -359,10 +366,10 @@ fn empty_maps_as_lists(keyword: &str, value: &Value) -> Value {
     }
 }
 
-fn of_schema(schema: &Value) -> Value {
+fn of_schema(schema: &Value, untold: &[&str]) -> Value {
     let Value::Object(keywords) = schema else { return schema.clone() };
-    let told = keywords.iter().filter(|(name, _)| *name != OURS);
-    let inner = told.map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value)));
+    let told = keywords.iter().filter(|(name, _)| !untold.contains(&name.as_str()));
+    let inner = told.map(|(name, value)| (name.clone(), empty_maps_as_lists(name, value, untold)));
     Value::Object(inner.collect())
 }
 

@@ -148,11 +148,14 @@ fn answers_are_those_that_can_be_given() {
     assert_eq!(statuses(ORDERS, "post"), ["200", "400", "401", "413"]);
     assert_eq!(statuses(ORDERS, "get"), ["200", "400", "401"]);
     assert_eq!(statuses("/v1/status", "get"), ["200", "400"]);
-    let success = &operation(ORDERS, "post")["responses"]["200"];
+    let document = toy_document();
+    let success = &document["paths"][ORDERS]["post"]["responses"]["200"];
     assert_eq!(success["description"], "An order as it was understood.");
     assert_eq!(success["headers"]["X-Request-Id"]["$ref"], "#/components/headers/X-Request-Id");
-    let reply = &success["content"]["application/json"]["schema"];
+    let reply = success["content"]["application/json"]["schema"]["$ref"].as_str().unwrap();
+    let reply = document.pointer(reply.strip_prefix('#').unwrap()).unwrap();
     assert_eq!(reply["required"], json!(["params"]));
+    assert_eq!(reply.get("title"), None);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn toy() -> Value {
         Schema::object([
             ("id", Schema::integer().context(&["view"]).readonly()),
             ("text", Schema::text().context(&["view"]).required()),
-            ("stars", Schema::number().min(0).exclusive_min().context(&["view"])),
+            ("stars", Schema::number().min(0).exclusive_min().or_null().context(&["view"])),
         ]),
     );
     let list = Args::new()
@@ -25,14 +25,23 @@ fn toy() -> Value {
         Route::at("toy/v1", "/notes")
             .on(READ, list, ())
             .on(CREATE, note.create_args(), ())
+            .creates()
             .batchable()
             .schema(note.document()),
         Route::at("toy/v1", r"/notes/(?P<id>[\d]+)")
             .on(READ, id.clone(), ())
             .on(EDIT, id.clone().with(note.update_args()), ())
             .on(DELETE, id.arg("force", Schema::boolean().default(false)), ())
+            .notes_deletion()
+            .refuses_with(&[410])
             .schema(note.document()),
-        Route::at("toy/v1", r"/notes/(?P<id>[a-z]+)").on(READ, Args::new(), ()),
+        Route::at("toy/v1", r"/notes/(?P<slug>[a-z]+)")
+            .on(READ, Args::new(), ())
+            .shows(Schema::object([("slug", Schema::text().or_null())])),
+        Route::at("toy/v1", "/notes/batch")
+            .on(CREATE, note.update_args(), ())
+            .batches(note.document()),
+        Route::at("toy/v1", "/pins").on(READ, Args::new(), ()).lists().schema(note.document()),
         Route::at("shop/v1", "/orders").on(READ, Args::new(), ()),
     ];
     let about = About {
@@ -63,7 +72,8 @@ fn every_operation_has_a_place_and_a_name_of_its_own() {
         "put /toy/v1/notes/{id}",
         "patch /toy/v1/notes/{id}",
         "delete /toy/v1/notes/{id}",
-        "get /toy/v1/notes/{other_id}",
+        "post /toy/v1/notes/batch",
+        "get /toy/v1/pins",
         "get /shop/v1/orders",
     ];
     assert_eq!(found, expected);
@@ -103,29 +113,85 @@ fn parameters_are_where_requests_have_them() {
     let pattern = r"^(?:[\d]+)$";
     let id = json!({ "name": "id", "in": "path", "required": true, "schema":
                      { "type": "integer", "pattern": pattern, "minimum": 0 } });
-    assert_eq!(note["get"]["parameters"], json!([id]));
+    assert_eq!(note["put"]["parameters"], json!([id]));
     assert_eq!(note["delete"]["parameters"][1]["name"], "force");
-    let other = &document["paths"]["/toy/v1/notes/{other_id}"]["get"]["parameters"][0];
-    assert_eq!(other["schema"], json!({ "type": "string", "pattern": "^(?:[a-z]+)$" }));
+    // Two routes at one path: whichever of them the variable fits.
+    let either =
+        json!({ "anyOf": [id["schema"], { "type": "string", "pattern": "^(?:[a-z]+)$" }] });
+    assert_eq!(note["get"]["parameters"][0]["schema"], either);
+    let batch = &document["paths"]["/toy/v1/notes/batch"]["post"]["requestBody"]["content"];
+    let groups = batch["application/json"]["schema"]["properties"].as_object().unwrap();
+    assert_eq!(groups.keys().collect::<Vec<_>>(), ["create", "update", "delete"]);
 }
 
 #[test]
 fn answers_show_the_items_of_the_route() {
     let document = toy();
-    let reference = json!({ "$ref": "#/components/schemas/toy.v1.note" });
-    let schema = |path: &str, verb: &str| {
-        let success = &document["paths"][path][verb]["responses"]["2XX"];
+    let reference = json!({ "$ref": "#/components/schemas/ToyV1Note" });
+    let schema = |path: &str, verb: &str, status: &str| {
+        let success = &document["paths"][path][verb]["responses"][status];
         success["content"]["application/json"]["schema"].clone()
     };
     let list = json!({ "type": "array", "items": reference });
-    assert_eq!(schema("/toy/v1/notes", "get"), list);
-    assert_eq!(schema("/toy/v1/notes", "post"), reference);
-    assert_eq!(schema("/toy/v1/notes/{id}", "get"), json!({ "anyOf": [reference, list] }));
-    assert_eq!(schema("/toy/v1/notes/{id}", "delete"), json!({}));
-    let item = &document["components"]["schemas"]["toy.v1.note"];
+    assert_eq!(schema("/toy/v1/notes", "get", "200"), list);
+    assert_eq!(schema("/toy/v1/pins", "get", "200"), list);
+    assert_eq!(schema("/toy/v1/notes", "post", "201"), reference);
+    assert_eq!(schema("/toy/v1/notes", "post", "200"), Value::Null);
+    let own = json!({ "type": "object", "properties": { "slug": { "type": ["string", "null"] } } });
+    assert_eq!(schema("/toy/v1/notes/{id}", "get", "200"), json!({ "anyOf": [reference, own] }));
+    let deleted = schema("/toy/v1/notes/{id}", "delete", "200");
+    assert_eq!(deleted["anyOf"][0]["properties"]["previous"], reference);
+    let results = schema("/toy/v1/notes/batch", "post", "200");
+    let result = &results["anyOf"][0]["properties"]["update"]["items"]["anyOf"];
+    assert_eq!(result[1], reference);
+    let item = &document["components"]["schemas"]["ToyV1Note"];
     assert!(item.get("required").is_none(), "a view may hide any field");
     assert_eq!(item["properties"]["id"]["readOnly"], true);
-    assert!(item.get("$schema").is_none());
+    assert_eq!(item["properties"]["stars"]["type"], json!(["number", "null"]));
+    assert!(item.get("$schema").is_none() && item.get("title").is_none());
+}
+
+#[test]
+fn refusals_are_those_that_an_operation_may_give() {
+    let document = toy();
+    let statuses = |path: &str, verb: &str| -> Vec<String> {
+        let responses = document["paths"][path][verb]["responses"].as_object().unwrap();
+        responses.keys().cloned().collect()
+    };
+    let reading = ["200", "400", "401", "403", "429", "500", "503"];
+    assert_eq!(statuses("/toy/v1/notes", "get"), reading);
+    assert!(statuses("/toy/v1/notes/{id}", "get").contains(&String::from("404")));
+    let deleting = statuses("/toy/v1/notes/{id}", "delete");
+    assert!(["404", "409", "410"].iter().all(|status| deleting.iter().any(|own| own == status)));
+    assert!(statuses("/toy/v1/notes", "post").contains(&String::from("413")));
+    for operation in document["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values())
+    {
+        assert!(operation["summary"].as_str().is_some_and(|line| !line.is_empty()));
+        for response in operation["responses"].as_object().unwrap().values() {
+            let Some(reference) = response["$ref"].as_str() else { continue };
+            assert!(
+                document.pointer(reference.strip_prefix('#').unwrap()).is_some(),
+                "{reference}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_answers_have_beyond_the_published_schema_is_told_by_openapi_only() {
+    let stars = Schema::number().or_null().shown_as(Schema::text());
+    let item = Item::new("note", Schema::object([("stars", stars)]));
+    let route = Route::at("toy/v1", "/notes").on(CREATE, item.create_args(), ());
+    let table = Table::compile([route.schema(item.document())]).unwrap();
+    let published = table.documents(None, "", true)["/toy/v1/notes"].clone();
+    let plain = json!({ "stars": { "type": "number" } });
+    assert_eq!(published["schema"]["properties"], plain);
+    assert_eq!(published["endpoints"][0]["args"]["stars"]["type"], "number");
+    assert!(!published.to_string().contains("x-"), "{published}");
 }
 
 #[test]

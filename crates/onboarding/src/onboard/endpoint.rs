@@ -25,10 +25,19 @@ pub struct Onboarded {
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline, transform = as_one_object)]
 enum OnboardedData {
     Ids(OnboardedIds),
-    #[schemars(extend("maxProperties" = 0))]
     Nothing {},
+}
+
+/// Described as one object of which nothing is required: clients that others generate know what to
+/// do with an absent id, and not with an object that may be another one.
+fn as_one_object(schema: &mut schemars::Schema) {
+    let ids = schema.get("anyOf").and_then(|both| both.get(0)).and_then(Value::as_object);
+    let Some(mut ids) = ids.cloned() else { return };
+    ids.shift_remove("required");
+    *schema = ids.into();
 }
 
 /// The success message of a request that was only to be validated.

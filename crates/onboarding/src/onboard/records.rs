@@ -31,6 +31,7 @@ const FIRST_VERSION: i64 = 1;
 // The ids of what an onboarding makes or names. A plain comment: the published schema has none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct OnboardedIds {
     /// Id of the merchant.
     pub(crate) merchant_id: MerchantId,

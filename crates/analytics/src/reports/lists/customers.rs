@@ -85,7 +85,7 @@ pub enum CustomersRoute {
 pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let whole = |about: &str| Schema::integer().about(about);
-    let date = |about: &str| Schema::date_time().about(about);
+    let date = |about: &str| Schema::date_time().about(about).or_null();
     let members = [
         ("id", whole("Customer ID.")),
         ("user_id", whole("User ID; 0 for a guest.")),

@@ -33,16 +33,20 @@ pub fn args() -> Args {
 pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let whole = |about: &str| Schema::integer().about(about);
+    // With a blank between day and time.
+    let date = |about: &str| Schema::date_time().about(about).shown_as(Schema::text());
+    let number = text("What people call the order.");
+    let number = number.shown_as(Schema::types(&["string", "integer"]));
     let members = [
         ("id", whole("Download ID.")),
         ("product_id", whole("Product ID.")),
-        ("date", Schema::date_time().about("Date of the download, in the site's time zone.")),
-        ("date_gmt", Schema::date_time().about("Date of the download, in UTC.")),
+        ("date", date("Date of the download, in the site's time zone.")),
+        ("date_gmt", date("Date of the download, in UTC.")),
         ("download_id", text("File ID.")),
         ("file_name", text("File name.")),
         ("file_path", text("Address of the file.")),
         ("order_id", whole("Order ID.")),
-        ("order_number", text("What people call the order.")),
+        ("order_number", number),
         ("user_id", whole("User ID of the customer.")),
         ("username", text("Username of the customer.")),
         ("ip_address", text("IP address.")),

@@ -53,9 +53,11 @@ pub fn args() -> Args {
 pub fn document() -> Value {
     let text = |about: &str| Schema::text().about(about);
     let whole = |about: &str| Schema::integer().about(about);
+    let number = text("What people call the order.");
+    let number = number.shown_as(Schema::types(&["string", "integer"]));
     let members = [
         ("order_id", whole("Order or refund ID.")),
-        ("order_number", text("What people call the order.")),
+        ("order_number", number),
         ("date_created", text("Date created, in the site's time zone.")),
         ("date_created_gmt", text("Date created, in UTC.")),
         ("status", text("Order status.")),

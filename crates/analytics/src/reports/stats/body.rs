@@ -57,8 +57,10 @@ pub(super) fn document(report: &Stats) -> Value {
     let shown =
         |schema: Schema, about: &str| schema.about(about).context(&["view", "edit"]).readonly();
     let numbers = |columns: &[Column]| schemas(columns);
+    // The id of a record is a text here.
+    let id = Schema::types(&["integer", "string"]);
     let segment = Schema::object([
-        ("segment_id", shown(Schema::integer(), "Segment ID.")),
+        ("segment_id", shown(Schema::integer(), "Segment ID.").shown_as(id)),
         ("segment_label", shown(Schema::text(), "Segment label.")),
         ("subtotals", shown(Schema::object(numbers(report.columns)), "Segment subtotals.")),
     ]);
@@ -81,7 +83,7 @@ pub(super) fn document(report: &Stats) -> Value {
         ("subtotals", shown(with_segments(numbers(report.columns)), "Interval subtotals.")),
     ]);
     let item = Schema::object([
-        ("totals", shown(with_segments(totals), "Totals of the date range.")),
+        ("totals", shown(with_segments(totals), "Totals of the date range.").or_null()),
         ("intervals", shown(Schema::list(interval), "Intervals.")),
     ]);
     Item::new(report.title, item).document()

@@ -45,6 +45,10 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
         .with(resource::request_args(variations.create_args()));
     Route::at(namespace, &format!("{PATH}/generate"))
         .on(CREATE, args, action(may_create, run))
+        .shows(Schema::object([
+            ("count", Schema::integer().about("Number of new variations.")),
+            ("deleted_count", Schema::integer().about("Number of deleted variations.")),
+        ]))
         .schema(variations.item.document())
 }
 

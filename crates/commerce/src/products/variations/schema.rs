@@ -86,7 +86,8 @@ fn stock(version: Version) -> Fields {
         Version::Two => flag(about).default(false),
         _ => field(managed, about),
     };
-    let mut fields = vec![("manage_stock", managed), ("stock_quantity", number("Stock quantity."))];
+    let mut fields =
+        vec![("manage_stock", managed), ("stock_quantity", number("Stock quantity.").or_null())];
     if is_current(version) {
         let status = choice(STOCK_STATUSES, "instock", "Stock status.");
         fields.push(("stock_status", status));
@@ -118,8 +119,11 @@ fn rest(version: Version) -> Fields {
         ("weight", text("Weight.")),
         ("dimensions", dimensions()),
         ("shipping_class", text("Shipping class slug.")),
-        ("shipping_class_id", field(class_id, "Shipping class ID.").readonly()),
-        ("image", field(Schema::object(image(version)), "Variation image.")),
+        (
+            "shipping_class_id",
+            field(class_id, "Shipping class ID.").readonly().shown_as(Schema::integer()),
+        ),
+        ("image", field(Schema::object(image(version)), "Variation image.").or_null()),
     ];
     if is_current(version) {
         let ids = Schema::list(Schema::integer().min(1));

@@ -3,10 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::translate;
-
-/// Put before a variable's name where another template has taken it.
-const OTHER: &str = "other_";
+use super::translate::{self, Side};
 
 /// A path template with the constraints of its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,16 +39,23 @@ impl Template {
         template
     }
 
-    /// Gives every variable another name.
-    pub(super) fn rename_variables(&mut self) {
-        for variable in &mut self.variables {
-            let name = format!("{OTHER}{}", variable.name);
-            let old = format!("{{{}}}", variable.name);
-            self.text = self.text.replacen(&old, &format!("{{{name}}}"), 1);
-            variable.name = name;
+    /// Whether another template differs from this one in the names of variables only.
+    pub(super) fn is_like(&self, other: &str) -> bool {
+        let (own, other) = (self.text.split('/'), other.split('/'));
+        let is_variable = |segment: &str| segment.starts_with('{') && segment.ends_with('}');
+        own.clone().count() == other.clone().count()
+            && own.zip(other).all(|(one, two)| one == two || (is_variable(one) && is_variable(two)))
+    }
+
+    /// Gives the variables the names that they have in another template that is like this one.
+    pub(super) fn rename_variables(&mut self, like: &str) {
+        let names = like.split('/').filter_map(|segment| {
+            segment.strip_prefix('{').and_then(|segment| segment.strip_suffix('}'))
+        });
+        for (variable, name) in self.variables.iter_mut().zip(names) {
+            name.clone_into(&mut variable.name);
         }
-        // Without a variable nothing would change, and the caller would try for ever.
-        assert!(!self.variables.is_empty(), "a literal path has one route: {}", self.text);
+        like.clone_into(&mut self.text);
     }
 
     pub(super) fn has(&self, arg: &str) -> bool {
@@ -63,7 +67,7 @@ impl Template {
         let nothing = json!({ "type": "string" });
         let described = self.variables.iter().map(|variable| {
             let arg = args.get(&variable.arg).unwrap_or(&nothing);
-            let mut schema = translate::schema(arg);
+            let mut schema = translate::schema(arg, Side::Request);
             if let Some(keywords) = schema.as_object_mut() {
                 let whole = format!("^(?:{})$", variable.constraint);
                 keywords.insert(String::from("pattern"), json!(whole));
@@ -149,19 +153,21 @@ mod tests {
     #[test]
     fn renamed_variables_keep_their_parameters() {
         let mut template = Template::of(r"/a/(?P<id>[\d]+)/(?P<slug>\w+)");
-        template.rename_variables();
-        assert_eq!(template.text, "/a/{other_id}/{other_slug}");
+        assert!(template.is_like("/a/{number}/{name}"));
+        assert!(!template.is_like("/a/{number}/name") && !template.is_like("/a/{number}"));
+        template.rename_variables("/a/{number}/{name}");
+        assert_eq!(template.text, "/a/{number}/{name}");
         assert!(template.has("id") && template.has("slug"));
         let args = json!({ "id": { "type": "integer", "required": false } });
         let parameters = template.parameters(args.as_object().unwrap());
         assert_eq!(
             parameters.first(),
             Some(&json!({
-                "name": "other_id", "in": "path", "required": true,
+                "name": "number", "in": "path", "required": true,
                 "schema": { "type": "integer", "pattern": r"^(?:[\d]+)$", "minimum": 0 },
             }))
         );
-        assert_eq!(template.operation_id("GET"), "get.a.by_other_id.by_other_slug");
+        assert_eq!(template.operation_id("GET"), "get.a.by_number.by_name");
         assert_eq!(Template::of("/").operation_id("GET"), "get.index");
     }
 }

@@ -2,17 +2,26 @@
 //!
 //! What only this dialect knows is put into the words of the newer draft: `required` at a property,
 //! exclusive bounds as yes or no, lists written as maps, types that are none. A default that the
-//! schema itself refuses is kept beside it, as `x-default`.
+//! schema itself refuses is kept beside it, as `x-default`. Answers may have more than the index
+//! says; a [`Side`] tells which of both is meant.
 
 use serde_json::{Map, Value, json};
+
+use crate::rest::answers::{OR_NULL, SHOWN};
+
+/// Who writes what a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Request,
+    /// **Nothing is required**: an answer shows what its view and `_fields` let.
+    Answer,
+}
 
 const TYPES: &[&str] = &["array", "object", "string", "number", "integer", "boolean", "null"];
 
 /// Keywords that mean the same in both drafts and hold no schema.
 const SAME: &[&str] = &[
-    "title",
     "description",
-    "format",
     "minimum",
     "maximum",
     "multipleOf",
@@ -26,29 +35,34 @@ const SAME: &[&str] = &[
     "maxProperties",
 ];
 
-/// The schema in the newer draft. Whether a parameter is required is said elsewhere.
-pub(super) fn schema(old: &Value) -> Value {
+/// The schema in the newer draft. Whether a parameter is required is said elsewhere. A title is
+/// left out: programs that generate clients take it for the name of a type, and titles repeat.
+pub(super) fn schema(old: &Value, side: Side) -> Value {
     let Value::Object(old) = old else {
         // `additionalProperties` is yes or no where it is no schema.
         return old.as_bool().map_or_else(|| json!({}), Value::Bool);
     };
+    if let (Side::Answer, Some(shown)) = (side, old.get(SHOWN)) {
+        return instead(old, shown);
+    }
     let mut new = Map::new();
     for (name, value) in old {
         let translated = match name.as_str() {
             "type" => types(value),
             "enum" => choices(value),
-            "items" | "additionalProperties" => Some(schema(value)),
-            "anyOf" | "oneOf" => Some(value.as_array().into_iter().flatten().map(schema).collect()),
-            "properties" | "patternProperties" => Some(members(value)),
+            "format" => format(value, side),
+            "items" | "additionalProperties" => Some(schema(value, side)),
+            "anyOf" | "oneOf" => {
+                let schemas = value.as_array().into_iter().flatten();
+                Some(schemas.map(|inner| schema(inner, side)).collect())
+            }
+            "properties" | "patternProperties" => Some(members(value, side)),
             name if SAME.contains(&name) => Some(value.clone()),
             _ => None,
         };
         if let Some(translated) = translated {
             new.insert(name.clone(), translated);
         }
-    }
-    if let Some(names) = required(old) {
-        new.insert(String::from("required"), names);
     }
     bounds(old, &mut new);
     if old.get("readonly") == Some(&Value::Bool(true)) {
@@ -57,11 +71,61 @@ pub(super) fn schema(old: &Value) -> Value {
     if let Some(views) = old.get("context").filter(|views| views.is_array()) {
         new.insert(String::from("x-context"), views.clone());
     }
-    if let Some(default) = old.get("default") {
-        let name = if fits(&new, default) { "default" } else { "x-default" };
-        new.insert(name.to_owned(), default.clone());
+    match side {
+        Side::Request => request_keywords(old, &mut new),
+        Side::Answer if old.contains_key(OR_NULL) => admit_null(&mut new),
+        Side::Answer => {}
     }
     Value::Object(new)
+}
+
+/// What only requests have: what must be given, and what is taken for what is not.
+fn request_keywords(old: &Map<String, Value>, new: &mut Map<String, Value>) {
+    if let Some(names) = required(old) {
+        new.insert(String::from("required"), names);
+    }
+    if let Some(default) = old.get("default") {
+        let name = if fits(new, default) { "default" } else { "x-default" };
+        new.insert(name.to_owned(), default.clone());
+    }
+}
+
+/// What answers have in the place of what is published; what is said about it stays.
+fn instead(old: &Map<String, Value>, shown: &Value) -> Value {
+    let mut whole = old.clone();
+    for keyword in [SHOWN, "type", "format", "enum", "items", "properties", "anyOf", "oneOf"] {
+        whole.shift_remove(keyword);
+    }
+    let keywords = shown.as_object().into_iter().flatten();
+    whole.extend(keywords.map(|(name, value)| (name.clone(), value.clone())));
+    schema(&Value::Object(whole), Side::Answer)
+}
+
+fn admit_null(new: &mut Map<String, Value>) {
+    match new.get_mut("type") {
+        Some(Value::Array(names)) => names.push(json!("null")),
+        Some(name) => *name = json!([name.take(), "null"]),
+        None => {}
+    }
+    if let Some(Value::Array(choices)) = new.get_mut("enum") {
+        choices.push(Value::Null);
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(schemas)) = new.get_mut(keyword) {
+            schemas.push(json!({ "type": "null" }));
+        }
+    }
+}
+
+/// Answers tell moments without a zone, and a text that has nothing to tell is empty, whatever its
+/// format.
+fn format(value: &Value, side: Side) -> Option<Value> {
+    match (side, value.as_str()) {
+        (Side::Request, _) => Some(value.clone()),
+        (Side::Answer, Some("date-time")) => Some(json!("date-time-local")),
+        (Side::Answer, Some("uri" | "email" | "ip" | "hostname")) => None,
+        (Side::Answer, _) => Some(value.clone()),
+    }
 }
 
 /// A name that is no type lets everything pass, so nothing is said in its place.
@@ -97,9 +161,9 @@ fn choices(value: &Value) -> Option<Value> {
 }
 
 /// Properties; an object without one has an empty list of them in the index.
-fn members(value: &Value) -> Value {
+fn members(value: &Value, side: Side) -> Value {
     let members = value.as_object().into_iter().flatten();
-    Value::Object(members.map(|(name, member)| (name.clone(), schema(member))).collect())
+    Value::Object(members.map(|(name, member)| (name.clone(), schema(member, side))).collect())
 }
 
 /// Names of the properties that must be there, from the list or from the properties themselves.
@@ -157,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_oddity_is_said_in_the_newer_draft() {
-        let check = |old: Value, new: Value| assert_eq!(schema(&old), new, "{old}");
+        let check = |old: Value, new: Value| assert_eq!(schema(&old, Side::Request), new, "{old}");
         check(json!({"type": "integer", "required": true}), json!({"type": "integer"}));
         check(json!({"type": "mixed"}), json!({}));
         check(json!({"type": ["string", "date"]}), json!({}));
@@ -190,7 +254,7 @@ mod tests {
     #[test]
     fn a_default_that_does_not_fit_stands_beside_the_schema() {
         let check = |old: Value, name: &str| {
-            let new = schema(&old);
+            let new = schema(&old, Side::Request);
             assert_eq!(new.get(name), old.get("default"), "{old}");
         };
         check(json!({"type": "integer", "default": 10}), "default");
@@ -200,5 +264,30 @@ mod tests {
         check(json!({"type": "string", "default": null}), "x-default");
         check(json!({"type": "string", "enum": ["a"], "default": ""}), "x-default");
         check(json!({"type": "array", "items": {"enum": ["a"]}, "default": ["b"]}), "x-default");
+    }
+
+    #[test]
+    fn answers_have_what_the_index_does_not_say() {
+        let check = |old: Value, new: Value| assert_eq!(schema(&old, Side::Answer), new, "{old}");
+        check(
+            json!({"type": "integer", OR_NULL: true, "default": 1, "title": "Stock"}),
+            json!({"type": ["integer", "null"]}),
+        );
+        check(
+            json!({"type": ["string"], "enum": ["a"], OR_NULL: true}),
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+        );
+        check(
+            json!({"type": "string", "description": "Class.", "readonly": true,
+                   SHOWN: {"type": "integer"}}),
+            json!({"description": "Class.", "type": "integer", "readOnly": true}),
+        );
+        check(
+            json!({"type": "object", "required": ["a"], "properties": {
+                "a": {"type": "string", "format": "date-time", "required": true},
+                "b": {"type": "string", "format": "uri"}}}),
+            json!({"type": "object", "properties": {
+                "a": {"type": "string", "format": "date-time-local"}, "b": {"type": "string"}}}),
+        );
     }
 }

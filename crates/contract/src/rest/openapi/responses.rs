@@ -1,0 +1,159 @@
+//! The answers of an operation: what it gives, with which status, and how it may refuse.
+
+use serde_json::{Map, Value, json};
+
+use super::components::{self, Components, ERROR};
+use super::translate::{self, Side};
+use crate::rest::answers::Shape;
+use crate::rest::route::{CompiledRoute, Endpoint};
+
+/// What is answered when nothing else is said.
+const SUCCESS: u16 = 200;
+/// A status that has no body.
+const NO_CONTENT: u16 = 204;
+
+/// When an operation may refuse with a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Always,
+    /// The operation changes something.
+    Writing,
+    /// The same, or the path has variables.
+    Addressed,
+    /// The request may have a body.
+    WithBody,
+    /// The operation says so.
+    Said,
+}
+
+/// Every refusal: its status, the name of its response, when it may come, and what it means.
+const REFUSALS: &[(u16, &str, When, &str)] = &[
+    (400, "BadRequest", When::Always, "A parameter is missing or wrong."),
+    (401, "Unauthorized", When::Always, "The credentials are missing or wrong."),
+    (403, "Forbidden", When::Always, "The caller is not allowed to do that."),
+    (404, "NotFound", When::Addressed, "There is nothing at this address."),
+    (405, "MethodNotAllowed", When::Said, "The method cannot be used here."),
+    (409, "Conflict", When::Writing, "The current state does not allow that."),
+    (410, "Gone", When::Said, "It was deleted before."),
+    (413, "ContentTooLarge", When::WithBody, "The body or the batch is too large."),
+    (422, "UnprocessableContent", When::Said, "The request cannot be carried out."),
+    (429, "TooManyRequests", When::Always, "Too many requests; try again later."),
+    (500, "InternalServerError", When::Always, "Something went wrong on the server."),
+    (501, "NotImplemented", When::Said, "The site does not support that."),
+    (502, "BadGateway", When::Said, "Another service did not answer."),
+    (503, "ServiceUnavailable", When::Always, "The server is busy; try again."),
+];
+
+/// The responses that operations refer to.
+pub(super) fn components() -> Value {
+    let response = |(_, name, _, about): &(u16, &str, When, &str)| {
+        let schema = components::reference(ERROR);
+        let content = json!({ "application/json": { "schema": schema } });
+        ((*name).to_owned(), json!({ "description": about, "content": content }))
+    };
+    Value::Object(REFUSALS.iter().map(response).collect())
+}
+
+/// What is told of an operation's answers.
+pub(super) struct Told<'a, O> {
+    pub(super) route: &'a CompiledRoute<O>,
+    pub(super) endpoint: &'a Endpoint<O>,
+    pub(super) verb: &'a str,
+    /// The template of the path.
+    pub(super) path: &'a str,
+    pub(super) has_pages: bool,
+}
+
+impl<O> Told<'_, O> {
+    pub(super) fn is_list(&self) -> bool {
+        let usual = matches!(self.endpoint.answers.shape, Shape::Usual);
+        let lists = matches!(self.endpoint.answers.shape, Shape::List | Shape::Map);
+        self.verb == "GET" && (lists || (usual && self.has_pages))
+    }
+
+    pub(super) fn responses(&self, components: &mut Components) -> Value {
+        let mut responses = Map::new();
+        let said = &self.endpoint.answers.statuses;
+        let statuses = if said.is_empty() { &[SUCCESS][..] } else { said };
+        for status in statuses {
+            let mut success = Map::new();
+            success.insert(String::from("description"), json!("Success."));
+            if self.has_pages && self.verb == "GET" {
+                let number = json!({ "schema": { "type": "integer", "minimum": 0 } });
+                let headers = json!({ "X-WP-Total": number, "X-WP-TotalPages": number });
+                success.insert(String::from("headers"), headers);
+            }
+            if *status != NO_CONTENT {
+                let content = json!({ "application/json": { "schema": self.body(components) } });
+                success.insert(String::from("content"), content);
+            }
+            responses.insert(status.to_string(), Value::Object(success));
+        }
+        for (status, name, when, _) in REFUSALS {
+            let may = match when {
+                When::Always => true,
+                When::Writing => self.verb != "GET",
+                When::Addressed => self.verb != "GET" || self.path.contains('{'),
+                When::WithBody => !matches!(self.verb, "GET" | "DELETE"),
+                When::Said => false,
+            };
+            if may || self.endpoint.answers.refusals.contains(status) {
+                let reference = json!({ "$ref": format!("#/components/responses/{name}") });
+                responses.insert(status.to_string(), reference);
+            }
+        }
+        Value::Object(responses)
+    }
+
+    fn body(&self, components: &mut Components) -> Value {
+        let list = |item: Value| json!({ "type": "array", "items": item });
+        let document = match &self.endpoint.answers.shape {
+            Shape::Like(answer) => return translate::schema(answer, Side::Answer),
+            Shape::Batch(document) => return batch(self.item(components, document)),
+            Shape::Usual | Shape::Item | Shape::List | Shape::Map | Shape::Deletion => {
+                &self.route.item
+            }
+        };
+        let Some(document) = document else { return json!({}) };
+        let item = self.item(components, document);
+        match &self.endpoint.answers.shape {
+            Shape::List => list(item),
+            Shape::Map => json!({ "type": "object", "additionalProperties": item }),
+            Shape::Deletion => deletion(&item),
+            _ if self.is_list() => list(item),
+            _ => item,
+        }
+    }
+
+    /// A reference to the schema of items, which becomes a component.
+    fn item(&self, components: &mut Components, document: &Value) -> Value {
+        let title = document.get("title").and_then(Value::as_str).unwrap_or("item");
+        let namespace = super::tag(&self.route.namespace);
+        let below = self.path.strip_prefix('/').unwrap_or(self.path);
+        components.reference(namespace, title, below, translate::schema(document, Side::Answer))
+    }
+}
+
+fn deletion(item: &Value) -> Value {
+    let noted = json!({
+        "type": "object",
+        "properties": { "deleted": { "type": "boolean" }, "previous": item },
+        "required": ["deleted"],
+    });
+    json!({ "anyOf": [noted, item] })
+}
+
+/// Results by group; without any it is an empty list.
+fn batch(item: Value) -> Value {
+    let failed = json!({
+        "type": "object",
+        "properties": { "id": { "type": ["integer", "string"] }, "error": components::reference(ERROR) },
+        "required": ["id", "error"],
+    });
+    let results = json!({ "type": "array", "items": { "anyOf": [failed, item] } });
+    let groups = json!({ "create": results, "update": results, "delete": results });
+    json!({ "anyOf": [
+        { "type": "object", "properties": groups },
+        { "type": "array", "maxItems": 0, "items": {} },
+    ] })
+}
