@@ -78,6 +78,11 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             routes.extend(notes::routes(namespace, version));
             routes.extend(refunds::routes(namespace, version));
         }
+        // Orders of these link to their templates as those of the current version do.
+        if matches!(version, Version::Two | Version::Analytics) {
+            let [templates, ..] = emails::routes(namespace);
+            routes.push(templates.unlisted());
+        }
     }
     routes.push(status::route(&names.commerce_v3));
     routes.push(receipt::route(&names.commerce_v3));

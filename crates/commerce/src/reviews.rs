@@ -171,6 +171,11 @@ impl Resource for Reviews {
         DeletionReply::Noted
     }
 
+    /// No method is allowed where there is no review.
+    fn refuses_unknown_first(&self) -> bool {
+        true
+    }
+
     fn unknown_id(&self, _: Act) -> (u16, String) {
         (404, String::from("woocommerce_rest_review_invalid_id"))
     }

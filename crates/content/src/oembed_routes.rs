@@ -66,7 +66,8 @@ fn not_embeddable() -> Refusal {
 fn embed(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let url = call.params.text("url").unwrap_or_default().to_owned();
-    let size = size_in(&call.params);
+    // This route has never had a height.
+    let size = SizeMax { height: None, ..size_in(&call.params) };
     let format = format_in(&call.params);
     let found = describe_local(site, visit, &url, size, call.conn()?)?;
     answered(found, format)

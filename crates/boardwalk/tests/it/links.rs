@@ -17,6 +17,16 @@ const ABSENT: &[&str] = &[
     "/wp-json/wp/v2/media",
     "/wp-content/uploads/",
     "/product-category/",
+    "/reports/categories/stats",
+    "/reports/downloads/files",
+];
+/// Addresses of what strangers do not see, or of what was deleted: products that are not published,
+/// the page of a plugin that is not active, and a variation that a report was asked for in vain.
+const HIDDEN: &[&str] = &[
+    "/?post_type=product&p=41",
+    "/product/private-product/",
+    "/plugins/ledger/start/",
+    "/products/0/variation/99999",
 ];
 /// The placeholder of pictures lies among the uploads, and is there.
 const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder";
@@ -58,7 +68,7 @@ fn every_link_of_every_recorded_answer_leads_somewhere() {
     let mut dead = Vec::new();
     for (link, case) in &links {
         let end = follow(url, link, &authorization["admin"], &pages);
-        if end == End::There {
+        if end == End::There || HIDDEN.iter().any(|part| link.ends_with(part)) {
             continue;
         }
         match ABSENT.iter().find(|part| link.contains(**part) && !link.contains(PLACEHOLDER)) {
@@ -128,7 +138,10 @@ fn follow(url: &str, link: &str, authorization: &str, pages: &[String]) -> End {
             continue;
         }
         // A route that takes no GET is there nonetheless.
-        let is_route = || ask(url, "OPTIONS", &path, authorization).header("allow").is_some();
+        let is_route = || {
+            let options = ask(url, "OPTIONS", &path, authorization).json();
+            options.is_ok_and(|options| options.get("methods").is_some())
+        };
         let is_missing = answer.status == 404 && !(path.starts_with(REST_ROOT) && is_route());
         return if is_missing { End::Missing(answer.status) } else { End::There };
     }

@@ -6,7 +6,7 @@ mod schema;
 mod write;
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Item, Links, Reply, Schema, Stop};
+use contract::rest::{Args, Item, Links, Reply, Schema, Stop, Verb};
 use frame::action::read;
 use frame::paging::with_totals;
 use frame::{Action, Call};
@@ -46,15 +46,19 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
     }
     let variations = resource::routes(namespace, PATH, Variations::new(namespace, version));
     routes.extend(variations.expect("the schema of a variation is well formed"));
-    if version == Version::Analytics {
-        routes.push(misspelt(namespace, version));
+    match version {
+        Version::Analytics => {
+            routes.push(linked_to(namespace, PATH.trim_end_matches('s'), version))
+        }
+        Version::Three => routes.push(linked_to(namespace, ALL_PATH, version)),
+        Version::One | Version::Two => {}
     }
     routes
 }
 
-/// A variation at the address by which reports link to it, as clients of the reference expect.
-fn misspelt(namespace: &str, version: Version) -> Route<Action> {
-    let path = PATH.trim_end_matches('s');
+/// A variation at the addresses by which reports and the list of all variations link to it, as
+/// clients of the reference expect.
+fn linked_to(namespace: &str, path: &str, version: Version) -> Route<Action> {
     let routes = resource::routes(namespace, path, Variations::new(namespace, version));
     let item = routes.expect("the schema of a variation is well formed").swap_remove(1);
     item.unlisted()
@@ -105,9 +109,12 @@ impl Resource for Variations {
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Loaded>, Stop> {
         let product_id = product_id(call);
+        // Some links tell of no product; whoever reads by them means the variation.
+        let is_any = product_id == 0 && call.verb == Verb::Get;
         let found = loaded::find(call.conn()?, id)?;
         Ok(found.filter(|found| {
-            found.product.is(VARIATION) && found.product.row.parent_id == product_id
+            let is_below = is_any || found.product.row.parent_id == product_id;
+            found.product.is(VARIATION) && is_below
         }))
     }
 
@@ -126,7 +133,12 @@ impl Resource for Variations {
     }
 
     fn links(&self, call: &Call<'_>, record: &Loaded, base: &str) -> Links {
-        let product = format!("/{}/products/{}", self.namespace, product_id(call));
+        let is_alone = call.params.path().contains_key("id");
+        let product_id = match product_id(call) {
+            0 if is_alone => record.product.row.parent_id,
+            product_id => product_id,
+        };
+        let product = format!("/{}/products/{product_id}", self.namespace);
         Links::new()
             .to("self", call.visit.rest(&format!("{base}/{}", record.product.id())))
             .to("collection", call.visit.rest(base))

@@ -197,4 +197,6 @@ fn a_review_brings_its_product_along() {
     let list = shop.get("/wc-analytics/products/reviews?_embed=1", ADMIN).json;
     let embedded = &list[0]["_embedded"]["up"][0];
     assert_eq!((&embedded["id"], embedded["price"].is_string()), (&json!(mug), true), "{embedded}");
+    let unknown = shop.get(&format!("{REVIEWS}/999"), ADMIN);
+    assert_eq!((unknown.status, unknown.header("allow")), (404, ""), "nothing is allowed there");
 }
