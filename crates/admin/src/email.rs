@@ -94,9 +94,9 @@ fn is_email(id: &str) -> bool {
 fn described(call: &mut Call<'_>, base: &str, id: &str) -> Result<Option<EmailType>, Stop> {
     let group_id = format!("email_{id}");
     let groups = call.ask(Verb::Get, base, Map::new())?;
-    let groups = groups.as_array().into_iter().flatten();
-    let group = groups.filter(|group| group.get("id").and_then(Value::as_str) == Some(&*group_id));
-    let Some(group) = group.last() else { return Ok(None) };
+    let mut groups = groups.as_array().into_iter().flatten();
+    let is_it = |group: &&Value| group.get("id").and_then(Value::as_str) == Some(&*group_id);
+    let Some(group) = groups.find(is_it) else { return Ok(None) };
     let settings = call.ask(Verb::Get, &format!("{base}/{group_id}"), Map::new())?;
     // An e-mail with several cases is shown in its first.
     let text = |name: &str| {

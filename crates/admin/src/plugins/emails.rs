@@ -135,7 +135,7 @@ fn handle_event(
         return Ok(());
     };
     for plugin in plugins {
-        for email in plugin.manifest.contributes.emails.iter() {
+        for email in &plugin.manifest.contributes.emails {
             if email.trigger != trigger {
                 continue;
             }

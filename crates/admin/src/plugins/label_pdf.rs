@@ -68,7 +68,7 @@ pub(super) fn document((width, height): PageSize, lines: &[Line]) -> String {
     let count = objects.len() + 1;
     let _ = write!(file, "xref\n0 {count}\n0000000000 65535 f \n");
     for offset in offsets {
-        let _ = write!(file, "{offset:010} 00000 n \n");
+        let _ = writeln!(file, "{offset:010} 00000 n ");
     }
     let _ = write!(file, "trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n");
     file

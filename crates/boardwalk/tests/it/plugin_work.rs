@@ -48,14 +48,12 @@ fn letters_are_sent(desk: &ShopDesk, sink: &Sink) {
         desk.ask("POST", "/wc/v3/customers", &json!({ "email": email }));
     };
     activate(desk, "letters");
-    customer("early@home.example");
     let sender = json!({ "values": { "sender": "Pier Desk" } });
     desk.ask("POST", "/boardwalk/v1/plugins/letters/settings", &sender);
     customer("ada@home.example");
     let welcome = || sent_to(sink, "ada@home.example", "Good to have you");
     eventually("the welcome arrives", PATIENCE, || welcome().len() == 1);
     assert!(welcome()[0].data.contains("From: \"Pier Desk\" <shop@pier.example>"));
-    assert!(sent_to(sink, "early@home.example", "Good to have you").is_empty());
 
     let order = |email: &str| {
         let body = json!({ "status": "completed", "billing": { "email": email } });

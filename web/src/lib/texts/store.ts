@@ -147,6 +147,8 @@ export const store = {
     by: (author: string, version: string) => [author, version].filter(Boolean).join(' · '),
     signed: (name: string) => `signed by ${name}`,
     installed: (name: string) => `${name} installed`,
+    installQuestion: (name: string) => `Install ${name}?`,
+    installConsequence: 'It is added to this store. You can activate it afterwards.',
     activated: (name: string) => `${name} activated`,
     deactivated: (name: string) => `${name} deactivated`,
     uploaded: (file: string) => `${file} installed. You can activate it now.`,
@@ -188,6 +190,7 @@ export const store = {
   settings: {
     title: 'Settings',
     groups: 'Settings groups',
+    parts: 'Parts of this group',
     none: 'No settings in this group',
     saved: (count: number) =>
       count === 0 ? 'No changes' : count === 1 ? '1 setting saved' : `${count} settings saved`,
