@@ -68,16 +68,23 @@ pub(super) fn read_args(item: &Item) -> Args {
 }
 
 pub(super) fn create_args(item: &Item) -> Args {
-    treated(posts::create_args(item))
+    treated(item.create_args())
 }
 
 pub(super) fn update_args(item: &Item) -> Args {
-    treated(posts::update_args(item))
+    let status = Treatment::Custom(posts::check_status, posts::as_it_is);
+    id_args().with(treated(item.update_args())).treat("status", status)
+}
+
+fn treated(args: Args) -> Args {
+    texts_as_they_come(args).treat("slug", Treatment::Cleaned(posts::to_slug))
 }
 
 /// Texts may come alone or as objects.
-fn treated(args: Args) -> Args {
-    args.treat("caption", Treatment::None).treat("description", Treatment::None)
+fn texts_as_they_come(args: Args) -> Args {
+    args.treat("title", Treatment::None)
+        .treat("caption", Treatment::None)
+        .treat("description", Treatment::None)
 }
 
 pub(super) fn delete_args() -> Args {
@@ -108,7 +115,7 @@ pub(super) fn edit_args(item: &Item) -> Args {
             args = args.arg(name, arg.schema.clone());
         }
     }
-    treated(args).treat("title", Treatment::None)
+    texts_as_they_come(args)
 }
 
 fn modifier() -> Schema {
