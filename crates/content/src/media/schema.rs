@@ -46,6 +46,29 @@ pub(super) fn item() -> Item {
     Item::new("attachment", Schema::object(fields))
 }
 
+/// The published description, with what some callers may do besides.
+pub(super) fn document(item: &Item, namespace: &str) -> Value {
+    let mut document = item.document();
+    let link = |right: &str, title: &str, properties: Value| {
+        json!({
+            "rel": format!("https://api.w.org/action-{right}"),
+            "title": title,
+            "href": format!("/{namespace}/media/{{id}}"),
+            "targetSchema": { "type": "object", "properties": properties },
+        })
+    };
+    let raw = json!({ "caption": { "raw": { "type": "string" } } });
+    let author = json!({ "author": { "type": "integer" } });
+    let links = json!([
+        link("unfiltered-html", "You may use all of HTML.", raw),
+        link("assign-author", "You may change the author.", author),
+    ]);
+    if let Some(members) = document.as_object_mut() {
+        members.insert(String::from("links"), links);
+    }
+    document
+}
+
 fn text(about: &str, rendered: &[&str]) -> Schema {
     Schema::object([
         ("raw", Schema::text().about("As it is stored.").context(EDIT)),
