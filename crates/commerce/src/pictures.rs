@@ -1,7 +1,6 @@
 //! Pictures of the media library as the shop shows them: found by number or address, and shown as
 //! the library knows them at that moment.
 
-use contract::rest::Stop;
 use db::Conn;
 use frame::library::fetch;
 use frame::media::PictureSize;
@@ -74,12 +73,7 @@ fn picture(known: &MediaRow, texts: &PostRow) -> Option<Image> {
 }
 
 /// The picture with what a request says about it, which is kept in the library.
-pub(crate) fn described(
-    call: &mut Call<'_>,
-    image: Image,
-    name: &str,
-    alt: &str,
-) -> std::result::Result<Image, Stop> {
+pub(crate) fn described(call: &mut Call<'_>, image: Image, name: &str, alt: &str) -> Result<Image> {
     let is_said = |said: &str, known: &str| !said.is_empty() && said != known;
     if !is_said(name, &image.name) && !is_said(alt, &image.alt) {
         return Ok(image);

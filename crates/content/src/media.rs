@@ -63,12 +63,12 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
                 later(permit::create, run_later!(create::create)),
             )
             .streams_body()
-            .schema(item.document()),
+            .schema(schema::document(&item, &names.content)),
         Route::at(&names.content, &of_item(""))
             .on(READ, schema::read_args(&item), read(permit::read, run(item::read_one)))
             .on(EDIT, schema::update_args(&item), write(permit::update, run(update::update)))
             .on(DELETE, schema::delete_args(), later(permit::delete, run_later!(update::delete)))
-            .schema(item.document()),
+            .schema(schema::document(&item, &names.content)),
         Route::at(&names.content, &of_item("/post-process")).on(
             CREATE,
             schema::process_args(),

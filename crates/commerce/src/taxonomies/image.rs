@@ -1,7 +1,7 @@
 //! The picture of a term: one of the library, shown as the library knows it, or a reference to one
 //! that is elsewhere. **Nothing is fetched here**: that was done before the operation began.
 
-use contract::rest::{Schema, Stop, clean, loose};
+use contract::rest::{Schema, clean, loose};
 use frame::Call;
 use frame::dates::{Moment, written};
 use frame::media::shown::UPLOADS_PATH;
@@ -96,7 +96,7 @@ pub(super) fn wanted(
     call: &mut Call<'_>,
     asked: &Value,
     present: Option<&Value>,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let text = |name: &str| {
         let text = asked.get(name).and_then(loose::scalar_text)?;
         let text = clean::text_field(&text);

@@ -46,6 +46,29 @@ pub(super) fn item() -> Item {
     Item::new("attachment", Schema::object(fields))
 }
 
+/// The published description, with what some callers may do besides.
+pub(super) fn document(item: &Item, namespace: &str) -> Value {
+    let mut document = item.document();
+    let link = |right: &str, title: &str, properties: Value| {
+        json!({
+            "rel": format!("https://api.w.org/action-{right}"),
+            "title": title,
+            "href": format!("/{namespace}/media/{{id}}"),
+            "targetSchema": { "type": "object", "properties": properties },
+        })
+    };
+    let raw = json!({ "caption": { "raw": { "type": "string" } } });
+    let author = json!({ "author": { "type": "integer" } });
+    let links = json!([
+        link("unfiltered-html", "You may use all of HTML.", raw),
+        link("assign-author", "You may change the author.", author),
+    ]);
+    if let Some(members) = document.as_object_mut() {
+        members.insert(String::from("links"), links);
+    }
+    document
+}
+
 fn text(about: &str, rendered: &[&str]) -> Schema {
     Schema::object([
         ("raw", Schema::text().about("As it is stored.").context(EDIT)),
@@ -68,16 +91,23 @@ pub(super) fn read_args(item: &Item) -> Args {
 }
 
 pub(super) fn create_args(item: &Item) -> Args {
-    treated(posts::create_args(item))
+    treated(item.create_args())
 }
 
 pub(super) fn update_args(item: &Item) -> Args {
-    treated(posts::update_args(item))
+    let status = Treatment::Custom(posts::check_status, posts::as_it_is);
+    id_args().with(treated(item.update_args())).treat("status", status)
+}
+
+fn treated(args: Args) -> Args {
+    texts_as_they_come(args).treat("slug", Treatment::Cleaned(posts::to_slug))
 }
 
 /// Texts may come alone or as objects.
-fn treated(args: Args) -> Args {
-    args.treat("caption", Treatment::None).treat("description", Treatment::None)
+fn texts_as_they_come(args: Args) -> Args {
+    args.treat("title", Treatment::None)
+        .treat("caption", Treatment::None)
+        .treat("description", Treatment::None)
 }
 
 pub(super) fn delete_args() -> Args {
@@ -108,7 +138,7 @@ pub(super) fn edit_args(item: &Item) -> Args {
             args = args.arg(name, arg.schema.clone());
         }
     }
-    treated(args).treat("title", Treatment::None)
+    texts_as_they_come(args)
 }
 
 fn modifier() -> Schema {

@@ -155,7 +155,11 @@ pub(crate) fn filter(kind: &Kind, params: &Params, options: &Options) -> PostFil
             _ => Relation::And,
         },
         order: order(params.text("orderby").unwrap_or_default()),
-        direction: direction(params),
+        direction: match params.text("orderby") {
+            // As they are named, whatever the order is said to be.
+            Some("include" | "include_slugs") => Direction::Ascending,
+            _ => direction(params),
+        },
         page: page(params),
         ..PostFilter::default()
     }

@@ -200,7 +200,7 @@ fn treated(args: Args) -> Args {
 }
 
 /// An item that is in the trash may be told to stay there; whether it is, is known later.
-fn check_status(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+pub(crate) fn check_status(value: &Value, name: &str) -> Result<(), Option<Fault>> {
     let known = |text: &str| status::find(text).is_some();
     match value.as_str() {
         Some(text) if known(text) => Ok(()),
@@ -218,12 +218,12 @@ pub(super) fn unknown_status(name: &str) -> Fault {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-fn as_it_is(value: &Value, _: &str) -> Result<Value, Fault> {
+pub(crate) fn as_it_is(value: &Value, _: &str) -> Result<Value, Fault> {
     Ok(value.clone())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-pub(super) fn to_slug(value: &Value, _: &str) -> Result<Value, Fault> {
+pub(crate) fn to_slug(value: &Value, _: &str) -> Result<Value, Fault> {
     Ok(Value::from(slug::slugify(&loose::scalar_text(value).unwrap_or_default())))
 }
 

@@ -87,6 +87,7 @@ fn filters_find_what_they_say() {
         (String::from("order=asc"), vec!["Alpha apple", "Beta", "Gamma"]),
         (String::from("orderby=title&order=desc"), vec!["Gamma", "Beta", "Alpha apple"]),
         (format!("include={b},{a}&orderby=include&order=asc"), vec!["Beta", "Alpha apple"]),
+        (format!("include={b},{a}&orderby=include"), vec!["Beta", "Alpha apple"]),
         (format!("exclude[]={a}&exclude[]={b}"), vec!["Gamma"]),
         (String::from("slug=beta,gamma"), vec!["Gamma", "Beta"]),
         (format!("author={author}"), vec!["Gamma"]),

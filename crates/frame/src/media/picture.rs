@@ -6,7 +6,7 @@ use std::io::{BufReader, BufWriter, Write};
 
 use image::codecs::gif::GifEncoder;
 use image::codecs::jpeg::JpegEncoder;
-use image::codecs::png::PngEncoder;
+use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
@@ -150,7 +150,8 @@ impl Picture {
                 }
             }
             ImageFormat::Png => {
-                let mut encoder = PngEncoder::new(&mut out);
+                let (level, filter) = (CompressionType::Default, PngFilter::Adaptive);
+                let mut encoder = PngEncoder::new_with_quality(&mut out, level, filter);
                 if let Some(profile) = profile {
                     let _ = encoder.set_icc_profile(profile);
                 }

@@ -8,6 +8,8 @@ mod content;
 #[cfg(test)]
 mod login_tokens;
 #[cfg(test)]
+mod media;
+#[cfg(test)]
 mod post_lists;
 #[cfg(test)]
 mod revisions;
