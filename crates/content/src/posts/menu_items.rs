@@ -94,7 +94,6 @@ fn list_args(item: &Item) -> Args {
         .revise("per_page", |size| size.default(100))
         .revise("order", |order| order.default("asc"))
         .revise("orderby", |order| order.default("menu_order"))
-        .arg("menu_order", Schema::integer().about("Only this place."))
 }
 
 /// Menus are seen by those who write.
