@@ -9,6 +9,8 @@ mod item;
 pub(crate) mod kind;
 mod labels;
 pub(crate) mod list;
+mod menu_items;
+mod menu_locations;
 mod permalinks;
 pub(crate) mod permit;
 pub(crate) mod records;
@@ -48,6 +50,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     }
     routes.extend(types::routes(names));
     routes.extend(terms::routes(names));
+    routes.extend(menu_items::routes(names));
+    routes.extend(menu_locations::routes(names));
     routes
 }
 

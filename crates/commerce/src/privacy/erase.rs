@@ -57,12 +57,8 @@ pub fn erase(call: &mut Call<'_>, email: &str) -> std::result::Result<Erased, St
     }
     for mut row in person.comments.clone() {
         ANONYMOUS.clone_into(&mut row.author);
-        for text in [
-            &mut row.email,
-            &mut row.author_url,
-            &mut row.author_ip,
-            &mut row.author_agent,
-        ] {
+        for text in [&mut row.email, &mut row.author_url, &mut row.author_ip, &mut row.author_agent]
+        {
             text.clear();
         }
         row.user_id = 0;

@@ -123,6 +123,15 @@ pub(crate) fn prepare(
         }),
     );
     let kind = collection.kind;
+    if kind.raw {
+        for name in ["title", "content"] {
+            let texts = fields.get_mut(name).and_then(Value::as_object_mut);
+            texts.map(|texts| texts.shift_remove("rendered"));
+        }
+    }
+    let mut say = |name: &str, value: Value| {
+        fields.insert(name.to_owned(), value);
+    };
     if kind.has(Field::Excerpt) {
         let excerpt = json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected });
         say("excerpt", excerpt);

@@ -297,6 +297,7 @@ pub(crate) static PRODUCT: Kind = Kind {
 /// Entries of menus.
 pub(crate) static MENU_ITEM: Kind = Kind {
     supports: &["title", "editor", "autosave"],
+    fields: &[Field::Order],
     taxonomies: &[&MENU],
     ..kind(
         ("nav_menu_item", "menu-items"),

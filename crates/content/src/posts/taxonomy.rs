@@ -21,6 +21,8 @@ pub(crate) struct Taxonomy {
     pub(crate) ordered: bool,
     /// The names of its capabilities, such as `categories` of `edit_categories`.
     pub(crate) plural: &'static str,
+    /// Terms are menus: they have places in a theme, and no archives.
+    pub(crate) of_menus: bool,
     /// The option that names the term of items that bear none.
     pub(crate) default_option: Option<&'static str>,
     /// Reading terms; nothing where everybody may.
@@ -47,6 +49,7 @@ const fn taxonomy(
         hierarchical: false,
         ordered: false,
         plural: "post_tags",
+        of_menus: false,
         default_option: None,
         read: None,
         manage,
@@ -72,6 +75,7 @@ pub(crate) static TAG: Taxonomy = Taxonomy {
 
 pub(crate) static MENU: Taxonomy = Taxonomy {
     base: "menus",
+    of_menus: true,
     plural: "nav_menus",
     read: Some(May::EditPosts),
     ..taxonomy(
@@ -131,7 +135,7 @@ pub(crate) static PRODUCT_TAG: Taxonomy = Taxonomy {
 
 /// The taxonomies whose terms have the usual routes.
 pub(crate) static TAXONOMIES: &[&Taxonomy] =
-    &[&CATEGORY, &TAG, &PATTERN_CATEGORY, &PRODUCT_BRAND, &PRODUCT_CATEGORY, &PRODUCT_TAG];
+    &[&CATEGORY, &TAG, &MENU, &PATTERN_CATEGORY, &PRODUCT_BRAND, &PRODUCT_CATEGORY, &PRODUCT_TAG];
 /// The taxonomies whose terms readers search.
 pub(crate) static SEARCHED_TAXONOMIES: &[&Taxonomy] =
     &[&CATEGORY, &TAG, &PRODUCT_BRAND, &PRODUCT_CATEGORY, &PRODUCT_TAG];

@@ -61,6 +61,15 @@ pub(super) fn prepare(
             members.insert(String::from("parent"), json!(row.parent_id));
         }
         members.insert(String::from("meta"), json!([]));
+        if taxonomy.of_menus {
+            for name in ["count", "link", "taxonomy"] {
+                members.shift_remove(name);
+            }
+            let details: Value = serde_json::from_str(&row.details).unwrap_or(Value::Null);
+            let adds = details.get("auto_add").and_then(Value::as_bool).unwrap_or_default();
+            members.insert(String::from("locations"), json!([]));
+            members.insert(String::from("auto_add"), json!(adds));
+        }
         if taxonomy.ordered {
             members.insert(String::from("menu_order"), json!(row.menu_order));
         }

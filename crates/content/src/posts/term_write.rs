@@ -4,7 +4,7 @@ use contract::rest::{Refusal, Reply, Stop};
 use db::{Conn, filter};
 use frame::tree::lies_within;
 use frame::{Call, text};
-use serde_json::json;
+use serde_json::{Value, json};
 use site_rows::post;
 use site_rows::term::{self, TermFilter, TermRow};
 use types::{Capability, Error, Result};
@@ -133,6 +133,9 @@ fn changed(taxonomy: &Taxonomy, call: &mut Call<'_>, before: TermRow) -> Result<
         let trusted = call.can(Capability::UnfilteredHtml);
         row.description = if trusted { description } else { text::clean_content(&description) };
     }
+    if taxonomy.of_menus {
+        set_menu(call, &mut row)?;
+    }
     let given = call.params.text("slug").filter(|slug| !slug.is_empty()).map(str::to_owned);
     let is_new = before.term_id == 0;
     if is_new {
@@ -146,6 +149,18 @@ fn changed(taxonomy: &Taxonomy, call: &mut Call<'_>, before: TermRow) -> Result<
         row.slug = free_slug(call.conn()?, &row, &wanted, own)?;
     }
     Ok(row)
+}
+
+/// Whether new pages are added to a menu; no theme has places for one.
+fn set_menu(call: &Call<'_>, row: &mut TermRow) -> Result<(), Stop> {
+    if !call.params.texts("locations").is_empty() {
+        let message = "The theme has no such place for a menu.";
+        return Err(Refusal::new(400, "rest_invalid_menu_location", message).into());
+    }
+    if let Some(adds) = call.params.get("auto_add").and_then(Value::as_bool) {
+        row.details = json!({ "auto_add": adds }).to_string();
+    }
+    Ok(())
 }
 
 /// Names are stored as HTML; the cleaning of the parameter took the tags away.

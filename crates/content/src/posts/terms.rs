@@ -57,6 +57,9 @@ fn routes_of(names: &Names, taxonomy: &'static Taxonomy) -> [Route<Action>; 2] {
     ]
 }
 
+/// Fields of terms that have archives.
+const OF_ARCHIVES: &[&str] = &["count", "link", "taxonomy"];
+
 fn item(taxonomy: &Taxonomy) -> Item {
     let count = Schema::integer().about("How many published items bear it.");
     let mut fields = vec![
@@ -80,6 +83,13 @@ fn item(taxonomy: &Taxonomy) -> Item {
     if taxonomy.ordered {
         let order = Schema::integer().about("Its place among its siblings.");
         fields.push(("menu_order", order.context(FULL).readonly()));
+    }
+    if taxonomy.of_menus {
+        fields.retain(|(name, _)| !OF_ARCHIVES.contains(name));
+        let places = Schema::list(Schema::text()).about("Places of the theme that show it.");
+        fields.push(("locations", places.context(FULL)));
+        let adds = Schema::boolean().about("Whether new pages are added to it.");
+        fields.push(("auto_add", adds.context(FULL)));
     }
     Item::new(taxonomy.word, Schema::object(fields))
 }

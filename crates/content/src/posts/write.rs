@@ -17,7 +17,7 @@ use types::{Capability, Error};
 use super::item::{self, Collection, ItemView, Terms};
 use super::kind::{Field, Kind, POST, PRODUCT, STANDARD_FORMAT, kind_of};
 use super::taxonomy::{CATEGORY, Taxonomy};
-use super::{address, permit, schema, slug, status};
+use super::{address, menu_items, permit, schema, slug, status};
 
 /// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 /// Terms of one taxonomy that an item may bear.
@@ -71,6 +71,9 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
         }
         set_terms(call, kind, row.post_id)?;
         note_address(call, &mut row)?;
+        if kind.hierarchical && row.parent_id == 0 && status::is_public(&row.status) {
+            menu_items::add_page(call, &row)?;
+        }
     }
     let location = call.visit.rest(&collection.path_of(row.post_id));
     let mut reply = answer(collection, call, &row)?.header("location", location);
@@ -81,6 +84,7 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
 pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let before = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
     let kind = collection.kind;
+    let was_public = status::is_public(&before.status);
     let row = changed(call, kind, before)?;
     if call.site.content_source(kind.name).is_some() {
         let row = save_elsewhere(call, kind, &row)?;
@@ -89,6 +93,10 @@ pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
     post::update(call.conn()?, &row)?;
     set_terms(call, kind, row.post_id)?;
     keep_revision(call, kind, &row)?;
+    let is_public = status::is_public(&row.status);
+    if kind.hierarchical && row.parent_id == 0 && is_public && !was_public {
+        menu_items::add_page(call, &row)?;
+    }
     answer(collection, call, &row)
 }
 

@@ -140,3 +140,64 @@ fn kinds_that_are_not_told_of_are_refused_and_others_unknown() {
         assert_eq!(kinds[kind]["slug"], kind);
     }
 }
+
+#[test]
+fn menus_point_at_items_terms_and_addresses() {
+    let mut site = TestSite::new();
+    site.user("editor", Role::Editor);
+    site.user("reader", Role::Subscriber);
+    const MENUS: &str = "/wp/v2/menus";
+    const ITEMS: &str = "/wp/v2/menu-items";
+    assert_eq!(site.get(MENUS, NOBODY).refusal(), (401, "rest_cannot_view"));
+    assert_eq!(site.get(ITEMS, "reader").refusal(), (403, "rest_cannot_view"));
+    assert_eq!(
+        site.ask("POST", MENUS, "editor", &json!({ "name": "Main" })).refusal(),
+        (403, "rest_cannot_create")
+    );
+    let menu = make(&site, MENUS, ADMIN, &json!({ "name": "Main", "auto_add": true }));
+    assert_eq!((&menu["slug"], &menu["auto_add"]), (&json!("main"), &json!(true)));
+    assert_eq!(menu.get("count"), None, "menus have no archives");
+    let page =
+        make(&site, "/wp/v2/pages", ADMIN, &json!({ "title": "About", "status": "publish" }));
+    let in_menu = format!("{ITEMS}?menus={}", menu["id"]);
+    let added = site.get(&in_menu, "editor");
+    assert_eq!(added.each("object_id"), [page["id"].clone()], "new pages are added");
+    assert_eq!(added.json[0]["title"]["rendered"], "About");
+    assert_eq!(added.json[0]["url"], format!("{HOME}/about/"));
+    let home = json!({ "title": "Home", "url": "https://other.example/", "menus": menu["id"],
+        "menu_order": 2 });
+    let home = make(&site, ITEMS, ADMIN, &home);
+    let category = json!({ "type": "taxonomy", "object_id": 1, "menus": menu["id"],
+        "menu_order": 3, "parent": home["id"] });
+    let category = make(&site, ITEMS, ADMIN, &category);
+    assert_eq!(category["object"], "category");
+    let all = site.get(&in_menu, "editor");
+    assert_eq!(all.each("type"), ["post_type", "custom", "taxonomy"].map(Value::from));
+    for (body, expected) in [
+        (json!({ "url": "https://a.example/" }), (400, "rest_title_required")),
+        (json!({ "title": "x" }), (400, "rest_url_required")),
+        (json!({ "type": "post_type", "object_id": 99 }), (400, "rest_post_invalid_id")),
+        (json!({ "type": "taxonomy", "object_id": 99 }), (400, "rest_term_invalid_id")),
+        (
+            json!({ "title": "x", "url": "https://a.example/", "menus": 99 }),
+            (400, "invalid_menu_id"),
+        ),
+        (
+            json!({ "title": "x", "url": "https://a.example/", "parent": 99 }),
+            (400, "invalid_item_parent"),
+        ),
+    ] {
+        assert_eq!(site.ask("POST", ITEMS, ADMIN, &body).refusal(), expected, "{body}");
+    }
+    let own = at(ITEMS, &home);
+    assert_eq!(site.ask("PUT", &own, "editor", &json!({})).refusal(), (403, "rest_cannot_edit"));
+    let changed = site.ask("PUT", &own, ADMIN, &json!({ "title": "Start" }));
+    assert_eq!(changed.json["title"]["raw"], "Start");
+    let refused = site.ask("DELETE", &own, ADMIN, &json!({}));
+    assert_eq!(refused.refusal(), (501, "rest_trash_not_supported"));
+    assert_eq!(site.ask("DELETE", &format!("{own}?force=true"), ADMIN, &json!({})).status, 200);
+    assert_eq!(site.get(&own, ADMIN).refusal(), (404, "rest_post_invalid_id"));
+    assert_eq!(site.get("/wp/v2/menu-locations", ADMIN).json, json!([]));
+    let place = site.get("/wp/v2/menu-locations/nope", ADMIN);
+    assert_eq!(place.refusal(), (404, "rest_menu_location_invalid"));
+}

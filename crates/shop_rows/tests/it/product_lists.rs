@@ -333,6 +333,7 @@ fn all_filters_at_once(database: &TestDatabase) {
                 parents_exclude: vec![3],
                 slugs: texts(&["mango", "apple"]),
                 skus: texts(&["t_2-a", "t_2-b"]),
+                without_password: true,
                 searches: vec![search],
                 featured: Some(false),
                 on_sale: Some(true),
