@@ -114,7 +114,7 @@ fn rate(method: &MethodRow, parcel: &Parcel, decimals: u32) -> Option<Rate> {
         instance_id: method.instance_id,
         title: title.to_owned(),
         cost: cost.max(Amount::ZERO),
-        is_taxable: method.method_id != FREE_SHIPPING && text("tax_status") != "none",
+        is_taxable: text("tax_status") != "none",
         items: parcel.items.clone(),
     })
 }

@@ -7,6 +7,7 @@ use frame::action::{anyone, write};
 use frame::{Action, Call, batch};
 use serde_json::Value;
 
+use crate::cart::state::Cart;
 use crate::session::{OUTER_TOKEN, Session};
 
 pub(crate) fn route(namespace: &str) -> Route<Action> {
@@ -28,8 +29,11 @@ fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Only paths of the storefront can be called in this batch.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_path", message).into());
     }
-    let token = Session::of(call)?.token(call)?;
+    let session = Session::of(call)?;
+    let token = session.token(call)?;
     let cookie = call.visit.header("cookie").unwrap_or_default().to_owned();
     let inherited = vec![(OUTER_TOKEN.to_owned(), token), (String::from("cookie"), cookie)];
-    batch::run(call, &inherited)
+    let reply = batch::run(call, &inherited)?;
+    let hash = Cart::load(call, &session)?.hash();
+    Ok(session.dress(call, reply, "", &hash)?)
 }

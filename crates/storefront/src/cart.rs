@@ -45,7 +45,7 @@ pub(crate) fn with_cart(
     let session = Session::of(call)?;
     let mut cart = Cart::load(call, &session)?;
     let proven = if access == Access::Proven { session.prove(call) } else { Ok(()) };
-    let before = cart.state.clone();
+    let (before, hash_before) = (cart.state.clone(), cart.hash());
     let outcome = match proven {
         Ok(()) => operation(call, &mut cart),
         Err(refusal) => Err(refusal.into()),
@@ -55,7 +55,7 @@ pub(crate) fn with_cart(
         Err(_) => cart.state = before,
     }
     let reply = reply_of(outcome)?;
-    Ok(session.dress(call, reply, &cart.hash())?)
+    Ok(session.dress(call, reply, &hash_before, &cart.hash())?)
 }
 
 /// The cart as it is shown.

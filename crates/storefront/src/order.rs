@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 
 use commerce::orders::{Line, Order, ShownPrices, place};
+use commerce::products::loaded::Words;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Reply, Stop};
 use frame::action::read;
+use frame::text::render;
 use frame::{Action, Call};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use shop_rows::order::ItemKind;
 use shop_rows::product::{self, ProductFilter};
 use types::Amount;
 
 use crate::address::{self, Side};
+use crate::cart::pricing::words_of;
 use crate::cart::show::{goods_body, tax_amounts, variation};
 use crate::checkout::pay::{may_pay, order_of};
 use crate::money::Money;
@@ -37,10 +40,12 @@ fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let prices = ShownPrices::in_cart(call.conn()?, &options, &order.details.shipping)?;
     let mut manner = Manner::with_prices(call.visit, &options, prices);
     manner.money = Money::in_currency(&options, &order.row.currency);
+    let chosen: Vec<(String, String)> = order.lines(ItemKind::Line).flat_map(entries_of).collect();
+    let words = words_of(call, chosen.iter())?;
     let lines = order.lines(ItemKind::Line);
-    let items = lines.filter_map(|line| item_body(call, &manner, &order, line, &goods));
+    let items = lines.filter_map(|line| item_body(call, &manner, &order, line, (&goods, &words)));
     let items: Vec<Value> = items.collect();
-    let needs_shipping = goods.values().any(|one| !one.loaded.product.row.is_virtual);
+    let needs_shipping = order.lines(ItemKind::Shipping).next().is_some();
     let refunds = shop_rows::order::refunds_of(call.conn()?, &[order.id()])?;
     let refunded: Amount = refunds.iter().map(|refund| refund.refund_amount).sum();
     Ok(Reply::new(json!({
@@ -76,17 +81,14 @@ fn item_body(
     manner: &Manner,
     order: &Order,
     line: &Line,
-    goods: &HashMap<i64, Shown>,
+    (goods, words): (&HashMap<i64, Shown>, &Words),
 ) -> Option<Value> {
     let one = goods.get(&line.sold_id())?;
     let mut body = goods_body(call.visit, manner, one, line);
     let quantity = line.row.quantity.to_whole();
-    let chosen = line.details.meta_data.iter().filter_map(|entry| {
-        let (key, value) = (entry["key"].as_str()?, entry["value"].as_str()?);
-        (!key.starts_with('_')).then(|| (key.to_owned(), value.to_owned()))
-    });
-    let chosen: Vec<(String, String)> =
-        if line.row.variation_id == 0 { Vec::new() } else { chosen.collect() };
+    let is_variation = line.row.variation_id != 0;
+    let chosen = if is_variation { entries_of(line) } else { Vec::new() };
+    let data = item_data(one, line, words);
     let limits = json!({
         "minimum": quantity, "maximum": quantity, "multiple_of": 1, "editable": false,
     });
@@ -96,10 +98,44 @@ fn item_body(
         ("quantity", json!(quantity)),
         ("quantity_limits", limits),
         ("name", json!(line.row.name)),
-        ("variation", variation(one, &chosen)),
+        ("variation", variation(one, &chosen, words)),
+        ("item_data", data),
     ];
     body.extend(fields.map(|(name, value)| (name.to_owned(), value)));
     Some(Value::Object(body))
+}
+
+/// The names and values of a line's entries that people read.
+fn entries_of(line: &Line) -> Vec<(String, String)> {
+    let entries = line.details.meta_data.iter().filter_map(|entry| {
+        let (key, value) = (entry["key"].as_str()?, entry["value"].as_str()?);
+        (!key.starts_with('_')).then(|| (key.to_owned(), value.to_owned()))
+    });
+    entries.collect()
+}
+
+/// The entries of a line that people read, by their numbers.
+fn item_data(one: &Shown, line: &Line, words: &Words) -> Value {
+    let mut shown = Map::new();
+    for entry in &line.details.meta_data {
+        let (Some(key), Some(value)) = (entry["key"].as_str(), entry["value"].as_str()) else {
+            continue;
+        };
+        if key.starts_with('_') {
+            continue;
+        }
+        let pair = (key.to_owned(), value.to_owned());
+        let word = words.terms.get(&pair).map_or(value, String::as_str);
+        let (_, label) = one.loaded.attribute_named(key);
+        let body = json!({
+            "key": key,
+            "value": value,
+            "display_key": label,
+            "display_value": format!("<p>{}</p>\n", render::title(word)),
+        });
+        shown.insert(entry["id"].to_string(), body);
+    }
+    if shown.is_empty() { json!([]) } else { Value::Object(shown) }
 }
 
 fn coupons(money: &Money, order: &Order) -> Vec<Value> {

@@ -3,7 +3,8 @@
 //! A line is a field: its name, its type and what it is about, such as
 //! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
 //! blanks further in. `array<object>` is a list of such objects. A word alone stands for fields that
-//! several items have. Fields are shown and never taken, in every context.
+//! several items have. Fields are shown and never taken, in every context; a
+//! type with `!` behind it is that of a field which a checkout wants.
 
 use contract::rest::{Item, Schema};
 
@@ -51,6 +52,10 @@ fn fields(lines: &[&str], level: usize) -> Vec<(String, Schema)> {
 fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
     let (name, rest) = line.split_once(": ")?;
     let (kind, about) = rest.split_once(" = ")?;
+    let (kind, is_required) = match kind.strip_suffix('!') {
+        Some(kind) => (kind, true),
+        None => (kind, false),
+    };
     let inner = || Schema::typed("object").properties(fields(below, level + 1));
     let schema = match kind {
         "object" => inner(),
@@ -63,7 +68,9 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
         kinds if kinds.contains('|') => Schema::types(&kinds.split('|').collect::<Vec<_>>()),
         kind => Schema::typed(kind),
     };
-    Some((name.to_owned(), schema.about(about).context(CONTEXTS).readonly()))
+    let schema = schema.about(about).context(CONTEXTS);
+    let schema = if is_required { schema.required() } else { schema.readonly() };
+    Some((name.to_owned(), schema))
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ const GUEST_PREFIX: &str = "t_";
 const TOKEN_LENGTH_MAX: usize = 1_000;
 /// The header by which the items of a batch learn of the cart of the whole.
 pub(crate) const OUTER_TOKEN: &str = "outer-cart-token";
+/// What responses to signed-in users say about caching.
+const NO_STORE_OF_USER: &str = "no-cache, must-revalidate, max-age=0, no-store, private";
 const ITEMS_COOKIE: &str = "woocommerce_items_in_cart";
 const HASH_COOKIE: &str = "woocommerce_cart_hash";
 
@@ -82,8 +84,27 @@ impl Session {
         token(call, &self.key, call.now())
     }
 
-    /// Adds what every response about a cart carries. `hash` is empty for an empty cart.
-    pub(crate) fn dress(&self, call: &Call<'_>, reply: Reply, hash: &str) -> Result<Reply, Error> {
+    /// Adds what every response about a cart carries. A hash is empty for an empty cart; `before`
+    /// is that of the cart before the request.
+    pub(crate) fn dress(
+        &self,
+        call: &Call<'_>,
+        reply: Reply,
+        before: &str,
+        hash: &str,
+    ) -> Result<Reply, Error> {
+        let reply = self.with_headers(call, reply, hash)?;
+        let token = self.token(call)?;
+        Ok(self.with_cookies(call, reply, (before, hash), &token))
+    }
+
+    /// The same for a response that tells nothing about what is in the cart.
+    pub(crate) fn with_headers(
+        &self,
+        call: &Call<'_>,
+        reply: Reply,
+        hash: &str,
+    ) -> Result<Reply, Error> {
         let nonce = nonce::make(call.site.vault(), NONCE_ACTION, holder(call), call.now());
         let token = self.token(call)?;
         let seconds = call.now().as_micros().div_euclid(1_000_000);
@@ -91,33 +112,34 @@ impl Session {
             .header("nonce", nonce)
             .header("nonce-timestamp", seconds.to_string())
             .header("user-id", call.user_id().to_string())
-            .header("cart-token", token.clone())
-            .header("cart-hash", hash)
-            .header("cache-control", "no-store");
-        Ok(self.with_cookies(call, reply, hash, &token))
+            .header("cart-token", token)
+            .header("cart-hash", hash);
+        let caching = if call.user_id() == 0 { "no-store" } else { NO_STORE_OF_USER };
+        Ok(reply.header("cache-control", caching))
     }
 
-    /// Tells a browser what it does not know yet: whether there is a cart, and which it is.
-    fn with_cookies(&self, call: &Call<'_>, mut reply: Reply, hash: &str, token: &str) -> Reply {
+    /// Tells a browser whether there is a cart, and which it is.
+    fn with_cookies(
+        &self,
+        call: &Call<'_>,
+        mut reply: Reply,
+        (before, hash): (&str, &str),
+        token: &str,
+    ) -> Reply {
         let known = |name: &str| cookies::among(&call.visit.headers, name);
         let secure = call.visit.secure;
-        if hash.is_empty() {
-            for name in [ITEMS_COOKIE, HASH_COOKIE] {
-                if known(name).is_some() {
-                    reply = reply.header("set-cookie", cookies::set(name, "", Life::Over, secure));
-                }
-            }
-            return reply;
-        }
+        let has_cart = !hash.is_empty();
         for (name, value) in [(ITEMS_COOKIE, "1"), (HASH_COOKIE, hash)] {
-            if known(name) != Some(value) {
+            let is_over = !has_cart && (known(name).is_some() || !before.is_empty());
+            if has_cart {
                 reply = reply.header("set-cookie", cookies::set(name, value, Life::Visit, secure));
+            } else if is_over {
+                reply = reply.header("set-cookie", cookies::set(name, "", Life::Over, secure));
             }
         }
         let name = cookie_name(call);
-        let is_known =
-            known(&name).and_then(|token| key_of(call, token)).as_ref() == Some(&self.key);
-        if self.has_token || is_known {
+        let named = known(&name).and_then(|token| key_of(call, token));
+        if self.has_token || !has_cart || named.as_ref() == Some(&self.key) {
             return reply;
         }
         reply.header("set-cookie", cookies::set(&name, token, Life::Lasting(LIFE), secure))

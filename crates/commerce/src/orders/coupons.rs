@@ -291,15 +291,17 @@ pub(super) fn redeem(
             *off.entry(index).or_default() += taken;
             amount += taken;
             let taxed = tax_of(order, index, taken, goods, shop);
-            let taxed = if shop.rounds_sums { taxed } else { shop.round_tax(taxed) };
+            let is_kept = shop.rounds_sums || shop.is_quote;
+            let taxed = if is_kept { taxed } else { shop.round_tax(taxed) };
             tax += taxed;
             if includes_tax {
                 amount -= taxed;
             }
         }
         if let Some(line) = order.items.get_mut(*coupon_place) {
+            let is_rounded = shop.is_quote && !shop.rounds_sums;
             line.row.total = amount;
-            line.row.total_tax = tax;
+            line.row.total_tax = if is_rounded { shop.round_tax(tax) } else { tax };
         }
     }
     for (index, amount) in off {

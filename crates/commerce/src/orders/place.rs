@@ -4,7 +4,6 @@ use contract::rest::Stop;
 use frame::Call;
 use serde_json::json;
 use shop_rows::order::OrderKind;
-use types::Amount;
 
 use super::effects::{self, Before};
 use super::record::Order;
@@ -43,7 +42,7 @@ pub fn place(
     let mut order = prepared(call, order, former.as_ref())?;
     status::PENDING.clone_into(&mut order.row.status);
     order.assign_ids(call.conn()?)?;
-    advance(call, &mut order, to)?;
+    effects::set_status(call, &mut order, to)?;
     effects::settle(call, &mut order, &Before::nothing())?;
     let order = match former {
         Some(_) => order.update(call.conn()?)?,
@@ -57,7 +56,7 @@ pub fn place(
 pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Stop> {
     let before = Before::same(&order);
     order.row.modified = moments::now(call);
-    advance(call, &mut order, to)?;
+    effects::set_status(call, &mut order, to)?;
     effects::settle(call, &mut order, &before)?;
     let order = order.update(call.conn()?)?;
     effects::append_event(call, "order.updated", &order)?;
@@ -72,18 +71,6 @@ pub fn is_payable(order: &Order) -> bool {
 /// The status of an order once it is paid.
 pub fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str, Stop> {
     Ok(effects::paid_status(call, order)?)
-}
-
-/// Gives the order a status. One that costs nothing is paid with that.
-fn advance(call: &mut Call<'_>, order: &mut Order, to: &str) -> Result<(), Stop> {
-    if order.row.total <= Amount::ZERO {
-        order.row.paid = order.row.paid.or_else(|| Some(moments::now(call)));
-    }
-    let paid = order.row.paid;
-    effects::set_status(call, order, to)?;
-    // Whoever pays on delivery has not paid yet.
-    order.row.paid = paid;
-    Ok(())
 }
 
 /// The order with what every order has, and the number and key of its draft.

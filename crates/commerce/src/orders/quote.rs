@@ -73,7 +73,8 @@ impl Quote {
         buyer: Buyer,
         wanted: &[Wanted],
     ) -> Result<Self> {
-        let shop = Shop::load(conn, options)?;
+        let mut shop = Shop::load(conn, options)?;
+        shop.is_quote = true;
         let ids = wanted.iter().map(|wanted| wanted.sold_id).collect();
         let goods = Goods::of_ids(conn, ids)?;
         let mut order = Order::default();

@@ -29,6 +29,9 @@ pub(super) struct Shop {
     pub(super) rounds_sums: bool,
     pub(super) discounts_sequentially: bool,
     pub(super) rates: Rates,
+    /// Whether it is a quote that is calculated. Who has said no country yet is taxed nowhere, and
+    /// the taxes of a coupon are rounded in sum.
+    pub(super) is_quote: bool,
     based_on: String,
     base: TaxLocation,
     shipping_class: String,
@@ -49,6 +52,7 @@ impl Shop {
             prices_include_tax: options.is_on("woocommerce_prices_include_tax"),
             rounds_sums: options.is_on("woocommerce_tax_round_at_subtotal"),
             discounts_sequentially: options.is_on("woocommerce_calc_discounts_sequentially"),
+            is_quote: false,
             based_on: options.text("woocommerce_tax_based_on"),
             base: TaxLocation::new(country, state, &postcode, &city),
             shipping_class: options.text("woocommerce_shipping_tax_class"),
@@ -72,6 +76,7 @@ impl Shop {
             "base" => None,
             _ if picked_up => None,
             "shipping" if !shipping.country.is_empty() => Some(shipping),
+            "shipping" if self.is_quote => return TaxLocation::of_address(shipping),
             _ => Some(billing),
         };
         match address.filter(|address| !address.country.is_empty()) {

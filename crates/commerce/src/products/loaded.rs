@@ -286,7 +286,7 @@ fn children(conn: &mut dyn Conn, products: &[Product]) -> Result<HashMap<i64, Ve
 }
 
 /// The shop's attributes, and the names of the values that variations have.
-pub(crate) fn words<'a>(
+pub fn words<'a>(
     conn: &mut dyn Conn,
     chosen: impl Iterator<Item = &'a VariationAttribute>,
 ) -> Result<Words> {

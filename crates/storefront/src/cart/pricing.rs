@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use commerce::coupons::Coupon;
 use commerce::orders::{Buyer, Quote, Rate, ShownPrices, Wanted};
+use commerce::products::loaded::{self, Words};
 use commerce::shipping_rates::{self, FREE_SHIPPING, Parcel};
 use contract::rest::{Refusal, Stop, clean};
 use db::filter::LIST_MAX;
 use frame::Call;
 use shop_rows::order::ItemKind;
-use shop_rows::product::{self, ProductFilter};
+use shop_rows::product::{self, ProductFilter, VariationAttribute};
 use shop_rows::{coupon as coupon_rows, stock_hold};
 use types::Amount;
 
@@ -37,6 +38,8 @@ pub(crate) struct Priced {
     pub(crate) is_reduced: bool,
     /// How many the buyer may have of each item.
     pub(crate) limits: Vec<i64>,
+    /// The names of what was chosen of variations.
+    pub(crate) words: Words,
 }
 
 /// How carefully coupons are looked at.
@@ -85,7 +88,34 @@ pub(crate) fn price(
     }
     let prices = ShownPrices::in_cart(call.conn()?, &options, cart.shipping())?;
     let manner = Manner::with_prices(call.visit, &options, prices);
-    Ok(Priced { quote, goods, coupons, rates, needs_shipping, manner, errors, is_reduced, limits })
+    let chosen = cart.state.items.iter().flat_map(|item| &item.chosen);
+    let words = words_of(call, chosen)?;
+    Ok(Priced {
+        quote,
+        goods,
+        coupons,
+        rates,
+        needs_shipping,
+        manner,
+        errors,
+        is_reduced,
+        limits,
+        words,
+    })
+}
+
+/// The names of values of attributes.
+pub(crate) fn words_of<'a>(
+    call: &mut Call<'_>,
+    chosen: impl Iterator<Item = &'a (String, String)>,
+) -> Result<Words, Stop> {
+    let chosen =
+        chosen.map(|(name, value)| VariationAttribute { name: name.clone(), value: value.clone() });
+    let chosen: Vec<VariationAttribute> = chosen.collect();
+    if chosen.is_empty() {
+        return Ok(Words::default());
+    }
+    Ok(loaded::words(call.conn()?, chosen.iter())?)
 }
 
 fn wanted(item: &Item) -> Wanted {
@@ -149,8 +179,9 @@ fn available(
             } else {
                 is_reduced |= item.quantity > left;
                 item.quantity = item.quantity.min(left);
-                limit = left.min(most);
             }
+            let stock = one.loaded.counted().row.stock_quantity.unwrap_or_default().to_whole();
+            limit = if stock > 0 { stock.min(most) } else { most };
             left_of.insert(counted, (left - item.quantity).max(0));
         } else if !one.loaded.product.is_in_stock() {
             errors.push(out_of_stock(&one));

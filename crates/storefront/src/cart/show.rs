@@ -6,6 +6,7 @@ use commerce::coupons::Coupon;
 use commerce::gateways;
 use commerce::orders::{Line, Order, Rate};
 use commerce::products::address as product_address;
+use commerce::products::loaded::Words;
 use contract::rest::{Links, Refusal, Stop};
 use frame::{Call, Options, Visit};
 use serde_json::{Map, Value, json};
@@ -93,7 +94,7 @@ fn item_body(
         ("quantity", json!(item.quantity)),
         ("quantity_limits", limits),
         ("show_backorder_badge", json!(is_short)),
-        ("variation", variation(one, &item.chosen)),
+        ("variation", variation(one, &item.chosen, &priced.words)),
         ("extensions", json!({})),
     ];
     body.extend(head.map(|(name, value)| (name.to_owned(), value)));
@@ -162,10 +163,12 @@ fn visibility(one: &Shown) -> &str {
 }
 
 /// What was chosen of a variation, in words.
-pub(crate) fn variation(one: &Shown, chosen: &[(String, String)]) -> Value {
-    let shown = chosen.iter().map(|(name, value)| {
-        let key = (name.clone(), value.clone());
-        let word = one.loaded.words.terms.get(&key).unwrap_or(value);
+pub(crate) fn variation(one: &Shown, chosen: &[(String, String)], words: &Words) -> Value {
+    let mut chosen = chosen.to_vec();
+    chosen.sort();
+    let shown = chosen.iter().map(|pair| {
+        let (name, value) = pair;
+        let word = words.terms.get(pair).unwrap_or(value);
         let (_, label) = one.loaded.attribute_named(name);
         json!({ "raw_attribute": format!("attribute_{name}"), "attribute": label, "value": word })
     });
@@ -217,6 +220,7 @@ fn totals(priced: &Priced) -> Value {
     let money = &priced.manner.money;
     let minor = |amount: Amount| money.minor(amount);
     let sum = |of: fn(&Line) -> Amount| order.lines(ItemKind::Line).map(of).sum::<Amount>();
+    let rounded = |amount: Amount| amount.rounded(money.decimals);
     let shipping = |amount: Amount| priced.needs_shipping.then(|| minor(amount));
     let taxes = tax_amounts(order).into_iter().map(|(line, amount)| {
         let percent = line.details.rate_percent.unwrap_or_default();
@@ -232,7 +236,7 @@ fn totals(priced: &Priced) -> Value {
         "total_shipping": shipping(order.row.shipping_total),
         "total_shipping_tax": shipping(order.row.shipping_tax),
         "total_price": minor(order.row.total),
-        "total_tax": minor(order.row.total_tax),
+        "total_tax": minor(rounded(order.row.cart_tax) + rounded(order.row.shipping_tax)),
         "tax_lines": taxes.collect::<Vec<_>>(),
     }))
 }

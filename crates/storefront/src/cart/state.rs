@@ -50,13 +50,14 @@ impl Item {
     pub(crate) fn new(
         product_id: i64,
         variation_id: i64,
-        mut chosen: Vec<(String, String)>,
+        chosen: Vec<(String, String)>,
         quantity: i64,
     ) -> Self {
-        chosen.sort();
         let mut name = product_id.to_string();
         if variation_id != 0 {
-            let pairs = chosen.iter().map(|(name, value)| format!("attribute_{name}{value}"));
+            let mut sorted: Vec<&(String, String)> = chosen.iter().collect();
+            sorted.sort();
+            let pairs = sorted.iter().map(|(name, value)| format!("attribute_{name}{value}"));
             name = format!("{name}_{variation_id}_{}", pairs.collect::<String>());
         }
         Self { key: session::digest(&name), product_id, variation_id, quantity, chosen }

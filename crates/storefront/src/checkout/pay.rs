@@ -3,7 +3,7 @@
 
 use commerce::orders::{Order, place};
 use contract::rest::params::invalid_params;
-use contract::rest::{Refusal, Reply, Stop};
+use contract::rest::{Refusal, Reply, Stop, loose};
 use frame::Call;
 use serde_json::Value;
 use shop_rows::order::{ItemKind, OrderKind};
@@ -18,7 +18,7 @@ use crate::session::{Session, reply_of};
 
 /// The order of the path, for those who may know of it.
 pub(crate) fn order_of(call: &mut Call<'_>) -> Result<Order, Stop> {
-    let id = call.params.int("id").unwrap_or_default();
+    let id = call.params.path().get("id").map(loose::to_int).unwrap_or_default();
     let refused = |status, code: &'static str, message: &'static str| {
         Stop::from(Refusal::new(status, code, message))
     };
@@ -56,7 +56,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
         Err(refusal) => Err(refusal.into()),
     };
     let reply = reply_of(outcome)?;
-    Ok(session.dress(call, reply, "")?)
+    Ok(session.with_headers(call, reply, "")?)
 }
 
 fn pay(call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -12,8 +12,21 @@ use crate::cart::state::Cart;
 
 /// The checkout of a cart; of a draft, what it has by now.
 pub(super) fn of_cart(call: &mut Call<'_>, cart: &mut Cart) -> Result<Value, Stop> {
-    let body = cart::shown(call, cart)?;
+    let mut body = cart::shown(call, cart)?;
+    if !call.params.flag("__experimental_calc_totals") {
+        leave_out_shipping(&mut body);
+    }
     let draft = place::draft(call, cart.state.order_id)?;
+    // Of a draft the order is shown, and not the cart beside it.
+    let (result, body) = match &draft {
+        Some(_) => {
+            let nothing = json!({
+                "payment_status": "", "payment_details": [], "redirect_url": "",
+            });
+            (nothing, Value::Null)
+        }
+        None => (Value::Null, body),
+    };
     let row = draft.as_ref().map(|draft| &draft.row);
     let (id, key) = row.map_or((0, ""), |row| (row.order_id, &row.order_key));
     let offered = gateways::offered(call.options());
@@ -32,11 +45,25 @@ pub(super) fn of_cart(call: &mut Call<'_>, cart: &mut Cart) -> Result<Value, Sto
         "billing_address": address::shown(cart.billing(), Side::Billing),
         "shipping_address": address::shown(cart.shipping(), Side::Shipping),
         "payment_method": method,
-        "payment_result": null,
+        "payment_result": result,
         "additional_fields": {},
         "__experimentalCart": body,
         "extensions": {},
     }))
+}
+
+/// Clients know the cart of a checkout with its total, but without the ways of shipping, unless
+/// they ask for them.
+fn leave_out_shipping(body: &mut Value) {
+    if let Some(totals) = body.get_mut("totals").and_then(Value::as_object_mut) {
+        for name in ["total_shipping", "total_shipping_tax"] {
+            totals.insert(name.to_owned(), Value::Null);
+        }
+    }
+    if let Some(members) = body.as_object_mut() {
+        members.insert(String::from("shipping_rates"), json!([]));
+        members.insert(String::from("has_calculated_shipping"), json!(false));
+    }
 }
 
 /// The order that came of a checkout. `is_paid_by_method` tells whether a way to pay was used.

@@ -53,10 +53,6 @@ pub(super) fn of_list(call: &mut Call<'_>) -> Result<ProductFilter, Stop> {
         None if filter.skus.is_empty() => filter.kinds_exclude = vec![VARIATION.to_owned()],
         None => {}
     }
-    // What nothing is rated with finds nothing.
-    if filter.ratings == [0] {
-        filter.ratings = vec![i64::MAX];
-    }
     let words = words(params.text("search").unwrap_or_default());
     if !words.is_empty() {
         let columns = vec![ProductColumn::Name, ProductColumn::Sku];

@@ -1,0 +1,11 @@
+//! Everything that is promised, once for each engine.
+
+mod carts;
+mod checkouts;
+#[path = "../../../frame/tests/support/harness.rs"]
+#[expect(dead_code, reason = "the tests of the site use the rest of it")]
+mod harness;
+mod hostile;
+mod products;
+mod races;
+mod support;

@@ -1,0 +1,151 @@
+//! A shop to buy in: goods, a tax, ways of shipping and of paying, and buyers with their tokens.
+
+use std::sync::Arc;
+
+use frame::options::Tables;
+use frame::{Client, Request, Site};
+use serde_json::{Value, json};
+
+use super::super::DATABASE;
+use super::harness::{Plan, TestSite};
+
+pub(crate) use super::harness::{ADMIN, Answer, NOBODY, now};
+
+pub(crate) const STORE: &str = "/wc/store/v1";
+
+pub(crate) type TestShop = TestSite;
+
+/// The ids of what the shop sells.
+pub(crate) struct Goods {
+    /// 25.00, three pieces.
+    pub(crate) anchor: i64,
+    /// 10.00, nobody counts.
+    pub(crate) rope: i64,
+    /// 60.00, nothing to ship.
+    pub(crate) course: i64,
+}
+
+impl TestSite {
+    pub(crate) fn new() -> Self {
+        let options: Tables = &[commerce::options::DEFINITIONS];
+        let routes = |names: &frame::Names| {
+            [commerce::routes(names), storefront::routes(names)].into_iter().flatten().collect()
+        };
+        let plan = Plan { database: DATABASE(), routes, options, ..Plan::bare() };
+        let shop = Self::make(plan);
+        shop.write(commerce::found);
+        shop
+    }
+
+    /// A shop with goods, a tax of ten percent, a flat rate of five and all ways to pay.
+    pub(crate) fn furnished() -> (Self, Goods) {
+        let shop = Self::new();
+        for (group, id, value) in [
+            ("general", "woocommerce_calc_taxes", "yes"),
+            ("general", "woocommerce_default_country", "US:CA"),
+        ] {
+            shop.made("PUT", &format!("/wc/v3/settings/{group}/{id}"), &json!({ "value": value }));
+        }
+        let tax = json!({ "country": "US", "rate": "10", "name": "Tax", "shipping": true });
+        shop.made("POST", "/wc/v3/taxes", &tax);
+        let flat = json!({ "method_id": "flat_rate", "settings": { "cost": "5" } });
+        shop.made("POST", "/wc/v3/shipping/zones/0/methods", &flat);
+        for gateway in ["bacs", "cheque", "cod"] {
+            let path = format!("/wc/v3/payment_gateways/{gateway}");
+            shop.made("PUT", &path, &json!({ "enabled": true }));
+        }
+        let anchor = shop.product(&json!({
+            "name": "Anchor", "regular_price": "25", "manage_stock": true, "stock_quantity": 3,
+        }));
+        let rope = shop.product(&json!({ "name": "Rope", "regular_price": "10" }));
+        let course = json!({ "name": "Course", "regular_price": "60", "virtual": true });
+        let course = shop.product(&course);
+        (shop, Goods { anchor, rope, course })
+    }
+
+    /// What an administrator makes; it must succeed.
+    pub(crate) fn made(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.ask(method, path, ADMIN, body);
+        assert!(answer.status < 300, "{method} {path}: {}", answer.json);
+        answer.json
+    }
+
+    pub(crate) fn product(&self, body: &Value) -> i64 {
+        self.made("POST", "/wc/v3/products", body)["id"].as_i64().unwrap()
+    }
+
+    pub(crate) fn stock_of(&self, id: i64) -> Value {
+        self.made("GET", &format!("/wc/v3/products/{id}"), &Value::Null)["stock_quantity"].clone()
+    }
+
+    /// A guest with an empty cart.
+    pub(crate) fn guest(&self) -> Buyer<'_> {
+        let token = self.get(&format!("{STORE}/cart"), NOBODY).header("cart-token").to_owned();
+        Buyer { shop: self, token }
+    }
+}
+
+/// Somebody with a cart of their own.
+pub(crate) struct Buyer<'s> {
+    shop: &'s TestShop,
+    pub(crate) token: String,
+}
+
+impl Buyer<'_> {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let headers = vec![(String::from("cart-token"), self.token.clone())];
+        self.shop.send(method, &format!("{STORE}{path}"), headers, body)
+    }
+
+    pub(crate) fn cart(&self) -> Value {
+        self.ask("GET", "/cart", &Value::Null).json
+    }
+
+    pub(crate) fn add(&self, id: i64, quantity: i64) -> Answer {
+        self.ask("POST", "/cart/add-item", &json!({ "id": id, "quantity": quantity }))
+    }
+
+    pub(crate) fn order(&self, method: &str) -> Answer {
+        self.ask("POST", "/checkout", &order_body(method, "ada@example.test"))
+    }
+}
+
+pub(crate) fn address() -> Value {
+    json!({
+        "first_name": "Ada", "last_name": "Lake", "company": "", "address_1": "1 Pier Rd",
+        "address_2": "", "city": "Oakland", "state": "CA", "postcode": "94607", "country": "US",
+        "phone": "5105550111",
+    })
+}
+
+pub(crate) fn order_body(method: &str, email: &str) -> Value {
+    let mut billing = address();
+    billing["email"] = json!(email);
+    json!({
+        "billing_address": billing, "shipping_address": address(), "payment_method": method,
+    })
+}
+
+/// Asks from a thread of its own, which the harness cannot.
+pub(crate) fn ask_alone(site: &Arc<Site>, path: &str, token: &str, body: &Value) -> (u16, Value) {
+    let headers = [("cart-token", token), ("content-type", "application/json")];
+    let request = Request {
+        method: String::from("POST"),
+        path: format!("{STORE}{path}"),
+        url_path: format!("/wp-json{STORE}{path}"),
+        query_text: String::new(),
+        query: Request::decode_query(""),
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        body: body.to_string().into_bytes(),
+        secure: false,
+        encrypted_here: false,
+        host: String::from("shop.example"),
+        client: Client { address: "192.0.2.9".parse().unwrap(), throttled: true, local: false },
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let response = runtime.block_on(site.answer(request));
+    let frame::Payload::Bytes(bytes) = response.payload else {
+        return (response.status, json!({}));
+    };
+    (response.status, serde_json::from_slice(&bytes).unwrap())
+}
