@@ -74,6 +74,7 @@ fn item(taxonomy: &Taxonomy) -> Item {
         fields.push(("parent", parent.context(FULL)));
     }
     let meta = Schema::object::<&str>([]).about("Meta fields.").context(FULL);
+    let meta = meta.shown_as(Schema::list(Schema::text()));
     fields.push(("meta", meta.readonly()));
     Item::new(taxonomy.word, Schema::object(fields))
 }
