@@ -45,7 +45,12 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("force", force)
         .arg("_product_fields", fields("products"))
         .arg("_variation_fields", fields("variations"));
-    vec![Route::at(&names.catalogue, "/create").on(CREATE, args, write(may_create, create))]
+    let failure = Schema::object([
+        ("success", Schema::boolean().about("Always false.")),
+        ("message", Schema::text().about("What to do.")),
+    ]);
+    let route = Route::at(&names.catalogue, "/create");
+    vec![route.on(CREATE, args, write(may_create, create)).refuses_like(failure)]
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {

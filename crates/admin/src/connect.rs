@@ -48,7 +48,9 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
         .arg("state", text().required().about("State, as returned by the service."))
         .arg("code", text().required().about("Code issued by the service."));
     vec![
-        at("/plugins/connect-jetpack").on(READ, Args::new(), write(may_install, jetpack)),
+        at("/plugins/connect-jetpack")
+            .on(READ, Args::new(), write(may_install, jetpack))
+            .refuses_with(&[404]),
         at("/plugins/request-wccom-connect").on(
             CREATE,
             Args::new(),

@@ -58,7 +58,11 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
         Treatment::Custom(is_whole_number, |value, _| Ok(value.clone())),
     );
     let preview = Route::at(&names.commerce_v1, "/marketplace/product-preview");
-    vec![
+    let failure = || {
+        let data = Schema::object([("message", Schema::text().about("What went wrong."))]);
+        Schema::object([("success", Schema::boolean().about("Always false.")), ("data", data)])
+    };
+    let routes = [
         at("/marketplace/featured").on(READ, Args::new(), action(|d, a| Box::pin(featured(d, a)))),
         at("/marketplace/refresh").on(CREATE, Args::new(), action(|d, a| Box::pin(refresh(d, a)))),
         at("/marketplace/subscriptions").on(READ, Args::new(), action(|d, a| Box::pin(list(d, a)))),
@@ -92,8 +96,11 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
             order_args,
             action(|d, a| Box::pin(order(d, a))),
         ),
-        preview.on(READ, Args::new(), action(|d, a| Box::pin(product_preview(d, a)))),
-    ]
+        preview
+            .on(READ, Args::new(), action(|d, a| Box::pin(product_preview(d, a))))
+            .refuses_with(&[404]),
+    ];
+    routes.into_iter().map(|route| route.refuses_like(failure())).collect()
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {

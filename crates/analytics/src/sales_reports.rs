@@ -74,6 +74,8 @@ fn sales_item() -> Item {
     let text = |about: &str| shown(Schema::text(), about);
     let count = |about: &str| shown(Schema::integer(), about);
     let parts = Schema::list(Schema::typed("array"));
+    // By the text of the day or month; without any it is an empty list.
+    let parts = parts.shown_as(Schema::types(&["object", "array"]));
     Item::new(
         "sales_report",
         Schema::object([
@@ -84,8 +86,8 @@ fn sales_item() -> Item {
             ("total_items", count("Number of items sold.")),
             ("total_tax", text("Total tax, less refunds.")),
             ("total_shipping", text("Total shipping, less refunds.")),
-            ("total_refunds", count("Total refunds.")),
-            ("total_discount", count("Total discount.")),
+            ("total_refunds", count("Total refunds.").shown_as(Schema::number())),
+            ("total_discount", count("Total discount.").shown_as(Schema::text())),
             ("totals_grouped_by", text("Whether totals are grouped by day or month.")),
             ("totals", shown(parts, "Totals by day or month.")),
         ]),

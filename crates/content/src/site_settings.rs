@@ -41,7 +41,9 @@ pub(crate) fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     let args = settings.iter().fold(Args::new(), |args, Entry { setting, .. }| {
         args.treated(setting.name, (setting.schema)(), Treatment::Nullable)
     });
-    let fields = settings.iter().map(|entry| (entry.setting.name, (entry.setting.schema)()));
+    // A value that the site does not have is null.
+    let fields =
+        settings.iter().map(|entry| (entry.setting.name, (entry.setting.schema)().or_null()));
     let item = Item::new("settings", Schema::object(fields));
     let shown = Arc::clone(&settings);
     let route = Route::at(&names.content, "/settings")

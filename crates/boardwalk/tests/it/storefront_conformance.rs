@@ -19,7 +19,7 @@ const SERVERS: usize = 2;
 const ADMINISTRATOR: &str = "admin";
 /// As the recorded pages for authorization have it.
 const PASSWORD: &str = "adminpass";
-/// The files of deviations that belong to these cases.
+/// The folder of deviations that belong to these cases.
 const DEVIATIONS: &str = "storefront";
 
 /// A shop that was made over its own interface.
@@ -42,7 +42,7 @@ fn on_postgres() {
 fn check(site: Site) {
     let folder = rest::storefront_folder();
     let suite = Suite::load(&folder).unwrap();
-    let meant = Deviations::load(&rest::deviations_folder()).unwrap().only(DEVIATIONS);
+    let meant = Deviations::load(&rest::deviations_folder().join(DEVIATIONS)).unwrap();
     let mut report = Report::new(meant).knowing(rest::failing_known(&folder).unwrap());
     let (sequences, plain): (Vec<_>, Vec<_>) =
         suite.cases().partition(|(_, case)| case.is_sequence);

@@ -320,10 +320,15 @@ fn rest(version: Version) -> Fields {
         ),
         ("options", field(options, "Attribute terms.")),
     ]);
+    let mut variations = ids("Product variations.").readonly();
+    if version == Version::One {
+        // The first version shows them whole.
+        variations = variations.shown_as(Schema::list(Schema::map()));
+    }
     let mut fields = vec![
         ("attributes", field(Schema::list(attribute), "Attributes.")),
         ("default_attributes", field(Schema::list(chosen()), "Default attributes.")),
-        ("variations", ids("Product variations.").readonly()),
+        ("variations", variations),
     ];
     let grouped = ids("Grouped products.");
     // Only the second version says that this can be set; all take it.

@@ -49,7 +49,7 @@ pub(super) fn routes(namespace: &str) -> impl Iterator<Item = Route<Action>> {
             Schema::object([
                 ("slug", shown(Schema::text(), "Slug.")),
                 ("name", shown(Schema::text(), "Name.")),
-                ("total", shown(Schema::text(), "Total.")),
+                ("total", shown(Schema::text(), "Total.").shown_as(Schema::integer())),
             ]),
         );
         let list = move |call: &mut Call<'_>| -> Result<Reply, Stop> {

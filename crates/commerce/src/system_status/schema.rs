@@ -135,6 +135,8 @@ const LOGGING: &[(&str, Holds)] = &[
 ];
 
 pub(super) fn status() -> Item {
+    let counts =
+        Schema::list(Schema::object([("type", Schema::text()), ("count", Schema::text())]));
     Item::new(
         "system_status",
         Schema::object([
@@ -142,12 +144,12 @@ pub(super) fn status() -> Item {
             ("database", shown(group(DATABASE), "Database.")),
             ("active_plugins", shown(list_of(PLUGIN), "Active plugins.")),
             ("inactive_plugins", shown(list_of(PLUGIN), "Inactive plugins.")),
-            ("dropins_mu_plugins", shown(texts(), "Must-use plugins.")),
+            ("dropins_mu_plugins", shown(texts(), "Must-use plugins.").shown_as(Schema::map())),
             ("theme", shown(group(THEME), "Theme.")),
             ("settings", shown(group(SETTINGS), "Settings.")),
             ("security", shown(group(SECURITY), "Security.")),
             ("pages", shown(list_of(PAGE), "Store pages.")),
-            ("post_type_counts", shown(texts(), "Post type counts.")),
+            ("post_type_counts", shown(texts(), "Post type counts.").shown_as(counts)),
             ("logging", shown(group(LOGGING), "Logging.")),
         ]),
     )
@@ -161,13 +163,14 @@ fn texts() -> Schema {
     Schema::list(Schema::text())
 }
 
+/// Answers have null for what there is not on this system.
 fn schema_of(holds: Holds) -> Schema {
     match holds {
-        Text => Schema::text(),
-        Address => Schema::text().format("uri"),
-        Flag => Schema::boolean(),
-        Whole => Schema::integer(),
-        Texts => texts(),
+        Text => Schema::text().or_null(),
+        Address => Schema::text().format("uri").or_null(),
+        Flag => Schema::boolean().or_null(),
+        Whole => Schema::integer().or_null(),
+        Texts => texts().shown_as(Schema::types(&["array", "object"])),
         List => Schema::typed("array"),
     }
 }

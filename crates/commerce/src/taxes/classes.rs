@@ -66,7 +66,7 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
         .schema(item.document());
     let mut one = Route::at(namespace, SLUG_PATTERN);
     if version != Version::One {
-        one = one.on(READ, slug(), read(may_view, at_base!(get)));
+        one = one.on(READ, slug(), read(may_view, at_base!(get))).lists();
     }
     let remove = write(may_delete, at_base!(delete));
     let one = one.on(DELETE, slug().arg("force", force), remove).schema(item.document());

@@ -79,6 +79,7 @@ fn item(taxonomy: &Taxonomy) -> Item {
         fields.push(("parent", parent.context(FULL)));
     }
     let meta = Schema::object::<&str>([]).about("Meta fields.").context(FULL);
+    let meta = meta.shown_as(Schema::list(Schema::text()));
     fields.push(("meta", meta.readonly()));
     if taxonomy.ordered {
         let order = Schema::integer().about("Its place among its siblings.");

@@ -88,7 +88,8 @@ fn meta() -> Schema {
     let preferences = Schema::object([("_modified", modified)])
         .any_additional()
         .keyword("default", json!([]))
-        .context(EDIT_ONLY);
+        .context(EDIT_ONLY)
+        .shown_as(Schema::types(&["object", "array"]));
     // Without a field it is an empty list.
     let shown = Schema::types(&["object", "array"]);
     Schema::object([("persisted_preferences", preferences)]).about("Meta fields.").shown_as(shown)

@@ -63,4 +63,6 @@ pub(super) struct Answers {
     pub(super) shape: Shape,
     /// Statuses of refusals that other operations do not know.
     pub(super) refusals: Vec<u16>,
+    /// The body of refusals that are no error object.
+    pub(super) refusal: Option<Value>,
 }

@@ -232,6 +232,12 @@ impl<O> Route<O> {
         self.answering(|answers| answers.refusals.extend_from_slice(statuses))
     }
 
+    /// The body of refusals that are no error object.
+    #[must_use]
+    pub fn refuses_like(self, body: Schema) -> Self {
+        self.answering(|answers| answers.refusal = Some(body.item()))
+    }
+
     fn shaped(self, shape: Shape) -> Self {
         self.answering(|answers| answers.shape = shape)
     }

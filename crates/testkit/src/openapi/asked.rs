@@ -14,6 +14,7 @@ pub(super) struct Asked {
     method: String,
     path: String,
     has_envelope: bool,
+    is_chosen: bool,
     body: Value,
 }
 
@@ -45,8 +46,11 @@ impl Asked {
             trimmed => trimmed.to_owned(),
         };
         let has_envelope = param("_envelope").is_some();
-        let body = serde_json::from_slice(&request.body).unwrap_or_default();
-        Some(Self { method, path, has_envelope, body })
+        let chooses = |name: &str| name == "context" || name.starts_with("_fields");
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let mut given = params.iter().map(|(name, _)| name.as_str());
+        let is_chosen = given.any(chooses) || body.get("_fields").is_some();
+        Some(Self { method, path, has_envelope, is_chosen, body })
     }
 
     pub(super) fn answers(self, response: &Response) -> Option<Vec<Answer>> {
@@ -68,7 +72,8 @@ impl Asked {
         if self.path == BATCH && self.method == "POST" && status < 300 {
             answers.extend(self.items(&body));
         }
-        answers.push(Answer { method: self.method, path: self.path, status, body });
+        let Self { method, path, is_chosen, .. } = self;
+        answers.push(Answer { method, path, status, body, is_chosen });
         Some(answers)
     }
 
@@ -83,7 +88,7 @@ impl Asked {
             let path = decoded(path.split('?').next().unwrap_or(path));
             let method = text("method").unwrap_or("POST").to_ascii_uppercase();
             let (status, body) = unwrapped(response)?;
-            Some(Answer { method, path, status, body })
+            Some(Answer { method, path, status, body, is_chosen: true })
         };
         requests.iter().zip(&responses).filter_map(answer).collect()
     }

@@ -56,6 +56,8 @@ fn answers_are_held_against_their_operation() {
     check(&one, 200, json!({ "id": 1, "at": "2026-01-02 03:04:05" }), 1);
     check(&one, 200, json!({ "name": "of something else" }), 1);
     check(&one, 200, json!({ "_links": {} }), 0);
+    check(&one, 200, json!([]), 1);
+    check(&get("/root/items/7?_fields=name"), 200, json!([]), 0);
     check(&get("/root/items/me"), 200, json!([]), 1);
     check(&get("/root/items/you"), 200, json!([]), 0);
     check(&get("/elsewhere/items/7"), 200, json!([]), 0);

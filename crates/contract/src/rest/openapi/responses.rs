@@ -47,11 +47,13 @@ const REFUSALS: &[(u16, &str, When, &str)] = &[
 /// The responses that operations refer to.
 pub(super) fn components() -> Value {
     let response = |(_, name, _, about): &(u16, &str, When, &str)| {
-        let schema = components::reference(ERROR);
-        let content = json!({ "application/json": { "schema": schema } });
-        ((*name).to_owned(), json!({ "description": about, "content": content }))
+        ((*name).to_owned(), refusal(about, components::reference(ERROR)))
     };
     Value::Object(REFUSALS.iter().map(response).collect())
+}
+
+fn refusal(about: &str, schema: Value) -> Value {
+    json!({ "description": about, "content": { "application/json": { "schema": schema } } })
 }
 
 /// What is told of an operation's answers.
@@ -89,7 +91,7 @@ impl<O> Told<'_, O> {
             }
             responses.insert(status.to_string(), Value::Object(success));
         }
-        for (status, name, when, _) in REFUSALS {
+        for (status, name, when, about) in REFUSALS {
             let may = match when {
                 When::Always => true,
                 When::Writing => self.verb != "GET",
@@ -98,8 +100,14 @@ impl<O> Told<'_, O> {
                 When::Said => false,
             };
             if may || self.endpoint.answers.refusals.contains(status) {
-                let reference = json!({ "$ref": format!("#/components/responses/{name}") });
-                responses.insert(status.to_string(), reference);
+                let refused = match &self.endpoint.answers.refusal {
+                    None => json!({ "$ref": format!("#/components/responses/{name}") }),
+                    Some(own) => {
+                        let own = translate::schema(own, Side::Answer);
+                        refusal(about, json!({ "anyOf": [components::reference(ERROR), own] }))
+                    }
+                };
+                responses.insert(status.to_string(), refused);
             }
         }
         Value::Object(responses)

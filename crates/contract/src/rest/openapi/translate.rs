@@ -65,6 +65,10 @@ pub(super) fn schema(old: &Value, side: Side) -> Value {
         }
     }
     bounds(old, &mut new);
+    if !new.contains_key("items") && has_type(&new, "array") {
+        // Readers of this draft want to be told that anything will do.
+        new.insert(String::from("items"), json!({}));
+    }
     if old.get("readonly") == Some(&Value::Bool(true)) {
         new.insert(String::from("readOnly"), json!(true));
     }
@@ -125,6 +129,14 @@ fn format(value: &Value, side: Side) -> Option<Value> {
         (Side::Answer, Some("date-time")) => Some(json!("date-time-local")),
         (Side::Answer, Some("uri" | "email" | "ip" | "hostname")) => None,
         (Side::Answer, _) => Some(value.clone()),
+    }
+}
+
+fn has_type(schema: &Map<String, Value>, wanted: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|name| name == wanted),
+        Some(name) => name == wanted,
+        None => false,
     }
 }
 
@@ -228,6 +240,7 @@ mod tests {
         check(json!({"type": ["string", "null", "string"]}), json!({"type": ["string", "null"]}));
         check(json!({"enum": {"0": "a", "2": "b"}}), json!({"enum": ["a", "b"]}));
         check(json!({"enum": []}), json!({}));
+        check(json!({"type": "array"}), json!({"type": "array", "items": {}}));
         check(
             json!({"minimum": 0, "exclusiveMinimum": true, "exclusiveMaximum": false, "maximum": 9}),
             json!({"maximum": 9, "exclusiveMinimum": 0}),
