@@ -20,7 +20,6 @@ pub mod loaded;
 mod low_stock;
 mod media;
 mod page;
-mod placeholder;
 mod plain;
 pub mod price;
 pub mod record;
@@ -55,7 +54,6 @@ pub(crate) use self::bundle::{import_products, import_variations};
 pub(crate) use self::card::cards;
 pub use self::content::ProductContent;
 pub use self::page::ProductPages;
-pub use self::placeholder::PlaceholderFile;
 pub(crate) use self::price::amount_html;
 pub use self::record::Product as ProductRecord;
 

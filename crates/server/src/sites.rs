@@ -90,8 +90,7 @@ pub fn make_site(
         .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)
         .with_email_style(commerce::emails::style)
-        .with_files(Box::new(analytics::exports::link::ExportFiles))
-        .with_files(Box::new(commerce::products::PlaceholderFile));
+        .with_files(Box::new(analytics::exports::link::ExportFiles));
     if let Some(folder) = &settings.uploads {
         let folder = folder.join(platform.environment.name());
         let storage = Arc::new(FolderStorage::new(folder));
