@@ -47,6 +47,7 @@ pub fn judge(program: &str) -> Judge {
 }
 
 /// A document, with what was compiled of it.
+#[derive(Debug)]
 pub struct Document {
     /// What the paths of requests begin with, before those of the document.
     root: String,
@@ -55,6 +56,7 @@ pub struct Document {
     validators: Mutex<HashMap<(usize, u16), Arc<Validator>>>,
 }
 
+#[derive(Debug)]
 struct Operation {
     method: String,
     path: Regex,

@@ -45,6 +45,7 @@ impl Shop {
             query: Request::decode_query(query),
             headers: vec![("accept".to_owned(), "text/html".to_owned())],
             body: Vec::new(),
+            upload: None,
             secure: false,
             encrypted_here: false,
             host: HOST.to_owned(),
