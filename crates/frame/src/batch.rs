@@ -99,7 +99,8 @@ fn prepare(call: &Call<'_>, item: &Value, inherited: &[(String, String)]) -> Pre
     // What the shop changes in one transaction can be changed in this one as well.
     let operation = &found.endpoint.operation;
     let is_plain = operation.wait.is_none() && matches!(operation.work, Work::Write(_));
-    if !found.endpoint.batch && !(is_plain && names.is_commerce(&route_path)) {
+    let is_allowed = found.endpoint.batch || is_plain && names.is_commerce(&route_path);
+    if !is_allowed {
         let message = "This route cannot be called in a batch.";
         return Err(Refusal::new(400, "rest_batch_not_allowed", message));
     }

@@ -1,5 +1,5 @@
-//! The versions of the products whose clients this site serves. Clients look at them before they ask
-//! for more.
+//! The versions of the products whose clients this site serves. Clients look at them before they
+//! ask for more.
 
 /// Of the shop's family of routes.
 pub const SHOP: &str = "10.9.4";

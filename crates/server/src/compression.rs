@@ -1,8 +1,8 @@
-//! Answers in fewer bytes, for clients that can unpack them: gzip, Brotli or Zstandard, whichever the
-//! client prefers.
+//! Answers in fewer bytes, for clients that can unpack them: gzip, Brotli or Zstandard, whichever
+//! the client prefers.
 //!
-//! **A page with a form is sent as it is.** It holds a secret next to what the address says, and the
-//! length of the packed bytes would tell whether the one resembles the other.
+//! **A page with a form is sent as it is.** It holds a secret next to what the address says, and
+//! the length of the packed bytes would tell whether the one resembles the other.
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
@@ -63,8 +63,8 @@ fn may_be_packed(headers: &HeaderMap) -> bool {
     (is_text || is_data) && !(media_type == "text/html" && is_private)
 }
 
-/// What the encoders leave to do: HEAD states no length that GET would not have, and another form of
-/// the same has a tag that says no more than that.
+/// What the encoders leave to do: HEAD states no length that GET would not have, and another form
+/// of the same has a tag that says no more than that.
 async fn finish(request: Request, next: Next) -> Response<Body> {
     let is_head = request.method() == Method::HEAD;
     let accepts_any = accepts_any(request.headers());

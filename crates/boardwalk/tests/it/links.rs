@@ -16,7 +16,6 @@ const ABSENT: &[&str] = &[
     "/wp-json/wp/v2/comments",
     "/wp-json/wp/v2/media",
     "/wp-content/uploads/",
-    "/product-category/",
     "/reports/categories/stats",
     "/reports/downloads/files",
 ];
@@ -72,7 +71,9 @@ fn every_link_of_every_recorded_answer_leads_somewhere() {
             continue;
         }
         match ABSENT.iter().find(|part| link.contains(**part) && !link.contains(PLACEHOLDER)) {
-            Some(part) => drop(excused.insert(*part)),
+            Some(part) => {
+                excused.insert(*part);
+            }
             None => dead.push(format!("{link} (in {case}): {end:?}")),
         }
     }

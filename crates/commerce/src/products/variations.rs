@@ -21,6 +21,10 @@ use crate::common::version::Version;
 use crate::resource::{self, Act, Listed, Resource, Rights};
 
 const PATH: &str = r"/products/(?P<product_id>[\d]+)/variations";
+/// Where the list of all variations has its items, which tells no product.
+const PATH_OF_NONE: &str = "/products/0/variations";
+/// Where reports have a variation.
+const PATH_IN_REPORTS: &str = r"/products/(?P<product_id>[\d]+)/variation";
 /// Where all variations are listed.
 const ALL_PATH: &str = "/variations";
 
@@ -44,15 +48,14 @@ pub(super) fn routes(namespace: &str, version: Version) -> Vec<Route<Action>> {
         routes.push(all_route(namespace, version));
         routes.push(generate::route(namespace, version));
     }
+    let linked: &[&str] = match version {
+        Version::Analytics => &[PATH_OF_NONE, PATH_IN_REPORTS],
+        Version::Three => &[ALL_PATH],
+        Version::One | Version::Two => &[],
+    };
+    routes.extend(linked.iter().map(|path| linked_to(namespace, path, version)));
     let variations = resource::routes(namespace, PATH, Variations::new(namespace, version));
     routes.extend(variations.expect("the schema of a variation is well formed"));
-    match version {
-        Version::Analytics => {
-            routes.push(linked_to(namespace, PATH.trim_end_matches('s'), version))
-        }
-        Version::Three => routes.push(linked_to(namespace, ALL_PATH, version)),
-        Version::One | Version::Two => {}
-    }
     routes
 }
 
@@ -110,7 +113,7 @@ impl Resource for Variations {
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Loaded>, Stop> {
         let product_id = product_id(call);
         // Some links tell of no product; whoever reads by them means the variation.
-        let is_any = product_id == 0 && call.verb == Verb::Get;
+        let is_any = !call.params.path().contains_key("product_id") && call.verb == Verb::Get;
         let found = loaded::find(call.conn()?, id)?;
         Ok(found.filter(|found| {
             let is_below = is_any || found.product.row.parent_id == product_id;
@@ -191,7 +194,7 @@ fn all_route(namespace: &str, version: Version) -> Route<Action> {
     let list_path = format!("/{namespace}{ALL_PATH}");
     // Each namespace links the items of this list in its own way; no product is in the path.
     let base = match version {
-        Version::Analytics => format!("/{namespace}/products/0/variations"),
+        Version::Analytics => format!("/{namespace}{PATH_OF_NONE}"),
         _ => list_path.clone(),
     };
     let run = move |call: &mut Call<'_>| {

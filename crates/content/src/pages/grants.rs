@@ -1,5 +1,5 @@
-//! The pages on which somebody hands a consumer key to an application. The names of their fields and
-//! what they tell search engines are those that existing clients know.
+//! The pages on which somebody hands a consumer key to an application. The names of their fields
+//! and what they tell search engines are those that existing clients know.
 
 use askama::Template;
 use frame::auth::consumer_key::Permissions;

@@ -68,8 +68,8 @@ impl PageRequest<'_> {
         Ok(WebAnswer::redirect(KIND, &self.visit.page(&format!("{PORTAL}{joined}"))))
     }
 
-    /// Where the record is looked after that a link wants to edit: in the portal, or on its own page
-    /// if it is a post or a page that everybody may read.
+    /// Where the record is looked after that a link wants to edit: in the portal, or on its own
+    /// page if it is a post or a page that everybody may read.
     async fn edited(&self, query: &Fields) -> Result<Option<String>> {
         let Ok(id) = query.text("post").parse::<i64>() else { return Ok(None) };
         let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
@@ -96,9 +96,8 @@ impl PageRequest<'_> {
 fn portal_path(name: &str, query: &Fields) -> String {
     match name {
         "admin.php" => admin_page(query),
-        "edit.php" => kind_of_record(query).to_owned(),
         "post-new.php" if kind_of_record(query) == ORDERS => format!("{ORDERS}/new"),
-        "post-new.php" => kind_of_record(query).to_owned(),
+        "edit.php" | "post-new.php" => kind_of_record(query).to_owned(),
         "user-edit.php" => match query.text("user_id").parse::<i64>() {
             Ok(id) => format!("/users/{id}"),
             Err(_) => String::from("/users"),

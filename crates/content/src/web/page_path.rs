@@ -172,7 +172,8 @@ impl<'a> PagePath<'a> {
 
 /// Whether the path is the home of the administration, or one of its pages.
 fn is_known_page(bare: &str) -> bool {
-    bare == ADMINISTRATION_ROOT || bare.ends_with(".php") && is_below(bare, ADMINISTRATION_ROOT)
+    let name = bare.strip_suffix(".php");
+    bare == ADMINISTRATION_ROOT || name.is_some_and(|name| is_below(name, ADMINISTRATION_ROOT))
 }
 
 fn is_below(path: &str, root: &str) -> bool {

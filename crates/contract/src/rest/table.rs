@@ -116,8 +116,8 @@ fn lies_within(path: &str, namespace: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rest::Args;
     use crate::rest::route::{CREATE, READ};
+    use crate::rest::{Args, Schema};
 
     fn table() -> Table<&'static str> {
         let route = |namespace, path, name| Route::at(namespace, path).on(READ, Args::new(), name);
@@ -155,5 +155,20 @@ mod tests {
             (route.pattern.as_str(), &variables["id"]),
             (r"/wp/v2/posts/(?P<id>[\d]+)", &Value::from("7"))
         );
+    }
+
+    #[test]
+    fn what_is_unlisted_is_found_and_not_told_of() {
+        let args = Args::new().arg("context", Schema::text().choices(&["view", "edit"]));
+        let quiet = Route::at("a", "/quiet").on(READ, args, "quiet").unlisted();
+        let loud = Route::at("a", "/loud").on(READ, Args::new(), "loud");
+        let table = Table::compile([quiet, loud]).unwrap();
+        let found = table.find(Verb::Get, "/a/quiet").unwrap();
+        assert_eq!(found.endpoint.operation, "quiet");
+        let listed: Vec<String> = table.documents(None, "", false).keys().cloned().collect();
+        assert_eq!(listed, ["/a/loud"]);
+        // A parameter with choices takes no other value, one without takes any.
+        assert!(found.endpoint.takes("context", "view") && found.endpoint.takes("other", "x"));
+        assert!(!found.endpoint.takes("context", "embed"));
     }
 }

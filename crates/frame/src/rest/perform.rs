@@ -178,7 +178,9 @@ impl Call<'_> {
         query: Map<String, Value>,
     ) -> Result<Vec<&'static str>, Error> {
         let site = self.site;
-        let Some((route, variables)) = site.table().route_at(path) else { return Ok(Vec::new()) };
+        // Of a route that nobody is told of nobody is told what it allows.
+        let found = site.table().route_at(path).filter(|(route, _)| !route.is_unlisted);
+        let Some((route, variables)) = found else { return Ok(Vec::new()) };
         let sources = Sources { query, path: variables, ..Sources::default() };
         let params = Params::unchecked(sources);
         let (visit, verb) = (self.visit, self.verb);
