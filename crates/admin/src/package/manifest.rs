@@ -358,6 +358,29 @@ impl PluginManifest {
         all.chain(campaign_types.iter().map(|kind| &kind.create_url)).map(String::as_str)
     }
 
+    /// Every setting that a contribution names is one of the plugin's own.
+    fn check_named_settings(&self) -> Result<()> {
+        let Contributions { tasks, channels, emails, shipping_labels, webhooks, settings, .. } =
+            &self.contributes;
+        let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
+        let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
+        let named = named.chain(webhooks.iter().filter_map(|one| one.secret_setting.as_deref()));
+        let named = named.chain(tasks.iter().filter_map(|task| task.done_with.as_deref()));
+        let of_emails = emails.iter().flat_map(|email| {
+            [&email.enabled_with, &email.sender_with, &email.at_most].map(Option::as_deref)
+        });
+        let named = named.chain(of_emails.flatten());
+        let of_labels = shipping_labels.iter().flat_map(|labels| {
+            [&labels.size_with, &labels.insured_with, &labels.sender_with].map(Option::as_deref)
+        });
+        let named = named.chain(of_labels.flatten());
+        let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
+        if let Some(absent) = named.find(|name| !is_setting(name)) {
+            return Err(Error::invalid(format!("the plugin has no setting named {absent}")));
+        }
+        Ok(())
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         check_head(&self.slug, &self.name, &self.version)?;
         check_texts(&serde_json::to_value(self).unwrap_or_default())?;
@@ -371,13 +394,14 @@ impl PluginManifest {
             campaigns,
             campaign_types,
             emails,
-            shipping_labels,
             templates,
             product_templates,
-            webhooks,
             pages,
             settings,
             connections,
+            // Named by nobody; the settings that they name are looked at below.
+            shipping_labels: _,
+            webhooks: _,
         } = &self.contributes;
         let slugs = tasks.iter().map(|task| &task.id);
         let slugs = slugs.chain(notes.iter().map(|note| &note.name));
@@ -397,22 +421,7 @@ impl PluginManifest {
         if connections.iter().any(|one| !is_web(&one.authorize_url)) {
             return Err(Error::invalid("a connection has no authorization URL"));
         }
-        let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
-        let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
-        let named = named.chain(webhooks.iter().filter_map(|one| one.secret_setting.as_deref()));
-        let named = named.chain(tasks.iter().filter_map(|task| task.done_with.as_deref()));
-        let of_emails = emails.iter().flat_map(|email| {
-            [&email.enabled_with, &email.sender_with, &email.at_most].map(Option::as_deref)
-        });
-        let named = named.chain(of_emails.flatten());
-        let of_labels = shipping_labels.iter().flat_map(|labels| {
-            [&labels.size_with, &labels.insured_with, &labels.sender_with].map(Option::as_deref)
-        });
-        let named = named.chain(of_labels.flatten());
-        let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
-        if let Some(absent) = named.find(|name| !is_setting(name)) {
-            return Err(Error::invalid(format!("the plugin has no setting named {absent}")));
-        }
+        self.check_named_settings()?;
         let is_channel = |slug: &str| channels.iter().any(|channel| channel.slug == slug);
         let of = campaigns.iter().map(|campaign| &campaign.channel);
         let mut of = of.chain(campaign_types.iter().map(|kind| &kind.channel));

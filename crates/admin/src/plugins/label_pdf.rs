@@ -1,5 +1,5 @@
-//! A page with lines of text as a PDF file, for labels. **The file is ASCII**: letters beyond it are
-//! written as escapes, and those that the built-in fonts lack as question marks.
+//! A page with lines of text as a PDF file, for labels. **The file is ASCII**: letters beyond it
+//! are written as escapes, and those that the built-in fonts lack as question marks.
 
 use std::fmt::Write as _;
 

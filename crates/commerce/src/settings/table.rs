@@ -1,6 +1,7 @@
-//! The groups of settings, and what the interface tells about each setting. **A setting is an option
-//! of the site of the same name**, unless it says where else it is kept; type and choices are here,
-//! defaults are the option's. Settings of a single e-mail follow from the table of e-mails.
+//! The groups of settings, and what the interface tells about each setting. **A setting is an
+//! option of the site of the same name**, unless it says where else it is kept; type and choices
+//! are here, defaults are the option's. Settings of a single e-mail follow from the table of
+//! e-mails.
 
 mod account;
 mod advanced;

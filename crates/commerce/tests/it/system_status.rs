@@ -120,3 +120,36 @@ fn used_up_download_permissions_are_deleted_and_no_others() {
     });
     assert_eq!(left, [true, false, false, true]);
 }
+
+#[test]
+fn what_is_kept_of_products_is_calculated_again() {
+    let shop = TestShop::new();
+    let made = json!({ "name": "Oar", "regular_price": "10", "manage_stock": true,
+                       "stock_quantity": 0 });
+    let id = shop.ask("POST", "/wc/v3/products", ADMIN, &made).json["id"].as_i64().unwrap();
+    let review = json!({ "product_id": id, "review": "Fine", "reviewer": "Ada",
+                         "reviewer_email": "ada@example.test", "rating": 4 });
+    assert_eq!(shop.ask("POST", "/wc/v3/products/reviews", ADMIN, &review).status, 201);
+    // As if somebody had written to the table by hand.
+    shop.write(move |conn| {
+        let row = shop_rows::product::get(conn, id)?.unwrap();
+        let row = shop_rows::product::ProductRow {
+            price: None,
+            stock_status: "instock".to_owned(),
+            rating_count: 9,
+            ..row
+        };
+        shop_rows::product::update(conn, &row).map(drop)
+    });
+    let run = || {
+        let path = format!("{TOOLS}/regenerate_product_lookup_tables");
+        shop.ask("PUT", &path, ADMIN, &json!({})).json["message"].clone()
+    };
+    assert_eq!(run(), json!("Products checked: 1; corrected: 1."));
+    let product = shop.get(&format!("/wc/v3/products/{id}"), ADMIN).json;
+    assert_eq!((&product["price"], &product["rating_count"]), (&json!("10"), &json!(1)));
+    assert_eq!(product["stock_status"], json!("outofstock"));
+    let cheap = shop.get("/wc/v3/products?max_price=11", ADMIN).each("id");
+    assert_eq!(cheap, [json!(id)], "lists find it by its price again");
+    assert_eq!(run(), json!("Products checked: 1; corrected: 0."));
+}
