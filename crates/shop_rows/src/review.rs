@@ -41,7 +41,6 @@ statements! {
     REVIEW_UPDATE = db::update!(ReviewRow);
     REVIEW_DELETE =
         "DELETE FROM reviews WHERE site_id = $1 AND review_id = $2 AND kind = 'review'";
-    REVIEWS_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND product_id = $2";
     REVIEW_GET = db::select!(
         ReviewRow,
         "WHERE site_id = $1 AND review_id = $2 AND kind = 'review'"
@@ -120,9 +119,9 @@ pub fn delete(conn: &mut dyn Conn, review_id: i64) -> Result<bool> {
     Ok(conn.execute(&REVIEW_DELETE, &[SITE.into(), review_id.into()])? == 1)
 }
 
-/// Deletes all reviews of a product and returns how many there were.
+/// Deletes all reviews of a product, and other comments on it, and returns how many there were.
 pub fn delete_of(conn: &mut dyn Conn, product_id: i64) -> Result<u64> {
-    conn.execute(&REVIEWS_DELETE, &[SITE.into(), product_id.into()])
+    site_rows::comment::delete_of(conn, product_id)
 }
 
 pub fn get(conn: &mut dyn Conn, review_id: i64) -> Result<Option<ReviewRow>> {
