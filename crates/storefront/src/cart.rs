@@ -9,10 +9,12 @@ pub(crate) mod pricing;
 pub(crate) mod show;
 pub(crate) mod state;
 
-use contract::rest::args::absint;
+use commerce::orders::Address;
 use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, Body, Item, Links, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{
+    Args, Body, Fault, Item, Links, Refusal, Reply, Schema, Stop, Treatment, loose,
+};
 use frame::action::{anyone, write};
 use frame::{Action, Call};
 use serde_json::{Map, Value};
@@ -178,6 +180,11 @@ fn quantity_arg() -> Args {
     Args::new().treated("quantity", Schema::number().about(about), Treatment::None)
 }
 
+/// A whole number; what is none is 0, which no product has.
+fn whole(value: &Value, _: &str) -> Result<Value, Fault> {
+    Ok(Value::from(loose::to_int(value)))
+}
+
 fn add_args() -> Args {
     let both: &[&str] = &["view", "edit"];
     let attribute = Schema::object([
@@ -186,7 +193,7 @@ fn add_args() -> Args {
     ]);
     let id = Schema::integer().about("Product or variation ID.");
     Args::new()
-        .treated("id", id, Treatment::Own(absint))
+        .treated("id", id, Treatment::Own(whole))
         .with(quantity_arg())
         .arg("variation", Schema::list(attribute).about("Attributes of a variation."))
 }
@@ -296,10 +303,7 @@ pub(crate) fn take_addresses(
     if billing != *cart.billing() {
         cart.state.billing = Some(billing.clone());
     }
-    let shipping = match follows {
-        true => commerce::orders::Address { email: String::new(), ..billing },
-        false => shipping,
-    };
+    let shipping = if follows { Address { email: String::new(), ..billing } } else { shipping };
     if shipping != *cart.shipping() {
         cart.state.shipping = Some(shipping);
     }
@@ -315,7 +319,7 @@ pub(crate) fn read_addresses(
     call: &Call<'_>,
     cart: &Cart,
     email: Email,
-) -> Result<(commerce::orders::Address, commerce::orders::Address), Refusal> {
+) -> Result<(Address, Address), Refusal> {
     let sides = [(Side::Billing, cart.billing()), (Side::Shipping, cart.shipping())];
     let mut faults = Vec::new();
     let [billing, shipping] = sides.map(|(side, known)| {

@@ -1,6 +1,6 @@
 //! The shop window: what strangers see of the catalogue, the cart, and the checkout, under
-//! `wc/store/v1` and its alias `wc/store`. Nobody has to sign in here, so **nothing is shown that is
-//! not published, and a cart only to whoever shows its token** ([`session`]).
+//! `wc/store/v1` and its alias `wc/store`. Nobody has to sign in here, so **nothing is shown that
+//! is not published, and a cart only to whoever shows its token** ([`session`]).
 //!
 //! It stands above [`commerce`], whose records it shows and whose rules it follows; it has none of
 //! its own about money. Amounts are texts in the minor unit of the currency ([`money`]); what an

@@ -107,6 +107,8 @@ fn products(call: &mut Call<'_>, rows: &[ReviewRow]) -> Result<HashMap<i64, Prod
 
 fn body(call: &Call<'_>, row: &ReviewRow, product: Option<&ProductRecord>) -> Value {
     let [local, gmt] = moments::pair(call.options(), Some(row.created));
+    let name = product.map(|product| render::title(&product.row.name));
+    let permalink = product.map(|product| address::of_row(call.visit, &product.row));
     let image = product.and_then(|product| product.details.images.first());
     json!({
         "id": row.review_id,
@@ -114,8 +116,8 @@ fn body(call: &Call<'_>, row: &ReviewRow, product: Option<&ProductRecord>) -> Va
         "formatted_date_created": frame::dates::long(call.options(), row.created),
         "date_created_gmt": gmt,
         "product_id": row.product_id,
-        "product_name": product.map(|product| render::title(&product.row.name)).unwrap_or_default(),
-        "product_permalink": product.map(|product| address::of_row(call.visit, &product.row)).unwrap_or_default(),
+        "product_name": name.unwrap_or_default(),
+        "product_permalink": permalink.unwrap_or_default(),
         "product_image": image.map(images::shown),
         "reviewer": row.reviewer,
         "review": render::paragraphs(&row.review),

@@ -2,9 +2,9 @@
 //!
 //! A line is a field: its name, its type and what it is about, such as
 //! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
-//! blanks further in. `array<object>` is a list of such objects. A word alone stands for fields that
-//! several items have. Fields are shown and never taken, in every context; a
-//! type with `!` behind it is that of a field which a checkout wants.
+//! blanks further in. `array<object>` is a list of such objects. A word alone stands for fields
+//! that several items have. Fields are shown and never taken, in every context; a type with `!`
+//! behind it is that of a field which a checkout wants.
 
 use contract::rest::{Item, Schema};
 

@@ -45,6 +45,8 @@ fn kept(refusal: &Refusal) -> Reply {
 
 /// Orders what is in the cart.
 pub(super) fn order(call: &mut Call<'_>, cart: &mut Cart) -> Result<Reply, Stop> {
+    // What the buyer saw; a coupon that holds no longer is not dropped in silence.
+    let applied = cart.state.coupons.clone();
     if let Some(refusal) = goods_refusal(call, cart)? {
         return Ok(kept(&refusal));
     }
@@ -57,7 +59,6 @@ pub(super) fn order(call: &mut Call<'_>, cart: &mut Cart) -> Result<Reply, Stop>
         return Err(Refusal::new(403, code, message).into());
     }
     cart::take_addresses(call, cart, Email::Strict)?;
-    let applied = cart.state.coupons.clone();
     let priced = pricing::price(call, cart, Strictness::Ordering)?;
     if cart.state.coupons != applied {
         let refusal = coupon_refusal(&applied, cart, &priced);

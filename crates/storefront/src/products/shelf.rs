@@ -75,9 +75,10 @@ pub(crate) fn of_rows(
         loaded.terms.iter().any(|term| matches!(&*term.taxonomy, CATEGORY | BRAND))
     };
     let loaded = loaded::load(call.conn()?, products)?;
-    let paths = match loaded.iter().any(has_paths) {
-        true => Paths::read(call.conn()?, &[CATEGORY, BRAND])?,
-        false => Paths::default(),
+    let paths = if loaded.iter().any(has_paths) {
+        Paths::read(call.conn()?, &[CATEGORY, BRAND])?
+    } else {
+        Paths::default()
     };
     let paths = Arc::new(paths);
     let shown = loaded.into_iter().map(|loaded| Shown {

@@ -94,6 +94,9 @@ fn an_order_is_never_for_less_than_the_buyer_saw() {
 #[test]
 fn an_account_is_made_on_request_and_once() {
     let (shop, goods) = TestShop::furnished();
+    let setting = "woocommerce_enable_signup_and_login_from_checkout";
+    let path = format!("/wc/v3/settings/account/{setting}");
+    shop.made("PUT", &path, &json!({ "value": "yes" }));
     let buyer = shop.guest();
     buyer.add(goods.course, 1);
     let mut body = order_body("bacs", "ada@example.test");

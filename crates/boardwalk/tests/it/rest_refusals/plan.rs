@@ -11,6 +11,8 @@ const NO_ID: &str = "999999999";
 const NO_NAME: &str = "no-such-thing";
 /// The same for variables that take small letters alone.
 const NO_WORD: &str = "nothing";
+/// The key of an item that no cart has.
+const NO_KEY: &str = "00000000000000000000000000000000";
 /// What is in collections that cannot be listed a hundred at a time, or at all.
 const UNLISTED: &[(&str, &str)] = &[
     ("/boardwalk/v1/zip-codes", "10001"),
@@ -170,6 +172,7 @@ fn fill_from(path: String, rest: &str, known: &dyn Fn(&str) -> Vec<Known>) -> (S
     best.unwrap_or_else(|| {
         let absent = match constraint {
             _ if is_number => NO_ID,
+            _ if constraint.ends_with("{32}") => NO_KEY,
             _ if fits(constraint, NO_NAME) => NO_NAME,
             _ => NO_WORD,
         };
