@@ -73,7 +73,8 @@ pub(super) fn document(report: &Stats) -> Value {
     };
     let mut totals = numbers(report.columns);
     totals.extend(numbers(report.of_totals));
-    let date = |about: &str| shown(Schema::date_time(), about);
+    // With a blank between day and time.
+    let date = |about: &str| shown(Schema::date_time(), about).shown_as(Schema::text());
     let interval = Schema::object([
         ("interval", shown(Schema::text(), "Interval.")),
         ("date_start", date("Start date, in the site's time zone.")),
