@@ -1,5 +1,5 @@
 //! What the bundled plugins do while they are active: e-mails to customers, labels and tracking
-//! numbers of parcels. On both engines, against a mail server on loopback.
+//! numbers of parcels; and which experiments run. On both engines, against a mail server on loopback.
 
 use std::time::Duration;
 
@@ -27,10 +27,22 @@ fn letters_and_parcels_work(site: Site) {
         .set("mail.relay", "127.0.0.1")
         .set("mail.port", sink.port())
         .set("mail.security", "none")
-        .set("mail.from", "Pier Shop <shop@pier.example>");
+        .set("mail.from", "Pier Shop <shop@pier.example>")
+        .set("admin.experiments", r#"["one"]"#);
     let desk = ShopDesk::open(site);
+    experiments_are_the_operators(&desk);
     letters_are_sent(&desk, &sink);
     parcels_have_labels(&desk, &sink);
+}
+
+fn experiments_are_the_operators(desk: &ShopDesk) {
+    let side = |name: &str| {
+        let path = format!("/wc-admin/experiments/assignment?experiment_name={name}");
+        desk.get(&path)["variations"][name].clone()
+    };
+    let one = side("one");
+    assert!(one == "control" || one == "treatment", "{one}");
+    assert_eq!((side("one"), side("two")), (one, Value::Null), "the same each time");
 }
 
 fn activate(desk: &ShopDesk, slug: &str) {
