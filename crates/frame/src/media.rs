@@ -2,9 +2,9 @@
 //! site.
 //!
 //! A body is received into a temporary file ([`Receiver`]). Files are told apart by what is in them
-//! ([`file_type`]), freed of what they say about people and places ([`strip`]), named ([`file_name`])
-//! and put into a [`storage`]; pictures get their sizes ([`sizes`], [`picture`]). What is done with
-//! all of it stands in [`crate::library`].
+//! ([`file_type`]), freed of what they say about people and places ([`strip`]), named
+//! ([`file_name`]) and put into a [`storage`]; pictures get their sizes ([`sizes`], [`picture`]).
+//! What is done with all of it stands in [`crate::library`].
 
 pub mod file_name;
 pub mod file_type;

@@ -1,5 +1,5 @@
-//! Files of the media library on their way in and out, a piece at a time. **Neither way holds a file
-//! in memory**, and what is sent out never runs as a part of the site.
+//! Files of the media library on their way in and out, a piece at a time. **Neither way holds a
+//! file in memory**, and what is sent out never runs as a part of the site.
 
 use std::io::{Read as _, SeekFrom};
 use std::sync::Arc;

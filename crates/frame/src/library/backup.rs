@@ -1,4 +1,5 @@
-//! The files of the library in backups: all that rows speak of go out, and come in under their names.
+//! The files of the library in backups: all that rows speak of go out, and come in under their
+//! names.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write as _};

@@ -1,6 +1,6 @@
 //! Pictures that are given by their addresses are fetched into the library, through the guarded way
-//! out, before an operation begins. **An address is fetched once**: who names it again gets the item
-//! that is there. One that cannot be fetched in time stays an address.
+//! out, before an operation begins. **An address is fetched once**: who names it again gets the
+//! item that is there. One that cannot be fetched in time stays an address.
 
 use std::io::Write as _;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Takes a file into the library: looks at it, makes its sizes, and puts all of it into the storage.
-//! **Files come first, rows after them**; files whose rows are not written are taken out again.
+//! Takes a file into the library: looks at it, makes its sizes, and puts all of it into the
+//! storage. **Files come first, rows after them**; files whose rows are not written are taken out
+//! again.
 
 use std::collections::HashMap;
 use std::fs::File;

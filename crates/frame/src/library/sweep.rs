@@ -1,5 +1,6 @@
 //! Sweeps the library: files that no row speaks of, which a crash has left, and rows of items whose
-//! posts are gone. **Nothing younger than an hour is touched**: its rows may be about to be written.
+//! posts are gone. **Nothing younger than an hour is touched**: its rows may be about to be
+//! written.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
