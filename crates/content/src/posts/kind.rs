@@ -10,6 +10,7 @@ use super::taxonomy::{
 
 /// A kind of content.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own about a kind")]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Its part of REST paths.
