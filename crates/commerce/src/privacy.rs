@@ -1,8 +1,8 @@
 //! Personal data of buyers, handed out and erased on request, by the e-mail address that they gave.
 //!
 //! Whoever asks for a person's data gets all of it: the account, orders with their notes, reviews
-//! and other comments, and downloads. Whoever asks for its removal is forgotten, and **the orders stay as figures**:
-//! what was sold, when and for how much.
+//! and other comments, and downloads. Whoever asks for its removal is forgotten, and **the orders
+//! stay as figures**: what was sold, when and for how much.
 
 mod erase;
 mod export;

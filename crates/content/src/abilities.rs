@@ -1,6 +1,6 @@
-//! Abilities: what programs may do here, by name, each with schemas of what it takes and gives. **An
-//! ability is a request to a route of the site under another name**: who may, what it takes and
-//! what it gives are those of the route.
+//! Abilities: what programs may do here, by name, each with schemas of what it takes and gives.
+//! **An ability is a request to a route of the site under another name**: who may, what it takes
+//! and what it gives are those of the route.
 
 use std::sync::Arc;
 

@@ -99,9 +99,12 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::EditPosts) {
         return Ok(());
     }
-    let asked = |(name, usual): &(&str, &str)| match usual.is_empty() {
-        true => !call.params.ints(name).is_empty() || call.params.text(name).is_some_and(is_given),
-        false => call.params.text(name).is_some_and(|text| text != *usual),
+    let asked = |(name, usual): &(&str, &str)| {
+        let text = call.params.text(name);
+        if usual.is_empty() {
+            return !call.params.ints(name).is_empty() || text.is_some_and(is_given);
+        }
+        text.is_some_and(|text| text != *usual)
     };
     let forbidden: Vec<&str> =
         PROTECTED.iter().filter(|entry| asked(entry)).map(|entry| entry.0).collect();

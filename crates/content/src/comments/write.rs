@@ -195,7 +195,7 @@ fn set_author(call: &mut Call<'_>, row: &mut CommentRow, author: i64) -> Result<
 /// Who says nothing about the author is the author.
 fn set_own_author(call: &Call<'_>, row: &mut CommentRow) {
     let unsaid = row.user_id == 0
-        && [&row.author, &row.email, &row.author_url].into_iter().all(|text| text.is_empty());
+        && [&row.author, &row.email, &row.author_url].into_iter().all(String::is_empty);
     if let (true, Some(user)) = (unsaid, call.user()) {
         row.user_id = user.id();
         row.author.clone_from(&user.row.display_name);

@@ -1,5 +1,5 @@
-//! The kinds of content and the taxonomies that group them, as data: posts, pages, products and
-//! what editors make of blocks; categories, tags and menus. **What differs between them stands here and nowhere else.**
+//! The kinds of content, as data: posts, pages, products and what editors make of blocks. **What
+//! differs between them stands here and nowhere else.**
 
 use types::Capability;
 use types::Capability as May;
@@ -10,6 +10,7 @@ use super::taxonomy::{
 
 /// A kind of content.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own about a kind")]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Its part of REST paths.

@@ -1,5 +1,5 @@
-//! The places of a theme that take menus. **Themes of this site have none**: their menus are made of
-//! blocks, so the list is empty and no place is found.
+//! The places of a theme that take menus. **Themes of this site have none**: their menus are made
+//! of blocks, so the list is empty and no place is found.
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};

@@ -21,9 +21,11 @@ impl PageRequest<'_> {
         }
         let is_store = |path: &str| path.starts_with(STORE_PATH);
         let is_of_store = match path {
-            PagePath::Front | PagePath::Author(_) => false,
+            PagePath::Front
+            | PagePath::Author(_)
+            | PagePath::SitemapIndex
+            | PagePath::SitemapPage(_) => false,
             PagePath::Feed { of, .. } => is_store(of),
-            PagePath::SitemapIndex | PagePath::SitemapPage(_) => false,
             PagePath::Content { path, .. } => is_store(path),
             // Signing in, the documentation and the like are always there.
             _ => return Ok(false),

@@ -180,9 +180,10 @@ fn posts_of(
         statuses: vec![APPROVED.to_owned()],
         ..CommentFilter::default()
     };
-    let counts: HashMap<i64, i64> = match counted.posts.is_empty() {
-        true => HashMap::new(),
-        false => comment::count_by_post(conn, &counted)?.into_iter().collect(),
+    let counts: HashMap<i64, i64> = if counted.posts.is_empty() {
+        HashMap::new()
+    } else {
+        comment::count_by_post(conn, &counted)?.into_iter().collect()
     };
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {

@@ -9,6 +9,8 @@ use crate::support::{ADMIN, HOME, NOBODY, TestSite};
 const SEARCH: &str = "/wp/v2/search";
 const BLOCKS: &str = "/wp/v2/blocks";
 const NAVIGATION: &str = "/wp/v2/navigation";
+const MENUS: &str = "/wp/v2/menus";
+const ITEMS: &str = "/wp/v2/menu-items";
 
 #[test]
 fn only_what_everybody_may_read_is_found() {
@@ -146,8 +148,6 @@ fn menus_point_at_items_terms_and_addresses() {
     let mut site = TestSite::new();
     site.user("editor", Role::Editor);
     site.user("reader", Role::Subscriber);
-    const MENUS: &str = "/wp/v2/menus";
-    const ITEMS: &str = "/wp/v2/menu-items";
     assert_eq!(site.get(MENUS, NOBODY).refusal(), (401, "rest_cannot_view"));
     assert_eq!(site.get(ITEMS, "reader").refusal(), (403, "rest_cannot_view"));
     assert_eq!(
