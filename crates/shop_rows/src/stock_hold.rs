@@ -9,7 +9,7 @@ statements! {
          VALUES ($1, $2, $3, $4, $5)";
     STOCK_HOLDS_CLEAR = "DELETE FROM stock_holds WHERE site_id = $1 AND order_id = $2";
     STOCK_HELD =
-        "SELECT COALESCE(SUM(quantity), 0) FROM stock_holds
+        "SELECT CAST(COALESCE(SUM(quantity), 0) AS BIGINT) FROM stock_holds
          WHERE site_id = $1 AND product_id = $2 AND expires_us > $3 AND order_id <> $4";
     STOCK_HOLDS_PRUNE = "DELETE FROM stock_holds WHERE site_id = $1 AND expires_us <= $2";
 }

@@ -182,7 +182,7 @@ fn quantity_arg() -> Args {
 
 /// A whole number; what is none is 0, which no product has.
 fn whole(value: &Value, _: &str) -> Result<Value, Fault> {
-    Ok(Value::from(loose::to_int(value)))
+    Ok(Value::from(if loose::is_whole(value) { loose::to_int(value) } else { 0 }))
 }
 
 fn add_args() -> Args {

@@ -68,8 +68,8 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
         kinds if kinds.contains('|') => Schema::types(&kinds.split('|').collect::<Vec<_>>()),
         kind => Schema::typed(kind),
     };
-    let schema = schema.about(about).context(CONTEXTS);
-    let schema = if is_required { schema.required() } else { schema.readonly() };
+    let schema = schema.about(about).context(CONTEXTS).readonly();
+    let schema = if is_required { schema.required() } else { schema };
     Some((name.to_owned(), schema))
 }
 
