@@ -8,6 +8,7 @@
 mod asked;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -62,6 +63,12 @@ struct Operation {
     path: Regex,
     name: String,
     responses: Map<String, Value>,
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Document({:?}, {} operations)", self.root, self.operations.len())
+    }
 }
 
 /// One answer, stripped of its wrapping.
