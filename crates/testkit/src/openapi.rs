@@ -48,7 +48,6 @@ pub fn judge(program: &str) -> Judge {
 }
 
 /// A document, with what was compiled of it.
-#[derive(Debug)]
 pub struct Document {
     /// What the paths of requests begin with, before those of the document.
     root: String,
