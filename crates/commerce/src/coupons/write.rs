@@ -169,7 +169,7 @@ fn set_fields(given: &Given<'_>, coupon: &mut Coupon) -> Result<(), Stop> {
     set_discount(given, coupon)?;
     let Coupon { row, details, .. } = coupon;
     if let Some(status) = given.text("status").filter(|status| !status.is_empty()) {
-        row.status = status_of(&status)?.to_owned();
+        status_of(&status)?.clone_into(&mut row.status);
     }
     if let Some(description) = given.text("description") {
         row.description = clean_content(&description);
