@@ -87,6 +87,8 @@ fn item_body(
     let notifies = counted.row.manage_stock && counted.row.backorders == "notify";
     let left = counted.row.stock_quantity.unwrap_or_default();
     let is_short = notifies && Amount::from_whole(item.quantity) > left;
+    let mut chosen = item.chosen.clone();
+    chosen.sort();
     let head = [
         ("key", json!(item.key)),
         ("id", json!(item.sold_id())),
@@ -94,7 +96,7 @@ fn item_body(
         ("quantity", json!(item.quantity)),
         ("quantity_limits", limits),
         ("show_backorder_badge", json!(is_short)),
-        ("variation", variation(one, &item.chosen, &priced.words)),
+        ("variation", variation(one, &chosen, &priced.words)),
         ("extensions", json!({})),
     ];
     body.extend(head.map(|(name, value)| (name.to_owned(), value)));
@@ -164,8 +166,6 @@ fn visibility(one: &Shown) -> &str {
 
 /// What was chosen of a variation, in words.
 pub(crate) fn variation(one: &Shown, chosen: &[(String, String)], words: &Words) -> Value {
-    let mut chosen = chosen.to_vec();
-    chosen.sort();
     let shown = chosen.iter().map(|pair| {
         let (name, value) = pair;
         let word = words.terms.get(pair).unwrap_or(value);
