@@ -137,6 +137,7 @@ pub(crate) fn ask_alone(site: &Arc<Site>, path: &str, token: &str, body: &Value)
         query: Request::decode_query(""),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         body: body.to_string().into_bytes(),
+        upload: None,
         secure: false,
         encrypted_here: false,
         host: String::from("shop.example"),
