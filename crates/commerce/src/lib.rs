@@ -22,7 +22,7 @@ pub mod ingest;
 mod layout_templates;
 pub mod options;
 pub mod orders;
-mod pictures;
+pub mod pictures;
 pub mod privacy;
 pub mod products;
 mod reports;

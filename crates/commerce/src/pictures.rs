@@ -4,7 +4,7 @@
 use db::Conn;
 use frame::library::fetch;
 use frame::media::PictureSize;
-use frame::media::shown::{Shown, UPLOADS_PATH};
+use frame::media::shown::{Form, Shown, UPLOADS_PATH};
 use frame::{Call, Visit};
 use serde::{Deserialize, Serialize};
 use site_rows::media::{self, MediaRow};
@@ -38,10 +38,15 @@ pub struct Image {
     /// The path of a smaller form, if the library has one.
     #[serde(skip)]
     pub thumbnail: String,
+    /// The forms of the whole picture that browsers may choose from, and those of the smaller one.
+    #[serde(skip)]
+    pub sources: Vec<Form>,
+    #[serde(skip)]
+    pub thumbnail_sources: Vec<Form>,
 }
 
 /// The picture of the library with this number.
-pub(crate) fn by_id(conn: &mut dyn Conn, id: i64) -> Result<Option<Image>> {
+pub fn by_id(conn: &mut dyn Conn, id: i64) -> Result<Option<Image>> {
     let known = media::get(conn, id)?.zip(post::get(conn, id)?);
     Ok(known.and_then(|(known, texts)| picture(&known, &texts)))
 }
@@ -68,6 +73,8 @@ fn picture(known: &MediaRow, texts: &PostRow) -> Option<Image> {
         alt: known.alt_text.clone(),
         created_us: created.as_micros(),
         modified_us: texts.modified_gmt.as_micros(),
+        sources: shown.sources(&shown.whole()),
+        thumbnail_sources: shown.sources(&shown.in_size(THUMBNAIL)),
         thumbnail: shown.in_size(THUMBNAIL).path,
     })
 }
@@ -90,12 +97,12 @@ pub(crate) fn described(call: &mut Call<'_>, image: Image, name: &str, alt: &str
 }
 
 /// Whether a picture is one of the library.
-pub(crate) fn is_stored(image: &Image) -> bool {
+pub fn is_stored(image: &Image) -> bool {
     image.src.starts_with(UPLOADS_PATH)
 }
 
 /// Brings pictures of the library up to date. Those that were deleted there are gone.
-pub(crate) fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Result<()> {
+pub fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Result<()> {
     let stored = lists.iter().flat_map(|images| images.iter()).filter(|image| is_stored(image));
     let mut ids: Vec<i64> = stored.map(|image| image.id).collect();
     if ids.is_empty() {
@@ -121,6 +128,6 @@ pub(crate) fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Res
 }
 
 /// The address of a picture: what is in the library is on this site.
-pub(crate) fn address(visit: &Visit, src: &str) -> String {
+pub fn address(visit: &Visit, src: &str) -> String {
     if src.starts_with(UPLOADS_PATH) { visit.page(src) } else { src.to_owned() }
 }

@@ -247,9 +247,9 @@ pub fn routes<R: Resource>(
             move |call: &mut Call<'_>| $operation(&endpoint, call)
         }};
     }
-    let with_pictures = |action: Action| match endpoint.resource.has_pictures() {
-        true => action.after(frame::library::fetch::before),
-        false => action,
+    let has_pictures = endpoint.resource.has_pictures();
+    let with_pictures = |action: Action| {
+        if has_pictures { action.after(frame::library::fetch::before) } else { action }
     };
     let list_args = on_path().arg("context", context()).with(endpoint.resource.list_args());
     let create_args = on_path().with(requests::args(endpoint.resource.create_args()));

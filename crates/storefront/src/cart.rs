@@ -181,6 +181,7 @@ fn quantity_arg() -> Args {
 }
 
 /// A whole number; what is none is 0, which no product has.
+#[expect(clippy::unnecessary_wraps, reason = "the form that its neighbours have")]
 fn whole(value: &Value, _: &str) -> Result<Value, Fault> {
     Ok(Value::from(if loose::is_whole(value) { loose::to_int(value) } else { 0 }))
 }
@@ -377,6 +378,7 @@ fn items_add(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply, 
     Ok(created(item_reply(call, cart, base, &key)?))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the form that its neighbours have")]
 fn items_clear(_: &mut Call<'_>, cart: &mut Cart, _: &str) -> Result<Reply, Stop> {
     cart.state.items.clear();
     cart.state.rate.clear();
@@ -442,6 +444,7 @@ fn coupons_add(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply
     Ok(created(Reply::new(body).links(links)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the form that its neighbours have")]
 fn coupons_clear(_: &mut Call<'_>, cart: &mut Cart, _: &str) -> Result<Reply, Stop> {
     cart.state.coupons.clear();
     Ok(Reply::new(Vec::<Value>::new()))

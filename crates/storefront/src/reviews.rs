@@ -102,6 +102,8 @@ fn products(call: &mut Call<'_>, rows: &[ReviewRow]) -> Result<HashMap<i64, Prod
     for row in product::list(call.conn()?, &wanted)?.0 {
         products.insert(row.product_id, ProductRecord::of_row(row)?);
     }
+    let mut images: Vec<_> = products.values_mut().map(|one| &mut one.details.images).collect();
+    commerce::pictures::refresh(call.conn()?, &mut images)?;
     Ok(products)
 }
 
@@ -118,7 +120,7 @@ fn body(call: &Call<'_>, row: &ReviewRow, product: Option<&ProductRecord>) -> Va
         "product_id": row.product_id,
         "product_name": name.unwrap_or_default(),
         "product_permalink": permalink.unwrap_or_default(),
-        "product_image": image.map(images::shown),
+        "product_image": image.map(|image| images::shown(call.visit, image)),
         "reviewer": row.reviewer,
         "review": render::paragraphs(&row.review),
         "rating": row.rating,

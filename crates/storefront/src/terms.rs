@@ -260,11 +260,12 @@ fn bodies(call: &mut Call<'_>, of: Collection, rows: &[TermRow]) -> Result<Vec<V
     let paths = Paths::read(call.conn()?, &[of.taxonomy])?;
     for (row, item) in rows.iter().zip(&mut items) {
         let details: Value = serde_json::from_str(&row.details).unwrap_or_default();
+        let image = crate::images::of_term(call, details.get("image"))?;
         let Value::Object(members) = item else { continue };
         let reviews = reviews.get(&row.term_id).copied().unwrap_or_default();
         let path = paths.of(row.term_id, &row.slug);
         let permalink = show::term_address(call.visit, of.taxonomy, &path);
-        members.insert(String::from("image"), crate::images::of_term(details.get("image")));
+        members.insert(String::from("image"), image);
         members.insert(String::from("review_count"), json!(reviews));
         members.insert(String::from("permalink"), json!(permalink));
     }

@@ -10,7 +10,6 @@ mod write;
 
 use std::io::{BufReader, Write as _};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,17 +22,6 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const DIRECT_SEND_MAX_BYTES: usize = 16 << 10;
 /// How long the rest of a request may take that was answered before it was sent completely.
 const SEND_AFTER_ANSWER_MAX: Duration = Duration::from_millis(200);
-
-/// Who looks at every answer that this process receives.
-static JUDGE: OnceLock<Judge> = OnceLock::new();
-
-/// Looks at an answer; an error fails the request.
-pub type Judge = Box<dyn Fn(&Request, &Response) -> Result<()> + Send + Sync>;
-
-/// Has every answer looked at that this process receives from now on. The first judge stays.
-pub fn judge_answers(judge: impl FnOnce() -> Judge) {
-    JUDGE.get_or_init(judge);
-}
 
 /// A request in all the detail that a test may care about.
 #[derive(Clone, Debug)]
@@ -185,9 +173,6 @@ impl Connection {
         } else {
             self.send_while_reading(&bytes, &request.method)?
         };
-        if let Some(judge) = JUDGE.get() {
-            judge(request, &response)?;
-        }
         Ok(response)
     }
 

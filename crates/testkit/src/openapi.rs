@@ -1,9 +1,9 @@
 //! Holds answers of a server against its own `OpenAPI` document: the status must be one that the
 //! operation declares, and the body must conform to the schema of that status.
 //!
-//! [`Document::faults`] looks at one answer. A test process that calls
-//! [`http::judge_answers`](crate::http::judge_answers) has every answer looked at that it receives,
-//! so **what no schema describes fails the test that sees it**, whatever that test is about.
+//! [`Documents::faults`] looks at one answer. The runner of recorded cases has every answer looked at
+//! that it receives, so **what no schema describes fails the case that sees it**, whatever that case
+//! is about.
 
 mod asked;
 
@@ -18,7 +18,7 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use self::asked::Asked;
-use crate::http::{Judge, Request, Response};
+use crate::http::{Request, Response};
 use crate::process;
 
 /// Faults that one answer tells of.
@@ -31,20 +31,22 @@ const REFERENCES_MAX: usize = 16;
 /// The documents that the program prints, and what stands before their paths.
 const DOCUMENTS: [(&str, &str); 2] = [("rest", "/wp-json"), ("onboarding", "")];
 
-/// Looks at every answer with the documents that this program prints.
-pub fn judge(program: &str) -> Judge {
-    let documents: Result<Vec<Document>> =
-        DOCUMENTS.iter().map(|(name, root)| Document::printed(program, name, root)).collect();
-    Box::new(move |request, response| {
-        let documents = match &documents {
-            Ok(documents) => documents,
-            Err(error) => anyhow::bail!("{error:#}"),
-        };
-        let faults: Vec<String> =
-            documents.iter().flat_map(|document| document.faults(request, response)).collect();
-        ensure!(faults.is_empty(), "not as documented: {}", faults.join("\n"));
-        Ok(())
-    })
+/// The documents that a program prints of its interfaces.
+#[derive(Debug)]
+pub struct Documents(Vec<Document>);
+
+impl Documents {
+    pub fn printed(program: &str) -> Result<Self> {
+        let each = DOCUMENTS.iter();
+        each.map(|(name, root)| Document::printed(program, name, root))
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    /// Where an answer contradicts them.
+    pub fn faults(&self, request: &Request, response: &Response) -> Vec<String> {
+        self.0.iter().flat_map(|document| document.faults(request, response)).collect()
+    }
 }
 
 /// A document, with what was compiled of it.

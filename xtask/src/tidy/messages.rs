@@ -1,6 +1,8 @@
 //! What the server writes to its log is explained to operators: every warning and every error has a
 //! line in the guide to logging, and that guide explains nothing that is never written.
 
+use std::path::Path;
+
 use super::{File, Problems, Tree};
 
 const DOCUMENT: &str = "docs/logging.md";
@@ -16,7 +18,7 @@ pub(super) fn logged_messages(tree: &Tree) -> Problems {
     let is_product = |file: &&File| {
         file.path.starts_with("crates/")
             && file.path.contains("/src/")
-            && file.path.ends_with(".rs")
+            && Path::new(&file.path).extension().is_some_and(|ending| ending == "rs")
     };
     let sources = tree.files.iter().filter(is_product);
     let sources: Vec<(&str, String)> =

@@ -2,9 +2,10 @@
 //! against the reference's. **What waits for its route is counted; the count may only shrink.**
 
 use testkit::conformance::rest::{self, Case, Deviations, Report, Runner, Suite, index};
+use testkit::openapi::Documents;
 
 use crate::rest_site::RestSite;
-use crate::support::Site;
+use crate::support::{PROGRAM, Site};
 
 /// Cases run side by side.
 const JOBS: usize = 4;
@@ -34,7 +35,9 @@ fn check(site: Site) {
     // Copies are taken before anything is served, so that none has seen a request.
     let copies: Vec<RestSite> = sequences.iter().map(|_| original.fresh()).collect();
     let running = original.site.serve();
+    let documents = Documents::printed(PROGRAM).unwrap();
     let runner = Runner::new(&running.url, original.identities.clone()).unwrap();
+    let runner = runner.documented(documents);
     let cases: Vec<&Case> = plain.iter().map(|(_, case)| *case).collect();
     for ((area, case), verdicts) in plain.iter().zip(runner.run_all(&cases, JOBS)) {
         report.add(area, case, verdicts);

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::thread;
 
+use serde_json::json;
 use testkit::conformance::rest::{
     self, Case, Deviations, Identities, Report, Runner, Seed, Seeded, Suite, Verdict,
 };
-use testkit::process;
+use testkit::{http, process};
 
-use crate::support::{Site, text};
+use crate::support::{Site, basic, text};
 
 /// Cases run side by side.
 const JOBS: usize = 4;
@@ -19,6 +20,8 @@ const SERVERS: usize = 2;
 const ADMINISTRATOR: &str = "admin";
 /// As the recorded pages for authorization have it.
 const PASSWORD: &str = "adminpass";
+/// How the recorded site puts addresses of posts together.
+const PERMALINKS: &str = "/%year%/%monthnum%/%day%/%postname%/";
 /// The folder of deviations that belong to these cases.
 const DEVIATIONS: &str = "storefront";
 
@@ -99,6 +102,11 @@ impl SeededSite {
         let mut identities = Identities::from([credential(&site, ADMINISTRATOR)]);
         let seed = Seed::load(&rest::storefront_folder().join("seed.json")).unwrap();
         let running = site.serve();
+        let authorization = basic(&identities[ADMINISTRATOR]);
+        let options = json!({ "permalink_structure": PERMALINKS });
+        let headers = [("Authorization", &*authorization)];
+        let set = http::post(&running.url, "/wp-json/wc-admin/options", &headers, &options);
+        assert_eq!(set.unwrap().status, 200, "how addresses of posts are put together");
         let Seeded { ids, users, refused } = seed.send(&running.url, &identities).unwrap();
         assert_eq!(refused, Vec::<String>::new(), "requests of the seed are refused");
         drop(running);

@@ -22,7 +22,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     /// Takes the character if it comes next.
     fn take(&mut self, wanted: char) -> bool {
         self.rest = self.rest.trim_start();

@@ -44,7 +44,7 @@ pub(super) async fn edit(collection: Arc<Collection>, call: Later) -> Result<Rep
 }
 
 async fn changed(collection: Arc<Collection>, call: Later) -> Result<Reply, Stop> {
-    let (row, known) = call.look(|call| permit::item_of(call)).await?;
+    let (row, known) = call.look(permit::item_of).await?;
     check_source(&call, &known)?;
     if known.width == 0 {
         let message = "Files of this type cannot be edited.";
@@ -131,13 +131,11 @@ impl Modifier {
         let degrees = degrees.rem_euclid(360.0);
         let quarters = [(0.0, 0), (90.0, 1), (180.0, 2), (270.0, 3)];
         let found = quarters.iter().find(|(angle, _)| (degrees - angle).abs() < 0.01);
-        match found {
-            Some((_, quarters)) => Ok(Self::Turn(*quarters)),
-            None => {
-                let message = "An image can be turned by 90, 180 or 270 degrees.";
-                Err(Refusal::new(400, "rest_image_rotation_failed", message).into())
-            }
-        }
+        let Some((_, quarters)) = found else {
+            let message = "An image can be turned by 90, 180 or 270 degrees.";
+            return Err(Refusal::new(400, "rest_image_rotation_failed", message).into());
+        };
+        Ok(Self::Turn(*quarters))
     }
 
     fn apply(self, picture: &Picture) -> Picture {
@@ -224,7 +222,12 @@ async fn complete(collection: Arc<Collection>, call: Later) -> Result<Reply, Sto
     let reply = call
         .attempt(move |call| {
             media::update(call.conn()?, &known)?;
-            media::insert_files(call.conn()?, writing.files())?;
+            // A file that was lost from the storage still has its row.
+            let names: Vec<String> = writing.files().iter().map(|file| file.name.clone()).collect();
+            let known = media::taken_names(call.conn()?, &names)?;
+            let mut new = writing.files().to_vec();
+            new.retain(|file| !known.contains(&file.name));
+            media::insert_files(call.conn()?, &new)?;
             shown(&collection, call)
         })
         .await?;

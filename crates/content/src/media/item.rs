@@ -158,9 +158,10 @@ fn picture(visit: &Visit, shown: &Shown<'_>) -> String {
             format!("{address} {}w", form.width)
         });
         let sources = sources.collect::<Vec<_>>().join(", ");
-        html.push_str(&format!(
-            " srcset=\"{sources}\" sizes=\"auto, (max-width: {width}px) 100vw, {width}px\""
-        ));
+        html.push_str(" srcset=\"");
+        html.push_str(&sources);
+        let sizes = format!("\" sizes=\"auto, (max-width: {width}px) 100vw, {width}px\"");
+        html.push_str(&sizes);
     }
     html.push_str(" />");
     html

@@ -12,9 +12,12 @@ use crate::support::{ADMIN, Answer, HOME, NOBODY, TestSite};
 const MEDIA: &str = "/wp/v2/media";
 
 /// A picture with stripes, so that it is no matter of one colour.
+fn byte(number: u32) -> u8 {
+    u8::try_from(number).unwrap()
+}
+
 fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
-    let stripes =
-        RgbImage::from_fn(width, height, |x, y| Rgb([(x % 251) as u8, (y % 241) as u8, 9]));
+    let stripes = RgbImage::from_fn(width, height, |x, y| Rgb([byte(x % 251), byte(y % 241), 9]));
     let mut file = Cursor::new(Vec::new());
     DynamicImage::ImageRgb8(stripes).write_to(&mut file, format).unwrap();
     file.into_inner()
@@ -181,8 +184,8 @@ fn files_that_pretend_are_refused() {
         let mut noisy = good.clone();
         for _ in 0..4 {
             dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let place = dice as usize % noisy.len();
-            noisy[place] = (dice >> 24) as u8;
+            let place = usize::try_from(dice).unwrap() % noisy.len();
+            noisy[place] = byte(dice >> 24);
         }
         assert!(send(&site, ADMIN, "noisy.png", &noisy).status < 500, "{round}");
     }

@@ -220,17 +220,14 @@ impl Splitter {
     }
 
     fn skip_to_mark(&mut self) -> bool {
-        match position(&self.buffer, &self.mark) {
-            Some(place) => {
-                self.drop_first(place + self.mark.len());
-                self.state = State::Mark;
-                true
-            }
-            None => {
-                self.drop_first(self.settled());
-                false
-            }
+        let found = position(&self.buffer, &self.mark);
+        if let Some(place) = found {
+            self.drop_first(place + self.mark.len());
+            self.state = State::Mark;
+        } else {
+            self.drop_first(self.settled());
         }
+        found.is_some()
     }
 
     /// A second hyphen pair ends the form; else the rest of the line means nothing.

@@ -32,6 +32,9 @@ pub struct About<'a> {
     pub servers: &'a [(&'a str, &'a str)],
 }
 
+/// Where a response has the schema of its body.
+const BODY: &str = "/content/application~1json/schema";
+
 /// The document as JSON. `takes_keys` tells whether the route of a pattern knows consumer keys.
 pub fn document<O>(
     table: &Table<O>,
@@ -127,7 +130,6 @@ fn merge(first: &mut Value, second: &Value) {
             None => all.push(parameter.clone()),
         }
     }
-    const BODY: &str = "/content/application~1json/schema";
     let responses = second.get("responses").and_then(Value::as_object);
     for (status, response) in responses.into_iter().flatten() {
         let all = first.get_mut("responses").and_then(Value::as_object_mut);

@@ -40,10 +40,11 @@ impl Files for LibraryFiles {
             let Some(end) = files.last() else { return Ok(()) };
             last.clone_from(&end.name);
             for file in &files {
-                match self.storage.open(&file.name)? {
-                    Some(mut stored) => visit(&file.name, stored.bytes, &mut stored.content)?,
-                    None => tracing::warn!(file = file.name, "a file is missing in the backup"),
-                }
+                let Some(mut stored) = self.storage.open(&file.name)? else {
+                    tracing::warn!(file = file.name, "a file is missing in the backup");
+                    continue;
+                };
+                visit(&file.name, stored.bytes, &mut stored.content)?;
             }
         }
     }

@@ -135,13 +135,11 @@ impl PartSink for Parts {
     type Fault = Error;
 
     fn begin(&mut self, head: PartHead) -> Result<()> {
-        match head.file_name {
-            Some(name) => self.begin_file(head.field, name),
-            None => {
-                self.field = Some((head.field, Vec::new()));
-                Ok(())
-            }
+        if let Some(name) = head.file_name {
+            return self.begin_file(head.field, name);
         }
+        self.field = Some((head.field, Vec::new()));
+        Ok(())
     }
 
     fn data(&mut self, bytes: &[u8]) -> Result<()> {

@@ -132,7 +132,8 @@ impl Site {
             Body::Json(body) => body.get("code").and_then(Value::as_str).unwrap_or_default(),
             _ => "",
         };
-        if headers::forbids_caching(request, visit, reply.status, code) {
+        let is_private = headers::forbids_caching(request, visit, reply.status, code);
+        if is_private {
             out.push(("cache-control", headers::NO_STORE.to_owned()));
             out.push(("expires", headers::EXPIRED.to_owned()));
         }
@@ -152,7 +153,9 @@ impl Site {
         }
         let mut status = reply.status;
         if !wrapping.envelope {
-            for (name, value) in &reply.headers {
+            // What is private stays so, whatever the operation says of its reply.
+            let own = reply.headers.iter();
+            for (name, value) in own.filter(|(name, _)| !is_private || *name != "cache-control") {
                 set(&mut out, name, value.clone());
             }
         }

@@ -53,7 +53,7 @@ fn items_and_their_files(database: &TestDatabase) {
         // The name stays taken, and nothing points to what is gone.
         assert_eq!(
             media::taken_names(conn, &[name.clone(), String::from("free")])?,
-            [name.clone()]
+            std::slice::from_ref(&name)
         );
         assert_eq!(media::file(conn, &name)?.unwrap().post_id, 0);
         assert_eq!(post::get(conn, featured)?.unwrap().featured_media, 0);

@@ -117,6 +117,8 @@ pub(crate) fn goods_body(
     let [raw, raw_regular, raw_sale] = prices.map(|price| price.as_millionths().to_string());
     let counted = one.loaded.counted();
     let backorders = counted.row.manage_stock && counted.allows_backorders();
+    let pictures = one.loaded.pictures();
+    let pictures: Vec<Value> = pictures.iter().map(|one| images::shown(visit, one)).collect();
     let fields = [
         ("name", json!(one.loaded.name())),
         ("short_description", json!(product::rendered(&row.short_description))),
@@ -127,7 +129,7 @@ pub(crate) fn goods_body(
         ("show_backorder_badge", json!(false)),
         ("sold_individually", json!(one.loaded.is_sold_individually())),
         ("permalink", json!(product_address::permalink(visit, &one.loaded))),
-        ("images", one.loaded.pictures().iter().map(images::shown).collect::<Vec<_>>().into()),
+        ("images", json!(pictures)),
         ("variation", json!([])),
         ("item_data", json!([])),
         (

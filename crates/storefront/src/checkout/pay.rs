@@ -118,13 +118,11 @@ fn check_stock(call: &mut Call<'_>, order: &Order) -> Result<(), Stop> {
         let Some(counted) = counted.filter(|counted| !counted.allows_backorders()) else {
             continue;
         };
-        let place = match wanted.iter().position(|(id, _)| *id == counted.id()) {
-            Some(place) => place,
-            None => {
-                wanted.push((counted.id(), Amount::ZERO));
-                wanted.len() - 1
-            }
-        };
+        let known = wanted.iter().position(|(id, _)| *id == counted.id());
+        let place = known.unwrap_or(wanted.len());
+        if known.is_none() {
+            wanted.push((counted.id(), Amount::ZERO));
+        }
         let Some((_, sum)) = wanted.get_mut(place) else { continue };
         *sum += line.row.quantity;
         let sum = *sum;

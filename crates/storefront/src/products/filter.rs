@@ -150,13 +150,12 @@ fn terms(call: &mut Call<'_>) -> Result<Vec<TermCondition>, Stop> {
         }
         let mut ids = Vec::new();
         for text in &named {
-            match text.parse::<i64>() {
-                Ok(id) => ids.push(id),
-                Err(_) => {
-                    let found = term::find_by_slug(call.conn()?, taxonomy, text)?;
-                    ids.extend(found.map(|row| row.term_id));
-                }
+            if let Ok(id) = text.parse::<i64>() {
+                ids.push(id);
+                continue;
             }
+            let found = term::find_by_slug(call.conn()?, taxonomy, text)?;
+            ids.extend(found.map(|row| row.term_id));
         }
         // Who means a term means those below it.
         let ids = term::with_descendants(call.conn()?, &ids)?;

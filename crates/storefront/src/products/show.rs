@@ -81,6 +81,8 @@ pub(crate) fn body(visit: &Visit, manner: &Manner, one: &Shown) -> Value {
     ];
     let weight = loaded.measure(|details| &details.weight);
     let [length, width, height] = dimensions;
+    let pictures = loaded.pictures();
+    let pictures: Vec<Value> = pictures.iter().map(|one| images::shown(visit, one)).collect();
     json!({
         "id": row.product_id,
         "name": loaded.name(),
@@ -97,7 +99,7 @@ pub(crate) fn body(visit: &Visit, manner: &Manner, one: &Shown) -> Value {
         "price_html": price::html(product, &visit.options),
         "average_rating": rating(product),
         "review_count": row.rating_count,
-        "images": loaded.pictures().iter().map(images::shown).collect::<Vec<_>>(),
+        "images": pictures,
         "categories": terms(visit, one, CATEGORY),
         "tags": terms(visit, one, TAG),
         "brands": terms(visit, one, BRAND),
@@ -290,9 +292,8 @@ fn availability(manner: &Manner, one: &Shown) -> Value {
     } else if counts_stock(manner, one) && !product.is(VARIABLE) {
         let is_low = !low_stock(manner, one).is_null();
         let mut text = match manner.stock_format.as_str() {
-            "no_amount" => String::from("In stock"),
             "low_amount" if is_low => format!("Only {left} left in stock"),
-            "low_amount" => String::from("In stock"),
+            "no_amount" | "low_amount" => String::from("In stock"),
             _ => format!("{left} in stock"),
         };
         if notifies {

@@ -61,10 +61,8 @@ impl Asked {
         if !is_json && !response.body.is_empty() {
             return None;
         }
-        let (status, body) = match self.has_envelope {
-            true => unwrapped(&body)?,
-            false => (response.status, body),
-        };
+        let (status, body) =
+            if self.has_envelope { unwrapped(&body)? } else { (response.status, body) };
         if matches!(status, 300..400) {
             return None;
         }

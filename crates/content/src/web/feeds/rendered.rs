@@ -312,12 +312,7 @@ mod tests {
             let xml = format.write(&channel);
             assert!(!xml.contains("<script>"), "{format:?}");
             let mut reader = quick_xml::Reader::from_str(&xml);
-            loop {
-                match reader.read_event().unwrap() {
-                    quick_xml::events::Event::Eof => break,
-                    _ => {}
-                }
-            }
+            while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
         }
         assert_eq!(mail_date(time), "Fri, 01 Mar 2024 08:00:00 +0000");
     }

@@ -125,10 +125,9 @@ fn admit_null(new: &mut Map<String, Value>) {
 /// format.
 fn format(value: &Value, side: Side) -> Option<Value> {
     match (side, value.as_str()) {
-        (Side::Request, _) => Some(value.clone()),
         (Side::Answer, Some("date-time")) => Some(json!("date-time-local")),
         (Side::Answer, Some("uri" | "email" | "ip" | "hostname")) => None,
-        (Side::Answer, _) => Some(value.clone()),
+        _ => Some(value.clone()),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use types::{Clock, Timestamp};
 
 use crate::http::{self, Request, Response};
+use crate::openapi::Documents;
 
 use super::case::{Case, Compare, Exchange, Expected, Plan, Step};
 use super::compare::{self, Rules};
@@ -46,6 +47,8 @@ pub struct Runner {
     routes: Routes,
     /// From recorded ids to those that the server gave to what a seed made.
     seeded: BTreeMap<i64, i64>,
+    /// What the program says of its answers.
+    documents: Option<Documents>,
 }
 
 impl Runner {
@@ -53,13 +56,19 @@ impl Runner {
     pub fn new(site: &str, identities: Identities) -> Result<Self> {
         let site = site.trim_end_matches('/').to_owned();
         let routes = Routes::from_index(&index(&site)?)?;
-        Ok(Self { site, identities, routes, seeded: BTreeMap::new() })
+        Ok(Self { site, identities, routes, seeded: BTreeMap::new(), documents: None })
     }
 
     /// For a server whose shop was made by a [`Seed`](super::Seed).
     #[must_use]
     pub fn seeded(self, ids: BTreeMap<i64, i64>) -> Self {
         Self { seeded: ids, ..self }
+    }
+
+    /// Holds every answer against these documents, too.
+    #[must_use]
+    pub fn documented(self, documents: Documents) -> Self {
+        Self { documents: Some(documents), ..self }
     }
 
     /// Runs a case and returns a verdict per request, in their order.
@@ -135,8 +144,16 @@ impl Runner {
         visitor: &mut Visitor,
     ) -> Result<Vec<String>> {
         let Exchange { request: plan, expect } = exchange;
-        let answer = http::send(&self.site, &self.request(plan, ids, visitor)?)?;
+        let request = self.request(plan, ids, visitor)?;
+        let answer = http::send(&self.site, &request)?;
         visitor.remember(&answer);
+        let documents = self.documents.iter();
+        let undocumented = documents.flat_map(|documents| documents.faults(&request, &answer));
+        let undocumented: Vec<String> =
+            undocumented.map(|fault| format!("not as documented: {fault}")).collect();
+        if !undocumented.is_empty() {
+            return Ok(undocumented);
+        }
         let (status, headers, body, cookies, compare) = match expect {
             Expected::NoCrash if answer.status < 500 => return Ok(Vec::new()),
             Expected::NoCrash => {

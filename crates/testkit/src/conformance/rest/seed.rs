@@ -15,6 +15,9 @@ use super::case::Plan;
 use super::ids::Ids;
 use super::runner::{Identities, Runner};
 
+/// The answer to a path or a method that nobody serves.
+const NO_ROUTE: &str = "rest_no_route";
+
 /// The recorded requests, in their order.
 #[derive(Debug, Deserialize)]
 pub struct Seed {
@@ -44,7 +47,8 @@ pub struct Seeded {
     pub ids: BTreeMap<i64, i64>,
     /// The logins of the users that were made, with the ids that the server gave them.
     pub users: BTreeMap<String, i64>,
-    /// The requests that the server refused, and how.
+    /// The requests that the server refused, and how. One whose route is not there is left out, as
+    /// cases wait for theirs.
     pub refused: Vec<String>,
 }
 
@@ -65,6 +69,9 @@ impl Seed {
                 runner.request(&entry.plan(), &ids, &super::visitor::Visitor::default())?;
             let answer = http::send(site, &request)?;
             let SeedRequest { method, path, .. } = entry;
+            if answer.status == 404 && answer.text().contains(NO_ROUTE) {
+                continue;
+            }
             if answer.status >= 300 {
                 let text: String = answer.text().chars().take(200).collect();
                 seeded.refused.push(format!("{method} {path}: {} {text}", answer.status));
